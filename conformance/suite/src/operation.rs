@@ -1,0 +1,195 @@
+//! The operations a step can ask for. The names, fields and defaults are the fixture format (`fixtures/README.md`) and,
+//! serialised, the worker protocol: a worker is sent exactly these.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What one step does. Externally tagged: `{memalloc: {size: 64, as: a}}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Operation {
+    Describe {},
+    Attach {
+        #[serde(default)]
+        device: u32,
+    },
+    Detach {},
+    Create {
+        r#as: String,
+        #[serde(default)]
+        device: u32,
+    },
+    Destroy {},
+    Initialize {},
+    Memalloc {
+        size: i128,
+        r#as: String,
+    },
+    Memhostalloc {
+        size: u64,
+        #[serde(default)]
+        mapped: bool,
+        #[serde(default)]
+        portable: bool,
+        #[serde(default)]
+        wc: bool,
+        r#as: String,
+    },
+    HostBuffer {
+        size: u64,
+        r#as: String,
+    },
+    Mempin {
+        buffer: String,
+        #[serde(default)]
+        mapped: bool,
+        r#as: String,
+    },
+    GetMemoryInfo {
+        #[serde(default)]
+        r#as: Option<String>,
+    },
+    GetIpcHandle {
+        memory: String,
+        r#as: String,
+    },
+    Pickle {
+        handle: String,
+    },
+    PeerRead {
+        handle: String,
+        size: u64,
+    },
+    Reset {},
+    DeferEnter {
+        r#as: String,
+    },
+    DeferExit {
+        scope: String,
+        #[serde(default)]
+        raising: bool,
+    },
+    Drop {
+        name: String,
+    },
+    Free {
+        name: String,
+    },
+    View {
+        of: String,
+        offset: u64,
+        size: u64,
+        r#as: String,
+    },
+    Fill {
+        memory: String,
+        byte: u8,
+        #[serde(default)]
+        offset: u64,
+        #[serde(default)]
+        size: Option<u64>,
+    },
+    Read {
+        memory: String,
+        #[serde(default)]
+        offset: u64,
+        #[serde(default)]
+        size: Option<u64>,
+    },
+    Churn {
+        size: u64,
+        times: u64,
+        #[serde(default = "one")]
+        hold: u64,
+    },
+    Stress {
+        threads: u32,
+        size: u64,
+        times: u64,
+    },
+    Fault {
+        call: String,
+        #[serde(default = "one")]
+        nth: u64,
+        #[serde(default = "one")]
+        count: u64,
+        error: i32,
+    },
+    ClearFaults {},
+    Collect {},
+    Environment {
+        name: String,
+        value: String,
+    },
+    Register {
+        #[serde(default)]
+        interface_version: Option<Value>,
+    },
+    RegisterByEnvironment {
+        #[serde(default)]
+        module: Option<String>,
+    },
+    OpenContext {},
+    DeviceArray {
+        size: u64,
+        r#as: String,
+    },
+    PinnedArray {
+        size: u64,
+        r#as: String,
+    },
+    MappedArray {
+        size: u64,
+        #[serde(default)]
+        portable: bool,
+        #[serde(default)]
+        wc: bool,
+        r#as: String,
+    },
+    ManagedArray {
+        size: u64,
+        r#as: String,
+    },
+    ToDevice {
+        size: u64,
+        byte: u8,
+        r#as: String,
+    },
+    CopyToHost {
+        array: String,
+    },
+    Slice {
+        of: String,
+        start: u64,
+        stop: u64,
+        r#as: String,
+    },
+    PinBlock {
+        size: u64,
+        #[serde(default)]
+        mapped: bool,
+        #[serde(default = "one")]
+        times: u64,
+        #[serde(default)]
+        raising: bool,
+    },
+    HostDeferEnter {
+        r#as: String,
+    },
+    HostDeferExit {
+        scope: String,
+        #[serde(default)]
+        raising: bool,
+    },
+    HostMemoryInfo {},
+    HostIpcHandle {
+        array: String,
+        r#as: String,
+    },
+    HostReset {},
+    Close {},
+}
+
+fn one() -> u64 {
+    1
+}
