@@ -1,1 +1,47 @@
-fn main() {}
+//! The project's own commands: `cargo xtask certify | test | bench | package`.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod certify;
+mod python;
+mod shell;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  certify [ARGS]  build what is needed and certify the reference manager on the software driver
+                  (ARGS go to `allocert run emm reference`)
+  test            everything that CI checks: format, lints, Rust tests, the Python package and its tests
+  bench           the speed table: driver pair, pool pair, judge, whole suites
+  package         build the Python package into .venv and stop";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let outcome = match command.as_deref() {
+        Some("certify") => certify::certify(&rest),
+        Some("test") => test::test(),
+        Some("bench") => bench::bench(),
+        Some("package") => python::package(),
+        Some("--help" | "-h" | "help") => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(fault) => {
+            eprintln!("xtask: {fault}");
+            ExitCode::from(3)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The virtual environment `.venv`: the pinned requirements and the Python package built from this tree.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::shell::{self, Fault};
+use crate::workspace;
+
+pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
+
+/// The interpreter of `.venv`.
+pub(crate) fn interpreter() -> PathBuf {
+    workspace::root().join(".venv/bin/python")
+}
+
+pub(crate) fn package() -> Result<ExitCode, Fault> {
+    create()?;
+    install()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes `.venv` when it is not there yet. `PYTHON` names another interpreter than `python3`.
+pub(crate) fn create() -> Result<(), Fault> {
+    if interpreter().exists() {
+        return Ok(());
+    }
+    let base = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let version = shell::run(&base)
+        .args(["-c", "import sys; print(sys.version_info >= (3, 10))"])
+        .advice("install Python 3.10 or later, or name it in the variable PYTHON")
+        .text()?;
+    if version != "True" {
+        return Err(Fault::Missing(format!("`{base}` is older than Python 3.10; name a later one in PYTHON")));
+    }
+    shell::run(&base)
+        .args(["-m", "venv", "--clear"])
+        .args([workspace::root().join(".venv")])
+        .done()
+        .map_err(|fault| Fault::Missing(format!("{fault} (on Debian: apt install python3-venv)")))
+}
+
+/// Installs the pinned requirements and builds and installs the package of this tree.
+pub(crate) fn install() -> Result<(), Fault> {
+    let root = workspace::root();
+    pip().args(["-r"]).args([root.join(REQUIREMENTS)]).done()?;
+    pip().args([root]).env("CARGO_TARGET_DIR", workspace::target()).done()
+}
+
+fn pip() -> shell::Step {
+    shell::run(interpreter()).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+}
+
+/// The folder of `cuda.h`, from the installed package nvidia-cuda-runtime. The header is read where it lies and never kept.
+pub(crate) fn cuda_include() -> Result<String, Fault> {
+    const FIND: &str = "import importlib.metadata as m\n\
+        print(next(f.locate().parent for f in m.files('nvidia-cuda-runtime') if f.name == 'cuda.h'))";
+    shell::run(interpreter()).args(["-c", FIND]).text()
+}
