@@ -1,0 +1,2 @@
+//! Tests only: what the compiler cannot check about this workspace. See `tests/tidy.rs`.
+#![forbid(unsafe_code)]

@@ -1,0 +1,7 @@
+//! The rules of ARCHITECTURE.md that cargo does not enforce.
+#![forbid(unsafe_code)]
+
+mod edges;
+mod sources;
+mod traceability;
+mod workspace;

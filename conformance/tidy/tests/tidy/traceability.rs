@@ -1,0 +1,1 @@
+//! Every requirement has a case, every case a requirement, every mutant a requirement that exists.

@@ -1,0 +1,51 @@
+//! What `cargo metadata` says of our own crates.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// One crate of ours: where it lies and which of ours it depends on, dev- and build-dependencies included.
+pub(crate) struct Member {
+    pub(crate) folder: PathBuf,
+    pub(crate) knows: Vec<String>,
+}
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("conformance/tidy lies two below the repository root")
+        .to_path_buf()
+}
+
+/// Every crate of the workspace by name.
+pub(crate) fn members() -> BTreeMap<String, Member> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs: it runs this test");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    list(&metadata, "packages").iter().map(member).collect()
+}
+
+fn member(package: &Value) -> (String, Member) {
+    let manifest = Path::new(text(package, "manifest_path"));
+    let knows = list(package, "dependencies")
+        .iter()
+        .filter(|dependency| !dependency["path"].is_null()) // ours have a path
+        .map(|dependency| text(dependency, "name").to_owned())
+        .collect();
+    let folder = manifest.parent().expect("a manifest lies in a folder").to_path_buf();
+    (text(package, "name").to_owned(), Member { folder, knows })
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
