@@ -1,0 +1,11 @@
+//! The trace: every driver call of a process, in order, in memory that outlives the process.
+
+pub mod event;
+pub mod function;
+pub mod misuse;
+pub mod ring;
+mod table;
+
+pub use event::{Call, Event, Mark, What};
+pub use function::Function;
+pub use misuse::Misuse;

@@ -1,0 +1,302 @@
+//! A decoded trace record, and its JSON form.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::SerializeMap};
+
+use super::{
+    function::Function,
+    misuse::Misuse,
+    ring::{self, Record, kind},
+};
+
+/// One thing that happened, in the order in which the driver saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub seq: u64,
+    pub thread: u32,
+    pub process: u32,
+    /// The calling thread's current context when the call came in; 0 for none.
+    pub context: u64,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    Call(Call),
+    /// Written by a worker around what it does.
+    Mark {
+        mark: Mark,
+        a: u64,
+        b: u64,
+    },
+    /// Seen by the driver inside `function`.
+    Misuse {
+        misuse: Misuse,
+        function: Function,
+        args: [u64; 2],
+    },
+    /// A public function that the software driver does not implement was called.
+    Unsupported {
+        function: Function,
+        per_thread: bool,
+    },
+}
+
+/// A driver call. `args` and `out` are in the order of [`Function::params`] and [`Function::outputs`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub function: Function,
+    pub args: [u64; 8],
+    /// Meaningful if the result is 0.
+    pub out: [u64; 3],
+    /// The `CUresult`; `None` if the call never returned.
+    pub result: Option<i32>,
+    /// Called through a `_ptsz` or `_ptds` symbol.
+    pub per_thread: bool,
+    /// The fault plan gave the result.
+    pub injected: bool,
+}
+
+impl Call {
+    /// The input called `name`, if the function has it among its first eight.
+    pub fn arg(&self, name: &str) -> Option<u64> {
+        self.function.params().zip(self.args).find(|(param, _)| *param == name).map(|(_, value)| value)
+    }
+
+    /// The output called `name`, if the call succeeded and has it.
+    pub fn output(&self, name: &str) -> Option<u64> {
+        let found = self.function.outputs().zip(self.out).find(|(output, _)| *output == name)?.1;
+        (self.result == Some(0)).then_some(found)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u16)]
+pub enum Mark {
+    StepBegin = kind::STEP_BEGIN,
+    StepEnd = kind::STEP_END,
+    HarnessBegin = kind::HARNESS_BEGIN,
+    HarnessEnd = kind::HARNESS_END,
+}
+
+impl Mark {
+    /// The mark of a record kind (see [`ring::kind`]).
+    pub fn from_kind(kind: u32) -> Option<Self> {
+        [Self::StepBegin, Self::StepEnd, Self::HarnessBegin, Self::HarnessEnd]
+            .into_iter()
+            .find(|mark| *mark as u32 == kind)
+    }
+}
+
+impl Event {
+    /// `None` for a record that this build does not know.
+    pub fn decode(record: &Record) -> Option<Self> {
+        let per_thread = record.flags & ring::PER_THREAD != 0;
+        let what = match record.kind {
+            kind::CALL => What::Call(Call {
+                function: Function::from_index(record.function)?,
+                args: record.args,
+                out: record.out,
+                result: (record.state == ring::RETURNED).then_some(record.result),
+                per_thread,
+                injected: record.flags & ring::INJECTED != 0,
+            }),
+            kind::MISUSE => What::Misuse {
+                misuse: Misuse::from_code(record.args[0])?,
+                function: Function::from_index(record.function)?,
+                args: [record.args[1], record.args[2]],
+            },
+            kind::UNSUPPORTED => What::Unsupported { function: Function::from_index(record.function)?, per_thread },
+            other => What::Mark { mark: Mark::from_kind(other.into())?, a: record.args[0], b: record.args[1] },
+        };
+        Some(Self { seq: record.seq, thread: record.thread, process: record.process, context: record.context, what })
+    }
+}
+
+/// The values of one side of a call, under their names.
+struct Named<'a>(&'a Call, bool);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(call, outputs) = *self;
+        if outputs {
+            serializer.collect_map(call.function.outputs().zip(call.out))
+        } else {
+            serializer.collect_map(call.function.params().zip(call.args))
+        }
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("seq", &self.seq)?;
+        match &self.what {
+            What::Call(call) => serialize_call(&mut map, call)?,
+            What::Mark { mark, a, b } => {
+                map.serialize_entry("mark", mark)?;
+                map.serialize_entry("a", a)?;
+                map.serialize_entry("b", b)?;
+            }
+            What::Misuse { misuse, function, args } => {
+                map.serialize_entry("misuse", misuse)?;
+                map.serialize_entry("in", function)?;
+                map.serialize_entry("values", args)?;
+            }
+            What::Unsupported { function, per_thread } => {
+                map.serialize_entry("unsupported", function)?;
+                if *per_thread {
+                    map.serialize_entry("per_thread", per_thread)?;
+                }
+            }
+        }
+        map.serialize_entry("thread", &self.thread)?;
+        map.serialize_entry("process", &self.process)?;
+        map.serialize_entry("context", &self.context)?;
+        map.end()
+    }
+}
+
+fn serialize_call<M: SerializeMap>(map: &mut M, call: &Call) -> Result<(), M::Error> {
+    map.serialize_entry("call", &call.function)?;
+    if call.per_thread {
+        map.serialize_entry("per_thread", &true)?;
+    }
+    if call.injected {
+        map.serialize_entry("injected", &true)?;
+    }
+    map.serialize_entry("args", &Named(call, false))?;
+    if call.result == Some(0) && call.function.outputs().next().is_some() {
+        map.serialize_entry("out", &Named(call, true))?;
+    }
+    map.serialize_entry("result", &call.result)
+}
+
+/// What the JSON object holds, before names are resolved.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire<'a> {
+    seq: u64,
+    thread: u32,
+    process: u32,
+    context: u64,
+    call: Option<Function>,
+    #[serde(default, borrow)]
+    args: BTreeMap<Cow<'a, str>, u64>,
+    #[serde(default, borrow)]
+    out: BTreeMap<Cow<'a, str>, u64>,
+    result: Option<i32>,
+    #[serde(default)]
+    per_thread: bool,
+    #[serde(default)]
+    injected: bool,
+    mark: Option<Mark>,
+    #[serde(default)]
+    a: u64,
+    #[serde(default)]
+    b: u64,
+    misuse: Option<Misuse>,
+    r#in: Option<Function>,
+    #[serde(default)]
+    values: [u64; 2],
+    unsupported: Option<Function>,
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = Wire::deserialize(deserializer)?;
+        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported) {
+            (Some(function), None, None, None) => What::Call(Call {
+                function,
+                args: positional(function, function.params(), &wire.args).map_err(D::Error::custom)?,
+                out: positional(function, function.outputs(), &wire.out).map_err(D::Error::custom)?,
+                result: wire.result,
+                per_thread: wire.per_thread,
+                injected: wire.injected,
+            }),
+            (None, Some(mark), None, None) => What::Mark { mark, a: wire.a, b: wire.b },
+            (None, None, Some(misuse), None) => {
+                let function = wire.r#in.ok_or_else(|| D::Error::missing_field("in"))?;
+                What::Misuse { misuse, function, args: wire.values }
+            }
+            (None, None, None, Some(function)) => What::Unsupported { function, per_thread: wire.per_thread },
+            _ => return Err(D::Error::custom("an event has exactly one of `call`, `mark`, `misuse`, `unsupported`")),
+        };
+        Ok(Self { seq: wire.seq, thread: wire.thread, process: wire.process, context: wire.context, what })
+    }
+}
+
+fn positional<const N: usize>(
+    function: Function,
+    names: impl Iterator<Item = &'static str>,
+    values: &BTreeMap<Cow<'_, str>, u64>,
+) -> Result<[u64; N], String> {
+    let mut words = [0; N];
+    let mut used = 0;
+    for (word, name) in words.iter_mut().zip(names) {
+        if let Some(value) = values.get(name) {
+            *word = *value;
+            used += 1;
+        }
+    }
+    if used == values.len() { Ok(words) } else { Err(format!("a value in the event is not a parameter of {function}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(what: What) -> Event {
+        Event { seq: 12, thread: 77, process: 70, context: 1, what }
+    }
+
+    fn alloc(result: Option<i32>, out: u64) -> What {
+        What::Call(Call {
+            function: Function::cuMemAlloc_v2,
+            args: [64, 0, 0, 0, 0, 0, 0, 0],
+            out: [out, 0, 0],
+            result,
+            per_thread: false,
+            injected: false,
+        })
+    }
+
+    #[test]
+    fn the_json_names_everything() {
+        let text = |what| serde_json::to_string(&event(what)).expect("serializable");
+        assert_eq!(
+            text(alloc(Some(0), 137)),
+            r#"{"seq":12,"call":"cuMemAlloc_v2","args":{"bytesize":64},"out":{"dptr":137},"result":0,"thread":77,"process":70,"context":1}"#
+        );
+        assert_eq!(
+            text(What::Misuse { misuse: Misuse::DestroyedStream, function: Function::cuStreamQuery, args: [5, 0] }),
+            r#"{"seq":12,"misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0],"thread":77,"process":70,"context":1}"#
+        );
+    }
+
+    #[test]
+    fn every_kind_survives_json() {
+        let kinds = [
+            alloc(Some(0), 137),
+            alloc(Some(2), 0),
+            alloc(None, 0),
+            What::Mark { mark: Mark::StepEnd, a: 1, b: u64::MAX },
+            What::Misuse { misuse: Misuse::WorkAfterFree, function: Function::cuCtxSynchronize, args: [5, 6] },
+            What::Unsupported { function: Function::cuGetExportTable, per_thread: true },
+        ];
+        for what in kinds {
+            let text = serde_json::to_string(&event(what.clone())).expect("serializable");
+            assert_eq!(serde_json::from_str::<Event>(&text).expect("own output"), event(what), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_named_with_its_function() {
+        let text =
+            r#"{"seq":1,"call":"cuMemFree_v2","args":{"bytes":1},"result":0,"thread":1,"process":1,"context":0}"#;
+        let error = serde_json::from_str::<Event>(text).expect_err("bytes is no parameter").to_string();
+        assert!(error.contains("not a parameter of cuMemFree_v2"), "{error}");
+    }
+}
