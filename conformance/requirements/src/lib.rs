@@ -1,0 +1,17 @@
+//! The requirement catalogue: what each contract demands, as data with a mandatory source.
+//!
+//! - [`requirement`]: one atomic normative statement.
+//! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
+//! - [`yaml`]: the one place where YAML is read, for the catalogue, the fixtures and expectation files.
+//! - [`nearest`]: "did you mean".
+
+#![forbid(unsafe_code)]
+
+pub mod catalogue;
+pub mod nearest;
+pub mod requirement;
+pub mod yaml;
+
+pub use catalogue::Catalogue;
+pub use requirement::{Channel, Interface, Level, Requirement, Role};
+pub use yaml::Refusal;

@@ -1,0 +1,141 @@
+//! One requirement: an atomic normative statement, where it is written, and how it can be seen.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One entry of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// `EMM-ALLOC-03`: interface, group, number.
+    pub id: String,
+    /// How binding the text is. The only thing a verdict takes its severity from.
+    pub level: Level,
+    /// Whose duty it is.
+    pub role: Role,
+    /// The demand, in our own words.
+    pub statement: String,
+    /// Where the demand is written.
+    pub source: Source,
+    /// The versions of the contract that contain it.
+    pub versions: Vec<String>,
+    /// What has to be looked at to see whether it holds.
+    pub observed_by: Vec<Channel>,
+    /// Whether only a real GPU can show it.
+    #[serde(default)]
+    pub gpu: bool,
+    /// The operation that this requirement stands for when a step of it fails unexpectedly.
+    #[serde(default)]
+    pub operation: Option<String>,
+    /// The always-on check whose findings carry this id.
+    #[serde(default)]
+    pub check: Option<String>,
+    /// Why no case can test it.
+    #[serde(default)]
+    pub excluded: Option<String>,
+    /// The catalogue file, relative to `catalogue/`.
+    #[serde(skip)]
+    pub file: String,
+    /// The line of the entry in that file, from 1.
+    #[serde(skip)]
+    pub line: usize,
+}
+
+impl Requirement {
+    /// The interface the id belongs to; the loader has refused an id without one.
+    #[must_use]
+    pub fn interface(&self) -> Option<Interface> {
+        Interface::of_id(&self.id)
+    }
+}
+
+/// The text a requirement comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pub text: String,
+    pub section: String,
+}
+
+/// RFC 2119's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Level {
+    Must,
+    Should,
+    May,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::May => "MAY",
+        })
+    }
+}
+
+/// The side of a contract that a requirement binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Plugin,
+    Host,
+    Producer,
+    Consumer,
+    Handler,
+    Allocator,
+}
+
+/// Where a requirement shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// What a step returned or raised.
+    Outcome,
+    /// The driver calls.
+    Trace,
+    /// How the process ended and what it printed.
+    Exit,
+}
+
+/// A contract that subjects are certified against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interface {
+    Emm,
+    Cai,
+    Nep49,
+    Place,
+}
+
+impl Interface {
+    pub const ALL: [Self; 4] = [Self::Emm, Self::Cai, Self::Nep49, Self::Place];
+
+    /// `emm`, as in paths and ids.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Emm => "emm",
+            Self::Cai => "cai",
+            Self::Nep49 => "nep49",
+            Self::Place => "place",
+        }
+    }
+
+    /// The interface of a requirement id (`EMM-ALLOC-03`).
+    #[must_use]
+    pub fn of_id(id: &str) -> Option<Self> {
+        let prefix = id.split('-').next()?;
+        Self::ALL.into_iter().find(|interface| interface.name().eq_ignore_ascii_case(prefix))
+    }
+
+    /// The interface of a case or fixture path (`emm/alloc/exact-size`).
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<Self> {
+        let prefix = path.split('/').next()?;
+        Self::ALL.into_iter().find(|interface| interface.name() == prefix)
+    }
+}
