@@ -136,26 +136,12 @@ pub struct Plugin {
     pub capabilities: u32,
     pub name: *const c_char,
     pub version: *const c_char,
-    pub create: Option<
-        unsafe extern "C" fn(
-            cuda_context: *mut c_void,
-            device: i32,
-            out: *mut *mut Manager,
-        ) -> Status,
-    >,
+    pub create: Option<unsafe extern "C" fn(cuda_context: *mut c_void, device: i32, out: *mut *mut Manager) -> Status>,
     pub destroy: Option<unsafe extern "C" fn(manager: *mut Manager)>,
     pub initialize: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,
-    pub memalloc: Option<
-        unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status,
-    >,
-    pub memhostalloc: Option<
-        unsafe extern "C" fn(
-            manager: *mut Manager,
-            size_bytes: u64,
-            flags: u32,
-            out: *mut Memory,
-        ) -> Status,
-    >,
+    pub memalloc: Option<unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status>,
+    pub memhostalloc:
+        Option<unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, flags: u32, out: *mut Memory) -> Status>,
     pub mempin: Option<
         unsafe extern "C" fn(
             manager: *mut Manager,
@@ -166,15 +152,9 @@ pub struct Plugin {
         ) -> Status,
     >,
     pub release: Option<unsafe extern "C" fn(manager: *mut Manager, token: u64) -> Status>,
-    pub get_memory_info:
-        Option<unsafe extern "C" fn(manager: *mut Manager, out: *mut MemoryInfo) -> Status>,
+    pub get_memory_info: Option<unsafe extern "C" fn(manager: *mut Manager, out: *mut MemoryInfo) -> Status>,
     pub get_ipc_handle: Option<
-        unsafe extern "C" fn(
-            manager: *mut Manager,
-            token: u64,
-            offset_bytes: u64,
-            out: *mut IpcHandle,
-        ) -> Status,
+        unsafe extern "C" fn(manager: *mut Manager, token: u64, offset_bytes: u64, out: *mut IpcHandle) -> Status,
     >,
     pub reset: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,
     pub defer_begin: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,

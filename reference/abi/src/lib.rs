@@ -1,14 +1,16 @@
 //! The C contracts that a native subject implements.
 //!
 //! `include/allocert_emm.h` is the text; [`emm`] holds its `repr(C)` twin for those who call a plugin,
-//! and `plugin` turns a safe Rust type into the table for those who write one.
+//! and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for those who write
+//! one.
 
-#![expect(
-    unsafe_code,
-    reason = "this crate is the border between the C contract and Rust"
-)]
+#![expect(unsafe_code, reason = "this crate is the border between the C contract and Rust")]
 
+mod border;
 pub mod emm;
+pub mod plugin;
+
+pub use border::table;
 
 /// Text of `allocert_emm.h`, for who hands it to a C compiler.
 pub const EMM_HEADER: &str = include_str!("../include/allocert_emm.h");
