@@ -1,0 +1,127 @@
+//! JSON lines over one socket. What arrives was written by untrusted code: it may be garbage, endless or nothing.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::interrupt::Interrupt;
+use crate::message::FromWorker;
+
+/// The longest line that a worker may write.
+pub const LONGEST_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// How often a wait looks up to see whether somebody wants to stop.
+const TICK: Duration = Duration::from_millis(50);
+/// A worker that reads nothing for so long is stuck.
+const SEND_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a wait on the socket came back with.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Message(Box<FromWorker>),
+    /// A line that is no message of the protocol: what is wrong with it, and its beginning.
+    Garbage(String),
+    /// The time is up.
+    Late,
+    /// The other side is gone.
+    Closed,
+    /// Somebody wants the run to stop.
+    Interrupted,
+}
+
+#[derive(Debug)]
+pub(crate) struct Channel {
+    stream: UnixStream,
+    buffer: Vec<u8>,
+    searched: usize,
+    skipping: bool,
+}
+
+impl Channel {
+    pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_write_timeout(Some(SEND_PATIENCE))?;
+        Ok(Self { stream, buffer: Vec::new(), searched: 0, skipping: false })
+    }
+
+    pub(crate) fn send(&mut self, message: &impl Serialize) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.stream.write_all(&line)
+    }
+
+    /// The next line, or why there is none by `until`.
+    pub(crate) fn receive(&mut self, until: Instant, interrupt: &Interrupt) -> Received {
+        loop {
+            if let Some(received) = self.take_line() {
+                return received;
+            }
+            if interrupt.is_raised() {
+                return Received::Interrupted;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Received::Late;
+            }
+            if !self.fill(left.min(TICK)) {
+                return Received::Closed;
+            }
+        }
+    }
+
+    /// Reads what is there, waiting at most `patience`. False when nothing more can ever come.
+    fn fill(&mut self, patience: Duration) -> bool {
+        let mut chunk = [0; 64 * 1024];
+        if self.stream.set_read_timeout(Some(patience)).is_err() {
+            return false;
+        }
+        match self.stream.read(&mut chunk) {
+            Ok(0) => false,
+            Ok(count) => {
+                self.buffer.extend_from_slice(&chunk[..count]);
+                true
+            }
+            Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted),
+        }
+    }
+
+    fn take_line(&mut self) -> Option<Received> {
+        let found = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n');
+        let Some(end) = found.map(|offset| self.searched + offset) else {
+            return self.refuse_overlong();
+        };
+        let line: Vec<u8> = self.buffer.drain(..=end).collect();
+        self.searched = 0;
+        if std::mem::take(&mut self.skipping) {
+            return self.take_line();
+        }
+        Some(understand(&line[..end]))
+    }
+
+    /// Without an end in sight, what was read of an endless line is dropped and the rest of it skipped.
+    fn refuse_overlong(&mut self) -> Option<Received> {
+        self.searched = self.buffer.len();
+        if self.buffer.len() <= LONGEST_LINE_BYTES {
+            return None;
+        }
+        let garbage = garbage(&format!("a line of more than {LONGEST_LINE_BYTES} bytes"), &self.buffer);
+        self.buffer.clear();
+        self.searched = 0;
+        let told_already = std::mem::replace(&mut self.skipping, true);
+        (!told_already).then_some(garbage)
+    }
+}
+
+fn understand(line: &[u8]) -> Received {
+    match serde_json::from_slice(line) {
+        Ok(message) => Received::Message(Box::new(message)),
+        Err(error) => garbage(&error.to_string(), line),
+    }
+}
+
+fn garbage(what: &str, line: &[u8]) -> Received {
+    const SHOWN_BYTES: usize = 120;
+    let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]);
+    Received::Garbage(format!("{what}: {shown:?}"))
+}

@@ -1,0 +1,74 @@
+//! What kept the harness from its work, told so that a person knows whose fault it is and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::assets::Asset;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{asset} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
+    MissingAsset { asset: Asset, folder: PathBuf, build: String },
+
+    #[error("this system would not let the harness {doing}: {source}")]
+    Io { doing: String, source: io::Error },
+
+    #[error("cannot start the worker `{program}`: {source}{}", hint_python(source))]
+    Start { program: String, source: io::Error },
+
+    #[error("the worker `{program}` {how} before it connected{}", appended(stderr))]
+    NotConnected { program: String, how: String, stderr: String },
+
+    #[error("the worker speaks protocol {spoken}, this program speaks {}; both must come from one build", crate::message::PROTOCOL)]
+    Version { spoken: u32 },
+
+    /// The worker looked at the subject and said why it cannot be run.
+    #[error("the subject {subject} cannot be loaded ({stage}): {message}{}", appended(detail))]
+    Refused { subject: String, stage: String, message: String, detail: String },
+
+    /// The subject took the worker down, or hung it, while it was being loaded.
+    #[error("the subject {subject} cannot be loaded: the worker {how} while loading it{}", appended(stderr))]
+    Unloadable { subject: String, how: String, stderr: String },
+
+    /// The worker broke while nothing of the subject was running, or broke too often.
+    #[error("the worker {how}{}", appended(stderr))]
+    Lost { how: String, stderr: String },
+
+    #[error("interrupted; the workers were ended and nothing was judged")]
+    Interrupted,
+}
+
+/// Who has to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// What the harness was asked to run cannot be run.
+    Subject,
+    /// The harness could not do its work.
+    Harness,
+}
+
+impl Error {
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Refused { .. } | Self::Unloadable { .. } | Self::Start { .. } => Fault::Subject,
+            _ => Fault::Harness,
+        }
+    }
+
+    pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { doing: doing.into(), source }
+    }
+}
+
+fn hint_python(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; name another interpreter with --python",
+        io::ErrorKind::PermissionDenied => "; it is not executable",
+        _ => "",
+    }
+}
+
+fn appended(text: &str) -> String {
+    let text = text.trim_end();
+    if text.is_empty() { String::new() } else { format!("\n  {}", text.replace('\n', "\n  ")) }
+}

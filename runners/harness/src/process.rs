@@ -1,0 +1,118 @@
+//! Ending what a worker started. Process ids on the socket are claims of untrusted code, so nothing is signalled
+//! that `/proc` does not show to descend from the worker this harness started.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// One line of the process table.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    parent: i32,
+    group: i32,
+}
+
+/// The process table at one moment.
+#[derive(Debug)]
+pub(crate) struct Table(HashMap<i32, Entry>);
+
+impl Table {
+    pub(crate) fn read() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let processes = entries.filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            Some((pid, parse(&fs::read_to_string(entry.path().join("stat")).ok()?)?))
+        });
+        Self(processes.collect())
+    }
+
+    pub(crate) fn descends(&self, pid: i32, ancestor: i32) -> bool {
+        self.descendants(ancestor).contains(&pid)
+    }
+
+    fn descendants(&self, ancestor: i32) -> HashSet<i32> {
+        let mut found = HashSet::new();
+        let mut front = vec![ancestor];
+        while let Some(parent) = front.pop() {
+            let children = self.0.iter().filter(|(_, entry)| entry.parent == parent);
+            front.extend(children.map(|(&pid, _)| pid).filter(|&pid| found.insert(pid)));
+        }
+        found
+    }
+
+    /// Kills `root`'s descendants together with the process groups that they lead. `root` itself stays.
+    fn kill_below(&self, root: i32) {
+        for pid in self.descendants(root) {
+            if self.0.get(&pid).is_some_and(|entry| entry.group == pid) {
+                signal_group(pid);
+            }
+            signal(pid);
+        }
+    }
+}
+
+/// `pid (name) state parent group ...`; the name may hold spaces and parentheses.
+fn parse(stat: &str) -> Option<Entry> {
+    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().skip(1);
+    Some(Entry { parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
+}
+
+/// Ends the process running a batch: the announced one when it truly is the server's, otherwise every child the
+/// server really has. The server stays.
+pub(crate) fn kill_batch(server: u32, announced: Option<u32>) {
+    let table = Table::read();
+    let (Ok(server), announced) = (i32::try_from(server), announced.and_then(|pid| i32::try_from(pid).ok())) else {
+        return;
+    };
+    match announced.filter(|&pid| table.descends(pid, server)) {
+        Some(pid) => {
+            table.kill_below(pid);
+            if table.0.get(&pid).is_some_and(|entry| entry.group == pid) {
+                signal_group(pid);
+            }
+            signal(pid);
+        }
+        None => table.kill_below(server),
+    }
+}
+
+/// Ends a worker server with everything below it. The caller started it and has not reaped it, so the id is its own.
+pub(crate) fn kill_server(server: u32) {
+    let Ok(server) = i32::try_from(server) else { return };
+    Table::read().kill_below(server);
+    signal_group(server);
+    signal(server);
+}
+
+// A process that is gone already is what was wanted, so errors mean nothing here.
+fn signal(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn signal_group(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_name_with_spaces_and_parentheses() {
+        let entry = parse("42 (a) b) (c) S 7 42 42 0 -1").expect("well formed");
+        assert_eq!((entry.parent, entry.group), (7, 42));
+    }
+
+    #[test]
+    fn a_stranger_is_no_descendant() {
+        let table = Table::read();
+        let own = i32::try_from(std::process::id()).expect("pids fit");
+        assert!(!table.descends(1, own));
+        assert!(table.descends(own, 1) || own == 1);
+    }
+}

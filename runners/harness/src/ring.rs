@@ -1,0 +1,121 @@
+//! The trace ring of one worker: made before it starts, read while it runs and after it died.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use allocert_contract::trace::ring::{Header, read_records};
+use allocert_contract::trace::{Event, What};
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::error::Error;
+
+/// 16 MiB of address space; only what is written takes memory.
+const CAPACITY_RECORDS: u64 = 1 << 17;
+const SHARED_MEMORY: &str = "/dev/shm";
+
+#[derive(Debug)]
+pub(crate) struct Ring {
+    file: File,
+    path: TempPath,
+    cursor: u64,
+}
+
+/// Driver calls and marks in order, and how many records between them are missing.
+#[derive(Debug, Default)]
+pub(crate) struct Slice {
+    pub(crate) events: Vec<Event>,
+    pub(crate) lost_records: u64,
+}
+
+impl Ring {
+    /// Makes a sparse file, in memory where there is room for it and in `fallback` otherwise.
+    pub(crate) fn create(fallback: &Path) -> Result<Self, Error> {
+        let header = Header::new(CAPACITY_RECORDS).expect("a power of two");
+        let shared = Path::new(SHARED_MEMORY);
+        let folder = if has_room(shared, header.file_bytes()) { shared } else { fallback };
+        let make = || {
+            let mut file = NamedTempFile::with_prefix_in("allocert-", folder)?;
+            file.write_all(&header.encode())?;
+            file.as_file().set_len(header.file_bytes())?;
+            Ok(file.into_parts())
+        };
+        let (file, path) = make().map_err(|source| Error::io("make the trace ring", source))?;
+        Ok(Self { file, path, cursor: 0 })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Everything since the last read. The writer must be gone: calls that have not returned never will.
+    pub(crate) fn rest(&mut self) -> Slice {
+        self.read(false)
+    }
+
+    /// What has settled since the last read. A call that has not returned, and all behind it, stay for the next read.
+    pub(crate) fn settled(&mut self) -> Slice {
+        self.read(true)
+    }
+
+    // Only a writer that destroyed its own ring makes it unreadable; then there is no trace, and the judge sees that.
+    fn read(&mut self, settled: bool) -> Slice {
+        let Ok(mut batch) = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor) else {
+            return Slice::default();
+        };
+        let mut end = batch.next;
+        if settled && let Some(open) = batch.events.iter().position(is_open) {
+            end = batch.events[open].seq;
+            batch.events.truncate(open);
+        }
+        let lost_records = end.saturating_sub(self.cursor).saturating_sub(batch.events.len() as u64);
+        self.cursor = end;
+        Slice { events: batch.events, lost_records }
+    }
+}
+
+fn is_open(event: &Event) -> bool {
+    matches!(&event.what, What::Call(call) if call.result.is_none())
+}
+
+fn has_room(folder: &Path, size_bytes: u64) -> bool {
+    let Ok(space) = rustix::fs::statvfs(folder) else { return false };
+    // Half of what is free: other workers and other programs want room too.
+    space.f_bavail.saturating_mul(space.f_frsize) / 2 >= size_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allocert_contract::trace::ring::{self, NEXT_OFFSET, RETURNED, Record};
+
+    fn write(ring: &Ring, seq: u64, state: u32) -> io::Result<()> {
+        let file = File::options().write(true).open(ring.path())?;
+        let header = Header::new(CAPACITY_RECORDS).expect("a power of two");
+        let record = Record { seq, state, ..Record::default() };
+        file.write_all_at(&record.encode(), header.record_offset(seq))?;
+        file.write_all_at(&(seq + 1).to_le_bytes(), NEXT_OFFSET as u64)
+    }
+
+    #[test]
+    fn an_open_call_waits_for_the_next_read() {
+        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        write(&ring, 0, RETURNED).expect("writable");
+        write(&ring, 1, ring::ENTERED).expect("writable");
+        write(&ring, 2, RETURNED).expect("writable");
+        assert_eq!(ring.settled().events.len(), 1);
+        let rest = ring.rest();
+        assert_eq!((rest.events.len(), rest.lost_records), (2, 0));
+        assert!(is_open(&rest.events[0]));
+        assert!(ring.rest().events.is_empty());
+    }
+
+    #[test]
+    fn a_destroyed_ring_reads_as_nothing() {
+        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        write(&ring, 0, RETURNED).expect("writable");
+        File::create(ring.path()).expect("truncated");
+        assert!(ring.rest().events.is_empty());
+    }
+}

@@ -1,0 +1,207 @@
+//! One worker server: a process of its own group that the harness started, connected to and may end.
+
+use std::ffi::OsString;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{env, io};
+
+use crate::capture::Capture;
+use crate::channel::Channel;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::process::kill_server;
+use crate::ring::Ring;
+use crate::rundir::RunDir;
+
+/// How long a worker may take from its start to its connection: an interpreter on a busy machine.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a worker that was asked to quit may take.
+const QUIT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for the rest of the output of a worker that is gone.
+const OUTPUT_PATIENCE: Duration = Duration::from_millis(200);
+
+/// How to start a worker; the socket's path is appended.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+    pub connect_patience: Duration,
+}
+
+impl Launch {
+    /// `EXECUTABLE worker-native SOCKET`
+    pub fn native(executable: PathBuf) -> Self {
+        Self::new(executable, vec!["worker-native".into()])
+    }
+
+    /// `INTERPRETER RUNDIR/allocert_worker SOCKET`
+    pub fn python(interpreter: PathBuf, run: &RunDir) -> Self {
+        Self::new(interpreter, vec![run.python_worker().into()])
+    }
+
+    pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
+        Self { program, arguments, environment: Vec::new(), connect_patience: CONNECT_PATIENCE }
+    }
+
+    fn command(&self, run: &RunDir, socket: &Path, ring: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .arg(socket)
+            .env("LD_LIBRARY_PATH", library_path(run))
+            .env("ALLOCERT_TRACE", ring)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        command
+    }
+}
+
+/// The driver's folder in front of what the user has set.
+fn library_path(run: &RunDir) -> OsString {
+    let mut path = run.library_folder().into_os_string();
+    if let Some(theirs) = env::var_os("LD_LIBRARY_PATH").filter(|theirs| !theirs.is_empty()) {
+        path.push(":");
+        path.push(theirs);
+    }
+    path
+}
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) channel: Channel,
+    pub(crate) ring: Ring,
+    process: Process,
+}
+
+impl Worker {
+    /// Starts worker `number` and waits for it to connect.
+    pub(crate) fn start(launch: &Launch, run: &RunDir, number: usize, interrupt: &Interrupt) -> Result<Self, Error> {
+        let ring = Ring::create(run.path())?;
+        let socket = run.socket(number);
+        let listener = listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
+        let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
+        let stream = process.wait_for(&listener, launch.connect_patience, interrupt)?;
+        let channel = Channel::new(stream).map_err(|source| Error::io("set up the worker's socket", source))?;
+        Ok(Self { channel, ring, process })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Asks the worker to go and sees to it that it does.
+    pub(crate) fn quit(mut self) {
+        if self.channel.send(&crate::message::ToWorker::Quit {}).is_ok() {
+            self.process.wait(QUIT_PATIENCE);
+        }
+    }
+
+    /// Ends the worker if it is still there: how it went, and what it left on standard error.
+    pub(crate) fn finish(mut self) -> (String, String) {
+        let how = match self.process.wait(OUTPUT_PATIENCE) {
+            Some(status) => describe(status),
+            None => "stopped answering".to_owned(),
+        };
+        kill_server(self.pid());
+        (how, self.process.stderr.text(OUTPUT_PATIENCE))
+    }
+}
+
+/// The child process; killed with everything below it when dropped.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    program: String,
+    stderr: Capture,
+    _stdout: Capture,
+}
+
+impl Process {
+    fn spawn(launch: &Launch, mut command: Command) -> Result<Self, Error> {
+        let program = launch.program.display().to_string();
+        let mut child = command.spawn().map_err(|source| Error::Start { program: program.clone(), source })?;
+        let stdout = Capture::start(child.stdout.take().expect("piped above"));
+        let stderr = Capture::start(child.stderr.take().expect("piped above"));
+        Ok(Self { child, program, stderr, _stdout: stdout })
+    }
+
+    fn wait_for(
+        &mut self,
+        listener: &UnixListener,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<UnixStream, Error> {
+        let until = Instant::now() + patience;
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => return Ok(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(source) => return Err(Error::io("accept the worker's connection", source)),
+            }
+            if interrupt.is_raised() {
+                return Err(Error::Interrupted);
+            }
+            if let Some(status) = self.status() {
+                return Err(self.not_connected(describe(status)));
+            }
+            if Instant::now() >= until {
+                return Err(self.not_connected(format!("did nothing for {} s", patience.as_secs_f64())));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn not_connected(&self, how: String) -> Error {
+        kill_server(self.child.id());
+        Error::NotConnected { program: self.program.clone(), how, stderr: self.stderr.text(OUTPUT_PATIENCE) }
+    }
+
+    fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + patience;
+        while self.status().is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.status()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.status().is_none() {
+            kill_server(self.child.id());
+            // Killed, so it cannot keep us waiting; without this it would stay a zombie.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn listen(socket: &Path) -> io::Result<UnixListener> {
+    // A restarted worker comes to the same address.
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(socket)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
