@@ -1,0 +1,23 @@
+//! The conformance suite: what is asked of a subject, what was seen, and what that means.
+//!
+//! A subject is never called from here. The flow, one module each:
+//!
+//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`operation`] are the format, [`predicate`] what facts must satisfy)
+//! 2. [`applicability`]: capabilities x needs x driver -> run, or a typed reason why not
+//! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its [`observation::Observation`]
+//! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
+//! 5. [`expectations`]: what a subject is known to violate
+//! 6. [`run`]: the run file, from which a run can be judged and reported again
+//! 7. [`report`]: one file a format; [`exit`]: the exit code
+
+#![forbid(unsafe_code)]
+
+pub mod applicability;
+pub mod case;
+pub mod observation;
+pub mod operation;
+pub mod plan;
+pub mod predicate;
+pub mod verdict;
+
+pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement};

@@ -190,6 +190,126 @@ pub enum Operation {
     Close {},
 }
 
+/// What a bound name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noun {
+    Manager,
+    Memory,
+    Buffer,
+    Info,
+    Handle,
+    Scope,
+    Array,
+}
+
+impl Operation {
+    /// The name that this operation binds, and to what.
+    #[must_use]
+    pub fn binds(&self) -> Option<(&str, Noun)> {
+        let (name, noun) = match self {
+            Self::Create { r#as, .. } => (r#as, Noun::Manager),
+            Self::Memalloc { r#as, .. }
+            | Self::Memhostalloc { r#as, .. }
+            | Self::Mempin { r#as, .. }
+            | Self::View { r#as, .. } => (r#as, Noun::Memory),
+            Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
+            Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
+            Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => (r#as, Noun::Handle),
+            Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, Noun::Scope),
+            Self::DeviceArray { r#as, .. }
+            | Self::PinnedArray { r#as, .. }
+            | Self::MappedArray { r#as, .. }
+            | Self::ManagedArray { r#as, .. }
+            | Self::ToDevice { r#as, .. }
+            | Self::Slice { r#as, .. } => (r#as, Noun::Array),
+            _ => return None,
+        };
+        Some((name, noun))
+    }
+
+    /// The name that this operation uses, and what it may stand for; empty: anything but a manager.
+    #[must_use]
+    pub fn uses(&self) -> Option<(&str, &'static [Noun])> {
+        Some(match self {
+            Self::Mempin { buffer, .. } => (buffer, &[Noun::Buffer]),
+            Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
+            Self::Pickle { handle } | Self::PeerRead { handle, .. } => (handle, &[Noun::Handle]),
+            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => (scope, &[Noun::Scope]),
+            Self::Drop { name } => (name, &[]),
+            Self::Free { name } => (name, &[Noun::Memory]),
+            Self::View { of, .. } => (of, &[Noun::Memory]),
+            Self::Fill { memory, .. } | Self::Read { memory, .. } => {
+                (memory, &[Noun::Memory, Noun::Buffer, Noun::Array])
+            }
+            Self::CopyToHost { array } | Self::HostIpcHandle { array, .. } => (array, &[Noun::Array]),
+            Self::Slice { of, .. } => (of, &[Noun::Array]),
+            _ => return None,
+        })
+    }
+
+    /// The name that stands for nothing afterwards.
+    #[must_use]
+    pub fn unbinds(&self) -> Option<&str> {
+        match self {
+            Self::Drop { name } => Some(name),
+            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// The operation's name in a fixture.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Describe {} => "describe",
+            Self::Attach { .. } => "attach",
+            Self::Detach {} => "detach",
+            Self::Create { .. } => "create",
+            Self::Destroy {} => "destroy",
+            Self::Initialize {} => "initialize",
+            Self::Memalloc { .. } => "memalloc",
+            Self::Memhostalloc { .. } => "memhostalloc",
+            Self::HostBuffer { .. } => "host_buffer",
+            Self::Mempin { .. } => "mempin",
+            Self::GetMemoryInfo { .. } => "get_memory_info",
+            Self::GetIpcHandle { .. } => "get_ipc_handle",
+            Self::Pickle { .. } => "pickle",
+            Self::PeerRead { .. } => "peer_read",
+            Self::Reset {} => "reset",
+            Self::DeferEnter { .. } => "defer_enter",
+            Self::DeferExit { .. } => "defer_exit",
+            Self::Drop { .. } => "drop",
+            Self::Free { .. } => "free",
+            Self::View { .. } => "view",
+            Self::Fill { .. } => "fill",
+            Self::Read { .. } => "read",
+            Self::Churn { .. } => "churn",
+            Self::Stress { .. } => "stress",
+            Self::Fault { .. } => "fault",
+            Self::ClearFaults {} => "clear_faults",
+            Self::Collect {} => "collect",
+            Self::Environment { .. } => "environment",
+            Self::Register { .. } => "register",
+            Self::RegisterByEnvironment { .. } => "register_by_environment",
+            Self::OpenContext {} => "open_context",
+            Self::DeviceArray { .. } => "device_array",
+            Self::PinnedArray { .. } => "pinned_array",
+            Self::MappedArray { .. } => "mapped_array",
+            Self::ManagedArray { .. } => "managed_array",
+            Self::ToDevice { .. } => "to_device",
+            Self::CopyToHost { .. } => "copy_to_host",
+            Self::Slice { .. } => "slice",
+            Self::PinBlock { .. } => "pin_block",
+            Self::HostDeferEnter { .. } => "host_defer_enter",
+            Self::HostDeferExit { .. } => "host_defer_exit",
+            Self::HostMemoryInfo {} => "host_memory_info",
+            Self::HostIpcHandle { .. } => "host_ipc_handle",
+            Self::HostReset {} => "host_reset",
+            Self::Close {} => "close",
+        }
+    }
+}
+
 fn one() -> u64 {
     1
 }

@@ -1,0 +1,141 @@
+//! Whether a case is run at all: capabilities of the subject x needs of the case x driver. The one place that decides it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Need, Through};
+use crate::operation::Operation;
+use crate::plan::PlannedCase;
+
+/// What a run has to offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub flavor: Flavor,
+    /// What the subject and its worker declare (`loaded.capabilities`); words that are no [`Need`] are left out.
+    pub capabilities: BTreeSet<Need>,
+    pub driver: Driver,
+    /// Devices that the driver shows; the software driver shows as many as a case asks for.
+    pub devices: u32,
+    /// Whether the worker can put the subject under real numba-cuda.
+    pub host: bool,
+}
+
+/// The language the subject is reached through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flavor {
+    Native,
+    Python,
+}
+
+/// The driver under the subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// The software driver.
+    Sim,
+    /// A real one, recorded.
+    Real,
+}
+
+/// The decision, with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applicability {
+    Run,
+    NotApplicable(Reason),
+    NotObserved(Reason),
+}
+
+/// Why a case was not run or not judged to the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The subject does not declare this capability.
+    NotDeclared { need: Need },
+    /// The case is for subjects of the other flavor.
+    OtherFlavor { flavor: Flavor },
+    /// The case goes through numba-cuda, which this worker does not have.
+    NoHost,
+    /// The worker cannot start a second process.
+    NoPeer,
+    TooFewDevices { needed: u32, found: u32 },
+    /// The case sets or disturbs the driver, which only the software driver allows.
+    SoftwareDriverOnly { because: String },
+    /// The subject said "not supported" in this step to what the case needs.
+    Declined { step: u32, operation: String, message: String },
+    /// The worker has no such operation.
+    NoSuchOperation { step: u32, operation: String },
+    /// The trace is incomplete.
+    EventsLost { events: u64 },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
+            Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
+            Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
+            Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
+            Self::NoPeer => f.write_str("the worker cannot start a second process"),
+            Self::TooFewDevices { needed, found } => write!(f, "needs {needed} devices, the driver shows {found}"),
+            Self::SoftwareDriverOnly { because } => write!(f, "only on the software driver: {because}"),
+            Self::Declined { step, operation, message } => {
+                write!(f, "the subject declined {operation} in step {step}: {message}")
+            }
+            Self::NoSuchOperation { step, operation } => {
+                write!(f, "the worker has no operation {operation} (step {step})")
+            }
+            Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
+        }
+    }
+}
+
+/// Decides whether a case is run.
+#[must_use]
+pub fn applicability(case: &PlannedCase, offer: &Offer) -> Applicability {
+    if case.through == Through::Host && offer.flavor == Flavor::Native {
+        return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
+    }
+    if case.through == Through::Host && !offer.host {
+        return Applicability::NotObserved(Reason::NoHost);
+    }
+    let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));
+    obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
+}
+
+/// Why one need is not met.
+fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
+    let missing = match need {
+        Need::Python if offer.flavor == Flavor::Native => {
+            Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python })
+        }
+        Need::Native if offer.flavor == Flavor::Python => {
+            Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Native })
+        }
+        Need::Peer if !offer.capabilities.contains(&need) => Applicability::NotObserved(Reason::NoPeer),
+        Need::TwoDevices if offer.driver == Driver::Real && offer.devices < 2 => {
+            Applicability::NotObserved(Reason::TooFewDevices { needed: 2, found: offer.devices })
+        }
+        Need::HostMemory | Need::MemoryInfo | Need::Ipc if !offer.capabilities.contains(&need) => {
+            Applicability::NotApplicable(Reason::NotDeclared { need })
+        }
+        _ => return None,
+    };
+    Some(missing)
+}
+
+/// What a real driver cannot be asked to do.
+fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
+    if offer.driver == Driver::Sim {
+        return None;
+    }
+    let faults = case.steps.iter().any(|step| matches!(step.r#do, Operation::Fault { .. }));
+    let because = match (faults, case.driver.is_default()) {
+        (true, _) => "the case makes driver calls fail",
+        (false, false) => "the case changes the driver's settings",
+        (false, true) => return None,
+    };
+    Some(Applicability::NotObserved(Reason::SoftwareDriverOnly { because: because.to_owned() }))
+}

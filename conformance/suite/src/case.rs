@@ -1,0 +1,236 @@
+//! A case as its fixture states it. `fixtures/README.md` is the format; these types are its strict reading.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use allocert_requirements::yaml::Spanned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::operation::Operation;
+use crate::predicate::Predicate;
+
+/// One fixture with its axes already replaced.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// `emm/alloc/exact-size`, equal to the path of the file.
+    pub case: String,
+    /// What the subject must do, in one sentence.
+    pub about: String,
+    #[serde(default)]
+    pub through: Through,
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    /// Names of the axes; their values are already in the text.
+    #[serde(default)]
+    pub axes: BTreeMap<String, Vec<Value>>,
+    #[serde(default)]
+    pub driver: DriverSettings,
+    #[serde(default = "yes")]
+    pub setup: bool,
+    #[serde(default)]
+    pub teardown: Teardown,
+    #[serde(default = "ten")]
+    pub timeout_s: u32,
+    pub steps: Vec<Spanned<Step>>,
+    #[serde(default)]
+    pub r#finally: BTreeMap<String, Expectation>,
+}
+
+/// One step: an operation and what must come of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub r#do: Operation,
+    /// The manager that is used.
+    #[serde(default = "first_manager")]
+    pub on: String,
+    #[serde(default)]
+    pub thread: Option<Thread>,
+    /// A name for `since`.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Requirement id to what must hold.
+    #[serde(default)]
+    pub expect: BTreeMap<String, Expectation>,
+}
+
+/// What the steps call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Through {
+    /// One manager directly, natively or in Python.
+    #[default]
+    Manager,
+    /// Real numba-cuda with the subject installed.
+    Host,
+}
+
+/// Something a case asks of the subject, its worker or the driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    Python,
+    Native,
+    HostMemory,
+    MemoryInfo,
+    Ipc,
+    Peer,
+    TwoDevices,
+}
+
+impl Need {
+    pub const ALL: [Self; 7] = [
+        Self::Python,
+        Self::Native,
+        Self::HostMemory,
+        Self::MemoryInfo,
+        Self::Ipc,
+        Self::Peer,
+        Self::TwoDevices,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Native => "native",
+            Self::HostMemory => "host_memory",
+            Self::MemoryInfo => "memory_info",
+            Self::Ipc => "ipc",
+            Self::Peer => "peer",
+            Self::TwoDevices => "two_devices",
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Settings of the software driver for one case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriverSettings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// As `cuDriverGetVersion` reports it: 13000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+}
+
+impl DriverSettings {
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How a case ends after its last step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Teardown {
+    /// All names dropped, managers reset and destroyed, the context detached.
+    #[default]
+    Clean,
+    /// The process ends normally with everything still alive.
+    Exit,
+    /// Nothing more.
+    None,
+}
+
+/// The thread that a step runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thread {
+    /// A new one without a current context, joined before the next step.
+    Fresh,
+}
+
+/// What must hold under one requirement; all given fields together, `returns` and `raises` as alternatives.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<BTreeMap<String, Predicate>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raises: Option<Vec<Kind>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+}
+
+/// The kind of an error, the same for natively returned and Python errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    OutOfMemory,
+    InvalidValue,
+    NotSupported,
+    DriverError,
+    State,
+    VersionMismatch,
+    /// Only in an expectation: whatever it is.
+    Any,
+}
+
+impl Kind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "out_of_memory",
+            Self::InvalidValue => "invalid_value",
+            Self::NotSupported => "not_supported",
+            Self::DriverError => "driver_error",
+            Self::State => "state",
+            Self::VersionMismatch => "version_mismatch",
+            Self::Any => "any",
+        }
+    }
+}
+
+/// Demands on the driver calls of a window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub none_of: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub count: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_least: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_most: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_order: Vec<String>,
+    /// The label of the step at whose beginning the window opens, instead of this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// What the subject may have written to standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    Empty,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn first_manager() -> String {
+    "m".to_owned()
+}

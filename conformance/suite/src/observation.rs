@@ -1,0 +1,122 @@
+//! What happened in one case, as the worker, the trace and the process told it. All of it is untrusted.
+
+use allocert_contract::trace::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One case's record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observation {
+    /// The case's id.
+    pub case: String,
+    /// In the order in which the lines arrived.
+    pub steps: Vec<StepOutcome>,
+    /// In the order of the driver.
+    pub events: Vec<Event>,
+    /// Events that the ring had overwritten before they were read.
+    pub events_lost: u64,
+    /// Whether the worker said that all steps were performed.
+    pub done: bool,
+    /// How the process ended, or `Done` if it went on to other cases or left in order.
+    pub ending: Ending,
+    /// The step that had begun and not ended when the process ended, from the trace's marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_in_flight: Option<u32>,
+    #[serde(default)]
+    pub stdout: Captured,
+    #[serde(default)]
+    pub stderr: Captured,
+}
+
+/// The line of one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepOutcome {
+    pub index: u32,
+    pub outcome: Outcome,
+}
+
+/// OUTCOME of the worker protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    Returned(Facts),
+    Raised(Raised),
+    /// A name that an earlier step failed to make.
+    Skipped {
+        because: String,
+    },
+    /// This worker has no such operation.
+    Unsupported {
+        operation: String,
+    },
+}
+
+/// Facts by name; the fixture format lists them for each operation.
+pub type Facts = Map<String, Value>;
+
+/// An error that a step ended with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raised {
+    /// The exception's class, or what the native worker calls it.
+    #[serde(default)]
+    pub r#type: String,
+    /// The class and its bases, without `object`.
+    #[serde(default)]
+    pub bases: Vec<String>,
+    #[serde(default)]
+    pub message: String,
+    /// A `CUresult`, where one is known.
+    #[serde(default)]
+    pub code: Option<i32>,
+    /// The name of the native contract's status.
+    #[serde(default)]
+    pub status: Option<String>,
+}
+
+/// How the process of a case ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// In order: all steps performed, and code 0 where the process ended with the case.
+    Done,
+    /// With this exit code: not 0, or before the case was done.
+    Code(i32),
+    Signal(i32),
+    TimedOut {
+        after_s: u32,
+    },
+    /// The harness lost track of it; nothing can be said about the subject.
+    Lost {
+        message: String,
+    },
+}
+
+/// What was written to standard output or error.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Captured {
+    /// The first and the last 8 KiB.
+    pub text: String,
+    /// All of it.
+    pub bytes: u64,
+}
+
+impl Observation {
+    /// An empty record of a case: nothing was heard of it.
+    #[must_use]
+    pub fn silent(case: &str, ending: Ending) -> Self {
+        Self {
+            case: case.to_owned(),
+            steps: Vec::new(),
+            events: Vec::new(),
+            events_lost: 0,
+            done: false,
+            ending,
+            step_in_flight: None,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What is sent to a worker: one planned case for each permutation of a fixture's axes, every step spelled out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Calls, DriverSettings, Expectation, Need, Teardown, Thread, Through};
+use crate::operation::Operation;
+
+/// One case, ready to run and to be judged later: the run file holds all of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedCase {
+    /// `emm/alloc/exact-size/size:255`.
+    pub id: String,
+    /// `cases/emm/alloc/exact-size.yaml`.
+    pub file: String,
+    pub about: String,
+    pub through: Through,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+    #[serde(default, skip_serializing_if = "DriverSettings::is_default")]
+    pub driver: DriverSettings,
+    pub teardown: Teardown,
+    pub timeout_s: u32,
+    pub steps: Vec<PlannedStep>,
+    /// Requirement id to what must hold of the driver calls of the whole case.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub r#finally: BTreeMap<String, Calls>,
+}
+
+/// One step with its place in the fixture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedStep {
+    pub index: u32,
+    pub r#do: Operation,
+    pub on: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expect: BTreeMap<String, Expectation>,
+    pub part: Part,
+    /// The line of the step in the fixture; for setup and teardown the line where `steps` begins.
+    pub line: usize,
+}
+
+/// Which part of a case a step belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Setup,
+    Step,
+    Teardown,
+}
+
+/// How the child leaves after the last step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// At once.
+    Leave,
+    /// As a program ends.
+    Exit,
+}
+
+/// CASE of the worker protocol: a planned case without what it expects.
+#[derive(Debug, Serialize)]
+pub struct WireCase<'a> {
+    pub id: &'a str,
+    pub through: Through,
+    pub driver: &'a DriverSettings,
+    pub ending: End,
+    pub steps: Vec<WireStep<'a>>,
+}
+
+/// STEP of the worker protocol.
+#[derive(Debug, Serialize)]
+pub struct WireStep<'a> {
+    pub index: u32,
+    pub r#do: &'a Operation,
+    pub on: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread>,
+}
+
+impl PlannedCase {
+    /// What the worker is sent.
+    #[must_use]
+    pub fn wire(&self) -> WireCase<'_> {
+        let steps = self.steps.iter().map(|step| WireStep {
+            index: step.index,
+            r#do: &step.r#do,
+            on: &step.on,
+            thread: step.thread,
+        });
+        WireCase {
+            id: &self.id,
+            through: self.through,
+            driver: &self.driver,
+            ending: self.end(),
+            steps: steps.collect(),
+        }
+    }
+
+    #[must_use]
+    pub fn end(&self) -> End {
+        match self.teardown {
+            Teardown::Exit => End::Exit,
+            Teardown::Clean | Teardown::None => End::Leave,
+        }
+    }
+
+    /// `emm/alloc`: the first two segments of the id.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        let end = self.id.match_indices('/').nth(1).map_or(self.id.len(), |(at, _)| at);
+        &self.id[..end]
+    }
+
+    /// The requirement ids that the case's expectations name.
+    pub fn requirements(&self) -> impl Iterator<Item = &str> {
+        let of_steps = self.steps.iter().flat_map(|step| step.expect.keys());
+        of_steps.chain(self.r#finally.keys()).map(String::as_str)
+    }
+}

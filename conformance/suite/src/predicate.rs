@@ -1,0 +1,90 @@
+//! What a fact must satisfy.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// All of its tests must hold: `{at_least: 1, at_most: 8}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Predicate(pub BTreeMap<Test, Value>);
+
+/// One test and, in the predicate, what it compares with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    Is,
+    Not,
+    AtLeast,
+    AtMost,
+    MultipleOf,
+    OneOf,
+    Contains,
+    /// `name.path`: equal to a fact of the step that bound the name.
+    SameAs,
+    /// `name.path`.
+    DiffersFrom,
+    /// `name`: the address ranges do not meet.
+    DisjointFrom,
+    /// `true`: there is no such fact.
+    Absent,
+}
+
+impl Test {
+    /// The name that the value of this test refers to.
+    #[must_use]
+    pub fn name_in<'a>(self, value: &'a Value) -> Option<&'a str> {
+        let text = match self {
+            Self::SameAs | Self::DiffersFrom | Self::DisjointFrom => value.as_str()?,
+            _ => return None,
+        };
+        Some(text.split('.').next().unwrap_or(text))
+    }
+
+    /// What the value of this test must be, when it is not that.
+    #[must_use]
+    pub fn complaint(self, value: &Value) -> Option<&'static str> {
+        let (right, complaint) = match self {
+            Self::Is | Self::Not | Self::Contains => (true, ""),
+            Self::AtLeast | Self::AtMost => (value.is_number(), "a number"),
+            Self::MultipleOf => (value.as_u64().is_some_and(|n| n > 0), "a whole number above 0"),
+            Self::OneOf => (value.as_array().is_some_and(|list| !list.is_empty()), "a list of values"),
+            Self::SameAs | Self::DiffersFrom => {
+                (value.as_str().is_some_and(|text| text.contains('.')), "`name.fact`")
+            }
+            Self::DisjointFrom => (value.is_string(), "a name"),
+            Self::Absent => (value == &Value::Bool(true), "`true`"),
+        };
+        (!right).then_some(complaint)
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (test, value)) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" and ")?;
+            }
+            match test {
+                Test::Is => write!(f, "{value}")?,
+                Test::Not => write!(f, "not {value}")?,
+                Test::AtLeast => write!(f, "at least {value}")?,
+                Test::AtMost => write!(f, "at most {value}")?,
+                Test::MultipleOf => write!(f, "a multiple of {value}")?,
+                Test::OneOf => write!(f, "one of {value}")?,
+                Test::Contains => write!(f, "something that contains {value}")?,
+                Test::SameAs => write!(f, "the same as {}", bare(value))?,
+                Test::DiffersFrom => write!(f, "something else than {}", bare(value))?,
+                Test::DisjointFrom => write!(f, "a range apart from that of {}", bare(value))?,
+                Test::Absent => f.write_str("nothing")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bare(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

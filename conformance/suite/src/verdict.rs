@@ -1,0 +1,202 @@
+//! What the judge says: findings as data, and the verdict on a case.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use allocert_requirements::Level;
+use serde::{Deserialize, Serialize};
+
+use crate::applicability::Reason;
+
+/// Everything the judge says about one case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// The case's id.
+    pub case: String,
+    pub verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// The requirements that were really looked at.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub checked: BTreeSet<String>,
+}
+
+/// The verdict on one case. A case whose findings are all below MUST conforms; the findings stay as warnings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Conforms,
+    Violates,
+    /// The subject declared, before or during the case, that it does not do this.
+    NotApplicable {
+        reason: Reason,
+    },
+    /// This driver or worker cannot show it.
+    NotObserved {
+        reason: Reason,
+    },
+    /// The suite could not do its work; nothing is said about the subject.
+    HarnessError {
+        message: String,
+    },
+    /// Every violation is listed in the expectation file.
+    ExpectedViolation,
+    /// The expectation file lists a violation that did not happen.
+    UnexpectedConformance,
+}
+
+impl Verdict {
+    /// The names in the order of a summary.
+    pub const NAMES: [&'static str; 7] = [
+        "conforms",
+        "violates",
+        "not-applicable",
+        "not-observed",
+        "harness-error",
+        "expected-violation",
+        "unexpected-conformance",
+    ];
+
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms",
+            Self::Violates => "violates",
+            Self::NotApplicable { .. } => "not-applicable",
+            Self::NotObserved { .. } => "not-observed",
+            Self::HarnessError { .. } => "harness-error",
+            Self::ExpectedViolation => "expected-violation",
+            Self::UnexpectedConformance => "unexpected-conformance",
+        }
+    }
+}
+
+/// One violation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// The requirement's id.
+    pub requirement: String,
+    /// From the catalogue alone.
+    pub level: Level,
+    /// The case's id.
+    pub case: String,
+    /// The step it shows in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// Where the fixture says so.
+    pub place: Place,
+    /// The always-on check that found it, if no expectation did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+    pub expected: String,
+    pub observed: String,
+    pub fault: Fault,
+    /// The events that show it, earlier ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Witness>,
+    /// The reason from the expectation file that lists it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_because: Option<String>,
+}
+
+/// A position in a fixture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Relative to `fixtures/`.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// An event and the part it plays: "allocated here".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Witness {
+    /// [`allocert_contract::trace::Event::seq`].
+    pub seq: u64,
+    pub role: String,
+}
+
+/// Whose fault it is; the first words of every message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    SubjectViolated,
+    SubjectDeclined,
+    SuiteCouldNotSee,
+    FixtureBroken,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SubjectViolated => "the subject violated",
+            Self::SubjectDeclined => "the subject declined",
+            Self::SuiteCouldNotSee => "the suite could not see",
+            Self::FixtureBroken => "the fixture is broken",
+        })
+    }
+}
+
+/// A check that runs in every case without being asked; the catalogue gives each its requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Leak,
+    DoubleFree,
+    ForeignFree,
+    UseAfterFree,
+    Overlap,
+    DriverMisuse,
+    ContextBalance,
+    Crash,
+    Hang,
+    Exit,
+    Chatter,
+    FinalizerError,
+}
+
+impl Check {
+    pub const ALL: [Self; 12] = [
+        Self::Leak,
+        Self::DoubleFree,
+        Self::ForeignFree,
+        Self::UseAfterFree,
+        Self::Overlap,
+        Self::DriverMisuse,
+        Self::ContextBalance,
+        Self::Crash,
+        Self::Hang,
+        Self::Exit,
+        Self::Chatter,
+        Self::FinalizerError,
+    ];
+
+    /// The name that the catalogue's `check:` uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Leak => "leak",
+            Self::DoubleFree => "double_free",
+            Self::ForeignFree => "foreign_free",
+            Self::UseAfterFree => "use_after_free",
+            Self::Overlap => "overlap",
+            Self::DriverMisuse => "driver_misuse",
+            Self::ContextBalance => "context_balance",
+            Self::Crash => "crash",
+            Self::Hang => "hang",
+            Self::Exit => "exit",
+            Self::Chatter => "chatter",
+            Self::FinalizerError => "finalizer_error",
+        }
+    }
+}
