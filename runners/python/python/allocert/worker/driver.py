@@ -1,0 +1,118 @@
+"""libcuda.so.1, called by the worker itself.
+
+Every call of the worker's own stands between two marks in the trace, so that nobody takes it for the subject's.
+"""
+
+import contextlib
+import ctypes
+import os
+
+from .outcome import DriverError
+
+STEP_BEGIN, STEP_END, HARNESS_BEGIN, HARNESS_END = 1, 2, 3, 4
+#: The step index that marks the beginning of a case.
+CASE = 0xFFFF_FFFF
+
+NOT_INITIALIZED = 3
+_MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
+_HOST = 1
+
+#: The environment variable of each driver setting that a case may change.
+SETTINGS = {"devices": "ALLOCERT_DEVICES", "memory_bytes": "ALLOCERT_MEMORY_BYTES", "version": "ALLOCERT_DRIVER_VERSION"}
+
+
+class Driver:
+    def __init__(self):
+        """Loads the library; OSError when there is none. Initializes nothing."""
+        self._lib = ctypes.CDLL("libcuda.so.1")
+        self._mark = self._control("allocert_trace_mark", ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
+        self._fault_add = self._control(
+            "allocert_fault_add", ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int32, returns=ctypes.c_int
+        )
+        self._fault_clear = self._control("allocert_fault_clear")
+        self._restart = self._control("allocert_driver_restart", returns=ctypes.c_int)
+
+    def _control(self, name, *arguments, returns=None):
+        """One of the recording driver's own functions; on another driver a function that does nothing."""
+        function = getattr(self._lib, name, None)
+        if function is None:
+            return lambda *_arguments: 0
+        function.argtypes, function.restype = arguments, returns
+        return function
+
+    # -- the trace ---------------------------------------------------------------------------------------------------
+
+    def mark(self, kind, index=0):
+        self._mark(kind, index, 0)
+
+    @contextlib.contextmanager
+    def harness(self):
+        self._mark(HARNESS_BEGIN, 0, 0)
+        try:
+            yield
+        finally:
+            self._mark(HARNESS_END, 0, 0)
+
+    # -- the software driver's controls ------------------------------------------------------------------------------
+
+    def fault_add(self, call, nth, count, error):
+        code = self._fault_add(call.encode(), nth, count, error)
+        if code != 0:
+            raise DriverError(f"allocert_fault_add({call})", code)
+
+    def fault_clear(self):
+        self._fault_clear()
+
+    def restart(self, settings):
+        """A driver as at process start, with these settings of a case."""
+        for name, value in settings.items():
+            os.environ[SETTINGS[name]] = str(value)
+        self._restart()
+
+    # -- the public API ----------------------------------------------------------------------------------------------
+
+    def call(self, name, *arguments):
+        """Calls a driver function; DriverError unless it succeeds. Arguments are ctypes values."""
+        code = self.code(name, *arguments)
+        if code != 0:
+            raise DriverError(name, code)
+
+    def code(self, name, *arguments):
+        """The CUresult of a driver function."""
+        return getattr(self._lib, name)(*arguments)
+
+    def initialized(self):
+        """Whether this process called cuInit."""
+        count = ctypes.c_int()
+        with self.harness():
+            return self.code("cuDeviceGetCount", ctypes.byref(count)) != NOT_INITIALIZED
+
+    def set_current(self, handle):
+        """Makes a CUcontext (0: none) the calling thread's current one."""
+        with self.harness():
+            self.call("cuCtxSetCurrent", ctypes.c_void_p(handle))
+
+    def fill(self, pointer, byte, size_bytes):
+        with self.harness():
+            self.call("cuMemsetD8_v2", ctypes.c_uint64(pointer), ctypes.c_ubyte(byte), ctypes.c_size_t(size_bytes))
+
+    def read(self, pointer, size_bytes):
+        buffer = ctypes.create_string_buffer(size_bytes)
+        with self.harness():
+            self.call("cuMemcpyDtoH_v2", buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(size_bytes))
+        return buffer.raw
+
+    def owns_host_memory(self, pointer, size_bytes):
+        """Whether all of it is host memory that the driver allocated or registered: then touching it is safe."""
+        with self.harness():
+            kind = self._attribute(_MEMORY_TYPE, ctypes.c_uint(), pointer)
+            start = self._attribute(_RANGE_START, ctypes.c_uint64(), pointer)
+            length = self._attribute(_RANGE_SIZE, ctypes.c_size_t(), pointer)
+        known = kind == _HOST and start is not None and length is not None
+        return known and start <= pointer and pointer + size_bytes <= start + length
+
+    def _attribute(self, attribute, out, pointer):
+        code = self.code(
+            "cuPointerGetAttribute", ctypes.byref(out), ctypes.c_int(attribute), ctypes.c_uint64(pointer)
+        )
+        return out.value if code == 0 else None

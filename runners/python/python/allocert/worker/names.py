@@ -1,0 +1,52 @@
+"""The names that a case's steps bind, and whether what they named is still alive."""
+
+import weakref
+
+from .memory import root
+from .outcome import Missing
+
+
+class Names:
+    """Holds the worker's only reference to each named object."""
+
+    def __init__(self):
+        self._values = {}
+        self._watches = {}
+
+    def bind(self, name, value):
+        self._watches[name] = Watch(value)
+        self._values[name] = value
+
+    def get(self, name):
+        try:
+            return self._values[name]
+        except KeyError:
+            raise Missing(name) from None
+
+    def drop(self, name):
+        """Lets the reference go, then says whether that finalized the object (None: it cannot be told)."""
+        self.get(name)
+        watch = self._watches[name]
+        del self._values[name]
+        return watch.finalized()
+
+    def __contains__(self, name):
+        return name in self._values
+
+
+class Watch:
+    """Watches an object without keeping it alive."""
+
+    def __init__(self, value):
+        target, self._finalizer = root(value)
+        try:
+            self._reference = weakref.ref(target)
+        except TypeError:
+            self._reference = None
+
+    def finalized(self):
+        if self._finalizer is not None:
+            return not self._finalizer.alive
+        if self._reference is None:
+            return None
+        return self._reference() is None

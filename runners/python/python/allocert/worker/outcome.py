@@ -1,0 +1,68 @@
+"""How a step ended, as the protocol's OUTCOME."""
+
+import sys
+import traceback
+
+from .text import bounded, class_name
+
+
+class Missing(Exception):
+    """A step uses a name that an earlier step failed to make."""
+
+
+class DriverError(Exception):
+    """A driver call made by the worker for a step failed."""
+
+    def __init__(self, call, code):
+        super().__init__(f"{call} answered CUresult {code}")
+        self.code = code
+
+
+def raised(error):
+    """Describes an exception, then cuts what it keeps alive, so that it extends no object's life."""
+    described = {
+        "type": class_name(type(error)),
+        "bases": [class_name(base) for base in type(error).__mro__ if base is not object],
+        "message": bounded(error),
+        "code": _code(error),
+        "status": None,
+    }
+    _forget(error)
+    return {"raised": described}
+
+
+def _code(error):
+    try:
+        code = int(error.code)
+    except BaseException:  # noqa: BLE001 - most exceptions carry no code, and `code` may be the subject's
+        return None
+    return code if 0 <= code < 1 << 31 else None
+
+
+def _forget(error):
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+class Unraisable:
+    """While it is entered, the first exception that Python could raise nowhere (a finalizer's) is kept as an outcome.
+
+    It is printed as always: what a user would see on stderr stays there.
+    """
+
+    def __enter__(self):
+        self.outcome = None
+        self._before = sys.unraisablehook
+        sys.unraisablehook = self._hook
+        return self
+
+    def __exit__(self, *_error):
+        sys.unraisablehook = self._before
+
+    def _hook(self, unraisable):
+        sys.__unraisablehook__(unraisable)
+        if self.outcome is None and unraisable.exc_value is not None:
+            self.outcome = raised(unraisable.exc_value)

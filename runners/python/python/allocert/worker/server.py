@@ -1,0 +1,165 @@
+"""The process that loads the subject once and forks a child for each batch."""
+
+import contextlib
+import gc
+import importlib.metadata
+import os
+import platform
+import selectors
+import signal
+import sys
+import traceback
+import warnings
+
+from .capture import Capture
+from .text import bounded
+from .wire import Wire
+
+#: How long the child's last words may take to arrive after its end.
+_POLL_S = 0.05
+
+
+def serve(path):
+    """Serves until the harness says quit (None), or returns in a forked child with the batch that it must perform."""
+    server = Server(Wire(path))
+    while (message := server.wire.receive()) is not None:
+        kind, body = message
+        if kind == "load":
+            server.load(body)
+        elif kind == "run":
+            batch = server.run(body)
+            if batch is not None:
+                return batch
+        elif kind == "quit":
+            break
+    return None
+
+
+class Server:
+    def __init__(self, wire):
+        self.wire = wire
+        self._driver = self._subject = None
+
+    def load(self, body):
+        from .subject import Refused
+
+        try:
+            host = self._host(body["interface"])
+            from .subject import Subject
+
+            self._subject = subject = Subject(body["subject"], self._driver)
+        except Refused as refused:
+            return self.wire.send("refused", refused.body)
+        described = {"name": subject.name, "version": subject.version, "file": subject.file}
+        described.update(interface_version=None, host=host)
+        # What exists now lives as long as the process; a child's garbage collection need not look at it again.
+        gc.collect()
+        gc.freeze()
+        self.wire.send("loaded", {"flavor": "python", "capabilities": subject.capabilities, "subject": described})
+
+    def _host(self, interface):
+        """Loads the driver first, so that its name is taken, then Numba. Returns the versions."""
+        from .subject import Refused
+
+        if interface != "emm":
+            raise Refused("host", f"the Python worker runs subjects of the interface emm, not of {interface}")
+        from .driver import Driver
+
+        try:
+            self._driver = Driver()
+        except OSError as error:
+            raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
+        os.environ.pop("NUMBA_CUDA_MEMORY_MANAGER", None)
+        os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
+        with self._driver.harness():
+            _import_numba()
+        return _versions()
+
+    def run(self, body):
+        """Forks for a batch. Returns it in the child, None in the server once the child is gone."""
+        out, err = os.pipe(), os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # threads of a BLAS at fork; they hold nothing of ours
+            pid = os.fork()
+        if pid == 0:
+            _become_child(out, err)
+            self.wire.send("child", {"batch": body["batch"], "pid": os.getpid()})
+            from .batch import Batch
+
+            return Batch(body["cases"], self._subject, self._driver, self.wire)
+        os.close(out[1])
+        os.close(err[1])
+        captures = [Capture(out[0]), Capture(err[0])]
+        ended = _wait(pid, captures)
+        stdout, stderr = (capture.close() for capture in captures)
+        self.wire.send("ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr})
+        return None
+
+
+def _import_numba():
+    from .subject import Refused
+
+    try:
+        import numba.cuda.cudadrv.driver  # noqa: F401
+        from cuda.bindings import driver as binding
+    except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
+        missing = isinstance(error, ModuleNotFoundError)
+        what = "is not installed" if missing else "cannot be imported"
+        advice = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
+        detail = "".join(traceback.format_exception(error))
+        raise Refused(
+            "host", f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}", bounded(detail, 16384)
+        ) from None
+    # Looks up all of the driver's functions, once for all children, and initializes nothing. Only an optimization: a
+    # driver that cannot even tell its version fails again in the first step, where it is seen.
+    with contextlib.suppress(RuntimeError):
+        binding.cuDriverGetVersion()
+
+
+def _versions():
+    versions = {"python": platform.python_version(), "executable": sys.executable}
+    for name in ("numba-cuda", "numba", "cuda-bindings", "cuda-core", "numpy"):
+        try:
+            versions[name.replace("-", "_")] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _become_child(out, err):
+    os.setpgid(0, 0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (out[1], 1), (err[1], 2)):
+        os.dup2(source, target)
+    for descriptor in (nothing, *out, *err):
+        if descriptor > 2:
+            os.close(descriptor)
+
+
+def _wait(pid, captures):
+    """Drains the captures until the child is gone, ends what is left of its group, and says how it ended."""
+    watched = selectors.DefaultSelector()
+    for capture in captures:
+        watched.register(capture.descriptor, selectors.EVENT_READ, capture)
+    gone = os.pidfd_open(pid)
+    watched.register(gone, selectors.EVENT_READ, None)
+    running = True
+    while running:
+        for key, _ in watched.select():
+            if key.data is None:
+                running = False
+            elif not key.data.drain():
+                watched.unregister(key.fd)
+    watched.close()
+    os.close(gone)
+    # The child is still a zombie, so its group id cannot have passed to anybody else.
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _, status = os.waitpid(pid, 0)
+    for capture in captures:
+        capture.drain()
+    return {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
