@@ -13,11 +13,17 @@
 #![forbid(unsafe_code)]
 
 pub mod applicability;
+mod axes;
 pub mod case;
+mod expand;
+pub mod fixture;
+mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
 pub mod predicate;
+pub mod run;
+mod sense;
 pub mod verdict;
 
 pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement};

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::case::Through;
+
 /// What one step does. Externally tagged: `{memalloc: {size: 64, as: a}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -255,6 +257,62 @@ impl Operation {
             Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => Some(scope),
             _ => None,
         }
+    }
+
+    /// The only kind of case that this operation belongs to, if it does not belong to both.
+    #[must_use]
+    pub fn belongs(&self) -> Option<Through> {
+        match self {
+            Self::Describe {}
+            | Self::Fault { .. }
+            | Self::ClearFaults {}
+            | Self::Collect {}
+            | Self::Environment { .. }
+            | Self::HostBuffer { .. }
+            | Self::PeerRead { .. }
+            | Self::Pickle { .. }
+            | Self::Fill { .. }
+            | Self::Read { .. }
+            | Self::Drop { .. } => None,
+            Self::Register { .. }
+            | Self::RegisterByEnvironment { .. }
+            | Self::OpenContext {}
+            | Self::DeviceArray { .. }
+            | Self::PinnedArray { .. }
+            | Self::MappedArray { .. }
+            | Self::ManagedArray { .. }
+            | Self::ToDevice { .. }
+            | Self::CopyToHost { .. }
+            | Self::Slice { .. }
+            | Self::PinBlock { .. }
+            | Self::HostDeferEnter { .. }
+            | Self::HostDeferExit { .. }
+            | Self::HostMemoryInfo {}
+            | Self::HostIpcHandle { .. }
+            | Self::HostReset {}
+            | Self::Close {} => Some(Through::Host),
+            _ => Some(Through::Manager),
+        }
+    }
+
+    /// Whether a manager is called, so that `on` has to name one.
+    #[must_use]
+    pub fn on_manager(&self) -> bool {
+        matches!(
+            self,
+            Self::Destroy {}
+                | Self::Initialize {}
+                | Self::Memalloc { .. }
+                | Self::Memhostalloc { .. }
+                | Self::Mempin { .. }
+                | Self::GetMemoryInfo { .. }
+                | Self::GetIpcHandle { .. }
+                | Self::Reset {}
+                | Self::DeferEnter { .. }
+                | Self::DeferExit { .. }
+                | Self::Churn { .. }
+                | Self::Stress { .. }
+        )
     }
 
     /// The operation's name in a fixture.

@@ -1,0 +1,119 @@
+//! A case spelled out: setup and teardown become ordinary steps.
+
+use allocert_requirements::yaml::Document;
+
+use crate::case::{Case, Teardown, Thread, Through};
+use crate::operation::{Noun, Operation};
+use crate::plan::{Part, PlannedCase, PlannedStep};
+use crate::sense::line;
+
+/// The case as a worker performs it.
+pub(crate) fn expand(case: &Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
+    let mut script = Script { line: document.find(1, "steps").map_or(1, |(line, _)| line), ..Script::default() };
+    if case.setup {
+        script.setup(case.through);
+    }
+    for step in &case.steps {
+        script.step(&step.value, line(step.referenced.line()));
+    }
+    if case.teardown == Teardown::Clean {
+        script.teardown(case.through);
+    }
+    let finally = case.r#finally.iter();
+    PlannedCase {
+        id: format!("{}{suffix}", case.case),
+        file: document.file.to_owned(),
+        about: case.about.clone(),
+        through: case.through,
+        needs: case.needs.clone(),
+        driver: case.driver.clone(),
+        teardown: case.teardown,
+        timeout_s: case.timeout_s,
+        steps: script.steps,
+        r#finally: finally.map(|(id, one)| (id.clone(), one.calls.clone().unwrap_or_default())).collect(),
+    }
+}
+
+/// The steps so far and what is alive after them.
+#[derive(Default)]
+struct Script {
+    steps: Vec<PlannedStep>,
+    /// Names in order of birth, with the manager they were made on.
+    alive: Vec<(String, String)>,
+    managers: Vec<String>,
+    attached: bool,
+    line: usize,
+}
+
+impl Script {
+    fn setup(&mut self, through: Through) {
+        match through {
+            Through::Manager => {
+                self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
+                self.add(Part::Setup, Operation::Create { r#as: "m".to_owned(), device: 0 }, "m");
+            }
+            Through::Host => self.add(Part::Setup, Operation::Register { interface_version: None }, "m"),
+        }
+    }
+
+    fn step(&mut self, step: &crate::case::Step, line: usize) {
+        self.add(Part::Step, step.r#do.clone(), &step.on);
+        if let Some(planned) = self.steps.last_mut() {
+            planned.thread = step.thread;
+            planned.label.clone_from(&step.label);
+            planned.expect.clone_from(&step.expect);
+            planned.line = line;
+            // An attachment of a thread that is gone leaves nothing to detach.
+            if step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. }) {
+                self.attached = false;
+            }
+        }
+    }
+
+    fn teardown(&mut self, through: Through) {
+        for (name, on) in self.alive.clone() {
+            self.add(Part::Teardown, Operation::Drop { name }, &on);
+        }
+        if through == Through::Host {
+            let closed = self.steps.last().is_some_and(|step| step.r#do == Operation::Close {});
+            if !closed {
+                self.add(Part::Teardown, Operation::Close {}, "m");
+            }
+            return;
+        }
+        for manager in self.managers.clone() {
+            self.add(Part::Teardown, Operation::Reset {}, &manager);
+            self.add(Part::Teardown, Operation::Destroy {}, &manager);
+        }
+        if self.attached {
+            self.add(Part::Teardown, Operation::Detach {}, "m");
+        }
+    }
+
+    fn add(&mut self, part: Part, operation: Operation, on: &str) {
+        match operation.binds() {
+            Some((name, Noun::Manager)) => self.managers.push(name.to_owned()),
+            Some((name, _)) => self.alive.push((name.to_owned(), on.to_owned())),
+            None => {}
+        }
+        if let Some(gone) = operation.unbinds() {
+            self.alive.retain(|(name, _)| name != gone);
+        }
+        match operation {
+            Operation::Attach { .. } => self.attached = true,
+            Operation::Detach {} => self.attached = false,
+            Operation::Destroy {} => self.managers.retain(|name| name != on),
+            _ => {}
+        }
+        self.steps.push(PlannedStep {
+            index: u32::try_from(self.steps.len()).unwrap_or(u32::MAX),
+            r#do: operation,
+            on: on.to_owned(),
+            thread: None,
+            label: None,
+            expect: Default::default(),
+            part,
+            line: self.line,
+        });
+    }
+}

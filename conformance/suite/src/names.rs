@@ -1,0 +1,130 @@
+//! Names in a fixture: bound once, before they are used, and used as what they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::Refusal;
+use allocert_requirements::yaml::{Document, suggestion};
+
+use crate::case::{Case, Step, Through};
+use crate::operation::{Noun, Operation};
+use crate::sense::line;
+
+/// Checks every name of a case.
+pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+    let mut names = Names::new(case);
+    for step in &case.steps {
+        let line = line(step.referenced.line());
+        names.step(case.through, &step.value).map_err(|complaint| {
+            let mut refusal = document.refuse_word(line, &complaint.word, complaint.message);
+            refusal.help = complaint.help;
+            refusal
+        })?;
+    }
+    Ok(())
+}
+
+struct Complaint {
+    word: String,
+    message: String,
+    help: Option<String>,
+}
+
+#[derive(Default)]
+struct Names {
+    bound: BTreeMap<String, Noun>,
+    gone: BTreeSet<String>,
+}
+
+impl Names {
+    fn new(case: &Case) -> Self {
+        let mut names = Self::default();
+        if case.setup && case.through == Through::Manager {
+            names.bound.insert("m".to_owned(), Noun::Manager);
+        }
+        names
+    }
+
+    fn step(&mut self, through: Through, step: &Step) -> Result<(), Complaint> {
+        let operation = &step.r#do;
+        if let Some(belongs) = operation.belongs()
+            && belongs != through
+        {
+            let message = format!("`{}` is no operation of cases through the {}", operation.name(), word(through));
+            return Err(Complaint { word: operation.name().to_owned(), message, help: None });
+        }
+        if operation.on_manager() {
+            self.used(&step.on, &[Noun::Manager])?;
+        }
+        if let Some((name, nouns)) = operation.uses() {
+            self.used(name, nouns)?;
+        }
+        if let Some((name, noun)) = operation.binds() {
+            self.bind(name, noun)?;
+        }
+        self.expectations(step)?;
+        let destroyed = matches!(operation, Operation::Destroy {}).then_some(step.on.as_str());
+        if let Some(name) = operation.unbinds().or(destroyed) {
+            self.gone.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn used(&self, name: &str, nouns: &[Noun]) -> Result<(), Complaint> {
+        let complaint = |message, help| Err(Complaint { word: name.to_owned(), message, help });
+        let Some(noun) = self.bound.get(name) else {
+            let close = suggestion(name, self.bound.keys().map(String::as_str));
+            return complaint(format!("`{name}` is not bound by an earlier step"), close);
+        };
+        if self.gone.contains(name) {
+            return complaint(format!("`{name}` is gone: an earlier step dropped it"), None);
+        }
+        let wrong = if nouns.is_empty() { *noun == Noun::Manager } else { !nouns.contains(noun) };
+        if wrong {
+            return complaint(format!("`{name}` stands for {}, which this operation does not take", article(*noun)), None);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, name: &str, noun: Noun) -> Result<(), Complaint> {
+        match self.bound.insert(name.to_owned(), noun) {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("`{name}` is bound twice");
+                Err(Complaint { word: name.to_owned(), message, help: None })
+            }
+        }
+    }
+
+    /// Names inside predicates may be gone: their facts stay.
+    fn expectations(&self, step: &Step) -> Result<(), Complaint> {
+        let returns = step.expect.values().filter_map(|expectation| expectation.returns.as_ref());
+        for (test, value) in returns.flat_map(BTreeMap::values).flat_map(|predicate| &predicate.0) {
+            let Some(name) = test.name_in(value) else { continue };
+            if !self.bound.contains_key(name) {
+                let help = suggestion(name, self.bound.keys().map(String::as_str));
+                let message = format!("`{name}` is not bound by this or an earlier step");
+                return Err(Complaint { word: name.to_owned(), message, help });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn word(through: Through) -> &'static str {
+    match through {
+        Through::Manager => "manager",
+        Through::Host => "host",
+    }
+}
+
+fn article(noun: Noun) -> &'static str {
+    match noun {
+        Noun::Manager => "a manager",
+        Noun::Memory => "memory",
+        Noun::Buffer => "a buffer",
+        Noun::Info => "memory information",
+        Noun::Handle => "a handle",
+        Noun::Scope => "a scope",
+        Noun::Array => "an array",
+    }
+}

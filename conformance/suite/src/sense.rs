@@ -1,0 +1,151 @@
+//! Whether a fixture makes sense: its name, its requirements, its expectations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_contract::trace::Function;
+use allocert_requirements::yaml::{Document, suggestion};
+use allocert_requirements::{Catalogue, Interface, Refusal};
+
+use crate::case::{Calls, Case, Expectation, Step};
+
+type Checked = Result<(), Box<Refusal>>;
+
+/// Everything but the names that steps bind.
+pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
+    check_head(case, document)?;
+    let mut labels = BTreeSet::new();
+    for step in &case.steps {
+        let line = line(step.referenced.line());
+        if let Some(label) = &step.value.label
+            && !labels.insert(label.as_str())
+        {
+            return Err(document.refuse_word(line, label, format!("label `{label}` is given twice")));
+        }
+        check_step(&step.value, line, &labels, document, catalogue)?;
+    }
+    let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
+    for (id, expectation) in &case.r#finally {
+        check_requirement(id, finally, document, catalogue)?;
+        let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
+        if *expectation != only_calls || expectation.calls.is_none() {
+            return Err(document.refuse_word(finally, id, "`finally` expects `calls` and nothing else"));
+        }
+        check_expectation(id, expectation, finally, &labels, document)?;
+    }
+    if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
+        return Err(document.refuse_word(1, "steps", "the case expects nothing: no step has `expect`, and there is no `finally`"));
+    }
+    Ok(())
+}
+
+fn check_head(case: &Case, document: &Document<'_>) -> Checked {
+    let stem = document.file.strip_suffix(".yaml").unwrap_or(document.file);
+    let expected = stem.split_once('/').map_or(stem, |(_, name)| name);
+    if case.case != expected {
+        let message = format!("the case is called `{}`, its file `{expected}`", case.case);
+        return Err(document.refuse_word(1, &case.case, message));
+    }
+    if document.file.starts_with("cases/") && Interface::of_path(&case.case).is_none() {
+        return Err(document.refuse_word(1, &case.case, format!("`{}` is below no interface", case.case)));
+    }
+    if case.about.trim().is_empty() {
+        return Err(document.refuse_word(1, "about", "`about` says nothing"));
+    }
+    if case.timeout_s == 0 {
+        return Err(document.refuse_word(1, "timeout_s", "`timeout_s` leaves no time"));
+    }
+    Ok(())
+}
+
+fn check_step(
+    step: &Step,
+    line: usize,
+    labels: &BTreeSet<&str>,
+    document: &Document<'_>,
+    catalogue: &Catalogue,
+) -> Checked {
+    if let crate::operation::Operation::Fault { call, .. } = &step.r#do {
+        check_function(call, line, document)?;
+    }
+    for (id, expectation) in &step.expect {
+        check_requirement(id, line, document, catalogue)?;
+        check_expectation(id, expectation, line, labels, document)?;
+    }
+    Ok(())
+}
+
+fn check_requirement(id: &str, line: usize, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
+    if catalogue.get(id).is_some() {
+        return Ok(());
+    }
+    let mut refusal = document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    refusal.help = catalogue.suggestion(id);
+    Err(refusal)
+}
+
+fn check_expectation(
+    id: &str,
+    expectation: &Expectation,
+    line: usize,
+    labels: &BTreeSet<&str>,
+    document: &Document<'_>,
+) -> Checked {
+    let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
+    if *expectation == Expectation::default() {
+        return refuse(id, format!("{id} expects nothing"));
+    }
+    if expectation.raises.as_ref().is_some_and(Vec::is_empty) {
+        return refuse("raises", "`raises` lists no kind of error".to_owned());
+    }
+    if expectation.message.is_some() && expectation.raises.is_none() {
+        return refuse("message", "`message` without `raises`".to_owned());
+    }
+    for (fact, predicate) in expectation.returns.iter().flatten() {
+        if predicate.0.is_empty() {
+            return refuse(fact, format!("nothing is asked of `{fact}`"));
+        }
+        for (test, value) in &predicate.0 {
+            if let Some(complaint) = test.complaint(value) {
+                return refuse(fact, format!("this predicate of `{fact}` takes {complaint}, not {value}"));
+            }
+        }
+    }
+    match &expectation.calls {
+        Some(calls) => check_calls(calls, line, labels, document),
+        None => Ok(()),
+    }
+}
+
+fn check_calls(calls: &Calls, line: usize, labels: &BTreeSet<&str>, document: &Document<'_>) -> Checked {
+    let Calls { none_of, count, at_least, at_most, in_order, since } = calls;
+    let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
+    let mut functions = none_of.iter().chain(in_order).chain(counted).peekable();
+    if functions.peek().is_none() {
+        return Err(document.refuse_word(line, "calls", "`calls` asks nothing"));
+    }
+    for function in functions {
+        check_function(function, line, document)?;
+    }
+    match since {
+        Some(label) if !labels.contains(label.as_str()) => {
+            let mut refusal = document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
+            refusal.help = suggestion(label, labels.iter().copied());
+            Err(refusal)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
+    if Function::all().any(|function| function.name() == name || function.base_name() == name) {
+        return Ok(());
+    }
+    let mut refusal = document.refuse_word(line, name, format!("there is no driver function `{name}`"));
+    let close = allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
+    refusal.help = close.map(|close| format!("did you mean `{close}`?"));
+    Err(refusal)
+}
+
+pub(crate) fn line(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(1)
+}
