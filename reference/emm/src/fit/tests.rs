@@ -12,11 +12,13 @@ fn over(size_bytes: u64) -> Fit {
 
 #[test]
 fn neighbours_coalesce_in_any_order() {
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+    for order in [[0_usize, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let mut fit = over(3 * 256);
         let blocks = [(); 3].map(|()| fit.take(256).expect("three grains"));
         assert_eq!(fit.take(256), None);
-        order.map(|index: usize| fit.give(blocks[index]));
+        for index in order {
+            fit.give(blocks[index]);
+        }
         assert_eq!(fit.free_bytes(), 3 * 256);
         let whole = fit.take(3 * 256).expect("one block again");
         assert_eq!(fit.locate(whole), (MIB, MIB));

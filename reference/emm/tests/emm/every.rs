@@ -17,18 +17,18 @@ pub(crate) fn open(kind: Kind, driver: &Script) -> Box<dyn Manager> {
 }
 
 macro_rules! every {
-    (fn $name:ident($driver:ident, $manager:ident) $body:block) => {
+    (fn $name:ident($kind:ident, $driver:ident, $manager:ident) $body:block) => {
         #[rstest]
-        fn $name(#[values(Kind::Pool, Kind::Deferred, Kind::HostOnly)] kind: Kind) {
+        fn $name(#[values(Kind::Pool, Kind::Deferred, Kind::HostOnly)] $kind: Kind) {
             let $driver = Script::new(256 * MIB);
-            let $manager = open(kind, &$driver);
+            let $manager = open($kind, &$driver);
             $body
         }
     };
 }
 
 every! {
-    fn reset_may_come_first_and_again(driver, manager) {
+    fn reset_may_come_first_and_again(kind, driver, manager) {
         manager.reset();
         manager.reset();
         manager.initialize().expect("a driver");
@@ -41,7 +41,7 @@ every! {
 }
 
 every! {
-    fn initialize_again_loses_nothing(driver, manager) {
+    fn initialize_again_loses_nothing(kind, driver, manager) {
         manager.initialize().expect("a driver");
         let memory = manager.memalloc(1000).expect("enough memory");
         driver.calls();
@@ -52,7 +52,7 @@ every! {
 }
 
 every! {
-    fn a_finalizer_after_reset_touches_nothing(driver, manager) {
+    fn a_finalizer_after_reset_touches_nothing(kind, driver, manager) {
         manager.initialize().expect("a driver");
         let old = manager.memalloc(1000).expect("enough memory");
         let pinned = manager.mempin(0x1000, 64, false).expect("not pinned yet");
@@ -67,7 +67,7 @@ every! {
 }
 
 every! {
-    fn releasing_twice_or_a_foreign_token_is_the_callers_fault(_driver, manager) {
+    fn releasing_twice_or_a_foreign_token_is_the_callers_fault(kind, _driver, manager) {
         let memory = manager.memalloc(1000).expect("enough memory");
         let pinned = manager.memhostalloc(64, HostFlags::default()).expect("enough memory");
         for token in [memory.token, pinned.token] {
@@ -79,7 +79,7 @@ every! {
 }
 
 every! {
-    fn size_0_is_an_allocation_of_its_own(driver, manager) {
+    fn size_0_is_an_allocation_of_its_own(kind, driver, manager) {
         let [a, b] = [(); 2].map(|()| manager.memalloc(0).expect("enough memory"));
         assert_eq!((a.size_bytes, b.size_bytes), (0, 0));
         assert!(a.device_pointer != b.device_pointer && a.token != b.token);
@@ -95,7 +95,7 @@ every! {
 }
 
 every! {
-    fn running_out_changes_nothing(driver, manager) {
+    fn running_out_changes_nothing(kind, driver, manager) {
         manager.initialize().expect("a driver");
         let memory = manager.memalloc(1000).expect("enough memory");
         let before = driver.state().device.clone();
@@ -107,7 +107,7 @@ every! {
 }
 
 every! {
-    fn host_flags_reach_the_driver_unchanged(driver, manager) {
+    fn host_flags_reach_the_driver_unchanged(kind, driver, manager) {
         let flags = HostFlags { mapped: true, portable: true, write_combined: false };
         let memory = manager.memhostalloc(64, flags).expect("enough memory");
         assert_eq!(memory.kind, MemoryKind::Mapped);
@@ -121,7 +121,7 @@ every! {
 }
 
 every! {
-    fn unpinning_does_not_wait(driver, manager) {
+    fn unpinning_does_not_wait(kind, driver, manager) {
         manager.initialize().expect("a driver");
         manager.defer_begin();
         let pinned = manager.mempin(0x1000, 64, true).expect("not pinned yet");
@@ -135,7 +135,7 @@ every! {
 }
 
 every! {
-    fn nothing_is_freed_while_deferred(driver, manager) {
+    fn nothing_is_freed_while_deferred(kind, driver, manager) {
         manager.initialize().expect("a driver");
         manager.defer_begin();
         manager.defer_begin();
@@ -156,7 +156,7 @@ every! {
 }
 
 every! {
-    fn reset_takes_everything_back_inside_defer_and_keeps_its_nesting(driver, manager) {
+    fn reset_takes_everything_back_inside_defer_and_keeps_its_nesting(kind, driver, manager) {
         manager.initialize().expect("a driver");
         manager.defer_begin();
         let memory = manager.memalloc(1000).expect("enough memory");
@@ -170,7 +170,7 @@ every! {
 }
 
 every! {
-    fn a_context_that_is_gone_stops_neither_reset_nor_drop(driver, manager) {
+    fn a_context_that_is_gone_stops_neither_reset_nor_drop(kind, driver, manager) {
         manager.memalloc(1000).expect("enough memory");
         manager.memhostalloc(64, HostFlags::default()).expect("enough memory");
         driver.state().dead = true;
@@ -182,7 +182,7 @@ every! {
 }
 
 every! {
-    fn dropping_the_manager_gives_everything_back(driver, manager) {
+    fn dropping_the_manager_gives_everything_back(kind, driver, manager) {
         manager.memalloc(1000).expect("enough memory");
         manager.mempin(0x1000, 64, false).expect("not pinned yet");
         drop(manager);
@@ -191,7 +191,7 @@ every! {
 }
 
 every! {
-    fn an_ipc_handle_counts_from_the_base(driver, manager) {
+    fn an_ipc_handle_counts_from_the_base(kind, driver, manager) {
         driver.state().base_offset_bytes = match kind {
             Kind::Pool => 0, // asks for no base: it knows its slabs
             _ => 512,
@@ -213,7 +213,7 @@ every! {
 }
 
 every! {
-    fn any_thread_may_release(driver, manager) {
+    fn any_thread_may_release(kind, driver, manager) {
         let manager = &*manager;
         std::thread::scope(|scope| {
             for _ in 0..4 {

@@ -1,6 +1,6 @@
 //! Random operations against the simplest model: a list of live ranges.
 
-use allocert_emm::{Kind, Manager, Memory};
+use allocert_emm::{Kind, Memory};
 use rstest::rstest;
 
 use crate::every::open;
