@@ -11,7 +11,7 @@ const KEEP_BYTES: usize = 8 * 1024;
 
 /// The output of one pipe, growing while its thread drains it.
 #[derive(Debug, Clone)]
-pub struct Capture {
+pub(crate) struct Capture {
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -25,7 +25,7 @@ struct Kept {
 
 impl Capture {
     /// Drains `pipe` until it closes. The thread is left behind when a stray process keeps the pipe open.
-    pub fn start(mut pipe: impl Read + Send + 'static) -> Self {
+    pub(crate) fn start(mut pipe: impl Read + Send + 'static) -> Self {
         let kept = Arc::new(Mutex::new(Kept::default()));
         let capture = Self { kept: Arc::clone(&kept) };
         thread::spawn(move || {
@@ -44,7 +44,7 @@ impl Capture {
     }
 
     /// What was printed so far, after waiting at most `patience` for the pipe to close.
-    pub fn text(&self, patience: Duration) -> String {
+    pub(crate) fn text(&self, patience: Duration) -> String {
         let until = Instant::now() + patience;
         while !lock(&self.kept).closed && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));

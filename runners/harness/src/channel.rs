@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::message::FromWorker;
 
 /// The longest line that a worker may write.
-pub const LONGEST_LINE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const LONGEST_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// How often a wait looks up to see whether somebody wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 /// A worker that reads nothing for so long is stuck.
@@ -93,10 +93,11 @@ impl Channel {
         };
         let line: Vec<u8> = self.buffer.drain(..=end).collect();
         self.searched = 0;
+        let line = &line[..end];
         if std::mem::take(&mut self.skipping) {
-            return self.take_line();
+            return rescue(line).map(message).or_else(|| self.take_line());
         }
-        Some(understand(&line[..end]))
+        Some(understand(line))
     }
 
     /// Without an end in sight, what was read of an endless line is dropped and the rest of it skipped.
@@ -115,9 +116,20 @@ impl Channel {
 
 fn understand(line: &[u8]) -> Received {
     match serde_json::from_slice(line) {
-        Ok(message) => Received::Message(Box::new(message)),
-        Err(error) => garbage(&error.to_string(), line),
+        Ok(understood) => message(understood),
+        Err(error) => rescue(line).map_or_else(|| garbage(&error.to_string(), line), message),
     }
+}
+
+fn message(message: FromWorker) -> Received {
+    Received::Message(Box::new(message))
+}
+
+/// A child that dies in the middle of a line leaves it open, and the server's word about that follows on it.
+fn rescue(line: &[u8]) -> Option<FromWorker> {
+    const ENDED: &[u8] = br#"{"ended""#;
+    let start = line.windows(ENDED.len()).rposition(|window| window == ENDED)?;
+    serde_json::from_slice(&line[start..]).ok()
 }
 
 fn garbage(what: &str, line: &[u8]) -> Received {

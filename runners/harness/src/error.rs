@@ -27,12 +27,8 @@ pub enum Error {
     Refused { subject: String, stage: String, message: String, detail: String },
 
     /// The subject took the worker down, or hung it, while it was being loaded.
-    #[error("the subject {subject} cannot be loaded: the worker {how} while loading it{}", appended(stderr))]
-    Unloadable { subject: String, how: String, stderr: String },
-
-    /// The worker broke while nothing of the subject was running, or broke too often.
-    #[error("the worker {how}{}", appended(stderr))]
-    Lost { how: String, stderr: String },
+    #[error("the subject {subject} cannot be loaded: the worker {how}, while it loaded it")]
+    Unloadable { subject: String, how: String },
 
     #[error("interrupted; the workers were ended and nothing was judged")]
     Interrupted,
@@ -68,7 +64,8 @@ fn hint_python(source: &io::Error) -> &'static str {
     }
 }
 
-fn appended(text: &str) -> String {
+/// A program's own words below ours.
+pub(crate) fn appended(text: &str) -> String {
     let text = text.trim_end();
     if text.is_empty() { String::new() } else { format!("\n  {}", text.replace('\n', "\n  ")) }
 }

@@ -1,16 +1,83 @@
 //! The lines of the worker protocol (`runners/PROTOCOL.md`).
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::fmt;
 
-/// The version spoken here; a worker is told it in `ALLOCERT_PROTOCOL`.
-pub const PROTOCOL: u32 = 1;
+use allocert_suite::applicability::Flavor;
+use allocert_suite::observation::{Captured, Outcome};
+use allocert_suite::plan::WireCase;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The version spoken here; a worker is told it in `ALLOCERT_PROTOCOL` and may answer with its own.
+pub(crate) const PROTOCOL: u32 = 1;
 
 /// What the harness asks for.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ToWorker {
+pub(crate) enum ToWorker<'a> {
+    Load { interface: &'a str, subject: &'a str },
+    Run { batch: u64, cases: &'a [WireCase<'a>] },
     Quit {},
 }
+
+/// What a worker says. Members that this build does not know are passed over.
 #[derive(Debug, Deserialize)]
-pub(crate) enum FromWorker { Case(Value) }
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromWorker {
+    Loaded(Loaded),
+    Refused(Refused),
+    Child { batch: u64, pid: u32 },
+    Case { id: String },
+    Step { index: u32, outcome: Outcome },
+    Done { id: String },
+    Ended(Ended),
+}
+
+/// The subject as a worker found it; not used yet.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Loaded {
+    pub flavor: Flavor,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+    /// `name`, `version`, `file`, `interface_version`, `host`.
+    #[serde(default)]
+    pub subject: Map<String, Value>,
+    #[serde(default)]
+    pub(crate) protocol: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) stage: String,
+    pub(crate) message: String,
+    #[serde(default)]
+    pub(crate) detail: String,
+}
+
+/// A batch's process is gone.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) batch: u64,
+    pub(crate) exit: Exit,
+    #[serde(default)]
+    pub(crate) stdout: Captured,
+    #[serde(default)]
+    pub(crate) stderr: Captured,
+}
+
+/// How it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Exit {
+    Code(i32),
+    Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(out, "ended with exit code {code}"),
+            Self::Signal(signal) => write!(out, "was ended by signal {signal}"),
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
 
 /// One line of the process table.
 #[derive(Debug, Clone, Copy)]
@@ -41,14 +41,29 @@ impl Table {
         found
     }
 
+    /// Whether its server died and left it to this process, with a process group of its own.
+    fn is_orphan(&self, pid: i32) -> bool {
+        let own = getpid().as_raw_nonzero().get();
+        self.0.get(&pid).is_some_and(|entry| entry.parent == own && entry.group == pid)
+    }
+
     /// Kills `root`'s descendants together with the process groups that they lead. `root` itself stays.
     fn kill_below(&self, root: i32) {
         for pid in self.descendants(root) {
-            if self.0.get(&pid).is_some_and(|entry| entry.group == pid) {
-                signal_group(pid);
-            }
-            signal(pid);
+            self.kill(pid);
         }
+    }
+
+    fn kill_from(&self, root: i32) {
+        self.kill_below(root);
+        self.kill(root);
+    }
+
+    fn kill(&self, pid: i32) {
+        if self.0.get(&pid).is_some_and(|entry| entry.group == pid) {
+            signal_group(pid);
+        }
+        signal(pid);
     }
 }
 
@@ -58,31 +73,36 @@ fn parse(stat: &str) -> Option<Entry> {
     Some(Entry { parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
 }
 
-/// Ends the process running a batch: the announced one when it truly is the server's, otherwise every child the
-/// server really has. The server stays.
-pub(crate) fn kill_batch(server: u32, announced: Option<u32>) {
+/// Whether `pid` is a child that `server` has and has not reaped.
+pub(crate) fn is_child(pid: u32, server: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+    let parent = stat.and_then(|stat| parse(&stat)).and_then(|entry| u32::try_from(entry.parent).ok());
+    parent == Some(server)
+}
+
+/// Makes this process the parent of what a dead worker leaves behind, so that it can be found and ended.
+pub(crate) fn adopt_orphans() {
+    // Where the kernel refuses, a killed worker's children live until they notice by themselves.
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// Ends the process running a batch: `child`, which was seen to be the server's, or without it every child that the
+/// server has. The server stays.
+pub(crate) fn kill_batch(server: u32, child: Option<u32>) {
+    let Ok(server) = i32::try_from(server) else { return };
     let table = Table::read();
-    let (Ok(server), announced) = (i32::try_from(server), announced.and_then(|pid| i32::try_from(pid).ok())) else {
-        return;
-    };
-    match announced.filter(|&pid| table.descends(pid, server)) {
-        Some(pid) => {
-            table.kill_below(pid);
-            if table.0.get(&pid).is_some_and(|entry| entry.group == pid) {
-                signal_group(pid);
-            }
-            signal(pid);
-        }
+    let child = child.and_then(|pid| i32::try_from(pid).ok());
+    match child.filter(|&pid| table.descends(pid, server) || table.is_orphan(pid)) {
+        Some(pid) => table.kill_from(pid),
         None => table.kill_below(server),
     }
 }
 
 /// Ends a worker server with everything below it. The caller started it and has not reaped it, so the id is its own.
 pub(crate) fn kill_server(server: u32) {
-    let Ok(server) = i32::try_from(server) else { return };
-    Table::read().kill_below(server);
-    signal_group(server);
-    signal(server);
+    if let Ok(server) = i32::try_from(server) {
+        Table::read().kill_from(server);
+    }
 }
 
 // A process that is gone already is what was wanted, so errors mean nothing here.

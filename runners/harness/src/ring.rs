@@ -1,7 +1,7 @@
 //! The trace ring of one worker: made before it starts, read while it runs and after it died.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -87,6 +87,8 @@ fn has_room(folder: &Path, size_bytes: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use allocert_contract::trace::ring::{self, NEXT_OFFSET, RETURNED, Record};
 

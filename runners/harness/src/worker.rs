@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::channel::Channel;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::message::{PROTOCOL, ToWorker};
 use crate::process::kill_server;
 use crate::ring::Ring;
 use crate::rundir::RunDir;
@@ -55,6 +56,7 @@ impl Launch {
             .arg(socket)
             .env("LD_LIBRARY_PATH", library_path(run))
             .env("ALLOCERT_TRACE", ring)
+            .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -99,19 +101,20 @@ impl Worker {
 
     /// Asks the worker to go and sees to it that it does.
     pub(crate) fn quit(mut self) {
-        if self.channel.send(&crate::message::ToWorker::Quit {}).is_ok() {
+        if self.channel.send(&ToWorker::Quit {}).is_ok() {
             self.process.wait(QUIT_PATIENCE);
         }
     }
 
-    /// Ends the worker if it is still there: how it went, and what it left on standard error.
-    pub(crate) fn finish(mut self) -> (String, String) {
+    /// How a worker that is of no use any more ended, or `how` where it has not, and what it left on standard error.
+    pub(crate) fn epitaph(&mut self, how: &str) -> String {
         let how = match self.process.wait(OUTPUT_PATIENCE) {
             Some(status) => describe(status),
-            None => "stopped answering".to_owned(),
+            None if how.is_empty() => "closed its connection".to_owned(),
+            None => how.to_owned(),
         };
-        kill_server(self.pid());
-        (how, self.process.stderr.text(OUTPUT_PATIENCE))
+        let stderr = self.process.stderr.text(Duration::ZERO);
+        format!("{how}{}", crate::error::appended(&stderr))
     }
 }
 
@@ -160,7 +163,6 @@ impl Process {
     }
 
     fn not_connected(&self, how: String) -> Error {
-        kill_server(self.child.id());
         Error::NotConnected { program: self.program.clone(), how, stderr: self.stderr.text(OUTPUT_PATIENCE) }
     }
 

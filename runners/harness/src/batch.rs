@@ -1,0 +1,272 @@
+//! One batch of cases in one child process: what its lines may say, how long it may take, what was seen of it.
+//!
+//! The child holds the subject, so its lines are claims. They must come in the plan's order; the process table and the
+//! trace decide where they can.
+
+use std::time::{Duration, Instant};
+
+use allocert_contract::trace::{Event, Mark, What};
+use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
+use allocert_suite::plan::{PlannedCase, WireCase};
+
+use crate::channel::Received;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::message::{Ended, Exit, FromWorker, ToWorker};
+use crate::process;
+use crate::ring::Slice;
+use crate::worker::Worker;
+
+/// From the order to run a batch to its first case.
+const START_PATIENCE: Duration = Duration::from_secs(20);
+/// From the killing of a batch's process to the server's word that it is gone.
+const ENDED_PATIENCE: Duration = Duration::from_secs(5);
+/// The step number of the mark that begins a case.
+const CASE_MARK: u64 = u32::MAX as u64;
+
+/// Cases to run in one process.
+#[derive(Debug)]
+pub(crate) struct Batch<'a> {
+    pub(crate) number: u64,
+    pub(crate) cases: &'a [&'a PlannedCase],
+    /// Instead of each case's own.
+    pub(crate) timeout_s: Option<u32>,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Of the cases that began, in order.
+    pub(crate) observations: Vec<Observation>,
+    /// Why nothing more can be run by this worker.
+    pub(crate) lost: Option<String>,
+    /// How the child ended, for cases that never began.
+    pub(crate) how: String,
+}
+
+/// Why the harness ended the child.
+#[derive(Debug)]
+enum Stop {
+    TimedOut { after_s: u32 },
+    Nonsense(String),
+}
+
+/// The lines of a batch so far.
+#[derive(Debug, Default)]
+struct Progress {
+    child: Option<u32>,
+    begun: Vec<Begun>,
+    trace: Slice,
+}
+
+#[derive(Debug, Default)]
+struct Begun {
+    steps: Vec<StepOutcome>,
+    done: bool,
+}
+
+impl Batch<'_> {
+    pub(crate) fn run(&self, worker: &mut Worker) -> Result<Finished, Error> {
+        let mut progress = Progress::default();
+        let wire: Vec<WireCase<'_>> = self.cases.iter().map(|case| case.wire()).collect();
+        if let Err(error) = worker.channel.send(&ToWorker::Run { batch: self.number, cases: &wire }) {
+            return Ok(self.lose(progress, worker, format!("does not read what it is told ({error})")));
+        }
+        let mut stop: Option<Stop> = None;
+        let mut until = Instant::now() + START_PATIENCE;
+        loop {
+            let nonsense = match worker.channel.receive(until, self.interrupt) {
+                Received::Interrupted => return Err(Error::Interrupted),
+                Received::Closed => return Ok(self.lose(progress, worker, String::new())),
+                Received::Late if stop.is_some() => return Ok(self.lose(progress, worker, "hangs".to_owned())),
+                Received::Late => {
+                    stop = Some(Stop::TimedOut { after_s: self.timeout_s(&progress) });
+                    until = end_child(worker, &progress);
+                    continue;
+                }
+                Received::Garbage(what) => what,
+                Received::Message(message) => match *message {
+                    FromWorker::Ended(ended) if ended.batch < self.number => continue,
+                    FromWorker::Ended(ended) => match self.check_end(&progress, &ended, worker) {
+                        Ok(()) => return Ok(self.finish(progress, worker, ended, stop)),
+                        Err(nonsense) => nonsense,
+                    },
+                    _ if stop.is_some() => continue,
+                    message => match self.accept(&mut progress, message, worker) {
+                        Ok(()) => {
+                            until = self.deadline(&progress, until);
+                            continue;
+                        }
+                        Err(nonsense) => nonsense,
+                    },
+                },
+            };
+            if stop.is_none() {
+                stop = Some(Stop::Nonsense(nonsense));
+                until = end_child(worker, &progress);
+            }
+        }
+    }
+
+    /// Takes a line in, or says why it cannot be true.
+    fn accept(&self, progress: &mut Progress, message: FromWorker, worker: &mut Worker) -> Result<(), String> {
+        match message {
+            FromWorker::Child { batch, pid } if batch == self.number && progress.child.is_none() => {
+                // A child that was quick is gone already; one that is not the server's is never touched.
+                progress.child = Some(pid).filter(|&pid| process::is_child(pid, worker.pid()));
+            }
+            FromWorker::Case { id } => {
+                let expected = self.cases.get(progress.begun.len()).map(|case| case.id.as_str());
+                if expected != Some(id.as_str()) || progress.begun.last().is_some_and(|begun| !begun.done) {
+                    return Err(format!("case {id} began where {} was due", expected.unwrap_or("no further one")));
+                }
+                progress.begun.push(Begun::default());
+            }
+            FromWorker::Step { index, outcome } => {
+                let planned = self.current(progress).map_or(0, |case| case.steps.len());
+                let begun = progress.begun.last_mut().filter(|begun| !begun.done && begun.steps.len() < planned);
+                let begun = begun.ok_or_else(|| format!("step {index} was reported where none was due"))?;
+                if index as usize != begun.steps.len() {
+                    return Err(format!("step {index} was reported where step {} was due", begun.steps.len()));
+                }
+                begun.steps.push(StepOutcome { index, outcome });
+            }
+            FromWorker::Done { id } => {
+                let case = self.current(progress).filter(|case| case.id == id);
+                let case = case.ok_or_else(|| format!("case {id} was called done while another one ran"))?;
+                let begun = progress.begun.last_mut().filter(|begun| !begun.done);
+                let begun = begun.filter(|begun| begun.steps.len() == case.steps.len());
+                begun.ok_or_else(|| format!("case {id} was called done before its last step"))?.done = true;
+                progress.take(worker.ring.settled());
+            }
+            other => return Err(format!("a line that is not due: {other:?}")),
+        }
+        Ok(())
+    }
+
+    /// `ended` is the server's line. The child could write it too, but not while it is seen alive.
+    fn check_end(&self, progress: &Progress, ended: &Ended, worker: &Worker) -> Result<(), String> {
+        if ended.batch != self.number {
+            return Err(format!("batch {} ended while batch {} ran", ended.batch, self.number));
+        }
+        if progress.child.is_some_and(|child| process::is_child(child, worker.pid())) {
+            return Err("the process of the batch was called ended while it lived".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Each case has its own time; so has the leaving after the last one.
+    fn deadline(&self, progress: &Progress, until: Instant) -> Instant {
+        match progress.begun.last() {
+            Some(begun) if begun.done || begun.steps.is_empty() => {
+                Instant::now() + Duration::from_secs(self.timeout_s(progress).into())
+            }
+            _ => until,
+        }
+    }
+
+    fn timeout_s(&self, progress: &Progress) -> u32 {
+        let case = self.current(progress).or(self.cases.first().copied());
+        self.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default()
+    }
+
+    fn current(&self, progress: &Progress) -> Option<&PlannedCase> {
+        self.cases.get(progress.begun.len().checked_sub(1)?).copied()
+    }
+
+    fn finish(&self, mut progress: Progress, worker: &mut Worker, ended: Ended, stop: Option<Stop>) -> Finished {
+        progress.take(worker.ring.rest());
+        let how = format!("the process of the batch {}\n{}", ended.exit, ended.stderr.text);
+        let mut observations = self.observe(progress);
+        let alone = self.cases.len() == 1;
+        if let Some(last) = observations.last_mut() {
+            last.ending = ending(stop, ended.exit, last.done);
+            // What several cases printed cannot be told apart, except that the one that broke spoke last.
+            if alone || last.ending != Ending::Done {
+                (last.stdout, last.stderr) = (ended.stdout, ended.stderr);
+            }
+        }
+        Finished { observations, lost: None, how }
+    }
+
+    /// The server is of no use any more, and the case that ran was not seen to its end.
+    fn lose(&self, mut progress: Progress, worker: &mut Worker, how: String) -> Finished {
+        process::kill_batch(worker.pid(), progress.child);
+        progress.take(worker.ring.rest());
+        let how = format!("the worker {}", worker.epitaph(&how));
+        let mut observations = self.observe(progress);
+        if let Some(last) = observations.last_mut() {
+            last.ending = Ending::Lost { message: how.clone() };
+            last.stderr = Captured::default();
+        }
+        Finished { observations, lost: Some(how.clone()), how }
+    }
+
+    /// One observation for each case that began, with the events between its mark and the next.
+    fn observe(&self, progress: Progress) -> Vec<Observation> {
+        let mut slices = split(progress.trace.events).into_iter();
+        let begun = progress.begun.into_iter().zip(self.cases);
+        begun
+            .map(|(begun, case)| {
+                let events = slices.next().unwrap_or_default();
+                let step_in_flight = in_flight(&events);
+                Observation {
+                    steps: begun.steps,
+                    // A child that forges the line cannot have ended the step that it is in.
+                    done: begun.done && step_in_flight.is_none(),
+                    events_lost: progress.trace.lost_records,
+                    events,
+                    step_in_flight,
+                    ..Observation::silent(&case.id, Ending::Done)
+                }
+            })
+            .collect()
+    }
+}
+
+impl Progress {
+    fn take(&mut self, slice: Slice) {
+        self.trace.events.extend(slice.events);
+        self.trace.lost_records += slice.lost_records;
+    }
+}
+
+fn end_child(worker: &Worker, progress: &Progress) -> Instant {
+    process::kill_batch(worker.pid(), progress.child);
+    Instant::now() + ENDED_PATIENCE
+}
+
+fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
+    match (stop, exit) {
+        (Some(Stop::TimedOut { after_s }), _) => Ending::TimedOut { after_s },
+        (Some(Stop::Nonsense(what)), _) => {
+            Ending::Lost { message: format!("the worker's lines stopped making sense: {what}") }
+        }
+        (None, Exit::Signal(signal)) => Ending::Signal(signal),
+        (None, Exit::Code(0)) if done => Ending::Done,
+        (None, Exit::Code(code)) => Ending::Code(code),
+    }
+}
+
+/// The events of each case; what came before the first case's mark is nobody's.
+fn split(events: Vec<Event>) -> Vec<Vec<Event>> {
+    let mut cases: Vec<Vec<Event>> = Vec::new();
+    for event in events {
+        if matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. }) {
+            cases.push(Vec::new());
+        }
+        if let Some(case) = cases.last_mut() {
+            case.push(event);
+        }
+    }
+    cases
+}
+
+fn in_flight(events: &[Event]) -> Option<u32> {
+    events.iter().fold(None, |current, event| match event.what {
+        What::Mark { mark: Mark::StepBegin, a, .. } if a != CASE_MARK => u32::try_from(a).ok(),
+        What::Mark { mark: Mark::StepEnd, a, .. } if current == u32::try_from(a).ok() => None,
+        _ => current,
+    })
+}

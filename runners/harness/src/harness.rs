@@ -1,0 +1,180 @@
+//! A run: one loaded subject, workers side by side, observations in the order of the plan.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use allocert_suite::observation::{Ending, Observation};
+use allocert_suite::plan::PlannedCase;
+
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::message::Loaded;
+use crate::observer::Observer;
+use crate::process::adopt_orphans;
+use crate::remark::Remark;
+use crate::rundir::RunDir;
+use crate::session::{Seen, Session};
+use crate::subject::Subject;
+use crate::worker::Launch;
+
+/// Which cases share a process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// None do.
+    #[default]
+    Case,
+    /// Those of one group, such as `emm/alloc`.
+    Group,
+    /// All.
+    None,
+}
+
+/// What to run, and how.
+#[derive(Debug)]
+pub struct Request {
+    pub run: RunDir,
+    pub launch: Launch,
+    /// `emm`
+    pub interface: String,
+    pub subject: Subject,
+    pub isolation: Isolation,
+    /// Workers side by side.
+    pub jobs: NonZeroUsize,
+    /// For every case, instead of its own.
+    pub timeout_s: Option<u32>,
+    pub interrupt: Interrupt,
+}
+
+/// A subject that is loaded and not used yet.
+#[derive(Debug)]
+pub struct Harness<'a> {
+    request: &'a Request,
+    first: Session<'a>,
+    loaded: Loaded,
+}
+
+/// What was seen.
+#[derive(Debug)]
+pub struct Sighting {
+    /// One for each case, in the order of the plan.
+    pub observations: Vec<Observation>,
+    pub remarks: Vec<Remark>,
+}
+
+/// One batch's result on its way to the thread that collects them: the index of its first case, and what was seen.
+type Report = (usize, Result<Seen, Error>);
+
+impl<'a> Harness<'a> {
+    /// Starts a worker and has it load the subject.
+    ///
+    /// # Errors
+    /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
+    pub fn load(request: &'a Request) -> Result<Self, Error> {
+        adopt_orphans();
+        let (first, loaded) = Session::open(request, 0)?;
+        Ok(Self { request, first, loaded })
+    }
+
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Runs all `cases`; what cannot be run has an observation that says why.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] alone.
+    pub fn run(self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
+        observer.began(cases.len());
+        let batches = batches(cases, self.request.isolation);
+        let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
+        let workers = self.request.jobs.get().min(batches.len());
+        let (request, first) = (self.request, self.first);
+        thread::scope(|scope| {
+            let (sender, reports) = mpsc::channel::<Report>();
+            for number in 1..workers {
+                let (sender, queue) = (sender.clone(), &queue);
+                // Without this worker the others take its share, so its failure to start changes nothing but the time.
+                scope.spawn(move || {
+                    if let Ok((session, _)) = Session::open(request, number) {
+                        queue.work_off(session, &sender);
+                    }
+                });
+            }
+            let queue = &queue;
+            scope.spawn(move || queue.work_off(first, &sender));
+            collect(cases, reports.into_iter(), observer)
+        })
+    }
+}
+
+/// The batches that nobody has taken yet.
+#[derive(Debug)]
+struct Queue<'a> {
+    cases: &'a [&'a PlannedCase],
+    batches: &'a [std::ops::Range<usize>],
+    next: AtomicUsize,
+}
+
+impl Queue<'_> {
+    fn work_off(&self, mut session: Session<'_>, reports: &Sender<Report>) {
+        while let Some(batch) = self.batches.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let seen = session.run(&self.cases[batch.clone()]);
+            let stop = seen.is_err();
+            if reports.send((batch.start, seen)).is_err() || stop {
+                return;
+            }
+        }
+        session.close();
+    }
+}
+
+fn collect(
+    cases: &[&PlannedCase],
+    reports: impl Iterator<Item = Report>,
+    observer: &mut dyn Observer,
+) -> Result<Sighting, Error> {
+    let mut observations: Vec<Option<Observation>> = cases.iter().map(|_| None).collect();
+    let mut remarks = Vec::new();
+    let mut interrupted = None;
+    for (start, seen) in reports {
+        match seen {
+            Err(error) => interrupted = Some(error),
+            Ok(seen) => {
+                seen.observations.iter().for_each(|observation| observer.observed(observation));
+                for (place, observation) in observations[start..].iter_mut().zip(seen.observations) {
+                    *place = Some(observation);
+                }
+                remarks.extend(seen.remarks.into_iter().map(|remark| (start, remark)));
+            }
+        }
+    }
+    if let Some(error) = interrupted {
+        return Err(error);
+    }
+    remarks.sort_by_key(|(start, _)| *start);
+    let observations = observations.into_iter().zip(cases).map(|(observation, case)| {
+        observation.unwrap_or_else(|| {
+            Observation::silent(&case.id, Ending::Lost { message: "no worker took this case".to_owned() })
+        })
+    });
+    Ok(Sighting { observations: observations.collect(), remarks: remarks.into_iter().map(|(_, remark)| remark).collect() })
+}
+
+/// Runs of neighbouring cases that share a process.
+fn batches(cases: &[&PlannedCase], isolation: Isolation) -> Vec<std::ops::Range<usize>> {
+    let together = |left: &PlannedCase, right: &PlannedCase| match isolation {
+        Isolation::Case => false,
+        Isolation::Group => left.group() == right.group() && left.driver == right.driver,
+        Isolation::None => true,
+    };
+    let mut start = 0;
+    let chunks = cases.chunk_by(|left, right| together(left, right));
+    chunks
+        .map(|chunk| {
+            start += chunk.len();
+            start - chunk.len()..start
+        })
+        .collect()
+}

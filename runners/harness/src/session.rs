@@ -1,0 +1,172 @@
+//! One worker over its life: loading the subject, running batches, dying and being started again.
+
+use std::time::{Duration, Instant};
+
+use allocert_suite::observation::{Ending, Observation};
+use allocert_suite::plan::PlannedCase;
+
+use crate::batch::{Batch, Finished};
+use crate::channel::Received;
+use crate::error::Error;
+use crate::harness::Request;
+use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
+use crate::remark::Remark;
+use crate::worker::Worker;
+
+/// Importing a large library on a busy machine.
+const LOAD_PATIENCE: Duration = Duration::from_secs(120);
+/// A worker that dies more often will go on dying.
+const RESTARTS: u32 = 3;
+/// How many cases before a broken one are suspected one by one.
+const SUSPECTS: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    request: &'a Request,
+    number: usize,
+    worker: Option<Worker>,
+    /// Why there is no worker.
+    grave: String,
+    restarts_left: u32,
+    batches: u64,
+}
+
+/// A batch's cases in their order, and what a person should know about them.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) remarks: Vec<Remark>,
+}
+
+impl<'a> Session<'a> {
+    /// Starts worker `number` and has it load the subject.
+    pub(crate) fn open(request: &'a Request, number: usize) -> Result<(Self, Loaded), Error> {
+        let (worker, loaded) = load(request, number)?;
+        let session = Self {
+            request,
+            number,
+            worker: Some(worker),
+            grave: String::new(),
+            restarts_left: RESTARTS,
+            batches: 0,
+        };
+        Ok((session, loaded))
+    }
+
+    /// Runs `cases` in one process each time as far as it gets. Every case has an observation afterwards.
+    pub(crate) fn run(&mut self, cases: &[&PlannedCase]) -> Result<Seen, Error> {
+        let mut seen = Seen::default();
+        let mut rest = cases;
+        while let Some(first) = rest.first() {
+            let finished = self.batch(rest)?;
+            let begun = finished.observations.len();
+            if begun == 0 {
+                let message = format!("the case never began: {}", finished.how.trim_end());
+                seen.observations.push(Observation::silent(&first.id, Ending::Lost { message }));
+                rest = &rest[1..];
+                continue;
+            }
+            seen.observations.extend(finished.observations);
+            if begun > 1 && broke(seen.observations.last()) {
+                seen.remarks.extend(self.blame(&rest[..begun])?);
+            }
+            rest = &rest[begun..];
+        }
+        Ok(seen)
+    }
+
+    pub(crate) fn close(mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.quit();
+        }
+    }
+
+    /// The last of `cases` broke: does it break without the others, and if not, which of them does it take?
+    fn blame(&mut self, cases: &[&PlannedCase]) -> Result<Option<Remark>, Error> {
+        let Some((broken, before)) = cases.split_last() else { return Ok(None) };
+        if self.breaks(&[broken])? {
+            return Ok(None);
+        }
+        for suspect in before.iter().rev().take(SUSPECTS) {
+            if self.breaks(&[suspect, broken])? {
+                return Ok(Some(Remark::order(broken, &[suspect])));
+            }
+        }
+        Ok(Some(Remark::order(broken, before)))
+    }
+
+    fn breaks(&mut self, cases: &[&PlannedCase]) -> Result<bool, Error> {
+        let finished = self.batch(cases)?;
+        Ok(finished.observations.len() == cases.len() && broke(finished.observations.last()))
+    }
+
+    fn batch(&mut self, cases: &[&PlannedCase]) -> Result<Finished, Error> {
+        self.revive()?;
+        let Some(worker) = &mut self.worker else {
+            return Ok(Finished { observations: Vec::new(), lost: None, how: self.grave.clone() });
+        };
+        self.batches += 1;
+        let batch = Batch {
+            number: self.batches,
+            cases,
+            timeout_s: self.request.timeout_s,
+            interrupt: &self.request.interrupt,
+        };
+        let finished = batch.run(worker)?;
+        if let Some(how) = &finished.lost {
+            self.grave.clone_from(how);
+            self.worker = None;
+        }
+        Ok(finished)
+    }
+
+    /// Starts the worker again after it died, a few times.
+    fn revive(&mut self) -> Result<(), Error> {
+        if self.worker.is_some() || self.restarts_left == 0 {
+            return Ok(());
+        }
+        self.restarts_left -= 1;
+        match load(self.request, self.number) {
+            Ok((worker, _)) => self.worker = Some(worker),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => self.grave = error.to_string(),
+        }
+        Ok(())
+    }
+}
+
+fn broke(last: Option<&Observation>) -> bool {
+    last.is_some_and(|observation| observation.ending != Ending::Done)
+}
+
+fn load(request: &Request, number: usize) -> Result<(Worker, Loaded), Error> {
+    let mut worker = Worker::start(&request.launch, &request.run, number, &request.interrupt)?;
+    let subject = request.subject.to_string();
+    let told = worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
+    let answer = match told {
+        Ok(()) => worker.channel.receive(Instant::now() + LOAD_PATIENCE, &request.interrupt),
+        Err(_) => Received::Closed,
+    };
+    let how = match answer {
+        Received::Message(message) => match *message {
+            FromWorker::Loaded(loaded) => return check(loaded).map(|loaded| (worker, loaded)),
+            FromWorker::Refused(refused) => {
+                let (stage, message, detail) = (refused.stage, refused.message, refused.detail);
+                return Err(Error::Refused { subject, stage, message, detail });
+            }
+            other => worker.epitaph(&format!("answered {other:?}")),
+        },
+        Received::Garbage(what) => worker.epitaph(&format!("wrote a line that is not of the protocol: {what}")),
+        Received::Late => worker.epitaph(&format!("said nothing for {} s", LOAD_PATIENCE.as_secs())),
+        Received::Closed => worker.epitaph(""),
+        Received::Interrupted => return Err(Error::Interrupted),
+    };
+    Err(Error::Unloadable { subject, how })
+}
+
+fn check(loaded: Loaded) -> Result<Loaded, Error> {
+    match loaded.protocol {
+        Some(spoken) if spoken != PROTOCOL => Err(Error::Version { spoken }),
+        _ => Ok(loaded),
+    }
+}

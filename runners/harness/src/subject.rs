@@ -1,0 +1,136 @@
+//! What the user names as the implementation under test.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The attribute that Numba's environment variable uses (Numba EMM documentation, "Environment Variable").
+const DEFAULT_ATTRIBUTE: &str = "_numba_memory_manager";
+const REFERENCES: [&str; 3] = ["pool", "deferred", "host-only"];
+
+/// One implementation under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// The project's own manager, called through the C contract inside the native worker.
+    Reference { manager: &'static str },
+    /// A shared library that exports the C contract's table.
+    Library { path: PathBuf, symbol: Option<String> },
+    /// A class that a Python interpreter can import.
+    Python { module: String, attribute: String },
+}
+
+/// Why a text names no subject.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SubjectError {
+    #[error("there is no reference manager `{0}`; there are {known}", known = REFERENCES.join(", "))]
+    Reference(String),
+    #[error("there is no library {}; build the plugin or correct the path", .0.display())]
+    Missing(PathBuf),
+    #[error("`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`")]
+    FileName { given: String, module: String },
+    #[error("`{0}` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)")]
+    Module(String),
+}
+
+impl Subject {
+    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`.
+    ///
+    /// # Errors
+    /// [`SubjectError`], which says what was expected; a library must exist.
+    pub fn parse(text: &str) -> Result<Self, SubjectError> {
+        if text == "reference" || text.starts_with("reference:") {
+            return reference(text);
+        }
+        if looks_like_path(text) {
+            return library(text);
+        }
+        python(text)
+    }
+
+    /// The library at `path`, with the contract's default symbol.
+    pub fn library(path: impl Into<PathBuf>) -> Self {
+        Self::Library { path: path.into(), symbol: None }
+    }
+
+    pub fn is_python(&self) -> bool {
+        matches!(self, Self::Python { .. })
+    }
+}
+
+/// As a worker is told.
+impl fmt::Display for Subject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reference { manager } => write!(out, "reference:{manager}"),
+            Self::Library { path, symbol: None } => write!(out, "{}", path.display()),
+            Self::Library { path, symbol: Some(symbol) } => write!(out, "{}:{symbol}", path.display()),
+            Self::Python { module, attribute } => write!(out, "{module}:{attribute}"),
+        }
+    }
+}
+
+fn reference(text: &str) -> Result<Subject, SubjectError> {
+    let wanted = text.split_once(':').map_or(REFERENCES[0], |(_, manager)| manager);
+    let known = REFERENCES.into_iter().find(|known| *known == wanted);
+    known
+        .map(|manager| Subject::Reference { manager })
+        .ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
+}
+
+fn looks_like_path(text: &str) -> bool {
+    let path = text.rsplit_once(':').map_or(text, |(path, _)| path);
+    text.contains('/') || [text, path].iter().any(|path| path.ends_with(".so") || path.contains(".so."))
+}
+
+/// A path may hold a colon itself, so the whole text is tried first.
+fn library(text: &str) -> Result<Subject, SubjectError> {
+    let (path, symbol) = match text.rsplit_once(':') {
+        Some((path, symbol)) if !Path::new(text).exists() && is_identifier(symbol) => (path, Some(symbol.to_owned())),
+        _ => (text, None),
+    };
+    // Absolute, because dlopen searches for a name without a slash elsewhere.
+    let path = Path::new(path).canonicalize().map_err(|_| SubjectError::Missing(PathBuf::from(path)))?;
+    Ok(Subject::Library { path, symbol })
+}
+
+fn python(text: &str) -> Result<Subject, SubjectError> {
+    let (module, attribute) = text.split_once(':').unwrap_or((text, DEFAULT_ATTRIBUTE));
+    if let Some(stem) = module.strip_suffix(".py") {
+        return Err(SubjectError::FileName { given: module.to_owned(), module: stem.to_owned() });
+    }
+    if !module.split('.').chain(attribute.split('.')).all(is_identifier) {
+        return Err(SubjectError::Module(text.to_owned()));
+    }
+    Ok(Subject::Python { module: module.to_owned(), attribute: attribute.to_owned() })
+}
+
+fn is_identifier(text: &str) -> bool {
+    let starts_well = text.chars().next().is_some_and(|first| first == '_' || first.is_alphabetic());
+    starts_well && text.chars().all(|letter| letter == '_' || letter.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("reference", "reference:pool")]
+    #[case("reference:host-only", "reference:host-only")]
+    #[case("rmm.allocators.numba", "rmm.allocators.numba:_numba_memory_manager")]
+    #[case("pool:Manager", "pool:Manager")]
+    #[case("/bin/sh", &Path::new("/bin/sh").canonicalize().expect("a shell").display().to_string())]
+    #[case("/bin/../bin/sh:table", &format!("{}:table", Path::new("/bin/sh").canonicalize().expect("a shell").display()))]
+    fn reads(#[case] text: &str, #[case] told: &str) {
+        assert_eq!(Subject::parse(text).expect("a subject").to_string(), told);
+    }
+
+    #[rstest]
+    #[case("reference:buddy", "there is no reference manager `buddy`; there are pool, deferred, host-only")]
+    #[case("libnone.so", "there is no library libnone.so; build the plugin or correct the path")]
+    #[case("./none.so:table", "there is no library ./none.so; build the plugin or correct the path")]
+    #[case("pool.py", "`pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
+    #[case("my-pool", "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)")]
+    fn refuses(#[case] text: &str, #[case] message: &str) {
+        assert_eq!(Subject::parse(text).expect_err("no subject").to_string(), message);
+    }
+}
