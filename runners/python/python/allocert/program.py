@@ -1,0 +1,22 @@
+"""The console script: becomes the bundled ``allocert`` program."""
+
+import os
+import pathlib
+import sys
+
+#: Where the wheel keeps the program and the shared libraries that it loads.
+FOLDER = pathlib.Path(__file__).resolve().parent / "bin"
+
+
+def main():
+    """Replaces this process. The interpreter that runs this is the one that the program runs Python subjects with."""
+    program = FOLDER / "allocert"
+    if not program.is_file():
+        sys.exit(
+            f"allocert: {program} is missing: this copy of the package was not built. "
+            "Install it with `pip install .` from the repository's root."
+        )
+    environment = dict(os.environ)
+    environment.setdefault("ALLOCERT_PYTHON", sys.executable)
+    sys.stdout.flush()
+    os.execve(program, ["allocert", *sys.argv[1:]], environment)

@@ -1,0 +1,109 @@
+//! A reference manager, method by method.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use allocert_emm::{Context, HostFlags, Kind, Token};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::raised;
+use crate::finalizer::Finalizer;
+use crate::memory::{IpcHandle, Memory};
+
+/// The manager itself, shared by its Python object and by the finalizers that may outlive that.
+pub(crate) struct Core {
+    pub(crate) manager: Box<dyn allocert_emm::Manager>,
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Core {
+    /// Nobody can release anything any more: what is cached goes back to the driver.
+    fn drop(&mut self) {
+        self.manager.reset();
+    }
+}
+
+/// A reference manager for one CUDA context: `Manager(kind, context, device)`, with `kind` one of `pool`, `deferred`,
+/// `host_only`, `context` the value of a `CUcontext` and `device` its device's ordinal. Sizes are bytes.
+#[pyclass(frozen, module = "allocert._allocert")]
+#[derive(Debug)]
+pub(crate) struct Manager {
+    core: Arc<Core>,
+}
+
+#[pymethods]
+impl Manager {
+    #[new]
+    fn new(kind: &str, context: usize, device: i32) -> PyResult<Self> {
+        let kind = match kind {
+            "pool" => Kind::Pool,
+            "deferred" => Kind::Deferred,
+            "host_only" => Kind::HostOnly,
+            _ => return Err(PyValueError::new_err(format!("no manager `{kind}`: pool, deferred or host_only"))),
+        };
+        let raw = NonNull::new(std::ptr::with_exposed_provenance_mut(context))
+            .ok_or_else(|| PyValueError::new_err("a manager needs a context: the CUcontext is 0"))?;
+        // SAFETY: the caller passes the value of a CUcontext, as the class documents.
+        let context = unsafe { Context::from_raw(raw) };
+        let manager = allocert_emm::open(kind, context, device).map_err(raised)?;
+        Ok(Self { core: Arc::new(Core { manager }) })
+    }
+
+    fn initialize(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.core.manager.initialize()).map_err(raised)
+    }
+
+    fn memalloc(&self, py: Python<'_>, size_bytes: u64) -> PyResult<Memory> {
+        py.detach(|| self.core.manager.memalloc(size_bytes)).map(Memory::from).map_err(raised)
+    }
+
+    fn memhostalloc(
+        &self,
+        py: Python<'_>,
+        size_bytes: u64,
+        mapped: bool,
+        portable: bool,
+        write_combined: bool,
+    ) -> PyResult<Memory> {
+        let flags = HostFlags { mapped, portable, write_combined };
+        py.detach(|| self.core.manager.memhostalloc(size_bytes, flags)).map(Memory::from).map_err(raised)
+    }
+
+    fn mempin(&self, py: Python<'_>, pointer: usize, size_bytes: u64, mapped: bool) -> PyResult<Memory> {
+        py.detach(|| self.core.manager.mempin(pointer, size_bytes, mapped)).map(Memory::from).map_err(raised)
+    }
+
+    /// The finalizer of the allocation with this token.
+    fn finalizer(&self, token: u64) -> Finalizer {
+        Finalizer::new(Arc::clone(&self.core), token)
+    }
+
+    /// (free, total) bytes of device memory.
+    fn get_memory_info(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let info = py.detach(|| self.core.manager.get_memory_info()).map_err(raised)?;
+        Ok((info.free_bytes, info.total_bytes))
+    }
+
+    fn get_ipc_handle(&self, py: Python<'_>, token: u64, offset_bytes: u64) -> PyResult<IpcHandle> {
+        py.detach(|| self.core.manager.get_ipc_handle(Token(token), offset_bytes)).map(IpcHandle::from).map_err(raised)
+    }
+
+    fn reset(&self, py: Python<'_>) {
+        py.detach(|| self.core.manager.reset());
+    }
+
+    fn defer_begin(&self, py: Python<'_>) {
+        py.detach(|| self.core.manager.defer_begin());
+    }
+
+    fn defer_end(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.core.manager.defer_end()).map_err(raised)
+    }
+}

@@ -1,0 +1,46 @@
+//! What a manager returns, as plain Python objects.
+
+use pyo3::prelude::*;
+
+/// One allocation or pinned region. Addresses are integers, 0 for none.
+#[pyclass(frozen, get_all, module = "allocert._allocert")]
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// Device address; 0 for pinned memory that is not mapped.
+    device_pointer: u64,
+    /// Host address; 0 for device memory.
+    host_pointer: usize,
+    /// Exactly the size that was asked for.
+    size_bytes: u64,
+    /// Names the allocation; never 0, never given twice by one manager.
+    token: u64,
+}
+
+impl From<allocert_emm::Memory> for Memory {
+    fn from(memory: allocert_emm::Memory) -> Self {
+        Self {
+            device_pointer: memory.device_pointer,
+            host_pointer: memory.host_pointer,
+            size_bytes: memory.size_bytes,
+            token: memory.token.0,
+        }
+    }
+}
+
+/// What another process needs to open device memory.
+#[pyclass(frozen, get_all, module = "allocert._allocert")]
+#[derive(Debug)]
+pub(crate) struct IpcHandle {
+    /// The 64 bytes of a `CUipcMemHandle`.
+    handle: Vec<u8>,
+    /// Size of the whole allocation.
+    size_bytes: u64,
+    /// From the base that opening the handle yields to the byte asked for.
+    offset_bytes: u64,
+}
+
+impl From<allocert_emm::IpcHandle> for IpcHandle {
+    fn from(handle: allocert_emm::IpcHandle) -> Self {
+        Self { handle: handle.handle.to_vec(), size_bytes: handle.size_bytes, offset_bytes: handle.offset_bytes }
+    }
+}
