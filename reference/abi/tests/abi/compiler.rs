@@ -15,8 +15,8 @@ pub(crate) enum Language {
 pub(crate) fn compile(language: Language, text: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (compiler, standard, source) = match language {
-        Language::C11 => ("gcc", "-std=c11", "program.c"),
-        Language::Cpp17 => ("g++", "-std=c++17", "program.cpp"),
+        Language::C11 => ("cc", "-std=c11", "program.c"),
+        Language::Cpp17 => ("c++", "-std=c++17", "program.cpp"),
     };
     let source = folder.path().join(source);
     let program = folder.path().join("program");
