@@ -1,0 +1,228 @@
+//! Memory of the subject in the hands of the host: allocated, shared, written, read, let go.
+
+use std::sync::Arc;
+
+use allocert_abi::emm::{KIND_DEVICE, KIND_MAPPED, KIND_PINNED};
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::{Value, json};
+
+use crate::context::driver_error;
+use crate::host::HostBuffer;
+use crate::names::{Halt, Named, Owner};
+use crate::peek;
+use crate::scene::Scene;
+use crate::subject::{HostFlags, Memory, facts, trouble};
+
+/// How much is copied at a time.
+const CHUNK_BYTES: u64 = 64 * 1024;
+
+/// One token. Views share it, and the last one to go releases it.
+pub(crate) struct Token {
+    pub(crate) owner: Arc<Owner>,
+    pub(crate) memory: Memory,
+    /// Pinned memory keeps its buffer mapped.
+    _buffer: Option<Arc<HostBuffer>>,
+}
+
+/// Memory under a name: all of a token's or a view of it.
+pub(crate) struct Holding {
+    pub(crate) token: Arc<Token>,
+    pub(crate) offset_bytes: u64,
+    /// What was asked for. What the subject says about the size is reported and never relied on.
+    pub(crate) size_bytes: u64,
+}
+
+/// Bytes that can be written and read back.
+#[derive(Clone, Copy)]
+enum Place {
+    Device(u64),
+    Host(usize),
+}
+
+impl Scene<'_> {
+    pub(crate) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Result<Facts, Halt> {
+        let owner = self.names.manager(on)?;
+        let Ok(size_bytes) = u64::try_from(size) else {
+            let message = format!("the contract's sizes are 64-bit and unsigned, so {size} cannot be asked for");
+            return Err(trouble("OverflowError", message, None).into());
+        };
+        let memory = owner.manager.memalloc(size_bytes)?;
+        Ok(self.hold(name, owner, memory, size_bytes, None))
+    }
+
+    pub(crate) fn memhostalloc(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        flags: HostFlags,
+        name: &str,
+    ) -> Result<Facts, Halt> {
+        let owner = self.names.manager(on)?;
+        let memory = owner.manager.memhostalloc(size_bytes, flags)?;
+        Ok(self.hold(name, owner, memory, size_bytes, None))
+    }
+
+    pub(crate) fn mempin(&mut self, on: &str, buffer: &str, mapped: bool, name: &str) -> Result<Facts, Halt> {
+        let owner = self.names.manager(on)?;
+        let buffer = self.names.buffer(buffer)?;
+        let memory = owner.manager.mempin(buffer.address(), buffer.size_bytes, mapped)?;
+        let size_bytes = buffer.size_bytes;
+        Ok(self.hold(name, owner, memory, size_bytes, Some(buffer)))
+    }
+
+    /// Binds what came back, if anything did.
+    fn hold(
+        &mut self,
+        name: &str,
+        owner: Arc<Owner>,
+        memory: Memory,
+        size_bytes: u64,
+        buffer: Option<Arc<HostBuffer>>,
+    ) -> Facts {
+        if !is_nothing(&memory) {
+            let token = Arc::new(Token { owner, memory, _buffer: buffer });
+            self.names.bind(name, Named::Memory(Holding { token, offset_bytes: 0, size_bytes }));
+        }
+        memory_facts(&memory)
+    }
+
+    pub(crate) fn view(&mut self, of: &str, offset: u64, size_bytes: u64, name: &str) -> Result<Facts, Halt> {
+        let whole = self.names.memory(of)?;
+        let token = Arc::clone(&whole.token);
+        let offset_bytes = whole.offset_bytes.wrapping_add(offset);
+        let shifted = |pointer: u64| if pointer == 0 { 0 } else { pointer.wrapping_add(offset_bytes) };
+        let memory = Memory {
+            pointer: shifted(token.memory.pointer),
+            host_pointer: shifted(token.memory.host_pointer),
+            size_bytes,
+            ..token.memory
+        };
+        self.names.bind(name, Named::Memory(Holding { token, offset_bytes, size_bytes }));
+        Ok(memory_facts(&memory))
+    }
+
+    /// The host's last reference goes. What is not memory of a subject has no finalizer.
+    pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, Halt> {
+        let Named::Memory(holding) = self.names.take(name)? else { return Ok(Facts::new()) };
+        let finalized = match Arc::into_inner(holding.token) {
+            Some(token) if !token.owner.is_gone() => {
+                token.owner.manager.release(token.memory.token)?;
+                true
+            }
+            _ => false,
+        };
+        Ok(facts([("finalized", json!(finalized))]))
+    }
+
+    pub(crate) fn fill(&mut self, memory: &str, byte: u8, offset: u64, size: Option<u64>) -> Result<Facts, Halt> {
+        let (place, size_bytes) = self.place(memory, offset, size)?;
+        match place {
+            Place::Device(pointer) => {
+                let driver = self.driver()?;
+                // SAFETY: an address that the subject gave out as device memory; the driver refuses one that
+                // is not device memory of this process, and a subject that lies damages its own process.
+                let fill = || unsafe { driver.memset_d8(pointer, byte, size_bytes) };
+                self.recorder.aside(fill).map_err(driver_error)?;
+            }
+            Place::Host(address) => {
+                let chunk = vec![byte; chunk_length(size_bytes)];
+                for (at, length) in chunks(size_bytes) {
+                    if peek::write(address.wrapping_add(at), &chunk[..length]) < length {
+                        return Err(unreachable_memory("written", address, size_bytes).into());
+                    }
+                }
+            }
+        }
+        Ok(Facts::new())
+    }
+
+    pub(crate) fn read(&mut self, memory: &str, offset: u64, size: Option<u64>) -> Result<Facts, Halt> {
+        let (place, size_bytes) = self.place(memory, offset, size)?;
+        let mut chunk = vec![0; chunk_length(size_bytes)];
+        let (mut uniform, mut bytes_read) = (None, 0);
+        for (at, length) in chunks(size_bytes) {
+            let target = &mut chunk[..length];
+            match place {
+                Place::Device(pointer) => {
+                    let driver = self.driver()?;
+                    // SAFETY: as for fill.
+                    let copy = || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
+                    self.recorder.aside(copy).map_err(driver_error)?;
+                }
+                Place::Host(address) if peek::read(address.wrapping_add(at), target) < length => {
+                    return Err(unreachable_memory("read", address, size_bytes).into());
+                }
+                Place::Host(_) => {}
+            }
+            uniform = merge(uniform, &chunk[..length], at == 0);
+            bytes_read += length;
+        }
+        Ok(facts([("uniform", json!(uniform)), ("bytes_read", json!(bytes_read))]))
+    }
+
+    /// Where the bytes of a name lie, from `offset` on, and how many are meant.
+    fn place(&self, name: &str, offset: u64, size: Option<u64>) -> Result<(Place, u64), Halt> {
+        let (place, whole) = match self.names.get(name) {
+            Some(Named::Buffer(buffer)) => (Place::Host(buffer.address()), buffer.size_bytes),
+            _ => {
+                let holding = self.names.memory(name)?;
+                let memory = &holding.token.memory;
+                let place = match memory.host_pointer {
+                    0 => Place::Device(memory.pointer.wrapping_add(holding.offset_bytes)),
+                    host => Place::Host(host.wrapping_add(holding.offset_bytes) as usize),
+                };
+                (place, holding.size_bytes)
+            }
+        };
+        let place = match place {
+            Place::Device(pointer) => Place::Device(pointer.wrapping_add(offset)),
+            Place::Host(address) => Place::Host(address.wrapping_add(offset as usize)),
+        };
+        Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
+    }
+}
+
+/// Nothing came back: an untouched `out` structure.
+fn is_nothing(memory: &Memory) -> bool {
+    memory.token == 0 && memory.pointer == 0 && memory.host_pointer == 0
+}
+
+fn memory_facts(memory: &Memory) -> Facts {
+    let kind: Value = match memory.kind {
+        _ if is_nothing(memory) => "none".into(),
+        KIND_DEVICE => "device".into(),
+        KIND_PINNED => "pinned".into(),
+        KIND_MAPPED => "mapped".into(),
+        other => format!("unknown({other})").into(),
+    };
+    facts([
+        ("kind", kind),
+        ("type", json!("allocert_emm_memory")),
+        ("pointer", json!(memory.pointer)),
+        ("host_pointer", json!(memory.host_pointer)),
+        ("size_bytes", json!(memory.size_bytes)),
+        ("token", json!(memory.token)),
+    ])
+}
+
+fn unreachable_memory(what: &str, address: usize, size_bytes: u64) -> Raised {
+    let message = format!("host memory: {size_bytes} bytes from {address:#x} cannot be {what}");
+    trouble("MemoryFault", message, None)
+}
+
+fn chunk_length(size_bytes: u64) -> usize {
+    size_bytes.min(CHUNK_BYTES) as usize
+}
+
+/// Offset and length of each chunk.
+fn chunks(size_bytes: u64) -> impl Iterator<Item = (usize, usize)> {
+    let offsets = (0..size_bytes).step_by(CHUNK_BYTES as usize);
+    offsets.map(move |at| (at as usize, chunk_length(size_bytes - at)))
+}
+
+/// The one value of all bytes so far, or `None` once two differ.
+fn merge(uniform: Option<u8>, chunk: &[u8], first: bool) -> Option<u8> {
+    let value = chunk.first().copied()?;
+    let same = chunk.iter().all(|byte| *byte == value) && (first || uniform == Some(value));
+    same.then_some(value)
+}

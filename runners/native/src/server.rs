@@ -1,0 +1,106 @@
+//! The process that the harness starts: loads the subject once and forks a child for each batch.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use allocert_cuda::Driver;
+use rustix::fd::OwnedFd;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::batch;
+use crate::error::WorkerError;
+use crate::load::load;
+use crate::peek;
+use crate::protocol::{Line, Loaded, Order, Refused};
+use crate::recorder::Recorder;
+use crate::subject::Subject;
+
+/// One above the highest descriptor that a socket may hide at.
+const HIDDEN_BELOW: u64 = 16_384;
+
+/// What a child finds ready-made.
+pub(crate) struct Server {
+    pub(crate) socket: UnixStream,
+    pub(crate) recorder: Recorder,
+    pub(crate) driver: Option<Driver>,
+    pub(crate) subject: Option<Box<dyn Subject>>,
+}
+
+/// Serves the harness that listens on `socket` until it says `quit` or goes away.
+///
+/// # Errors
+/// [`WorkerError`] where the socket or the recording driver fails; never because of a subject.
+pub fn worker(socket: &Path) -> Result<(), WorkerError> {
+    let recorder = Recorder::load()?;
+    peek::available().map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
+    let socket = UnixStream::connect(socket).map_err(WorkerError::io("connect to the harness"))?;
+    let socket = hide(socket)?;
+    // Looked up before the first fork, so that each child finds it done. Makes no driver call.
+    let driver = Driver::load().ok();
+    Server { socket, recorder, driver, subject: None }.serve()
+}
+
+impl Server {
+    fn serve(&mut self) -> Result<(), WorkerError> {
+        let socket = hide(self.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?)?;
+        let mut orders = BufReader::new(socket);
+        let mut text = String::new();
+        loop {
+            text.clear();
+            if orders.read_line(&mut text).map_err(WorkerError::io("read from the harness"))? == 0 {
+                return Ok(());
+            }
+            match serde_json::from_str(&text).map_err(|source| WorkerError::Line { source })? {
+                Order::Load(order) => {
+                    let line = match load(&order.interface, &order.subject) {
+                        Ok(subject) => Line::Loaded(self.adopt(subject)),
+                        Err(refused) => Line::Refused(refused),
+                    };
+                    self.send(&line)?;
+                }
+                Order::Run(run) if self.subject.is_none() => {
+                    let message = format!("batch {} asked for before a subject was loaded", run.batch);
+                    self.send(&Line::Refused(Refused { stage: "host", message, detail: String::new() }))?;
+                }
+                Order::Run(run) => {
+                    let ended = batch::run(self, &run)?;
+                    self.send(&Line::Ended(ended))?;
+                }
+                Order::Quit {} => return Ok(()),
+            }
+        }
+    }
+
+    fn adopt(&mut self, subject: Box<dyn Subject>) -> Loaded {
+        let loaded =
+            Loaded { flavor: "native", capabilities: subject.capabilities(), subject: subject.portrait() };
+        self.subject = Some(subject);
+        loaded
+    }
+
+    fn send(&mut self, line: &Line<'_>) -> Result<(), WorkerError> {
+        let mut text = serde_json::to_vec(line).map_err(|source| WorkerError::Line { source })?;
+        text.push(b'\n');
+        self.socket.write_all(&text).map_err(WorkerError::io("write to the harness"))
+    }
+}
+
+/// Moves the socket to a high descriptor that nobody can know in advance. The limit on descriptors is
+/// raised for that moment only: an open descriptor stays usable beyond it.
+fn hide(socket: UnixStream) -> Result<UnixStream, WorkerError> {
+    let limit = getrlimit(Resource::Nofile);
+    let highest = limit.maximum.unwrap_or(u64::MAX).min(HIDDEN_BELOW);
+    let wide = Rlimit { current: Some(highest), maximum: limit.maximum };
+    setrlimit(Resource::Nofile, wide).map_err(WorkerError::os("raise the limit on descriptors"))?;
+    let mut random = [0; 4];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+        .map_err(WorkerError::os("get random bytes"))?;
+    // The upper half: programs take the lowest descriptors that are free.
+    let half = u32::try_from(highest / 2).unwrap_or(u32::MAX).max(1);
+    let number = half + u32::from_ne_bytes(random) % half;
+    let hidden: Result<OwnedFd, _> = rustix::io::fcntl_dupfd_cloexec(&socket, number.cast_signed());
+    let hidden = hidden.map_err(WorkerError::os("move the socket"));
+    setrlimit(Resource::Nofile, limit).map_err(WorkerError::os("restore the limit on descriptors"))?;
+    Ok(UnixStream::from(hidden?))
+}
