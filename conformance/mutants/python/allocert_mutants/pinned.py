@@ -1,0 +1,59 @@
+"""Faults in host memory."""
+
+import weakref
+
+from numba.cuda import MappedMemory, PinnedMemory
+from numba.cuda.cudadrv.driver import driver
+
+from .honest import Manager
+
+
+class KeepsNoOwner(Manager):
+    """Nothing keeps the pinned buffer alive."""
+
+    def mempin(self, owner, pointer, size, mapped=False):
+        return super().mempin(None, pointer, size, mapped)
+
+
+class NeverUnpins(Manager):
+    def mempin(self, owner, pointer, size, mapped=False):
+        driver.cuMemHostRegister(pointer, size, 2 if mapped else 0)
+        context = weakref.proxy(self.context)
+        if mapped:
+            return MappedMemory(context, pointer, size, owner=owner, finalizer=lambda: None)
+        return PinnedMemory(context, pointer, size, owner=owner, finalizer=lambda: None)
+
+
+class IgnoresFlags(Manager):
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        return super().memhostalloc(size, mapped, False, False)
+
+
+class NeverMapped(Manager):
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        return super().memhostalloc(size, False, portable, wc)
+
+
+class RoundsSize(Manager):
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        return super().memhostalloc(-(-size // 4096) * 4096, mapped, portable, wc)
+
+
+class BareMapped(Manager):
+    """Returns MappedMemory itself, as the documentation says; it has no buffer for an array to lie on."""
+
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        if not mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        flags = 2 | (1 if portable else 0) | (4 if wc else 0)
+        pointer = driver.cuMemHostAlloc(size, flags)
+        context = weakref.proxy(self.context)
+        return MappedMemory(context, pointer, size, finalizer=lambda: driver.cuMemFreeHost(pointer))
+
+
+class SwallowsError(Manager):
+    def mempin(self, owner, pointer, size, mapped=False):
+        try:
+            return super().mempin(owner, pointer, size, mapped)
+        except Exception:
+            return None

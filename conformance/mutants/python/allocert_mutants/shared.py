@@ -1,0 +1,75 @@
+"""Faults in get_ipc_handle()."""
+
+from numba.cuda import IpcHandle
+from numba.cuda.cudadrv.driver import binding, device_extents, driver
+
+from .honest import Manager
+
+
+class ForgetsOffset(Manager):
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.offset = 0
+        return handle
+
+
+class ForgetsBase(Manager):
+    """Nothing keeps the memory alive while the handle travels."""
+
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.base = None
+        return handle
+
+
+class ForgetsSource(Manager):
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.source_info = None
+        return handle
+
+
+class WrongSize(Manager):
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.size = handle.size + handle.offset + 1
+        return handle
+
+
+class SwallowsError(Manager):
+    """The driver's refusal becomes a handle of None."""
+
+    def get_ipc_handle(self, memory):
+        base, _ = device_extents(memory)
+        _, handle = binding.cuIpcGetMemHandle(base)
+        identity = self.context.device.get_device_identity()
+        return IpcHandle(memory, handle, memory.size, identity, offset=int(memory.handle) - int(base))
+
+
+class PlainTuple(Manager):
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        return handle.handle, handle.size, handle.offset
+
+
+class EmptyHandle(Manager):
+    """Nobody asked the driver."""
+
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.handle = binding.CUipcMemHandle()
+        return handle
+
+
+class Unsupported(Manager):
+    def get_ipc_handle(self, memory):
+        raise NotImplementedError("this plugin claims IPC by having the method")
+
+
+class ChangesCurrent(Manager):
+    """Leaves no context current behind."""
+
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        driver.cuCtxPopCurrent()
+        return handle
