@@ -1,0 +1,168 @@
+//! Where findings are collected, and the words that every one of them needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::Level;
+
+use crate::applicability::Reason;
+use crate::judge::scene::Scene;
+use crate::plan::PlannedStep;
+use crate::verdict::{Check, Fault, Finding, Place, Witness};
+
+/// More findings of one check in one case say nothing new; the last one kept says how many there were.
+const CHECK_LIMIT: usize = 8;
+
+pub(crate) struct Docket<'a> {
+    scene: &'a Scene<'a>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) checked: BTreeSet<String>,
+    pub(crate) declined: Option<Reason>,
+    pub(crate) not_observed: Option<Reason>,
+    /// Why the suite could not do its part.
+    pub(crate) failure: Option<String>,
+    counts: BTreeMap<Check, usize>,
+}
+
+/// One finding of an always-on check, before it has a requirement.
+pub(crate) struct Hit {
+    pub(crate) check: Check,
+    pub(crate) step: Option<u32>,
+    pub(crate) expected: String,
+    pub(crate) observed: String,
+    pub(crate) events: Vec<Witness>,
+}
+
+impl<'a> Docket<'a> {
+    pub(crate) fn new(scene: &'a Scene<'a>) -> Self {
+        Self {
+            scene,
+            findings: Vec::new(),
+            checked: BTreeSet::new(),
+            declined: None,
+            not_observed: None,
+            failure: None,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// A requirement was looked at, whatever came of it.
+    pub(crate) fn checked(&mut self, requirement: &str) {
+        if !self.checked.contains(requirement) {
+            self.checked.insert(requirement.to_owned());
+        }
+    }
+
+    /// An always-on check was performed.
+    pub(crate) fn performed(&mut self, check: Check) {
+        if let Some(requirement) = self.scene.catalogue.by_check(self.scene.interface, check.name()) {
+            self.checked(&requirement.id);
+        }
+    }
+
+    /// A finding under a requirement that the case names.
+    pub(crate) fn find(
+        &mut self,
+        requirement: &str,
+        step: &PlannedStep,
+        expected: String,
+        observed: String,
+        events: Vec<Witness>,
+    ) {
+        let finding = Finding {
+            requirement: requirement.to_owned(),
+            level: self.level(requirement),
+            case: self.scene.case.id.clone(),
+            step: Some(step.index),
+            place: self.place(Some(step.index)),
+            check: None,
+            expected,
+            observed,
+            fault: Fault::SubjectViolated,
+            events,
+            expected_because: None,
+        };
+        self.checked(requirement);
+        self.findings.push(finding);
+    }
+
+    /// A finding on the whole case.
+    pub(crate) fn find_at_end(&mut self, requirement: &str, expected: String, observed: String, events: Vec<Witness>) {
+        let finding = Finding {
+            requirement: requirement.to_owned(),
+            level: self.level(requirement),
+            case: self.scene.case.id.clone(),
+            step: None,
+            place: self.place(None),
+            check: None,
+            expected,
+            observed,
+            fault: Fault::SubjectViolated,
+            events,
+            expected_because: None,
+        };
+        self.checked(requirement);
+        self.findings.push(finding);
+    }
+
+    /// A finding of an always-on check.
+    pub(crate) fn hit(&mut self, hit: Hit) {
+        let count = self.counts.entry(hit.check).or_default();
+        *count += 1;
+        if *count > CHECK_LIMIT {
+            let total = *count;
+            self.overflow(hit.check, total);
+            return;
+        }
+        let listed = self.scene.catalogue.by_check(self.scene.interface, hit.check.name());
+        let finding = Finding {
+            requirement: listed.map_or_else(|| format!("unlisted/{}", hit.check.name()), |one| one.id.clone()),
+            level: listed.map_or(Level::Must, |one| one.level),
+            case: self.scene.case.id.clone(),
+            step: hit.step,
+            place: self.place(hit.step),
+            check: Some(hit.check),
+            expected: hit.expected,
+            observed: hit.observed,
+            fault: Fault::SubjectViolated,
+            events: hit.events,
+            expected_because: None,
+        };
+        self.findings.push(finding);
+    }
+
+    /// The first reason is kept: it is the one that made the others.
+    pub(crate) fn not_observed(&mut self, reason: Reason) {
+        self.not_observed.get_or_insert(reason);
+    }
+
+    pub(crate) fn declined(&mut self, reason: Reason) {
+        self.declined.get_or_insert(reason);
+    }
+
+    pub(crate) fn failure(&mut self, message: String) {
+        self.failure.get_or_insert(message);
+    }
+
+    fn overflow(&mut self, check: Check, total: usize) {
+        let last = self.findings.iter_mut().rev().find(|finding| finding.check == Some(check));
+        if let Some(last) = last {
+            let text = last.observed.split(" (one of ").next().unwrap_or_default().to_owned();
+            last.observed = format!("{text} (one of {total} in this case; the others are not listed)");
+        }
+    }
+
+    fn level(&self, requirement: &str) -> Level {
+        self.scene.catalogue.get(requirement).map_or(Level::Must, |found| found.level)
+    }
+
+    fn place(&self, step: Option<u32>) -> Place {
+        let steps = &self.scene.case.steps;
+        let planned = step.and_then(|index| steps.get(index as usize)).or(steps.last());
+        Place { file: self.scene.case.file.clone(), line: planned.map_or(1, |step| step.line) }
+    }
+}
+
+/// An event and the part it plays.
+pub(crate) fn witness(seq: u64, role: impl Into<String>) -> Witness {
+    Witness { seq, role: role.into() }
+}

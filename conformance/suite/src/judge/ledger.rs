@@ -1,0 +1,329 @@
+//! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace once.
+
+use std::collections::HashMap;
+
+use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
+
+use crate::case::{Teardown, Through};
+use crate::judge::act::{Act, Room};
+use crate::judge::docket::{Docket, Hit, witness};
+use crate::judge::holdings::{Complaint, Holdings};
+use crate::judge::scene::Scene;
+use crate::judge::space::Space;
+use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::judge::words;
+use crate::observation::Outcome;
+use crate::verdict::{Check, Witness};
+
+const INVALID_VALUE: i32 = 1;
+const DEINITIALIZED: i32 = 4;
+const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
+
+/// Judges all events of the case. A trace with gaps says nothing about memory.
+pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    if scene.observation.events_lost > 0 {
+        return;
+    }
+    for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
+        docket.performed(check);
+    }
+    let mut ledger = Ledger { scene, docket, blocks: Space::default(), contexts: HashMap::new(), holdings: Holdings::default(), next: 0 };
+    for (event, moment) in scene.observation.events.iter().zip(&scene.timeline.moments) {
+        if moment.own {
+            ledger.event(event, *moment);
+        }
+    }
+    ledger.pass(scene.case.steps.len());
+    ledger.leaks();
+}
+
+/// One allocation, alive or dead. Dead ones stay until their addresses are given out again.
+#[derive(Debug)]
+struct Block {
+    size_bytes: u64,
+    room: Room,
+    context: u64,
+    born: u64,
+    step: Option<u32>,
+    subject: bool,
+    end: Option<End>,
+    /// The case itself made a free of it fail.
+    spared: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct End {
+    seq: u64,
+    /// Given back, and did not end with its context.
+    freed: bool,
+    subject: bool,
+}
+
+/// A primary context as far as the trace shows it.
+#[derive(Debug, Default)]
+struct Primary {
+    context: u64,
+    retains: i64,
+}
+
+struct Ledger<'a, 'd> {
+    scene: &'a Scene<'a>,
+    docket: &'a mut Docket<'d>,
+    blocks: Space<Block>,
+    contexts: HashMap<u64, Primary>,
+    holdings: Holdings<'a>,
+    /// The first step that has not begun.
+    next: usize,
+}
+
+impl Ledger<'_, '_> {
+    fn event(&mut self, event: &Event, moment: Moment) {
+        match &event.what {
+            What::Call(call) => self.call(event, call, moment),
+            What::Mark { mark: Mark::StepBegin, a, .. } if *a != CASE_MARK => self.begin(*a),
+            What::Mark { mark: Mark::StepEnd, a, .. } => self.end(*a),
+            What::Misuse { misuse: Misuse::WorkAfterFree, args: [address, size], .. } => {
+                self.late_work(event.seq, *address, *size, moment);
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, event: &Event, call: &Call, moment: Moment) {
+        let granted = call.result == Some(0);
+        match Act::of(call) {
+            Act::Take { start, size_bytes, room } if granted => self.take(event, start, size_bytes, room, moment),
+            Act::Give { start, room } if start != 0 => self.give(event.seq, call, start, room, moment),
+            Act::Touch(ranges) if moment.subject => self.touch(event.seq, call, ranges, moment),
+            Act::Retain { device, context } if granted => {
+                let primary = self.contexts.entry(device).or_default();
+                primary.context = context;
+                primary.retains += 1;
+            }
+            Act::Release { device } if granted => self.release(event.seq, device, moment),
+            Act::ResetDevice { device } if granted => {
+                let context = self.contexts.get(&device).map(|primary| primary.context);
+                self.end_context(event.seq, context, moment);
+            }
+            Act::EndContext { context } if granted => self.end_context(event.seq, Some(context), moment),
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, event: &Event, start: u64, size_bytes: u64, room: Room, moment: Moment) {
+        let block = Block {
+            size_bytes,
+            room,
+            context: event.context,
+            born: event.seq,
+            step: moment.step,
+            subject: moment.subject,
+            end: None,
+            spared: false,
+        };
+        self.blocks.put(start, start.saturating_add(size_bytes.max(1)), block);
+    }
+
+    fn give(&mut self, seq: u64, call: &Call, start: u64, room: Room, moment: Moment) {
+        if call.injected {
+            if let Some(block) = self.blocks.get_mut(start) {
+                block.spared = true;
+            }
+            return;
+        }
+        let live = self.blocks.get(start).is_some_and(|block| block.end.is_none() && block.room == room);
+        match call.result {
+            Some(0) => self.freed(seq, start, moment),
+            Some(DEINITIALIZED) => {}
+            _ if !moment.subject || live => {}
+            result => self.refused(seq, call, start, result, moment),
+        }
+    }
+
+    /// The driver took it back.
+    fn freed(&mut self, seq: u64, start: u64, moment: Moment) {
+        let Some(block) = self.blocks.get_mut(start) else { return };
+        block.end = Some(End { seq, freed: true, subject: moment.subject });
+        let (born, end) = (block.born, start.saturating_add(block.size_bytes.max(1)));
+        if !moment.subject {
+            return;
+        }
+        if let Some(holder) = self.holdings.meeting(start, end) {
+            self.docket.hit(Hit {
+                check: Check::UseAfterFree,
+                step: moment.step,
+                expected: format!("the memory of `{}` stays allocated while the host holds it", holder.name),
+                observed: format!("the driver was given back {start:#x}..{end:#x}, which `{}` of step {} lies in", holder.name, holder.step),
+                events: vec![witness(born, "allocated here"), witness(seq, "freed here")],
+            });
+        }
+    }
+
+    /// The driver did not know it, or not any more.
+    fn refused(&mut self, seq: u64, call: &Call, start: u64, result: Option<i32>, moment: Moment) {
+        let unknown = matches!(result, Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None);
+        let (check, expected, observed, mut events) = match self.blocks.get(start) {
+            Some(Block { end: Some(end), born, .. }) if end.freed => (
+                Check::DoubleFree,
+                "memory is given back to the driver once".to_owned(),
+                format!("{}({start:#x}) a second time", call.function),
+                vec![witness(*born, "allocated here"), witness(end.seq, "freed here")],
+            ),
+            Some(Block { end: Some(_), .. }) => return,
+            Some(Block { born, .. }) => (
+                Check::ForeignFree,
+                "memory is given back by the function that belongs to it".to_owned(),
+                format!("{} of {start:#x}, which another kind of allocation returned", call.function),
+                vec![witness(*born, "allocated here")],
+            ),
+            None if unknown => self.foreign(call, start),
+            None => return,
+        };
+        events.push(witness(seq, if check == Check::DoubleFree { "freed again here" } else { "freed here" }));
+        self.docket.hit(Hit { check, step: moment.step, expected, observed, events });
+    }
+
+    fn foreign(&self, call: &Call, start: u64) -> (Check, String, String, Vec<Witness>) {
+        let expected = "only addresses that the driver gave are given back to it".to_owned();
+        let (observed, events) = match self.blocks.at(start) {
+            Some((base, block)) => (
+                format!("{}({start:#x}), {} into the allocation at {base:#x}", call.function, words::bytes(start - base)),
+                vec![witness(block.born, "allocated here")],
+            ),
+            None => (format!("{}({start:#x}), which no allocation returned", call.function), Vec::new()),
+        };
+        (Check::ForeignFree, expected, observed, events)
+    }
+
+    fn touch(&mut self, seq: u64, call: &Call, ranges: [(u64, u64); 2], moment: Moment) {
+        for (address, size_bytes) in ranges.into_iter().filter(|(address, size_bytes)| *address != 0 && *size_bytes > 0) {
+            let Some((start, block)) = self.blocks.meeting(address, address.saturating_add(size_bytes)) else { continue };
+            let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else { continue };
+            let events = vec![
+                witness(block.born, "allocated here"),
+                witness(end.seq, "freed here"),
+                witness(seq, "used here"),
+            ];
+            self.docket.hit(Hit {
+                check: Check::UseAfterFree,
+                step: moment.step,
+                expected: "freed memory is not used".to_owned(),
+                observed: format!("{} reaches the freed allocation at {start:#x}", call.function),
+                events,
+            });
+        }
+    }
+
+    /// Work that was queued before a free ran after it; whoever freed is to blame.
+    fn late_work(&mut self, seq: u64, address: u64, size_bytes: u64, moment: Moment) {
+        let block = self.blocks.meeting(address, address.saturating_add(size_bytes.max(1)));
+        let end = block.and_then(|(_, block)| block.end);
+        if !end.map_or(moment.subject, |end| end.subject) {
+            return;
+        }
+        let mut events: Vec<Witness> = end.map(|end| witness(end.seq, "freed here, with work still queued")).into_iter().collect();
+        events.push(witness(seq, "the work ran here"));
+        self.docket.hit(Hit {
+            check: Check::UseAfterFree,
+            step: moment.step,
+            expected: "memory is freed when the work that uses it is done".to_owned(),
+            observed: format!("queued work reached {address:#x} after it was freed"),
+            events,
+        });
+    }
+
+    fn release(&mut self, seq: u64, device: u64, moment: Moment) {
+        let Some(primary) = self.contexts.get_mut(&device) else { return };
+        primary.retains -= 1;
+        if primary.retains == 0 {
+            let context = primary.context;
+            self.end_context(seq, Some(context), moment);
+        }
+    }
+
+    fn end_context(&mut self, seq: u64, context: Option<u64>, moment: Moment) {
+        let alive = |block: &&mut Block| block.end.is_none() && Some(block.context) == context;
+        for block in self.blocks.values_mut().filter(alive) {
+            block.end = Some(End { seq, freed: false, subject: moment.subject });
+        }
+    }
+
+    fn begin(&mut self, step: u64) {
+        let Some(index) = usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len()) else { return };
+        if index < self.next {
+            return;
+        }
+        self.pass(index);
+        self.next = index + 1;
+        self.holdings.begin(&self.scene.case.steps[index]);
+    }
+
+    /// Steps without marks still bind and drop names.
+    fn pass(&mut self, until: usize) {
+        while self.next < until {
+            let index = self.next;
+            self.next += 1;
+            self.holdings.begin(&self.scene.case.steps[index]);
+            self.end(index as u64);
+        }
+    }
+
+    fn end(&mut self, step: u64) {
+        let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else { return };
+        let Some(Outcome::Returned(facts)) = self.scene.outcome(index) else { return };
+        let complaint = self.holdings.end(&self.scene.case.steps[index], facts, |start, end| stale(&self.blocks, start, end));
+        match complaint {
+            Some(Complaint::Overlap { name, other, range: (start, end) }) => self.docket.hit(Hit {
+                check: Check::Overlap,
+                step: Some(step as u32),
+                expected: format!("memory apart from `{}` of step {}, which the host still holds", other.name, other.step),
+                observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
+                events: Vec::new(),
+            }),
+            Some(Complaint::Stale { name, at, events }) => self.docket.hit(Hit {
+                check: Check::UseAfterFree,
+                step: Some(step as u32),
+                expected: "the memory that is returned is allocated".to_owned(),
+                observed: format!("`{name}` at {at:#x} lies in memory that was given back to the driver"),
+                events,
+            }),
+            None => {}
+        }
+    }
+
+    /// What the subject took and never gave back. Memory that went with its context counts: reset should have freed it.
+    fn leaks(&mut self) {
+        let scene = self.scene;
+        if scene.case.teardown != Teardown::Clean || !scene.finished() || scene.contradiction.is_some() {
+            return;
+        }
+        self.docket.performed(Check::Leak);
+        let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
+        let left = self.blocks.values().filter(|(_, block)| block.subject && !block.spared && !freed(block));
+        let mut left: Vec<&Block> = left.map(|(_, block)| block).collect();
+        left.sort_by_key(|block| block.born);
+        let Some(first) = left.first() else { return };
+        let total: u64 = left.iter().map(|block| block.size_bytes).fold(0, u64::saturating_add);
+        let end = match scene.case.through {
+            Through::Manager => "the last reset and destroy",
+            Through::Host => "cuda.close()",
+        };
+        self.docket.hit(Hit {
+            check: Check::Leak,
+            step: first.step,
+            expected: format!("nothing that was taken from the driver is left after {end}"),
+            observed: match left.len() {
+                1 => format!("1 allocation of {} is left", words::bytes(total)),
+                count => format!("{count} allocations of {} together are left", words::bytes(total)),
+            },
+            events: left.iter().take(3).map(|block| witness(block.born, "allocated here")).collect(),
+        });
+    }
+}
+
+/// Where a range was allocated and freed, if that is all that is known of it.
+fn stale(blocks: &Space<Block>, start: u64, end: u64) -> Option<Vec<Witness>> {
+    let (_, block) = blocks.meeting(start, end)?;
+    let dead = block.end.filter(|end| end.freed && block.room == Room::Device)?;
+    Some(vec![witness(block.born, "allocated here"), witness(dead.seq, "freed here")])
+}

@@ -1,0 +1,110 @@
+//! Whether a fact satisfies its predicate.
+
+use serde_json::Value;
+
+use crate::judge::scene::{Scene, lookup};
+use crate::judge::space::ranges;
+use crate::judge::words;
+use crate::observation::Facts;
+use crate::predicate::{Predicate, Test};
+
+/// What is wrong with a fact: what was expected and what is there.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    pub(crate) expected: String,
+    pub(crate) observed: String,
+}
+
+/// The first test of a predicate that a fact fails.
+pub(crate) fn check(scene: &Scene<'_>, facts: &Facts, path: &str, predicate: &Predicate) -> Option<Mismatch> {
+    let fact = lookup(facts, path);
+    let holds = predicate.0.iter().all(|(test, wanted)| holds(scene, facts, *test, wanted, fact));
+    if holds {
+        return None;
+    }
+    let references: Vec<String> = predicate.0.iter().filter_map(|(test, wanted)| meant(scene, *test, wanted)).collect();
+    let mut expected = format!("{path} is {predicate}");
+    if !references.is_empty() {
+        expected.push_str(&format!(" ({})", references.join(", ")));
+    }
+    let observed = match fact {
+        Some(fact) => format!("{path} is {}", words::value(path, fact)),
+        None => format!("there is no fact {path}"),
+    };
+    Some(Mismatch { expected, observed })
+}
+
+fn holds(scene: &Scene<'_>, facts: &Facts, test: Test, wanted: &Value, fact: Option<&Value>) -> bool {
+    if test == Test::Absent {
+        return fact.is_none();
+    }
+    if test == Test::DisjointFrom {
+        return wanted.as_str().is_some_and(|name| disjoint(scene, facts, name));
+    }
+    let Some(fact) = fact else { return false };
+    match test {
+        Test::Is => equal(fact, wanted),
+        Test::Not => !equal(fact, wanted),
+        Test::AtLeast => compare(fact, wanted).is_some_and(|order| order.is_ge()),
+        Test::AtMost => compare(fact, wanted).is_some_and(|order| order.is_le()),
+        Test::MultipleOf => match (fact.as_u64(), wanted.as_u64()) {
+            (Some(fact), Some(unit)) if unit > 0 => fact % unit == 0,
+            _ => false,
+        },
+        Test::OneOf => wanted.as_array().is_some_and(|list| list.iter().any(|one| equal(fact, one))),
+        Test::Contains => contains(fact, wanted),
+        Test::SameAs => scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| equal(fact, other)),
+        Test::DiffersFrom => scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| !equal(fact, other)),
+        Test::Absent | Test::DisjointFrom => false,
+    }
+}
+
+/// The value that a reference stands for, for the reader.
+fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
+    let reference = wanted.as_str()?;
+    match test {
+        Test::SameAs | Test::DiffersFrom => {
+            let value = scene.fact(reference).map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
+            Some(format!("{reference} is {value}"))
+        }
+        Test::DisjointFrom => {
+            let (start, end) = ranges(scene.facts(reference)?).next()?;
+            Some(format!("{reference} is at {start:#x}..{end:#x}"))
+        }
+        _ => None,
+    }
+}
+
+fn disjoint(scene: &Scene<'_>, facts: &Facts, name: &str) -> bool {
+    let Some(other) = scene.facts(name) else { return false };
+    let mut own = ranges(facts).peekable();
+    own.peek().is_some() && own.all(|(start, end)| ranges(other).all(|(from, to)| end <= from || to <= start))
+}
+
+fn contains(fact: &Value, wanted: &Value) -> bool {
+    match (fact, wanted) {
+        (Value::Array(list), _) => list.iter().any(|one| equal(one, wanted)),
+        (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+        (Value::Object(map), Value::String(key)) => map.contains_key(key),
+        _ => false,
+    }
+}
+
+/// Numbers are equal by value, everything else by form.
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(_), Value::Number(_)) => compare(left, right).is_some_and(|order| order.is_eq()),
+        _ => left == right,
+    }
+}
+
+fn compare(left: &Value, right: &Value) -> Option<std::cmp::Ordering> {
+    match (whole(left), whole(right)) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+fn whole(value: &Value) -> Option<i128> {
+    value.as_u64().map(i128::from).or_else(|| value.as_i64().map(i128::from))
+}

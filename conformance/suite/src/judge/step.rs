@@ -1,0 +1,178 @@
+//! Steps: what each returned or raised against what the fixture expects of it.
+
+use serde_json::Value;
+
+use crate::applicability::Reason;
+use crate::case::{Expectation, Kind, Need, Output};
+use crate::judge::calls;
+use crate::judge::docket::{Docket, Hit};
+use crate::judge::error;
+use crate::judge::predicate;
+use crate::judge::scene::Scene;
+use crate::judge::words;
+use crate::observation::{Facts, Outcome, Raised};
+use crate::operation::Operation;
+use crate::plan::PlannedStep;
+use crate::verdict::Check;
+
+/// Judges every step, then what is expected of the whole case.
+pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    for (index, step) in scene.case.steps.iter().enumerate() {
+        match scene.outcome(index) {
+            Some(Outcome::Returned(facts)) => returned(scene, docket, step, facts),
+            Some(Outcome::Raised(error)) => raised(scene, docket, step, error),
+            Some(Outcome::Unsupported { operation }) => {
+                docket.not_observed(Reason::NoSuchOperation { step: step.index, operation: operation.clone() });
+            }
+            Some(Outcome::Skipped { .. }) | None => {}
+        }
+    }
+    if scene.observation.done {
+        for (requirement, calls) in &scene.case.r#finally {
+            calls::judge_case(scene, docket, requirement, calls);
+        }
+    }
+}
+
+fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, facts: &Facts) {
+    if let Some(requirement) = stands_for(scene, step) {
+        docket.checked(requirement);
+    }
+    if matches!(step.r#do, Operation::Drop { .. }) {
+        docket.performed(Check::FinalizerError);
+    }
+    if came_back_empty(step, facts) {
+        let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
+        match stands_for(scene, step) {
+            Some(requirement) => docket.find(requirement, step, format!("{name} returns memory"), observed, Vec::new()),
+            None => docket.failure(format!("step {}: {name} returned no memory, and no requirement stands for it", step.index)),
+        }
+        return;
+    }
+    for (requirement, expectation) in &step.expect {
+        docket.checked(requirement);
+        match (&expectation.returns, &expectation.raises) {
+            (Some(returns), _) => {
+                for (path, wanted) in returns {
+                    if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
+                        docket.find(requirement, step, mismatch.expected, mismatch.observed, Vec::new());
+                    }
+                }
+            }
+            (None, Some(kinds)) => {
+                let expected = format!("{} raises {}", step.r#do.name(), either(kinds));
+                docket.find(requirement, step, expected, "it returned".to_owned(), Vec::new());
+            }
+            (None, None) => {}
+        }
+        rest(scene, docket, requirement, step, expectation);
+    }
+}
+
+fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
+    let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
+    if !allowed {
+        return unexpected(scene, docket, step, raised);
+    }
+    for (requirement, expectation) in &step.expect {
+        docket.checked(requirement);
+        let wrong = match (&expectation.raises, &expectation.returns) {
+            (Some(kinds), _) => wrong_error(raised, kinds, expectation.message.as_deref(), expectation.returns.is_some()),
+            (None, Some(_)) => Some(format!("{} returns", step.r#do.name())),
+            (None, None) => None,
+        };
+        if let Some(expected) = wrong {
+            docket.find(requirement, step, expected, words::raised(raised), Vec::new());
+        }
+        rest(scene, docket, requirement, step, expectation);
+    }
+}
+
+/// What was expected instead of this error, if it is not the right one.
+fn wrong_error(raised: &Raised, kinds: &[Kind], message: Option<&str>, or_returns: bool) -> Option<String> {
+    if !error::is_one_of(raised, kinds) {
+        let or = if or_returns { ", or a return" } else { "" };
+        return Some(format!("an error of kind {}{or}", either(kinds)));
+    }
+    let part = message.filter(|part| !raised.message.contains(*part))?;
+    Some(format!("an error whose message contains {part:?}"))
+}
+
+/// An error that nothing allows: declined, or a finding under the requirement that the operation stands for.
+fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
+    let name = step.r#do.name();
+    let declinable = capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
+    if declinable && error::is_one_of(raised, &[Kind::NotSupported]) {
+        let message = raised.message.clone();
+        return docket.declined(Reason::Declined { step: step.index, operation: name.to_owned(), message });
+    }
+    let expected = format!("{name} returns");
+    let observed = words::raised(raised);
+    if matches!(step.r#do, Operation::Drop { .. }) {
+        docket.performed(Check::FinalizerError);
+        let events = calls::witnesses_of(scene, step.index);
+        let expected = "dropping the last reference raises nothing".to_owned();
+        return docket.hit(Hit { check: Check::FinalizerError, step: Some(step.index), expected, observed, events });
+    }
+    let events = calls::witnesses_of(scene, step.index);
+    if let Some(requirement) = stands_for(scene, step) {
+        return docket.find(requirement, step, expected, observed, events);
+    }
+    let named: Vec<&String> = step.expect.iter().filter(|(_, one)| one.returns.is_some()).map(|(id, _)| id).collect();
+    if named.is_empty() {
+        docket.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index));
+    }
+    for requirement in named {
+        docket.find(requirement, step, expected.clone(), observed.clone(), events.clone());
+    }
+}
+
+/// The parts of an expectation that hold whether the step returned or raised.
+fn rest(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement: &str, step: &PlannedStep, expectation: &Expectation) {
+    if let Some(wanted) = &expectation.calls {
+        calls::judge_step(scene, docket, requirement, step, wanted);
+    }
+    let printed = &scene.observation.stderr;
+    if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
+        let observed = format!("{} on standard error: {}", words::bytes(printed.bytes), printed.text.trim_end());
+        docket.find(requirement, step, "nothing is written to standard error".to_owned(), observed, Vec::new());
+    }
+}
+
+/// The requirement that an operation stands for when it fails.
+fn stands_for<'a>(scene: &Scene<'a>, step: &PlannedStep) -> Option<&'a str> {
+    let requirement = scene.catalogue.by_operation(scene.interface, step.r#do.name())?;
+    Some(&requirement.id)
+}
+
+/// Memory was asked for, none came back, and the fixture does not speak about that itself.
+fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
+    let asks = matches!(
+        step.r#do,
+        Operation::Memalloc { .. } | Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::View { .. }
+    );
+    let spoken_of = step.expect.values().filter_map(|one| one.returns.as_ref()).any(|returns| returns.contains_key("kind"));
+    asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
+}
+
+/// The capability without which a subject may say "not supported" to an operation.
+fn capability(operation: &Operation) -> Option<Need> {
+    match operation {
+        Operation::GetMemoryInfo { .. } | Operation::HostMemoryInfo {} => Some(Need::MemoryInfo),
+        Operation::GetIpcHandle { .. }
+        | Operation::HostIpcHandle { .. }
+        | Operation::Pickle { .. }
+        | Operation::PeerRead { .. } => Some(Need::Ipc),
+        Operation::Memhostalloc { .. }
+        | Operation::Mempin { .. }
+        | Operation::PinnedArray { .. }
+        | Operation::MappedArray { .. }
+        | Operation::PinBlock { .. } => Some(Need::HostMemory),
+        _ => None,
+    }
+}
+
+fn either(kinds: &[Kind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    names.join(" or ")
+}

@@ -1,0 +1,139 @@
+//! Which step each event belongs to, and whether the subject or the harness caused it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use allocert_contract::trace::{Call, Event, Mark, What};
+
+use crate::observation::Observation;
+
+/// The step index of the mark that begins a case.
+pub(crate) const CASE_MARK: u64 = u32::MAX as u64;
+
+/// One event's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) step: Option<u32>,
+    /// In the process whose steps are marked, not in a peer.
+    pub(crate) own: bool,
+    /// Besides, not between harness marks of its thread.
+    pub(crate) subject: bool,
+}
+
+/// The moments of all events, and each step's window.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    pub(crate) moments: Vec<Moment>,
+    windows: HashMap<u32, Window>,
+    /// The process whose steps are marked; a peer is another one.
+    process: Option<u32>,
+}
+
+/// One step between its marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// The index of the event that begins it.
+    pub(crate) begin: usize,
+    /// The index after the last event; the end of the trace for a step that never ended.
+    pub(crate) end: Option<usize>,
+}
+
+impl Timeline {
+    pub(crate) fn new(observation: &Observation) -> Self {
+        let events = &observation.events;
+        let mut timeline = Self { process: marked_process(events), ..Self::default() };
+        timeline.moments.reserve(events.len());
+        let mut step = None;
+        let mut inside = Inside::default();
+        for (index, event) in events.iter().enumerate() {
+            if timeline.process.is_some_and(|process| process != event.process) {
+                timeline.moments.push(Moment { step, own: false, subject: false });
+                continue;
+            }
+            if let What::Mark { mark, a, .. } = event.what {
+                timeline.mark(mark, a, index, &mut step);
+                inside.mark(event.thread, mark);
+            }
+            timeline.moments.push(Moment { step, own: true, subject: !inside.harness(event.thread) });
+        }
+        timeline
+    }
+
+    /// The events of one step, marks included.
+    pub(crate) fn window(&self, step: u32) -> Option<Range<usize>> {
+        let window = self.windows.get(&step)?;
+        Some(window.begin..window.end.unwrap_or(self.moments.len()))
+    }
+
+    pub(crate) fn ended(&self, step: u32) -> bool {
+        self.windows.get(&step).is_some_and(|window| window.end.is_some())
+    }
+
+    /// From the beginning of one step to the end of another.
+    pub(crate) fn between(&self, first: u32, last: u32) -> Option<Range<usize>> {
+        Some(self.window(first)?.start..self.window(last)?.end)
+    }
+
+    /// The last step that began and never ended.
+    pub(crate) fn in_flight(&self) -> Option<u32> {
+        let open = self.windows.iter().filter(|(_, window)| window.end.is_none());
+        open.max_by_key(|(_, window)| window.begin).map(|(step, _)| *step)
+    }
+
+    fn mark(&mut self, mark: Mark, a: u64, index: usize, step: &mut Option<u32>) {
+        let number = u32::try_from(a).ok().filter(|_| a != CASE_MARK);
+        match (mark, number) {
+            (Mark::StepBegin, Some(number)) => {
+                *step = Some(number);
+                // A second beginning of the same step is not believed.
+                self.windows.entry(number).or_insert(Window { begin: index, end: None });
+            }
+            (Mark::StepBegin, None) => *step = None,
+            (Mark::StepEnd, number) => {
+                *step = None;
+                if let Some(window) = number.and_then(|number| self.windows.get_mut(&number)) {
+                    window.end.get_or_insert(index + 1);
+                }
+            }
+            (Mark::HarnessBegin | Mark::HarnessEnd, _) => {}
+        }
+    }
+}
+
+/// How deep each thread is between harness marks.
+#[derive(Default)]
+struct Inside {
+    depths: Vec<(u32, u32)>,
+}
+
+impl Inside {
+    fn mark(&mut self, thread: u32, mark: Mark) {
+        let step = match mark {
+            Mark::HarnessBegin => 1,
+            Mark::HarnessEnd => -1,
+            Mark::StepBegin | Mark::StepEnd => return,
+        };
+        match self.depths.iter_mut().find(|(known, _)| *known == thread) {
+            Some((_, depth)) => *depth = depth.saturating_add_signed(step),
+            None => self.depths.push((thread, 0_u32.saturating_add_signed(step))),
+        }
+    }
+
+    fn harness(&self, thread: u32) -> bool {
+        self.depths.iter().any(|(known, depth)| *known == thread && *depth > 0)
+    }
+}
+
+/// The process of the first step that is marked.
+fn marked_process(events: &[Event]) -> Option<u32> {
+    let mark = |event: &&Event| matches!(event.what, What::Mark { mark: Mark::StepBegin, .. });
+    events.iter().find(mark).or(events.first()).map(|event| event.process)
+}
+
+/// The call of an event, if it is one.
+pub(crate) fn call(event: &Event) -> Option<&Call> {
+    match &event.what {
+        What::Call(call) => Some(call),
+        _ => None,
+    }
+}

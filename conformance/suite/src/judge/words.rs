@@ -1,0 +1,33 @@
+//! How the judge writes facts and outcomes.
+
+use serde_json::Value;
+
+use crate::observation::Raised;
+
+/// A fact as a person reads it: addresses in hexadecimal.
+pub(crate) fn value(name: &str, value: &Value) -> String {
+    match value.as_u64() {
+        Some(number) if name.contains("pointer") && number > 0 => format!("{number:#x}"),
+        _ => value.to_string(),
+    }
+}
+
+/// `raised CudaAPIError (CUresult 2): out of memory`.
+pub(crate) fn raised(raised: &Raised) -> String {
+    let mut text = format!("raised {}", if raised.r#type.is_empty() { "an error" } else { &raised.r#type });
+    match (&raised.status, raised.code) {
+        (Some(status), Some(code)) => text.push_str(&format!(" ({status}, CUresult {code})")),
+        (Some(status), None) => text.push_str(&format!(" ({status})")),
+        (None, Some(code)) => text.push_str(&format!(" (CUresult {code})")),
+        (None, None) => {}
+    }
+    if !raised.message.is_empty() {
+        text.push_str(&format!(": {}", raised.message));
+    }
+    text
+}
+
+/// `1 byte`, `3 bytes`.
+pub(crate) fn bytes(count: u64) -> String {
+    format!("{count} byte{}", if count == 1 { "" } else { "s" })
+}
