@@ -1,1 +1,36 @@
-//! Every requirement has a case, every case a requirement, every mutant a requirement that exists.
+//! Every requirement is stated by a case, every case states a requirement, every mutant breaks one that exists.
+
+use std::collections::BTreeSet;
+
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::{Catalogue, fixture};
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
+}
+
+fn cases(catalogue: &Catalogue) -> Vec<PlannedCase> {
+    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
+    fixture::plan(files, catalogue).unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"))
+}
+
+#[test]
+fn every_requirement_has_a_case_or_a_reason() {
+    let catalogue = catalogue();
+    let cases = cases(&catalogue);
+    let stated: BTreeSet<&str> = cases.iter().flat_map(PlannedCase::requirements).collect();
+    let orphans: Vec<&str> = catalogue
+        .iter()
+        // An always-on check is part of every case; an operation's own requirement is part of every case that has the step.
+        .filter(|requirement| requirement.excluded.is_none() && requirement.check.is_none())
+        .filter(|requirement| !stated.contains(requirement.id.as_str()))
+        .filter(|requirement| !performed(&cases, requirement.operation.as_deref()))
+        .map(|requirement| requirement.id.as_str())
+        .collect();
+    assert!(orphans.is_empty(), "no case states {orphans:?}: write one, or `excluded:` with the reason");
+}
+
+fn performed(cases: &[PlannedCase], operation: Option<&str>) -> bool {
+    let Some(operation) = operation else { return false };
+    cases.iter().flat_map(|case| &case.steps).any(|step| step.r#do.name() == operation)
+}
