@@ -16,16 +16,28 @@ class Batch:
 
     def perform(self):
         """Returns only for a case that ends as a program ends; such a case is the last of its batch."""
+        self._prepare()
         for described in self._cases:
-            self._driver.restart(described.get("driver") or {})
+            self._driver.fault_clear()
             case = Case(described, self._subject, self._driver)
-            _performed.append(case)
+            _performed[:] = [case]
             case.run(self._wire)
             if described.get("ending") == "exit":
                 return 0
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except BaseException:  # noqa: BLE001 - the subject may have closed or replaced it
-                continue
+        _flush()
         os._exit(0)
+
+    def _prepare(self):
+        """The driver of the batch. Numba holds on to its contexts, so a later case of a batch goes on with them."""
+        self._driver.restart(self._cases[0].get("driver") or {})
+        if self._subject.initialized_driver:
+            # The subject's import did this in the server, and what it holds believes that it is still so.
+            self._driver.initialize()
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:  # noqa: BLE001 - the subject may have closed or replaced it
+            continue

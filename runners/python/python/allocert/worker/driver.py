@@ -13,7 +13,7 @@ STEP_BEGIN, STEP_END, HARNESS_BEGIN, HARNESS_END = 1, 2, 3, 4
 #: The step index that marks the beginning of a case.
 CASE = 0xFFFF_FFFF
 
-NOT_INITIALIZED = 3
+NOT_INITIALIZED, NOT_FOUND = 3, 500
 _MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
 _HOST = 1
 
@@ -56,7 +56,10 @@ class Driver:
     # -- the software driver's controls ------------------------------------------------------------------------------
 
     def fault_add(self, call, nth, count, error):
+        """`call` is a symbol's exact name, or the name that every version of the function shares."""
         code = self._fault_add(call.encode(), nth, count, error)
+        if code == NOT_FOUND:
+            code = self._fault_add(f"{call}_v2".encode(), nth, count, error)
         if code != 0:
             raise DriverError(f"allocert_fault_add({call})", code)
 
@@ -65,9 +68,12 @@ class Driver:
 
     def restart(self, settings):
         """A driver as at process start, with these settings of a case."""
-        for name, value in settings.items():
-            os.environ[SETTINGS[name]] = str(value)
-        self._restart()
+        for name, variable in SETTINGS.items():
+            # Empty means the default to the driver, whatever the harness was started with.
+            os.environ[variable] = str(settings.get(name) or "")
+        code = self._restart()
+        if code != 0:
+            raise DriverError("allocert_driver_restart", code)
 
     # -- the public API ----------------------------------------------------------------------------------------------
 
@@ -80,6 +86,10 @@ class Driver:
     def code(self, name, *arguments):
         """The CUresult of a driver function."""
         return getattr(self._lib, name)(*arguments)
+
+    def initialize(self):
+        with self.harness():
+            self.call("cuInit", ctypes.c_uint(0))
 
     def initialized(self):
         """Whether this process called cuInit."""

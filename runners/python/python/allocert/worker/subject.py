@@ -40,7 +40,7 @@ class Subject:
         module_name, _, attribute = spec.partition(":")
         self.initialized_driver = False
         before = driver.initialized()
-        module = _import(module_name)
+        self.module = module = _import(module_name)
         self.initialized_driver = not before and driver.initialized()
         self.cls = _class(module, attribute or DEFAULT_ATTRIBUTE)
         self.version = _version(module)

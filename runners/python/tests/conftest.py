@@ -1,0 +1,57 @@
+"""What the tests share: the installed program, its driver, and the plugins built to fail."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+from harness import ROOT, Worker
+
+from allocert import program
+
+MUTANTS = pathlib.Path(os.environ.get("ALLOCERT_MUTANTS", ROOT / "conformance/mutants/python"))
+
+
+@pytest.fixture(scope="session")
+def binaries():
+    """The folder of the program and the libraries that the wheel brings along."""
+    assert (program.FOLDER / "allocert").is_file(), "install the package first: cargo xtask package"
+    return program.FOLDER
+
+
+@pytest.fixture(scope="session")
+def libraries(binaries, tmp_path_factory):
+    """A folder that holds the software driver under the names by which everybody looks for it."""
+    folder = tmp_path_factory.mktemp("lib")
+    for name in ("libcuda.so", "libcuda.so.1"):
+        (folder / name).symlink_to(binaries / "liballocert_libcuda.so")
+    return folder
+
+
+@pytest.fixture
+def subjects(tmp_path):
+    """A folder for modules that a test writes."""
+    folder = tmp_path / "subjects"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def worker(tmp_path, libraries, subjects):
+    """A started worker that finds the mutants and the test's own modules."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with Worker(folder, libraries, [MUTANTS, subjects]) as started:
+        yield started
+
+
+@pytest.fixture
+def allocert(binaries, tmp_path):
+    """Runs the program in an empty folder, with the mutants importable."""
+
+    def run(*arguments, **environment):
+        path = dict(os.environ, PYTHONPATH=str(MUTANTS), **environment)
+        command = [str(binaries / "allocert"), *map(str, arguments)]
+        return subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300, check=False)
+
+    return run

@@ -1,0 +1,48 @@
+"""The package as a user installs it."""
+
+import importlib.metadata
+import os
+import pathlib
+import subprocess
+import sys
+
+import allocert
+
+
+def python(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=dict(os.environ, **environment), check=False
+    )
+
+
+def test_the_version_is_the_one_of_the_distribution():
+    assert allocert.__version__ == importlib.metadata.version("allocert")
+
+
+def test_the_package_needs_no_numba():
+    code = "import sys; sys.modules['numba'] = None; import allocert, allocert._allocert, allocert.program"
+    assert python("-c", code).stderr == ""
+
+
+def test_the_package_says_that_it_is_typed():
+    folder = pathlib.Path(allocert.__file__).parent
+    assert (folder / "py.typed").is_file() and (folder / "_allocert.pyi").is_file()
+
+
+def test_module_and_console_script_are_the_same_program():
+    script = pathlib.Path(sys.executable).parent / "allocert"
+    as_script = subprocess.run([script, "list"], capture_output=True, text=True, check=False)
+    as_module = python("-m", "allocert", "list")
+    assert as_module.returncode == as_script.returncode == 0
+    assert as_module.stdout == as_script.stdout != ""
+
+
+def test_exit_codes_pass_through():
+    assert python("-m", "allocert", "run", "emm").returncode == 2
+
+
+def test_a_package_that_was_not_built_says_what_to_do():
+    code = "import pathlib; from allocert import program; program.FOLDER = pathlib.Path('/nowhere'); program.main()"
+    ended = python("-c", code)
+    assert ended.returncode == 1
+    assert "/nowhere/allocert is missing" in ended.stderr and "pip install ." in ended.stderr

@@ -1,0 +1,262 @@
+"""The worker: what it reports of plugins that do well, badly, or nothing at all."""
+
+import signal
+
+import pytest
+
+SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"create": {"as": "m", "device": 0}}}, {"do": {"initialize": {}}}]
+ALLOCATE = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
+DROP = {"do": {"drop": {"name": "a"}}}
+
+
+def facts(outcome):
+    assert "returned" in outcome, outcome
+    return outcome["returned"]
+
+
+def run(worker, subject, *steps, **case):
+    kind, body = worker.load(subject)
+    assert kind == "loaded", body
+    outcomes, ended = worker.run(*SETUP, *steps, **case)
+    return outcomes[len(SETUP) :], ended
+
+
+def test_facts_of_an_honest_allocation(worker):
+    outcomes, ended = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, DROP)
+    memory = facts(outcomes[0])
+    assert memory["pointer"] % 256 == 0 < memory["pointer"]
+    del memory["pointer"]
+    assert memory == {
+        "kind": "device",
+        "type": "MemoryPointer",
+        "bases": ["MemoryPointer"],
+        "host_pointer": 0,
+        "pointer_type": "CUdeviceptr",
+        "size_bytes": 4096,
+        "context_matches": True,
+        "owner_is_none": True,
+        "references": 1,
+        "has_finalizer": True,
+        "buffer_bytes": None,
+        "writable": None,
+    }
+    assert facts(outcomes[1]) == {"finalized": True}
+    assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == ended["stdout"]["bytes"] == 0
+
+
+def test_memory_is_written_and_read_through_the_driver(worker):
+    fill, read = {"memory": "a", "byte": 7, "offset": 96}, {"memory": "a"}
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, {"do": {"fill": fill}}, {"do": {"read": read}})
+    assert facts(outcomes[2])["bytes_read"] == 4096 and facts(outcomes[2])["uniform"] is None
+    again = {"memory": "a", "offset": 96, "size": 4000}
+    outcomes, _ = worker.run(*SETUP, ALLOCATE, {"do": {"fill": fill}}, {"do": {"read": again}})
+    assert facts(outcomes[-1]) == {"uniform": 7, "bytes_read": 4000}
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_host_memory(worker, mapped):
+    host = {"size": 8192, "mapped": mapped, "as": "a"}
+    fill, read = {"memory": "a", "byte": 9}, {"memory": "a"}
+    outcomes, _ = run(
+        worker,
+        "allocert_mutants.honest:Manager",
+        {"do": {"memhostalloc": host}},
+        {"do": {"fill": fill}},
+        {"do": {"read": read}},
+        DROP,
+    )
+    memory = facts(outcomes[0])
+    assert memory["kind"] == ("mapped" if mapped else "pinned")
+    assert (memory["pointer"] != 0) is mapped and memory["host_pointer"] != 0
+    assert (memory["buffer_bytes"], memory["writable"]) == (8192, True)
+    assert facts(outcomes[2]) == {"uniform": 9, "bytes_read": 8192}
+    assert facts(outcomes[3]) == {"finalized": True}
+
+
+def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
+    steps = [
+        {"do": {"host_buffer": {"size": 4096, "as": "buffer"}}},
+        {"do": {"mempin": {"buffer": "buffer", "mapped": False, "as": "a"}}},
+        {"do": {"drop": {"name": "buffer"}}},
+        DROP,
+    ]
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", *steps)
+    assert [facts(outcome).get("finalized") for outcome in outcomes[2:]] == [False, True]
+    run_again, _ = worker.run(*SETUP, *steps)
+    assert facts(run_again[-2]) == {"finalized": False}
+
+
+def test_a_view_keeps_the_memory(worker):
+    view = {"do": {"view": {"of": "a", "offset": 256, "size": 64, "as": "v"}}}
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, view, DROP, {"do": {"drop": {"name": "v"}}})
+    assert facts(outcomes[1])["pointer"] == facts(outcomes[0])["pointer"] + 256
+    assert [facts(outcome) for outcome in outcomes[2:]] == [{"finalized": False}, {"finalized": True}]
+
+
+def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker):
+    outcomes, ended = run(worker, "allocert_mutants.finalized:Raises", ALLOCATE, DROP)
+    assert outcomes[1]["raised"]["type"] == "ValueError"
+    assert outcomes[1]["raised"]["message"] == "this finalizer always raises"
+    assert "ValueError" in ended["stderr"]["text"]
+
+
+@pytest.mark.parametrize("subject", ["finalized:HoldsItself", "finalized:Collected"])
+def test_memory_in_a_cycle_is_not_finalized(worker, subject):
+    outcomes, _ = run(worker, f"allocert_mutants.{subject}", ALLOCATE, DROP)
+    assert facts(outcomes[1]) == {"finalized": False}
+
+
+def test_an_exception_keeps_nothing_alive(worker, subjects):
+    (subjects / "keeps.py").write_text(
+        "from allocert_mutants.honest import Manager as Honest\n"
+        "class Manager(Honest):\n"
+        "    def get_ipc_handle(self, memory):\n"
+        "        try:\n            raise ValueError('kept')\n"
+        "        except ValueError as error:\n            kept = error\n            raise\n"
+    )
+    handle = {"do": {"get_ipc_handle": {"memory": "a", "as": "h"}}}
+    outcomes, _ = run(worker, "keeps:Manager", ALLOCATE, handle, DROP)
+    assert outcomes[1]["raised"]["bases"] == ["ValueError", "Exception", "BaseException"]
+    assert facts(outcomes[2]) == {"finalized": True}
+
+
+def test_a_missing_name_skips_the_step(worker):
+    outcomes, _ = run(worker, "allocert_mutants.useless:AlwaysRaises", ALLOCATE, DROP)
+    assert outcomes[0]["raised"]["message"] == "this plugin always refuses"
+    assert outcomes[1] == {"skipped": {"because": "a"}}
+
+
+def test_a_fresh_thread_has_no_context(worker):
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", {**ALLOCATE, "thread": "fresh"}, ALLOCATE)
+    assert outcomes[0]["raised"]["code"] == 201
+    assert facts(outcomes[1])["kind"] == "device"
+
+
+ODD = """
+from allocert_mutants.honest import Manager as Honest
+
+class Lie(int):
+    def __index__(self): raise RuntimeError('index')
+    def __str__(self): raise RuntimeError('str')
+
+class Memory:
+    device_pointer = 1 << 70
+    size = 1 << 80
+    context = property(lambda self: 1 / 0)
+    host_pointer = None
+    _bufptr_ = object()
+
+class Loud(Exception):
+    def __str__(self): return 'x' * 100000 + chr(0xd800)
+
+class Odd(Honest):
+    def memalloc(self, size):
+        if size == 1: return Memory()
+        if size == 2: return Lie()
+        if size == 3: raise Loud()
+        if size == 4: raise KeyboardInterrupt()
+        if size == 5: raise SystemExit(chr(0xd800))
+        return type(chr(0xd800), (), {})()
+"""
+
+
+def test_odd_objects_are_described_and_never_trusted(worker, subjects):
+    (subjects / "odd.py").write_text(ODD)
+    steps = [{"do": {"memalloc": {"size": size, "as": f"n{size}"}}} for size in range(1, 7)]
+    outcomes, ended = run(worker, "odd:Odd", *steps)
+    huge, lie, loud, interrupt, leave, _ = outcomes
+    assert facts(huge)["pointer"] is None and facts(huge)["size_bytes"] == "<integer of 81 bits>"
+    assert facts(lie)["kind"] == "none" and facts(lie)["type"] == "Lie"
+    assert len(loud["raised"]["message"]) < 5000
+    assert [outcome["raised"]["type"] for outcome in (interrupt, leave)] == ["KeyboardInterrupt", "SystemExit"]
+    assert ended["exit"] == {"code": 0}
+
+
+@pytest.mark.parametrize(
+    ("subject", "ending"),
+    [
+        ("Crashes", {"signal": signal.SIGSEGV}),
+        ("Aborts", {"signal": signal.SIGABRT}),
+        ("Exits", {"code": 0}),
+    ],
+)
+def test_a_process_that_ends_in_a_step_leaves_the_server_alive(worker, subject, ending):
+    outcomes, ended = run(worker, f"allocert_mutants.misbehaving:{subject}", ALLOCATE, DROP)
+    assert outcomes == [] and ended["exit"] == ending
+    outcomes, ended = worker.run({"do": {"describe": {}}})
+    assert facts(outcomes[0])["instantiable"] is True and ended["exit"] == {"code": 0}
+
+
+def test_a_flood_is_counted_and_cut(worker):
+    outcomes, ended = run(worker, "allocert_mutants.misbehaving:Floods", ALLOCATE)
+    assert facts(outcomes[0])["kind"] == "device"
+    assert ended["stdout"]["bytes"] == 64 * 4096 * len("nothing to see here\n")
+    assert len(ended["stdout"]["text"]) < 17000 and "bytes left out" in ended["stdout"]["text"]
+
+
+def test_forged_lines_do_not_reach_the_protocol(worker):
+    outcomes, ended = run(worker, "allocert_mutants.misbehaving:Forges", ALLOCATE)
+    assert [facts(outcome)["kind"] for outcome in outcomes] == ["none"]
+    assert '"verdict"' in ended["stdout"]["text"] and '"verdict"' in ended["stderr"]["text"]
+
+
+def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker):
+    _, ended = run(worker, "allocert_mutants.misbehaving:ChattersAtExit", ALLOCATE, ending="exit")
+    assert "RuntimeError: too late" in ended["stderr"]["text"]
+    _, ended = worker.run(*SETUP, ALLOCATE)
+    assert ended["stderr"]["bytes"] == 0
+
+
+def test_an_import_that_starts_the_driver_is_seen(worker):
+    outcomes, _ = run(worker, "allocert_mutants.needs_gpu:Manager", ALLOCATE)
+    assert facts(outcomes[0])["kind"] == "device"
+
+
+def test_driver_settings_of_a_case(worker):
+    worker.load("allocert_mutants.honest:Manager")
+    second = {"do": {"attach": {"device": 1}}}
+    outcomes, _ = worker.run(second, {"do": {"create": {"as": "m", "device": 1}}}, devices=2)
+    assert facts(outcomes[1])["holds_context"] is True
+    outcomes, _ = worker.run(second)
+    assert "raised" in outcomes[0]
+
+
+def test_a_handle_is_read_by_a_second_process(worker):
+    steps = [
+        ALLOCATE,
+        {"do": {"fill": {"memory": "a", "byte": 5}}},
+        {"do": {"view": {"of": "a", "offset": 512, "size": 128, "as": "v"}}},
+        {"do": {"fill": {"memory": "v", "byte": 6}}},
+        {"do": {"get_ipc_handle": {"memory": "v", "as": "h"}}},
+        {"do": {"peer_read": {"handle": "h", "size": 128}}},
+        {"do": {"pickle": {"handle": "h"}}},
+    ]
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", *steps)
+    handle = facts(outcomes[4])
+    assert (handle["handle_bytes"], handle["offset_bytes"], handle["size_bytes"]) == (64, 512, 128)
+    assert handle["base_is_memory"] and handle["source_matches"]
+    assert facts(outcomes[5]) == {"uniform": 6}
+    assert facts(outcomes[6]) == {"same_handle": True, "same_offset": True, "same_size": True}
+
+
+def test_the_host_with_the_subject_installed(worker):
+    steps = [
+        {"do": {"register": {}}},
+        {"do": {"open_context": {}}},
+        {"do": {"to_device": {"size": 1000, "byte": 3, "as": "a"}}},
+        {"do": {"slice": {"of": "a", "start": 100, "stop": 200, "as": "s"}}},
+        {"do": {"copy_to_host": {"array": "s"}}},
+        {"do": {"mapped_array": {"size": 64, "as": "p"}}},
+        {"do": {"pin_block": {"size": 4096, "times": 3, "mapped": True}}},
+        DROP,
+        {"do": {"drop": {"name": "s"}}},
+        {"do": {"drop": {"name": "p"}}},
+        {"do": {"close": {}}},
+    ]
+    worker.load("allocert_mutants.honest:Manager")
+    outcomes, ended = worker.run(*steps, through="host")
+    assert facts(outcomes[1]) == {"manager_type": "Manager", "manager_is_subject": True, "same_manager": False}
+    assert facts(outcomes[3])["size_bytes"] == 100
+    assert facts(outcomes[4]) == {"uniform": 3, "bytes_read": 100}
+    assert [facts(outcome) for outcome in outcomes[7:10]] == [{"finalized": value} for value in (False, True, True)]
+    assert facts(outcomes[10]) == {} and ended["stderr"]["text"] == ""
