@@ -1,0 +1,182 @@
+//! A CUDA driver in software: deterministic, with streams that run as late as the ordering rules allow.
+//!
+//! It knows the CUDA Driver API's objects and rules and judges nobody. It does no I/O but for the files through which processes share
+//! exported memory; host memory is reached through [`HostSpace`].
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod code;
+mod context;
+mod copy;
+mod device;
+mod error;
+mod event;
+mod fault;
+mod host;
+mod ipc;
+mod memory;
+mod pages;
+mod pointer;
+mod pool;
+mod queue;
+mod registry;
+mod settings;
+mod space;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use allocert_contract::trace::Misuse;
+
+pub use bytes::UNINITIALISED;
+pub use context::Thread;
+pub use copy::{Fill, Plane};
+pub use device::DEVICE_NAME;
+pub use error::{CudaError, Result};
+pub use event::Elapsed;
+pub use fault::{BadFault, FaultPlan};
+pub use host::HostSpace;
+pub use ipc::IpcHandle;
+pub use pointer::AttributeValue;
+pub use pool::PoolAttribute;
+pub use settings::{BadSetting, Settings};
+
+use crate::{
+    code::Code, context::Context, device::Device, event::Event, host::HostBlock, pool::Pool, queue::Queue,
+    registry::Registry, stream::Stream,
+};
+
+/// Who calls, and how.
+#[derive(Debug)]
+pub struct Caller<'t> {
+    pub thread: &'t mut Thread,
+    /// Through a `_ptsz` or `_ptds` symbol: stream 0 is the thread's own.
+    pub per_thread: bool,
+}
+
+/// Where device addresses may lie. Nothing may be mapped there.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Aligned to 2 MiB.
+    pub base: u64,
+    /// Address space of each device; a power of two, at least 2 MiB.
+    pub bytes_per_device: u64,
+}
+
+impl Window {
+    /// Address space for a device with that much memory: room for fragmentation and for memory imported from other processes.
+    pub fn bytes_for(memory_bytes: u64) -> u64 {
+        (memory_bytes * 4).max(64 << 30).next_power_of_two()
+    }
+}
+
+/// The simulated machine as one process sees it.
+pub struct Driver {
+    settings: Settings,
+    window: Window,
+    host: Box<dyn HostSpace>,
+    incarnation: u64,
+    initialized: bool,
+    devices: Vec<Device>,
+    contexts: Registry<Context>,
+    streams: Registry<Stream>,
+    events: Registry<Event>,
+    pools: Registry<Pool>,
+    code: Code,
+    host_blocks: BTreeMap<u64, HostBlock>,
+    queue: Queue,
+    faults: FaultPlan,
+    misuses: Vec<(Misuse, [u64; 2])>,
+    last_buffer_id: u64,
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").field("settings", &self.settings).field("window", &self.window).finish_non_exhaustive()
+    }
+}
+
+impl Driver {
+    /// `incarnation` must differ between drivers of one process: threads forget contexts of another one.
+    pub fn new(settings: Settings, window: Window, host: Box<dyn HostSpace>, incarnation: u64) -> Self {
+        let mut driver = Self {
+            window,
+            host,
+            incarnation,
+            initialized: false,
+            devices: Vec::new(),
+            contexts: Registry::new(0xc0),
+            streams: Registry::new(0x57),
+            events: Registry::new(0xe0),
+            pools: Registry::new(0xb0),
+            code: Code::new(),
+            host_blocks: BTreeMap::new(),
+            queue: Queue::default(),
+            faults: settings.faults.clone(),
+            misuses: Vec::new(),
+            last_buffer_id: 0,
+            settings,
+        };
+        for ordinal in 0..driver.settings.devices as usize {
+            driver.add_device(ordinal);
+        }
+        driver
+    }
+
+    /// `cuInit`.
+    pub fn init(&mut self, flags: u32) -> Result {
+        if flags != 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if self.devices.is_empty() {
+            return Err(CudaError::NO_DEVICE);
+        }
+        self.initialized = true;
+        Ok(())
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    pub fn faults(&mut self) -> &mut FaultPlan {
+        &mut self.faults
+    }
+
+    /// A fault plan's answer to a call: sticky errors also break the device of the current context.
+    pub fn inject(&mut self, caller: &Caller, error: CudaError) {
+        if let (true, Ok(context)) = (error.is_sticky(), self.contexts.get(caller.thread.current())) {
+            self.devices[context.device].sticky = Some(error);
+        }
+    }
+
+    /// Misuses seen since the last call, oldest first.
+    #[inline]
+    pub fn take_misuses(&mut self) -> Option<Vec<(Misuse, [u64; 2])>> {
+        if self.misuses.is_empty() { None } else { Some(std::mem::take(&mut self.misuses)) }
+    }
+
+    /// Takes the process's memory back, for a fresh start in the same process.
+    pub fn dismantle(mut self) -> Box<dyn HostSpace> {
+        for (address, _) in self.host_blocks.clone() {
+            self.remove_host(address);
+        }
+        self.host
+    }
+
+    pub fn note(&mut self, misuse: Misuse, args: [u64; 2]) {
+        self.misuses.push((misuse, args));
+    }
+
+    #[inline]
+    fn next_buffer_id(&mut self) -> u64 {
+        self.last_buffer_id += 1;
+        self.last_buffer_id
+    }
+}

@@ -112,7 +112,7 @@ const fn is_output(kind: &str) -> bool {
 
 macro_rules! define {
     (
-        implemented { $($version:literal $name:ident $(| $variant:ident)? ($($param:ident : $kind:ident $(<$inner:ident>)?),*);)* }
+        implemented { $($version:literal $name:ident($($param:ident : $kind:ident $(<$inner:ident>)?),*) $(| $variant:ident)?;)* }
         unsupported { $($stub_version:literal $stub:ident $(| $stub_variant:ident)?;)* }
     ) => {
         #[expect(non_camel_case_types, clippy::enum_variant_names, reason = "CUDA's own symbols; only their numbers are used")]

@@ -1,10 +1,10 @@
-//! The one table of driver functions. Each row: the CUDA version that introduced the symbol, the symbol, after `|` its
-//! per-thread-default-stream variant, then the parameters in C order; `Out<T>` marks what the driver writes.
+//! The one table of driver functions. Each row: the CUDA version that introduced the symbol, the symbol, the parameters
+//! in C order (`Out<T>` marks what the driver writes), and after `|` the per-thread-default-stream variant.
 //! Names, versions and parameters: CUDA Driver API reference.
 
 /// Hands the table to the macro named in the brackets, so that names, trace layout and exported symbols cannot drift apart.
 ///
-/// The callee receives `implemented { VERSION NAME | VARIANT (PARAM: KIND, ...); ... } unsupported { VERSION NAME | VARIANT; ... }`.
+/// The callee receives `implemented { VERSION NAME(PARAM: KIND, ...) | VARIANT; ... } unsupported { VERSION NAME | VARIANT; ... }`.
 #[macro_export]
 macro_rules! driver_functions {
     ($($then:tt)+) => {
@@ -70,8 +70,8 @@ macro_rules! driver_functions {
                 6000 cuMemAllocManaged(dptr: Out<u64>, bytesize: usize, flags: u32);
                 8000 cuMemAdvise(dptr: u64, count: usize, advice: u32, device: i32);
                 12020 cuMemAdvise_v2(dptr: u64, count: usize, advice: u32, location: Location);
-                8000 cuMemPrefetchAsync | cuMemPrefetchAsync_ptsz(dptr: u64, count: usize, dst_device: i32, stream: u64);
-                12020 cuMemPrefetchAsync_v2 | cuMemPrefetchAsync_v2_ptsz(dptr: u64, count: usize, location: Location, flags: u32, stream: u64);
+                8000 cuMemPrefetchAsync(dptr: u64, count: usize, dst_device: i32, stream: u64) | cuMemPrefetchAsync_ptsz;
+                12020 cuMemPrefetchAsync_v2(dptr: u64, count: usize, location: Location, flags: u32, stream: u64) | cuMemPrefetchAsync_v2_ptsz;
                 4000 cuPointerGetAttribute(data: u64, attribute: u32, dptr: u64);
                 7000 cuPointerGetAttributes(num_attributes: u32, attributes: u64, data: u64, dptr: u64);
                 6000 cuPointerSetAttribute(value: u64, attribute: u32, dptr: u64);
@@ -90,54 +90,54 @@ macro_rules! driver_functions {
                 11000 cuIpcOpenMemHandle_v2(dptr: Out<u64>, handle: IpcHandle, flags: u32);
                 4010 cuIpcCloseMemHandle(dptr: u64);
                 // copies
-                4000 cuMemcpy | cuMemcpy_ptds(dst: u64, src: u64, byte_count: usize);
-                3020 cuMemcpyHtoD_v2 | cuMemcpyHtoD_v2_ptds(dst_device: u64, src_host: u64, byte_count: usize);
-                3020 cuMemcpyDtoH_v2 | cuMemcpyDtoH_v2_ptds(dst_host: u64, src_device: u64, byte_count: usize);
-                3020 cuMemcpyDtoD_v2 | cuMemcpyDtoD_v2_ptds(dst_device: u64, src_device: u64, byte_count: usize);
-                4000 cuMemcpyPeer | cuMemcpyPeer_ptds(dst_device: u64, dst_context: u64, src_device: u64, src_context: u64, byte_count: usize);
-                4000 cuMemcpyAsync | cuMemcpyAsync_ptsz(dst: u64, src: u64, byte_count: usize, stream: u64);
-                3020 cuMemcpyHtoDAsync_v2 | cuMemcpyHtoDAsync_v2_ptsz(dst_device: u64, src_host: u64, byte_count: usize, stream: u64);
-                3020 cuMemcpyDtoHAsync_v2 | cuMemcpyDtoHAsync_v2_ptsz(dst_host: u64, src_device: u64, byte_count: usize, stream: u64);
-                3020 cuMemcpyDtoDAsync_v2 | cuMemcpyDtoDAsync_v2_ptsz(dst_device: u64, src_device: u64, byte_count: usize, stream: u64);
-                4000 cuMemcpyPeerAsync | cuMemcpyPeerAsync_ptsz(dst_device: u64, dst_context: u64, src_device: u64, src_context: u64, byte_count: usize, stream: u64);
-                3020 cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds(copy: u64);
-                3020 cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds(copy: u64);
-                3020 cuMemcpy2DAsync_v2 | cuMemcpy2DAsync_v2_ptsz(copy: u64, stream: u64);
-                3020 cuMemsetD8_v2 | cuMemsetD8_v2_ptds(dst_device: u64, value: u8, count: usize);
-                3020 cuMemsetD16_v2 | cuMemsetD16_v2_ptds(dst_device: u64, value: u16, count: usize);
-                3020 cuMemsetD32_v2 | cuMemsetD32_v2_ptds(dst_device: u64, value: u32, count: usize);
-                3020 cuMemsetD8Async | cuMemsetD8Async_ptsz(dst_device: u64, value: u8, count: usize, stream: u64);
-                3020 cuMemsetD16Async | cuMemsetD16Async_ptsz(dst_device: u64, value: u16, count: usize, stream: u64);
-                3020 cuMemsetD32Async | cuMemsetD32Async_ptsz(dst_device: u64, value: u32, count: usize, stream: u64);
+                4000 cuMemcpy(dst: u64, src: u64, byte_count: usize) | cuMemcpy_ptds;
+                3020 cuMemcpyHtoD_v2(dst_device: u64, src_host: u64, byte_count: usize) | cuMemcpyHtoD_v2_ptds;
+                3020 cuMemcpyDtoH_v2(dst_host: u64, src_device: u64, byte_count: usize) | cuMemcpyDtoH_v2_ptds;
+                3020 cuMemcpyDtoD_v2(dst_device: u64, src_device: u64, byte_count: usize) | cuMemcpyDtoD_v2_ptds;
+                4000 cuMemcpyPeer(dst_device: u64, dst_context: u64, src_device: u64, src_context: u64, byte_count: usize) | cuMemcpyPeer_ptds;
+                4000 cuMemcpyAsync(dst: u64, src: u64, byte_count: usize, stream: u64) | cuMemcpyAsync_ptsz;
+                3020 cuMemcpyHtoDAsync_v2(dst_device: u64, src_host: u64, byte_count: usize, stream: u64) | cuMemcpyHtoDAsync_v2_ptsz;
+                3020 cuMemcpyDtoHAsync_v2(dst_host: u64, src_device: u64, byte_count: usize, stream: u64) | cuMemcpyDtoHAsync_v2_ptsz;
+                3020 cuMemcpyDtoDAsync_v2(dst_device: u64, src_device: u64, byte_count: usize, stream: u64) | cuMemcpyDtoDAsync_v2_ptsz;
+                4000 cuMemcpyPeerAsync(dst_device: u64, dst_context: u64, src_device: u64, src_context: u64, byte_count: usize, stream: u64) | cuMemcpyPeerAsync_ptsz;
+                3020 cuMemcpy2D_v2(copy: u64) | cuMemcpy2D_v2_ptds;
+                3020 cuMemcpy2DUnaligned_v2(copy: u64) | cuMemcpy2DUnaligned_v2_ptds;
+                3020 cuMemcpy2DAsync_v2(copy: u64, stream: u64) | cuMemcpy2DAsync_v2_ptsz;
+                3020 cuMemsetD8_v2(dst_device: u64, value: u8, count: usize) | cuMemsetD8_v2_ptds;
+                3020 cuMemsetD16_v2(dst_device: u64, value: u16, count: usize) | cuMemsetD16_v2_ptds;
+                3020 cuMemsetD32_v2(dst_device: u64, value: u32, count: usize) | cuMemsetD32_v2_ptds;
+                3020 cuMemsetD8Async(dst_device: u64, value: u8, count: usize, stream: u64) | cuMemsetD8Async_ptsz;
+                3020 cuMemsetD16Async(dst_device: u64, value: u16, count: usize, stream: u64) | cuMemsetD16Async_ptsz;
+                3020 cuMemsetD32Async(dst_device: u64, value: u32, count: usize, stream: u64) | cuMemsetD32Async_ptsz;
                 // streams
                 2000 cuStreamCreate(stream: Out<u64>, flags: u32);
                 5050 cuStreamCreateWithPriority(stream: Out<u64>, flags: u32, priority: i32);
                 4000 cuStreamDestroy_v2(stream: u64);
-                2000 cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: u64);
-                2000 cuStreamQuery | cuStreamQuery_ptsz(stream: u64);
-                3020 cuStreamWaitEvent | cuStreamWaitEvent_ptsz(stream: u64, event: u64, flags: u32);
-                5050 cuStreamGetFlags | cuStreamGetFlags_ptsz(stream: u64, flags: Out<u32>);
-                5050 cuStreamGetPriority | cuStreamGetPriority_ptsz(stream: u64, priority: Out<i32>);
-                9020 cuStreamGetCtx | cuStreamGetCtx_ptsz(stream: u64, ctx: Out<u64>);
-                12000 cuStreamGetId | cuStreamGetId_ptsz(stream: u64, stream_id: Out<u64>);
-                12080 cuStreamGetDevice | cuStreamGetDevice_ptsz(stream: u64, device: Out<i32>);
-                10000 cuStreamIsCapturing | cuStreamIsCapturing_ptsz(stream: u64, capture_status: Out<u32>);
-                5000 cuStreamAddCallback | cuStreamAddCallback_ptsz(stream: u64, callback: u64, user_data: u64, flags: u32);
-                10000 cuLaunchHostFunc | cuLaunchHostFunc_ptsz(stream: u64, function: u64, user_data: u64);
-                6000 cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz(stream: u64, dptr: u64, length: usize, flags: u32);
+                2000 cuStreamSynchronize(stream: u64) | cuStreamSynchronize_ptsz;
+                2000 cuStreamQuery(stream: u64) | cuStreamQuery_ptsz;
+                3020 cuStreamWaitEvent(stream: u64, event: u64, flags: u32) | cuStreamWaitEvent_ptsz;
+                5050 cuStreamGetFlags(stream: u64, flags: Out<u32>) | cuStreamGetFlags_ptsz;
+                5050 cuStreamGetPriority(stream: u64, priority: Out<i32>) | cuStreamGetPriority_ptsz;
+                9020 cuStreamGetCtx(stream: u64, ctx: Out<u64>) | cuStreamGetCtx_ptsz;
+                12000 cuStreamGetId(stream: u64, stream_id: Out<u64>) | cuStreamGetId_ptsz;
+                12080 cuStreamGetDevice(stream: u64, device: Out<i32>) | cuStreamGetDevice_ptsz;
+                10000 cuStreamIsCapturing(stream: u64, capture_status: Out<u32>) | cuStreamIsCapturing_ptsz;
+                5000 cuStreamAddCallback(stream: u64, callback: u64, user_data: u64, flags: u32) | cuStreamAddCallback_ptsz;
+                10000 cuLaunchHostFunc(stream: u64, function: u64, user_data: u64) | cuLaunchHostFunc_ptsz;
+                6000 cuStreamAttachMemAsync(stream: u64, dptr: u64, length: usize, flags: u32) | cuStreamAttachMemAsync_ptsz;
                 // events
                 2000 cuEventCreate(event: Out<u64>, flags: u32);
-                2000 cuEventRecord | cuEventRecord_ptsz(event: u64, stream: u64);
-                11010 cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz(event: u64, stream: u64, flags: u32);
+                2000 cuEventRecord(event: u64, stream: u64) | cuEventRecord_ptsz;
+                11010 cuEventRecordWithFlags(event: u64, stream: u64, flags: u32) | cuEventRecordWithFlags_ptsz;
                 2000 cuEventQuery(event: u64);
                 2000 cuEventSynchronize(event: u64);
                 4000 cuEventDestroy_v2(event: u64);
                 2000 cuEventElapsedTime(milliseconds: Out<f32>, start: u64, end: u64);
                 12080 cuEventElapsedTime_v2(milliseconds: Out<f32>, start: u64, end: u64);
                 // pools
-                11020 cuMemAllocAsync | cuMemAllocAsync_ptsz(dptr: Out<u64>, bytesize: usize, stream: u64);
-                11020 cuMemAllocFromPoolAsync | cuMemAllocFromPoolAsync_ptsz(dptr: Out<u64>, bytesize: usize, pool: u64, stream: u64);
-                11020 cuMemFreeAsync | cuMemFreeAsync_ptsz(dptr: u64, stream: u64);
+                11020 cuMemAllocAsync(dptr: Out<u64>, bytesize: usize, stream: u64) | cuMemAllocAsync_ptsz;
+                11020 cuMemAllocFromPoolAsync(dptr: Out<u64>, bytesize: usize, pool: u64, stream: u64) | cuMemAllocFromPoolAsync_ptsz;
+                11020 cuMemFreeAsync(dptr: u64, stream: u64) | cuMemFreeAsync_ptsz;
                 11020 cuMemPoolCreate(pool: Out<u64>, pool_props: u64);
                 11020 cuMemPoolDestroy(pool: u64);
                 11020 cuMemPoolTrimTo(pool: u64, min_bytes_to_keep: usize);
@@ -164,8 +164,8 @@ macro_rules! driver_functions {
                 12000 cuKernelGetFunction(function: Out<u64>, kernel: u64);
                 12000 cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: u64, device: i32);
                 12000 cuKernelSetAttribute(attribute: u32, value: i32, kernel: u64, device: i32);
-                4000 cuLaunchKernel | cuLaunchKernel_ptsz(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64, extra: u64);
-                11060 cuLaunchKernelEx | cuLaunchKernelEx_ptsz(config: u64, function: u64, kernel_params: u64, extra: u64);
+                4000 cuLaunchKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64, extra: u64) | cuLaunchKernel_ptsz;
+                11060 cuLaunchKernelEx(config: u64, function: u64, kernel_params: u64, extra: u64) | cuLaunchKernelEx_ptsz;
                 4000 cuProfilerStart();
                 4000 cuProfilerStop();
             }

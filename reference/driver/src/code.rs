@@ -1,0 +1,141 @@
+//! Modules, libraries and kernels. They load and launch; they compute nothing.
+
+use allocert_contract::{StreamHandle, trace::Misuse};
+
+use crate::{
+    Caller, Driver,
+    error::{CudaError, Result},
+    queue::Work,
+    registry::Registry,
+};
+
+/// All code objects of the process.
+#[derive(Debug)]
+pub(crate) struct Code {
+    images: Registry<Image>,
+    functions: Registry<Function>,
+}
+
+/// A module or a library.
+#[derive(Debug)]
+struct Image {
+    /// 0 for a library, which belongs to no context.
+    context: u64,
+    /// PTX; binary images are opaque.
+    text: Option<String>,
+    functions: Vec<(String, u64)>,
+}
+
+/// A function or a kernel.
+#[derive(Debug)]
+struct Function {
+    image: u64,
+    name: String,
+}
+
+impl Code {
+    pub(crate) fn new() -> Self {
+        Self { images: Registry::new(0x30), functions: Registry::new(0xf0) }
+    }
+}
+
+/// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and binary version, cache mode, maximum dynamic shared bytes.
+const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
+
+impl Driver {
+    /// `cuModuleLoadData`. `text` is the image if it is PTX.
+    pub fn module_load(&mut self, caller: &Caller, text: Option<String>) -> Result<u64> {
+        let context = self.current(caller)?;
+        Ok(self.code.images.insert(Image { context, text, functions: Vec::new() }))
+    }
+
+    /// `cuLibraryLoadData`.
+    pub fn library_load(&mut self, text: Option<String>) -> Result<u64> {
+        self.initialized()?;
+        Ok(self.code.images.insert(Image { context: 0, text, functions: Vec::new() }))
+    }
+
+    /// `cuModuleUnload`, `cuLibraryUnload`.
+    pub fn image_unload(&mut self, handle: u64) -> Result {
+        self.image(handle)?;
+        self.code.images.remove(handle).ok();
+        for function in self.code.functions.handles(|function| function.image == handle) {
+            self.code.functions.remove(function).ok();
+        }
+        Ok(())
+    }
+
+    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. A binary image has every name that is asked for.
+    pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
+        let image = self.image(handle)?;
+        if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
+            return Ok(*function);
+        }
+        if image.text.as_ref().is_some_and(|text| !defines_entry(text, name)) {
+            return Err(CudaError::NOT_FOUND);
+        }
+        let function = self.code.functions.insert(Function { image: handle, name: name.to_owned() });
+        self.image(handle)?.functions.push((name.to_owned(), function));
+        Ok(function)
+    }
+
+    /// `cuLibraryGetModule`: libraries and modules are the same thing here.
+    pub fn image_exists(&mut self, handle: u64) -> Result {
+        self.image(handle).map(|_| ())
+    }
+
+    /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
+    pub fn function_attribute(&mut self, handle: u64, attribute: u32) -> Result<i32> {
+        self.function(handle)?;
+        Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0))
+    }
+
+    /// `cuKernelGetFunction`: kernels and functions are the same thing here.
+    pub fn function_exists(&mut self, handle: u64) -> Result {
+        self.function(handle).map(|_| ())
+    }
+
+    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
+    pub fn launch(&mut self, caller: &Caller, function: u64, dimensions: [u32; 6], stream: StreamHandle) -> Result {
+        let stream = self.stream(caller, stream)?;
+        let name = self.function(function)?.name.clone();
+        if dimensions.contains(&0) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let fault = self.faults.on_kernel(&name);
+        self.enqueue(stream, Work::Kernel { fault }, None)?;
+        Ok(())
+    }
+
+    pub(crate) fn drop_code_of(&mut self, context: u64) {
+        for image in self.code.images.handles(|image| image.context == context) {
+            self.image_unload(image).ok();
+        }
+    }
+
+    fn image(&mut self, handle: u64) -> Result<&mut Image> {
+        self.initialized()?;
+        if self.code.images.get(handle).is_err() {
+            self.note(Misuse::UnknownObject, [handle, 0]);
+        }
+        self.code.images.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
+    }
+
+    fn function(&mut self, handle: u64) -> Result<&Function> {
+        self.initialized()?;
+        if self.code.functions.get(handle).is_err() {
+            self.note(Misuse::UnknownObject, [handle, 0]);
+        }
+        self.code.functions.get(handle).map_err(|_| CudaError::INVALID_HANDLE)
+    }
+}
+
+/// Whether PTX text has `.entry NAME`.
+fn defines_entry(text: &str, name: &str) -> bool {
+    text.split(".entry").skip(1).any(|rest| {
+        let rest = rest.trim_start();
+        rest.strip_prefix(name).is_some_and(|after| {
+            !after.starts_with(|next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '$'))
+        })
+    })
+}

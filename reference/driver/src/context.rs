@@ -1,0 +1,386 @@
+//! Contexts, primary and created, and each thread's stack of them.
+
+use allocert_contract::trace::Misuse;
+
+use crate::{
+    Caller, Driver,
+    error::{CudaError, Result},
+    registry::Missing,
+};
+
+/// What the driver keeps for each thread of the program.
+#[derive(Debug)]
+pub struct Thread {
+    /// The operating system's number for it.
+    pub id: u32,
+    incarnation: u64,
+    depth: usize,
+    stack: [u64; MAX_DEPTH],
+}
+
+/// Contexts that one thread can have pushed at a time.
+const MAX_DEPTH: usize = 32;
+
+impl Thread {
+    pub const fn new(id: u32) -> Self {
+        Self { id, incarnation: 0, depth: 0, stack: [0; MAX_DEPTH] }
+    }
+
+    /// The current context's handle; 0 for none.
+    #[inline]
+    pub fn current(&self) -> u64 {
+        if self.depth == 0 { 0 } else { self.stack[self.depth - 1] }
+    }
+
+    fn push(&mut self, context: u64) -> Result {
+        let slot = self.stack.get_mut(self.depth).ok_or(CudaError::INVALID_VALUE)?;
+        *slot = context;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<u64> {
+        let context = self.current();
+        self.depth = self.depth.checked_sub(1)?;
+        Some(context)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) device: usize,
+    pub(crate) primary: bool,
+    /// False for a primary context between its last release, or reset, and the next retain.
+    pub(crate) active: bool,
+    retained: u32,
+    flags: u32,
+    pub(crate) id: u64,
+    /// The legacy stream's handle.
+    pub(crate) legacy: u64,
+    /// Each thread's own stream.
+    pub(crate) per_thread: Vec<(u32, u64)>,
+    /// Last pending work of destroyed blocking streams.
+    pub(crate) orphans: Vec<u64>,
+    pub(crate) next_stream_id: u64,
+    limits: [u64; 8],
+    cache_config: u32,
+    peers: Vec<u64>,
+}
+
+/// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity, persisting L2 size.
+const LIMITS: [u64; 8] = [1024, 8 << 20, 8 << 20, 2, 2048, 64, 0, 0];
+/// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags, `CU_CTX_SYNC_MEMOPS`.
+const FLAGS: u32 = 0xff;
+const API_VERSION: u32 = 3020;
+
+impl Context {
+    pub(crate) fn new(device: usize, primary: bool, id: u64) -> Self {
+        Self {
+            device,
+            primary,
+            active: !primary,
+            retained: 0,
+            flags: 0,
+            id,
+            legacy: 0,
+            per_thread: Vec::new(),
+            orphans: Vec::new(),
+            next_stream_id: 0,
+            limits: LIMITS,
+            cache_config: 0,
+            peers: Vec::new(),
+        }
+    }
+}
+
+impl Driver {
+    /// Forgets a thread's contexts if they belong to a driver before a restart.
+    #[inline]
+    pub fn adopt(&self, thread: &mut Thread) {
+        if thread.incarnation != self.incarnation {
+            *thread = Thread { incarnation: self.incarnation, ..Thread::new(thread.id) };
+        }
+    }
+
+    /// Fails before `cuInit`.
+    #[inline]
+    pub(crate) fn initialized(&self) -> Result {
+        if self.initialized { Ok(()) } else { Err(CudaError::NOT_INITIALIZED) }
+    }
+
+    /// The current context, usable.
+    #[inline]
+    pub(crate) fn current(&self, caller: &Caller) -> Result<u64> {
+        self.initialized()?;
+        let context = caller.thread.current();
+        if context == 0 {
+            return Err(CudaError::INVALID_CONTEXT);
+        }
+        self.usable(context)?;
+        Ok(context)
+    }
+
+    /// For calls that work without a context but not with a broken one.
+    #[inline]
+    pub(crate) fn ready(&self, caller: &Caller) -> Result {
+        self.initialized()?;
+        match caller.thread.current() {
+            0 => Ok(()),
+            context => self.usable(context).map(|_| ()),
+        }
+    }
+
+    /// The context, alive and without a sticky error.
+    #[inline]
+    pub(crate) fn usable(&self, context: u64) -> Result<&Context> {
+        let found =
+            self.contexts.get(context).ok().filter(|context| context.active).ok_or(CudaError::CONTEXT_IS_DESTROYED)?;
+        match self.devices[found.device].sticky {
+            None => Ok(found),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// A context named by a handle from the program.
+    fn named(&mut self, handle: u64) -> Result<&mut Context> {
+        let misuse = match self.contexts.get(handle) {
+            Ok(_) => return self.contexts.get_mut(handle).map_err(|_| CudaError::INVALID_CONTEXT),
+            Err(Missing::Unknown) => Misuse::UnknownContext,
+            Err(Missing::Destroyed) => Misuse::DestroyedContext,
+        };
+        self.note(misuse, [handle, 0]);
+        Err(CudaError::INVALID_CONTEXT)
+    }
+
+    fn activate(&mut self, handle: u64) {
+        let legacy = self.new_legacy_stream(handle);
+        if let Ok(context) = self.contexts.get_mut(handle) {
+            context.active = true;
+            context.legacy = legacy;
+            context.limits = LIMITS;
+        }
+    }
+
+    /// Ends everything that lives in the context. Work that nobody waited for is lost.
+    fn deactivate(&mut self, handle: u64) {
+        self.drop_work_of(handle);
+        self.release_memory_of(handle);
+        for stream in self.streams.handles(|stream| stream.context == handle) {
+            self.streams.remove(stream).ok();
+        }
+        for event in self.events.handles(|event| event.context == handle) {
+            self.events.remove(event).ok();
+        }
+        self.drop_code_of(handle);
+        if let Ok(context) = self.contexts.get_mut(handle) {
+            *context = Context {
+                active: false,
+                flags: context.flags,
+                ..Context::new(context.device, context.primary, context.id)
+            };
+        }
+    }
+
+    /// `cuDevicePrimaryCtxRetain`. Alongside an error, the handle that it would have been.
+    pub fn primary_retain(&mut self, device: i32) -> (Result, u64) {
+        let device = match self.device(device) {
+            Ok(device) => device,
+            Err(error) => return (Err(error), 0),
+        };
+        let handle = self.devices[device].primary;
+        if let Some(error) = self.devices[device].sticky {
+            return (Err(error), handle);
+        }
+        if self.contexts.get(handle).is_ok_and(|context| !context.active) {
+            self.activate(handle);
+        }
+        if let Ok(context) = self.contexts.get_mut(handle) {
+            context.retained += 1;
+        }
+        (Ok(()), handle)
+    }
+
+    /// `cuDevicePrimaryCtxRelease`.
+    pub fn primary_release(&mut self, device: i32) -> Result {
+        let handle = self.primary(device)?;
+        let context = self.named(handle)?;
+        context.retained = context.retained.checked_sub(1).ok_or(CudaError::INVALID_CONTEXT)?;
+        if context.retained == 0 {
+            self.deactivate(handle);
+        }
+        Ok(())
+    }
+
+    /// `cuDevicePrimaryCtxReset`.
+    pub fn primary_reset(&mut self, device: i32) -> Result {
+        let handle = self.primary(device)?;
+        self.deactivate(handle);
+        Ok(())
+    }
+
+    /// `cuDevicePrimaryCtxGetState`: flags, and whether it is active.
+    pub fn primary_state(&mut self, device: i32) -> Result<(u32, bool)> {
+        let handle = self.primary(device)?;
+        let context = self.named(handle)?;
+        Ok((context.flags, context.active))
+    }
+
+    /// `cuDevicePrimaryCtxSetFlags`.
+    pub fn primary_set_flags(&mut self, device: i32, flags: u32) -> Result {
+        let handle = self.primary(device)?;
+        if flags & !FLAGS != 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.named(handle)?.flags = flags;
+        Ok(())
+    }
+
+    fn primary(&self, device: i32) -> Result<u64> {
+        self.device(device).map(|device| self.devices[device].primary)
+    }
+
+    /// `cuCtxCreate`. The new context becomes current.
+    pub fn context_create(&mut self, caller: &mut Caller, flags: u32, device: i32) -> Result<u64> {
+        let device = self.device(device)?;
+        if flags & !FLAGS != 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if let Some(error) = self.devices[device].sticky {
+            return Err(error);
+        }
+        let id = self.next_buffer_id();
+        let handle = self.contexts.insert(Context { flags, ..Context::new(device, false, id) });
+        self.activate(handle);
+        caller.thread.push(handle)?;
+        Ok(handle)
+    }
+
+    /// `cuCtxDestroy`. Primary contexts are released, not destroyed.
+    pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
+        self.initialized()?;
+        if self.named(handle)?.primary {
+            return Err(CudaError::INVALID_CONTEXT);
+        }
+        self.deactivate(handle);
+        self.contexts.remove(handle).ok();
+        if caller.thread.current() == handle {
+            caller.thread.pop();
+        }
+        Ok(())
+    }
+
+    /// `cuCtxPushCurrent`.
+    pub fn context_push(&mut self, caller: &mut Caller, handle: u64) -> Result {
+        self.initialized()?;
+        if handle == 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.named(handle)?;
+        caller.thread.push(handle)
+    }
+
+    /// `cuCtxPopCurrent`: the context that was current.
+    pub fn context_pop(&self, caller: &mut Caller) -> Result<u64> {
+        self.initialized()?;
+        caller.thread.pop().ok_or(CudaError::INVALID_CONTEXT)
+    }
+
+    /// `cuCtxSetCurrent`: replaces the top of the thread's stack; 0 takes it away.
+    pub fn context_set(&mut self, caller: &mut Caller, handle: u64) -> Result {
+        self.initialized()?;
+        if handle == 0 {
+            caller.thread.pop();
+            return Ok(());
+        }
+        self.named(handle)?;
+        caller.thread.pop();
+        caller.thread.push(handle)
+    }
+
+    /// `cuCtxGetCurrent`; 0 for none.
+    pub fn context_current(&self, caller: &Caller) -> Result<u64> {
+        self.initialized()?;
+        Ok(caller.thread.current())
+    }
+
+    /// The context called `handle`, or the current one for 0.
+    pub(crate) fn context_or_current(&mut self, caller: &Caller, handle: u64) -> Result<&mut Context> {
+        let handle = if handle == 0 { self.current(caller)? } else { handle };
+        self.initialized()?;
+        self.named(handle)
+    }
+
+    /// `cuCtxGetDevice`.
+    pub fn context_device(&mut self, caller: &Caller, handle: u64) -> Result<i32> {
+        self.context_or_current(caller, handle).map(|context| context.device as i32)
+    }
+
+    /// `cuCtxGetFlags`.
+    pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
+        self.context_or_current(caller, 0).map(|context| context.flags)
+    }
+
+    /// `cuCtxGetId`.
+    pub fn context_id(&mut self, caller: &Caller, handle: u64) -> Result<u64> {
+        self.context_or_current(caller, handle).map(|context| context.id)
+    }
+
+    /// `cuCtxGetApiVersion`.
+    pub fn context_api_version(&mut self, caller: &Caller, handle: u64) -> Result<u32> {
+        self.context_or_current(caller, handle).map(|_| API_VERSION)
+    }
+
+    /// `cuCtxSynchronize`: runs all work of the context.
+    pub fn context_synchronize(&mut self, caller: &Caller, handle: u64) -> Result {
+        let context = if handle == 0 { self.current(caller)? } else { handle };
+        self.initialized()?;
+        self.named(context)?;
+        self.drain_context(context)
+    }
+
+    /// `cuCtxGetLimit`.
+    pub fn context_limit(&mut self, caller: &Caller, limit: u32) -> Result<u64> {
+        let context = self.context_or_current(caller, 0)?;
+        context.limits.get(limit as usize).copied().ok_or(CudaError::UNSUPPORTED_LIMIT)
+    }
+
+    /// `cuCtxSetLimit`.
+    pub fn context_set_limit(&mut self, caller: &Caller, limit: u32, value: u64) -> Result {
+        let context = self.context_or_current(caller, 0)?;
+        *context.limits.get_mut(limit as usize).ok_or(CudaError::UNSUPPORTED_LIMIT)? = value;
+        Ok(())
+    }
+
+    /// `cuCtxGetCacheConfig`.
+    pub fn context_cache_config(&mut self, caller: &Caller) -> Result<u32> {
+        self.context_or_current(caller, 0).map(|context| context.cache_config)
+    }
+
+    /// `cuCtxSetCacheConfig`.
+    pub fn context_set_cache_config(&mut self, caller: &Caller, config: u32) -> Result {
+        self.context_or_current(caller, 0)?.cache_config = config;
+        Ok(())
+    }
+
+    /// `cuCtxEnablePeerAccess`.
+    pub fn enable_peer(&mut self, caller: &Caller, peer: u64, flags: u32) -> Result {
+        let peer_device = self.named(peer)?.device;
+        let context = self.context_or_current(caller, 0)?;
+        if flags != 0 || context.device == peer_device {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if context.peers.contains(&peer) {
+            return Err(CudaError::PEER_ACCESS_ALREADY_ENABLED);
+        }
+        context.peers.push(peer);
+        Ok(())
+    }
+
+    /// `cuCtxDisablePeerAccess`.
+    pub fn disable_peer(&mut self, caller: &Caller, peer: u64) -> Result {
+        let context = self.context_or_current(caller, 0)?;
+        let index = context.peers.iter().position(|known| *known == peer).ok_or(CudaError::PEER_ACCESS_NOT_ENABLED)?;
+        context.peers.remove(index);
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Copies and fills: when they snapshot, when they wait, and how bytes move.
+
+use allocert_contract::StreamHandle;
+
+use crate::{
+    Caller, Driver,
+    error::{CudaError, Result},
+    queue::Work,
+};
+
+/// One side of a copy: `rows` of `width` bytes, each `pitch` bytes after the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane {
+    pub address: u64,
+    pub pitch: u64,
+}
+
+impl Plane {
+    /// For a single row.
+    pub const fn row(address: u64) -> Self {
+        Self { address, pitch: 0 }
+    }
+
+    fn at(self, row: u64) -> u64 {
+        self.address + row * self.pitch
+    }
+
+    fn span(self, width: u64, rows: u64) -> Option<u64> {
+        self.pitch.checked_mul(rows - 1)?.checked_add(width)
+    }
+}
+
+/// A queued copy.
+#[derive(Debug)]
+pub(crate) struct Transfer {
+    to: Plane,
+    from: Source,
+    width: u64,
+    rows: u64,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// Read when the copy runs.
+    Later(Plane),
+    /// Read when the copy was queued: pageable host memory is staged.
+    Staged(Vec<u8>),
+}
+
+/// A fill of `count` elements of `width` bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    pub address: u64,
+    pub value: u32,
+    /// 1, 2 or 4.
+    pub width: u64,
+    pub count: u64,
+}
+
+/// What the driver makes of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    Device,
+    /// Page-locked or managed: reachable by both sides.
+    Host,
+    Pageable,
+}
+
+const PIECE_BYTES: u64 = 64 << 10;
+
+impl Driver {
+    /// `cuMemcpy*`: waits for the copy, except from device to device.
+    pub fn copy(&mut self, caller: &Caller, to: Plane, from: Plane, width: u64, rows: u64) -> Result {
+        let stream = self.stream(caller, StreamHandle::DEFAULT)?;
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows)? else { return Ok(()) };
+        if memory == (Memory::Device, Memory::Device) { Ok(()) } else { self.wait(stream, operation) }
+    }
+
+    /// `cuMemcpy*Async`: waits only where pageable host memory is written.
+    pub fn copy_async(
+        &mut self,
+        caller: &Caller,
+        to: Plane,
+        from: Plane,
+        width: u64,
+        rows: u64,
+        stream: StreamHandle,
+    ) -> Result {
+        let stream = self.stream(caller, stream)?;
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows)? else { return Ok(()) };
+        if memory.0 == Memory::Pageable { self.wait(stream, operation) } else { Ok(()) }
+    }
+
+    /// Fails unless the driver knows the address: for the device side of `cuMemcpyHtoD` and `cuMemcpyDtoH`.
+    pub fn known(&self, caller: &Caller, address: u64, bytes: u64) -> Result {
+        self.current(caller)?;
+        if bytes == 0 || self.memory(address, bytes)? != Memory::Pageable {
+            Ok(())
+        } else {
+            Err(CudaError::INVALID_VALUE)
+        }
+    }
+
+    fn queue_copy(
+        &mut self,
+        stream: u64,
+        to: Plane,
+        from: Plane,
+        width: u64,
+        rows: u64,
+    ) -> Result<Option<(u64, (Memory, Memory))>> {
+        if width == 0 || rows == 0 {
+            return Ok(None);
+        }
+        let span = |plane: Plane| plane.span(width, rows).ok_or(CudaError::INVALID_VALUE);
+        let memory = (self.memory(to.address, span(to)?)?, self.memory(from.address, span(from)?)?);
+        let from = if memory.1 == Memory::Pageable {
+            Source::Staged(self.stage(from, width, rows))
+        } else {
+            Source::Later(from)
+        };
+        let operation = self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), None)?;
+        Ok(Some((operation, memory)))
+    }
+
+    /// What lies at the range; an error if it is neither wholly inside one allocation nor wholly outside the driver's addresses.
+    pub(crate) fn memory(&self, address: u64, bytes: u64) -> Result<Memory> {
+        if address == 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if let Some(device) = self.device_of(address) {
+            let space = &self.devices[device].space;
+            let block = space.find(address).map(|id| space.block(id)).filter(|block| !block.freed);
+            let block = block.ok_or(CudaError::INVALID_VALUE)?;
+            let fits = bytes <= block.size - (address - block.base);
+            return if fits { Ok(Memory::Device) } else { Err(CudaError::INVALID_VALUE) };
+        }
+        match self.find_host(address) {
+            Some((start, block)) if bytes <= block.size - (address - start) => Ok(Memory::Host),
+            _ => Ok(Memory::Pageable),
+        }
+    }
+
+    fn stage(&self, from: Plane, width: u64, rows: u64) -> Vec<u8> {
+        let mut bytes = vec![0; (width * rows) as usize];
+        for (row, into) in bytes.chunks_exact_mut(width as usize).enumerate() {
+            self.host.read(from.at(row as u64), into);
+        }
+        bytes
+    }
+
+    fn wait(&mut self, stream: u64, operation: u64) -> Result {
+        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
+        self.force([operation]);
+        self.usable(context).map(|_| ())
+    }
+
+    /// `cuMemsetD*` and `cuMemsetD*Async`. Waits if `blocking` and the target is host memory.
+    pub fn memset(&mut self, caller: &Caller, fill: Fill, stream: StreamHandle, blocking: bool) -> Result {
+        let stream = self.stream(caller, stream)?;
+        let bytes = fill.count.checked_mul(fill.width).ok_or(CudaError::INVALID_VALUE)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let memory = self.memory(fill.address, bytes)?;
+        if memory == Memory::Pageable || !fill.address.is_multiple_of(fill.width) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let operation = self.enqueue(stream, Work::Fill(fill), None)?;
+        if blocking && memory == Memory::Host { self.wait(stream, operation) } else { Ok(()) }
+    }
+
+    pub(crate) fn transfer(&mut self, transfer: &Transfer) {
+        for row in 0..transfer.rows {
+            let to = transfer.to.at(row);
+            match &transfer.from {
+                Source::Staged(bytes) => {
+                    self.write(to, &bytes[(row * transfer.width) as usize..][..transfer.width as usize])
+                }
+                Source::Later(from) => self.move_row(to, from.at(row), transfer.width),
+            }
+        }
+    }
+
+    fn move_row(&mut self, to: u64, from: u64, width: u64) {
+        let mut piece = vec![0; width.min(PIECE_BYTES) as usize];
+        for start in (0..width).step_by(PIECE_BYTES as usize) {
+            let piece = &mut piece[..(width - start).min(PIECE_BYTES) as usize];
+            self.read(from + start, piece);
+            self.write(to + start, piece);
+        }
+    }
+
+    pub(crate) fn fill(&mut self, fill: &Fill) {
+        let bytes = fill.count * fill.width;
+        let element = &fill.value.to_le_bytes()[..fill.width as usize];
+        let piece: Vec<u8> = element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
+        for start in (0..bytes).step_by(PIECE_BYTES as usize) {
+            self.write(fill.address + start, &piece[..(bytes - start).min(PIECE_BYTES) as usize]);
+        }
+    }
+
+    fn read(&mut self, address: u64, into: &mut [u8]) {
+        let Some(device) = self.device_of(address) else {
+            return self.host.read(address, into);
+        };
+        let space = &self.devices[device].space;
+        match space.find(address).map(|id| space.block(id)) {
+            Some(block) if into.len() as u64 <= block.size - (address - block.base) => {
+                block.bytes.read(address - block.base, into)
+            }
+            _ => self.work_after_free(address, into.len() as u64),
+        }
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) {
+        let Some(device) = self.device_of(address) else {
+            return self.host.write(address, from);
+        };
+        let space = &mut self.devices[device].space;
+        match space.find(address).map(|id| space.block_mut(id)) {
+            Some(block) if from.len() as u64 <= block.size - (address - block.base) => {
+                block.bytes.write(block.size, address - block.base, from)
+            }
+            _ => self.work_after_free(address, from.len() as u64),
+        }
+    }
+}

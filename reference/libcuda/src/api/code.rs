@@ -1,0 +1,157 @@
+//! Modules, libraries and launches.
+
+use std::{ffi::CStr, ptr};
+
+use allocert_contract::StreamHandle;
+use allocert_driver::{CudaError, Result};
+
+use super::text::{read, text};
+use crate::border::{Call, Out};
+
+pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
+    const LAZY: u32 = 2;
+    mode.required()?.put(LAZY);
+    Ok(())
+}
+
+pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) -> Result {
+    // SAFETY: cuModuleLoadData's caller promises an image.
+    let text = unsafe { ptx(image)? };
+    module.required()?.put(call.driver.module_load(&call.caller, text)?);
+    Ok(())
+}
+
+pub(crate) fn cuModuleLoadDataEx(call: &mut Call, module: Out<u64>, image: u64, _: u32, _: u64, _: u64) -> Result {
+    cuModuleLoadData(call, module, image)
+}
+
+pub(crate) fn cuModuleUnload(call: &mut Call, module: u64) -> Result {
+    call.driver.image_unload(module)
+}
+
+pub(crate) fn cuModuleGetFunction(call: &mut Call, function: Out<u64>, module: u64, name: u64) -> Result {
+    cuLibraryGetKernel(call, function, module, name)
+}
+
+/// No image has variables here.
+pub(crate) fn cuModuleGetGlobal_v2(call: &mut Call, _: Out<u64>, _: Out<usize>, module: u64, _: u64) -> Result {
+    call.driver.image_exists(module)?;
+    Err(CudaError::NOT_FOUND)
+}
+
+pub(crate) fn cuFuncGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, function: u64) -> Result {
+    let found = call.driver.function_attribute(function, attribute)?;
+    value.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, _: u32, _: i32) -> Result {
+    call.driver.function_exists(function)
+}
+
+#[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
+pub(crate) fn cuLibraryLoadData(
+    call: &mut Call,
+    library: Out<u64>,
+    code: u64,
+    _: u64,
+    _: u64,
+    _: u32,
+    _: u64,
+    _: u64,
+    _: u32,
+) -> Result {
+    // SAFETY: cuLibraryLoadData's caller promises an image.
+    let text = unsafe { ptx(code)? };
+    library.required()?.put(call.driver.library_load(text)?);
+    Ok(())
+}
+
+pub(crate) fn cuLibraryUnload(call: &mut Call, library: u64) -> Result {
+    call.driver.image_unload(library)
+}
+
+pub(crate) fn cuLibraryGetModule(call: &mut Call, module: Out<u64>, library: u64) -> Result {
+    call.driver.image_exists(library)?;
+    module.required()?.put(library);
+    Ok(())
+}
+
+pub(crate) fn cuLibraryGetKernel(call: &mut Call, kernel: Out<u64>, library: u64, name: u64) -> Result {
+    // SAFETY: the caller promises a string.
+    let name = unsafe { text(name)? };
+    kernel.required()?.put(call.driver.image_function(library, &name)?);
+    Ok(())
+}
+
+pub(crate) fn cuKernelGetFunction(call: &mut Call, function: Out<u64>, kernel: u64) -> Result {
+    call.driver.function_exists(kernel)?;
+    function.required()?.put(kernel);
+    Ok(())
+}
+
+pub(crate) fn cuKernelGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, kernel: u64, _: i32) -> Result {
+    cuFuncGetAttribute(call, value, attribute, kernel)
+}
+
+pub(crate) fn cuKernelSetAttribute(call: &mut Call, _: u32, _: i32, kernel: u64, _: i32) -> Result {
+    call.driver.function_exists(kernel)
+}
+
+#[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
+pub(crate) fn cuLaunchKernel(
+    call: &mut Call,
+    function: u64,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    _: u32,
+    stream: u64,
+    _: u64,
+    _: u64,
+) -> Result {
+    let dimensions = [grid_x, grid_y, grid_z, block_x, block_y, block_z];
+    call.driver.launch(&call.caller, function, dimensions, StreamHandle(stream))
+}
+
+/// The start of `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct LaunchConfig {
+    dimensions: [u32; 6],
+    shared_bytes: u32,
+    stream: u64,
+}
+
+pub(crate) fn cuLaunchKernelEx(call: &mut Call, config: u64, function: u64, _: u64, _: u64) -> Result {
+    // SAFETY: cuLaunchKernelEx's caller promises a CUlaunchConfig.
+    let config: LaunchConfig = unsafe { read(config)? };
+    call.driver.launch(&call.caller, function, config.dimensions, StreamHandle(config.stream))
+}
+
+pub(crate) fn cuProfilerStart(_: &mut Call) -> Result {
+    Ok(())
+}
+
+pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
+    Ok(())
+}
+
+/// The text of an image that is PTX; `None` for a binary one.
+///
+/// # Safety
+/// `image` is 0 or an image as `cuModuleLoadData` takes it: PTX ends with NUL.
+unsafe fn ptx(image: u64) -> Result<Option<String>> {
+    // SAFETY: any image has at least one byte.
+    let first: u8 = unsafe { read(image)? };
+    // PTX begins with a comment, a directive or white space; cubins and fat binaries begin with other bytes.
+    if !matches!(first, b'/' | b'.' | b' ' | b'\t' | b'\r' | b'\n') {
+        return Ok(None);
+    }
+    // SAFETY: it is text, so it ends with NUL.
+    let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(image as usize)) };
+    Ok(Some(text.to_string_lossy().into_owned()))
+}

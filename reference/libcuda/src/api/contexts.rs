@@ -1,0 +1,109 @@
+//! Contexts.
+
+use allocert_driver::{CudaError, Result};
+
+use crate::border::{Call, Out};
+
+pub(crate) fn cuCtxCreate_v2(call: &mut Call, ctx: Out<u64>, flags: u32, device: i32) -> Result {
+    let ctx = ctx.required()?;
+    ctx.put(call.driver.context_create(&mut call.caller, flags, device)?);
+    Ok(())
+}
+
+pub(crate) fn cuCtxCreate_v4(call: &mut Call, ctx: Out<u64>, params: u64, flags: u32, device: i32) -> Result {
+    if params == 0 { cuCtxCreate_v2(call, ctx, flags, device) } else { Err(CudaError::NOT_SUPPORTED) }
+}
+
+pub(crate) fn cuCtxDestroy_v2(call: &mut Call, ctx: u64) -> Result {
+    call.driver.context_destroy(&mut call.caller, ctx)
+}
+
+pub(crate) fn cuCtxPushCurrent_v2(call: &mut Call, ctx: u64) -> Result {
+    call.driver.context_push(&mut call.caller, ctx)
+}
+
+pub(crate) fn cuCtxPopCurrent_v2(call: &mut Call, ctx: Out<u64>) -> Result {
+    ctx.put(call.driver.context_pop(&mut call.caller)?);
+    Ok(())
+}
+
+pub(crate) fn cuCtxSetCurrent(call: &mut Call, ctx: u64) -> Result {
+    call.driver.context_set(&mut call.caller, ctx)
+}
+
+pub(crate) fn cuCtxGetCurrent(call: &mut Call, ctx: Out<u64>) -> Result {
+    let current = call.driver.context_current(&call.caller)?;
+    ctx.required()?.put(current);
+    Ok(())
+}
+
+pub(crate) fn cuCtxGetDevice(call: &mut Call, device: Out<i32>) -> Result {
+    cuCtxGetDevice_v2(call, device, 0)
+}
+
+pub(crate) fn cuCtxGetDevice_v2(call: &mut Call, device: Out<i32>, ctx: u64) -> Result {
+    let found = call.driver.context_device(&call.caller, ctx)?;
+    device.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuCtxSynchronize(call: &mut Call) -> Result {
+    call.driver.context_synchronize(&call.caller, 0)
+}
+
+pub(crate) fn cuCtxSynchronize_v2(call: &mut Call, ctx: u64) -> Result {
+    call.driver.context_synchronize(&call.caller, ctx)
+}
+
+pub(crate) fn cuCtxGetFlags(call: &mut Call, flags: Out<u32>) -> Result {
+    let found = call.driver.context_flags(&call.caller)?;
+    flags.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuCtxGetId(call: &mut Call, ctx: u64, id: Out<u64>) -> Result {
+    let found = call.driver.context_id(&call.caller, ctx)?;
+    id.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuCtxGetApiVersion(call: &mut Call, ctx: u64, version: Out<u32>) -> Result {
+    let found = call.driver.context_api_version(&call.caller, ctx)?;
+    version.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuCtxGetStreamPriorityRange(call: &mut Call, least: Out<i32>, greatest: Out<i32>) -> Result {
+    let (its_least, its_greatest) = call.driver.stream_priorities(&call.caller)?;
+    least.put(its_least);
+    greatest.put(its_greatest);
+    Ok(())
+}
+
+pub(crate) fn cuCtxGetLimit(call: &mut Call, value: Out<usize>, limit: u32) -> Result {
+    let found = call.driver.context_limit(&call.caller, limit)?;
+    value.required()?.put(found as usize);
+    Ok(())
+}
+
+pub(crate) fn cuCtxSetLimit(call: &mut Call, limit: u32, value: usize) -> Result {
+    call.driver.context_set_limit(&call.caller, limit, value as u64)
+}
+
+pub(crate) fn cuCtxGetCacheConfig(call: &mut Call, config: Out<u32>) -> Result {
+    let found = call.driver.context_cache_config(&call.caller)?;
+    config.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuCtxSetCacheConfig(call: &mut Call, config: u32) -> Result {
+    call.driver.context_set_cache_config(&call.caller, config)
+}
+
+pub(crate) fn cuCtxEnablePeerAccess(call: &mut Call, peer: u64, flags: u32) -> Result {
+    call.driver.enable_peer(&call.caller, peer, flags)
+}
+
+pub(crate) fn cuCtxDisablePeerAccess(call: &mut Call, peer: u64) -> Result {
+    call.driver.disable_peer(&call.caller, peer)
+}

@@ -1,0 +1,120 @@
+//! Devices and their primary contexts.
+
+use allocert_driver::{DEVICE_NAME, Result};
+
+use super::text::write_text;
+use crate::border::{Call, Out, Uuid};
+
+pub(crate) fn cuDeviceGet(call: &mut Call, device: Out<i32>, ordinal: i32) -> Result {
+    let found = call.driver.device_get(ordinal)?;
+    device.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetCount(call: &mut Call, count: Out<i32>) -> Result {
+    let found = call.driver.device_count()?;
+    count.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetName(call: &mut Call, name: u64, len: i32, device: i32) -> Result {
+    call.driver.device_get(device)?;
+    // SAFETY: cuDeviceGetName's caller promises `len` writable bytes.
+    unsafe { write_text(name, len, DEVICE_NAME) }
+}
+
+pub(crate) fn cuDeviceGetUuid(call: &mut Call, uuid: Out<Uuid>, device: i32) -> Result {
+    let found = call.driver.device_uuid(device)?;
+    uuid.required()?.put(Uuid(found));
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetUuid_v2(call: &mut Call, uuid: Out<Uuid>, device: i32) -> Result {
+    cuDeviceGetUuid(call, uuid, device)
+}
+
+pub(crate) fn cuDeviceTotalMem_v2(call: &mut Call, bytes: Out<usize>, device: i32) -> Result {
+    let total = call.driver.device_total(device)?;
+    bytes.required()?.put(total as usize);
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, device: i32) -> Result {
+    let found = call.driver.device_attribute(attribute, device)?;
+    value.required()?.put(found);
+    Ok(())
+}
+
+const CAPABILITY_MAJOR: u32 = 75;
+const CAPABILITY_MINOR: u32 = 76;
+
+pub(crate) fn cuDeviceComputeCapability(call: &mut Call, major: Out<i32>, minor: Out<i32>, device: i32) -> Result {
+    cuDeviceGetAttribute(call, major, CAPABILITY_MAJOR, device)?;
+    cuDeviceGetAttribute(call, minor, CAPABILITY_MINOR, device)
+}
+
+pub(crate) fn cuDeviceCanAccessPeer(call: &mut Call, can_access_peer: Out<i32>, device: i32, peer: i32) -> Result {
+    let can = call.driver.can_access_peer(device, peer)?;
+    can_access_peer.required()?.put(can.into());
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetPCIBusId(call: &mut Call, pci_bus_id: u64, len: i32, device: i32) -> Result {
+    let text = call.driver.device_bus_id(device)?;
+    // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes.
+    unsafe { write_text(pci_bus_id, len, &text) }
+}
+
+pub(crate) fn cuDeviceGetDefaultMemPool(call: &mut Call, pool: Out<u64>, device: i32) -> Result {
+    let found = call.driver.default_pool(device)?;
+    pool.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuDeviceGetMemPool(call: &mut Call, pool: Out<u64>, device: i32) -> Result {
+    let found = call.driver.current_pool(device)?;
+    pool.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuDeviceSetMemPool(call: &mut Call, device: i32, pool: u64) -> Result {
+    call.driver.set_current_pool(device, pool)
+}
+
+pub(crate) fn cuDevicePrimaryCtxRetain(call: &mut Call, ctx: Out<u64>, device: i32) -> Result {
+    let ctx = ctx.required()?;
+    let (result, handle) = call.driver.primary_retain(device);
+    ctx.put(handle);
+    result
+}
+
+pub(crate) fn cuDevicePrimaryCtxRelease(call: &mut Call, device: i32) -> Result {
+    call.driver.primary_release(device)
+}
+
+pub(crate) fn cuDevicePrimaryCtxRelease_v2(call: &mut Call, device: i32) -> Result {
+    call.driver.primary_release(device)
+}
+
+pub(crate) fn cuDevicePrimaryCtxReset(call: &mut Call, device: i32) -> Result {
+    call.driver.primary_reset(device)
+}
+
+pub(crate) fn cuDevicePrimaryCtxReset_v2(call: &mut Call, device: i32) -> Result {
+    call.driver.primary_reset(device)
+}
+
+pub(crate) fn cuDevicePrimaryCtxGetState(call: &mut Call, device: i32, flags: Out<u32>, active: Out<i32>) -> Result {
+    let (its_flags, is_active) = call.driver.primary_state(device)?;
+    flags.put(its_flags);
+    active.put(is_active.into());
+    Ok(())
+}
+
+pub(crate) fn cuDevicePrimaryCtxSetFlags(call: &mut Call, device: i32, flags: u32) -> Result {
+    call.driver.primary_set_flags(device, flags)
+}
+
+pub(crate) fn cuDevicePrimaryCtxSetFlags_v2(call: &mut Call, device: i32, flags: u32) -> Result {
+    call.driver.primary_set_flags(device, flags)
+}

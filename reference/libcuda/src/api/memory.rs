@@ -1,0 +1,128 @@
+//! Device and managed memory, and what pointers are.
+
+use allocert_contract::DevicePtr;
+use allocert_driver::{AttributeValue, CudaError, Driver, Result};
+
+use super::text::{read, write};
+use crate::border::{Call, Location, Out};
+
+pub(crate) fn cuMemGetInfo_v2(call: &mut Call, free: Out<usize>, total: Out<usize>) -> Result {
+    let (free_bytes, total_bytes) = call.driver.memory_info(&call.caller)?;
+    free.put(free_bytes as usize);
+    total.put(total_bytes as usize);
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn cuMemAlloc_v2(call: &mut Call, dptr: Out<u64>, bytesize: usize) -> Result {
+    let allocated = call.driver.alloc(&call.caller, bytesize as u64);
+    let dptr = dptr.required()?;
+    if !matches!(allocated, Err(CudaError::NOT_INITIALIZED | CudaError::INVALID_CONTEXT)) {
+        dptr.put(allocated.unwrap_or_default().0);
+    }
+    allocated.map(|_| ())
+}
+
+pub(crate) fn cuMemAllocPitch_v2(
+    call: &mut Call,
+    dptr: Out<u64>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element_bytes: u32,
+) -> Result {
+    let (dptr, pitch) = (dptr.required()?, pitch.required()?);
+    let (address, its_pitch) = call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes)?;
+    dptr.put(address.0);
+    pitch.put(its_pitch as usize);
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn cuMemFree_v2(call: &mut Call, dptr: u64) -> Result {
+    call.driver.free(&call.caller, DevicePtr(dptr))
+}
+
+pub(crate) fn cuMemGetAddressRange_v2(call: &mut Call, base: Out<u64>, size: Out<usize>, dptr: u64) -> Result {
+    let range = call.driver.address_range(&call.caller, DevicePtr(dptr));
+    // A pointer that is not found has base and size 0.
+    if matches!(range, Ok(_) | Err(CudaError::NOT_FOUND)) {
+        let (its_base, its_size) = range.unwrap_or_default();
+        base.put(its_base.0);
+        size.put(its_size as usize);
+    }
+    range.map(|_| ())
+}
+
+pub(crate) fn cuMemAllocManaged(call: &mut Call, dptr: Out<u64>, bytesize: usize, flags: u32) -> Result {
+    let dptr = dptr.required()?;
+    dptr.put(call.driver.alloc_managed(&call.caller, bytesize as u64, flags)?);
+    Ok(())
+}
+
+pub(crate) fn cuMemAdvise(call: &mut Call, dptr: u64, _: usize, _: u32, _: i32) -> Result {
+    call.driver.hint_managed(&call.caller, dptr)
+}
+
+pub(crate) fn cuMemAdvise_v2(call: &mut Call, dptr: u64, _: usize, _: u32, _: Location) -> Result {
+    call.driver.hint_managed(&call.caller, dptr)
+}
+
+pub(crate) fn cuMemPrefetchAsync(call: &mut Call, dptr: u64, _: usize, _: i32, _: u64) -> Result {
+    call.driver.hint_managed(&call.caller, dptr)
+}
+
+pub(crate) fn cuMemPrefetchAsync_v2(call: &mut Call, dptr: u64, _: usize, _: Location, _: u32, _: u64) -> Result {
+    call.driver.hint_managed(&call.caller, dptr)
+}
+
+pub(crate) fn cuPointerGetAttribute(call: &mut Call, data: u64, attribute: u32, dptr: u64) -> Result {
+    let value = call.driver.pointer_attribute(&call.caller, attribute, dptr)?;
+    // SAFETY: cuPointerGetAttribute's caller promises room for this attribute's type.
+    unsafe { write_attribute(data, value) }
+}
+
+pub(crate) fn cuPointerGetAttributes(call: &mut Call, count: u32, attributes: u64, data: u64, dptr: u64) -> Result {
+    for index in 0..u64::from(count) {
+        // SAFETY: cuPointerGetAttributes's caller promises arrays of `count` attributes and pointers.
+        let (attribute, into): (u32, u64) = unsafe { (read(attributes + 4 * index)?, read(data + 8 * index)?) };
+        let value = match call.driver.pointer_attribute(&call.caller, attribute, dptr) {
+            Err(CudaError::INVALID_VALUE) => Driver::unknown_pointer_attribute(attribute)?,
+            other => other?,
+        };
+        // SAFETY: cuPointerGetAttributes's caller promises room for each attribute's type.
+        unsafe { write_attribute(into, value)? };
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `address` is 0 or has room for the value.
+unsafe fn write_attribute(address: u64, value: AttributeValue) -> Result {
+    match value {
+        // SAFETY: promised by the caller.
+        AttributeValue::Narrow(value) => unsafe { write(address, value) },
+        // SAFETY: promised by the caller.
+        AttributeValue::Wide(value) => unsafe { write(address, value) },
+    }
+}
+
+pub(crate) fn cuPointerSetAttribute(call: &mut Call, _: u64, attribute: u32, dptr: u64) -> Result {
+    call.driver.set_pointer_attribute(&call.caller, attribute, dptr)
+}
+
+/// Of the virtual memory functions only this one is here: cuda.core asks it for the size of a page.
+pub(crate) fn cuMemGetAllocationGranularity(
+    call: &mut Call,
+    granularity: Out<usize>,
+    properties: u64,
+    _: u32,
+) -> Result {
+    const PAGE_BYTES: usize = 2 << 20;
+    call.driver.device_count()?;
+    if properties == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    granularity.required()?.put(PAGE_BYTES);
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Stream-ordered memory and its pools.
+
+use allocert_contract::{DevicePtr, StreamHandle};
+use allocert_driver::{CudaError, PoolAttribute, Result};
+
+use super::text::{read, write};
+use crate::border::{Call, Location, Out};
+
+const LOCATION_DEVICE: u32 = 1;
+const ACCESS_READWRITE: u32 = 3;
+
+pub(crate) fn cuMemAllocAsync(call: &mut Call, dptr: Out<u64>, bytesize: usize, stream: u64) -> Result {
+    alloc(call, dptr, bytesize, None, stream)
+}
+
+pub(crate) fn cuMemAllocFromPoolAsync(
+    call: &mut Call,
+    dptr: Out<u64>,
+    bytesize: usize,
+    pool: u64,
+    stream: u64,
+) -> Result {
+    alloc(call, dptr, bytesize, Some(pool), stream)
+}
+
+fn alloc(call: &mut Call, dptr: Out<u64>, bytesize: usize, pool: Option<u64>, stream: u64) -> Result {
+    let dptr = dptr.required()?;
+    dptr.put(call.driver.alloc_async(&call.caller, bytesize as u64, pool, StreamHandle(stream))?.0);
+    Ok(())
+}
+
+pub(crate) fn cuMemFreeAsync(call: &mut Call, dptr: u64, stream: u64) -> Result {
+    call.driver.free_async(&call.caller, DevicePtr(dptr), StreamHandle(stream))
+}
+
+/// The start of `CUmemPoolProps`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct PoolProperties {
+    allocation_type: u32,
+    handle_types: u32,
+    location: Location,
+}
+
+/// Pools on devices only, and none whose memory could be exported.
+pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
+    let pool = pool.required()?;
+    // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
+    let properties: PoolProperties = unsafe { read(properties)? };
+    if properties.handle_types != 0 || properties.location.kind != LOCATION_DEVICE {
+        return Err(CudaError::NOT_SUPPORTED);
+    }
+    pool.put(call.driver.pool_create(properties.location.id)?);
+    Ok(())
+}
+
+pub(crate) fn cuMemPoolDestroy(call: &mut Call, pool: u64) -> Result {
+    call.driver.pool_destroy(pool)
+}
+
+pub(crate) fn cuMemPoolTrimTo(call: &mut Call, pool: u64, keep_bytes: usize) -> Result {
+    call.driver.pool_trim(pool, keep_bytes as u64)
+}
+
+pub(crate) fn cuMemPoolGetAttribute(call: &mut Call, pool: u64, attribute: u32, value: u64) -> Result {
+    let attribute = PoolAttribute::from_number(attribute)?;
+    let found = call.driver.pool_attribute(pool, attribute)?;
+    match attribute {
+        // SAFETY: cuMemPoolGetAttribute's caller promises an int for a policy.
+        PoolAttribute::Policy(_) => unsafe { write(value, found as i32) },
+        // SAFETY: cuMemPoolGetAttribute's caller promises 64 bits for all others.
+        _ => unsafe { write(value, found) },
+    }
+}
+
+pub(crate) fn cuMemPoolSetAttribute(call: &mut Call, pool: u64, attribute: u32, value: u64) -> Result {
+    let attribute = PoolAttribute::from_number(attribute)?;
+    let wanted = match attribute {
+        // SAFETY: cuMemPoolSetAttribute's caller promises an int for a policy.
+        PoolAttribute::Policy(_) => unsafe { read::<u32>(value)? }.into(),
+        // SAFETY: cuMemPoolSetAttribute's caller promises 64 bits for all others.
+        _ => unsafe { read::<u64>(value)? },
+    };
+    call.driver.pool_set_attribute(pool, attribute, wanted)
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    location: Location,
+    flags: u32,
+}
+
+/// Accepted; every device may use every pool.
+pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: usize) -> Result {
+    for index in 0..count {
+        // SAFETY: cuMemPoolSetAccess's caller promises `count` CUmemAccessDesc.
+        let access: Access = unsafe { read(map + (index * size_of::<Access>()) as u64)? };
+        call.driver.pool_access(pool, access.location.id)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn cuMemPoolGetAccess(call: &mut Call, flags: Out<u32>, pool: u64, location: u64) -> Result {
+    call.driver.pool_access(pool, device_at(location)?)?;
+    flags.required()?.put(ACCESS_READWRITE);
+    Ok(())
+}
+
+pub(crate) fn cuMemGetDefaultMemPool(call: &mut Call, pool: Out<u64>, location: u64, _: u32) -> Result {
+    let found = call.driver.default_pool(device_at(location)?)?;
+    pool.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuMemGetMemPool(call: &mut Call, pool: Out<u64>, location: u64, _: u32) -> Result {
+    let found = call.driver.current_pool(device_at(location)?)?;
+    pool.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuMemSetMemPool(call: &mut Call, location: u64, _: u32, pool: u64) -> Result {
+    call.driver.set_current_pool(device_at(location)?, pool)
+}
+
+/// The device of a `CUmemLocation` of the caller.
+fn device_at(location: u64) -> Result<i32> {
+    // SAFETY: the caller of a function with a location promises a CUmemLocation.
+    let location: Location = unsafe { read(location)? };
+    if location.kind == LOCATION_DEVICE { Ok(location.id) } else { Err(CudaError::NOT_SUPPORTED) }
+}

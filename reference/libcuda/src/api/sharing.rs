@@ -1,0 +1,26 @@
+//! Memory shared between processes.
+
+use allocert_contract::DevicePtr;
+use allocert_driver::Result;
+
+use crate::border::{Call, IpcHandle, Out};
+
+pub(crate) fn cuIpcGetMemHandle(call: &mut Call, handle: Out<IpcHandle>, dptr: u64) -> Result {
+    let handle = handle.required()?;
+    handle.put(IpcHandle(call.driver.ipc_export(&call.caller, DevicePtr(dptr))?));
+    Ok(())
+}
+
+pub(crate) fn cuIpcOpenMemHandle(call: &mut Call, dptr: Out<u64>, handle: IpcHandle, flags: u32) -> Result {
+    let dptr = dptr.required()?;
+    dptr.put(call.driver.ipc_open(&call.caller, &handle.0, flags)?.0);
+    Ok(())
+}
+
+pub(crate) fn cuIpcOpenMemHandle_v2(call: &mut Call, dptr: Out<u64>, handle: IpcHandle, flags: u32) -> Result {
+    cuIpcOpenMemHandle(call, dptr, handle, flags)
+}
+
+pub(crate) fn cuIpcCloseMemHandle(call: &mut Call, dptr: u64) -> Result {
+    call.driver.ipc_close(&call.caller, DevicePtr(dptr))
+}

@@ -1,0 +1,77 @@
+//! Initialization, version, error names, symbol look-up.
+
+use allocert_driver::{CudaError, Result};
+
+use super::text::text;
+use crate::{
+    border::{Call, Out},
+    lookup::{self, Found},
+};
+
+pub(crate) fn cuInit(call: &mut Call, flags: u32) -> Result {
+    if call.refused { Err(CudaError::INVALID_VALUE) } else { call.driver.init(flags) }
+}
+
+pub(crate) fn cuDriverGetVersion(call: &mut Call, version: Out<i32>) -> Result {
+    version.required()?.put(call.driver.settings().driver_version);
+    Ok(())
+}
+
+pub(crate) fn cuGetErrorName(_: &mut Call, error: u32, name: Out<u64>) -> Result {
+    describe(error, name, c"CUDA_SUCCESS", CudaError::name)
+}
+
+pub(crate) fn cuGetErrorString(_: &mut Call, error: u32, description: Out<u64>) -> Result {
+    describe(error, description, c"no error", CudaError::description)
+}
+
+fn describe(
+    error: u32,
+    out: Out<u64>,
+    success: &'static std::ffi::CStr,
+    of: impl Fn(CudaError) -> &'static std::ffi::CStr,
+) -> Result {
+    let out = out.required()?;
+    let known = if error == 0 { Some(success) } else { CudaError::from_code(error as i32).map(of) };
+    out.put(known.map_or(0, |text| text.as_ptr().expose_provenance() as u64));
+    known.map(|_| ()).ok_or(CudaError::INVALID_VALUE)
+}
+
+pub(crate) fn cuGetProcAddress(call: &mut Call, symbol: u64, function: Out<u64>, version: i32, flags: u64) -> Result {
+    match look_up(call, symbol, function, version, flags)? {
+        Found::Symbol(_) => Ok(()),
+        Found::SymbolNotFound | Found::VersionNotSufficient => Err(CudaError::NOT_FOUND),
+    }
+}
+
+pub(crate) fn cuGetProcAddress_v2(
+    call: &mut Call,
+    symbol: u64,
+    function: Out<u64>,
+    version: i32,
+    flags: u64,
+    status: Out<u32>,
+) -> Result {
+    status.put(match look_up(call, symbol, function, version, flags)? {
+        Found::Symbol(_) => 0,
+        Found::SymbolNotFound => 1,
+        Found::VersionNotSufficient => 2,
+    });
+    Ok(())
+}
+
+/// `CU_GET_PROC_ADDRESS_LEGACY_STREAM` and `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
+const LEGACY: u64 = 1;
+const PER_THREAD: u64 = 2;
+
+fn look_up(call: &Call, symbol: u64, function: Out<u64>, version: i32, flags: u64) -> Result<Found> {
+    // SAFETY: cuGetProcAddress's caller promises a string.
+    let name = unsafe { text(symbol)? };
+    let driver_version = call.driver.settings().driver_version;
+    if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD || version > driver_version {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    let found = lookup::find(&name, version, driver_version, flags == PER_THREAD);
+    function.required()?.put(if let Found::Symbol(address) = found { address.expose_provenance() as u64 } else { 0 });
+    Ok(found)
+}

@@ -1,0 +1,85 @@
+//! Streams.
+
+use allocert_contract::StreamHandle;
+use allocert_driver::{CudaError, Result};
+
+use crate::border::{Call, Out};
+
+pub(crate) fn cuStreamCreate(call: &mut Call, stream: Out<u64>, flags: u32) -> Result {
+    cuStreamCreateWithPriority(call, stream, flags, 0)
+}
+
+pub(crate) fn cuStreamCreateWithPriority(call: &mut Call, stream: Out<u64>, flags: u32, priority: i32) -> Result {
+    let created = call.driver.stream_create(&call.caller, flags, priority)?;
+    stream.required()?.put(created.0);
+    Ok(())
+}
+
+pub(crate) fn cuStreamDestroy_v2(call: &mut Call, stream: u64) -> Result {
+    call.driver.stream_destroy(StreamHandle(stream))
+}
+
+pub(crate) fn cuStreamSynchronize(call: &mut Call, stream: u64) -> Result {
+    call.driver.stream_synchronize(&call.caller, StreamHandle(stream))
+}
+
+pub(crate) fn cuStreamQuery(call: &mut Call, stream: u64) -> Result {
+    call.driver.stream_query(&call.caller, StreamHandle(stream))
+}
+
+pub(crate) fn cuStreamWaitEvent(call: &mut Call, stream: u64, event: u64, _: u32) -> Result {
+    call.driver.stream_wait_event(&call.caller, StreamHandle(stream), event)
+}
+
+pub(crate) fn cuStreamGetFlags(call: &mut Call, stream: u64, flags: Out<u32>) -> Result {
+    let found = call.driver.stream_flags(&call.caller, StreamHandle(stream))?;
+    flags.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuStreamGetPriority(call: &mut Call, stream: u64, priority: Out<i32>) -> Result {
+    let found = call.driver.stream_priority(&call.caller, StreamHandle(stream))?;
+    priority.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuStreamGetCtx(call: &mut Call, stream: u64, ctx: Out<u64>) -> Result {
+    let found = call.driver.stream_context(&call.caller, StreamHandle(stream))?;
+    ctx.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuStreamGetId(call: &mut Call, stream: u64, id: Out<u64>) -> Result {
+    let found = call.driver.stream_id(&call.caller, StreamHandle(stream))?;
+    id.required()?.put(found);
+    Ok(())
+}
+
+pub(crate) fn cuStreamGetDevice(call: &mut Call, stream: u64, device: Out<i32>) -> Result {
+    let found = call.driver.stream_device(&call.caller, StreamHandle(stream))?;
+    device.required()?.put(found);
+    Ok(())
+}
+
+/// Nothing is ever captured: graphs are not supported.
+pub(crate) fn cuStreamIsCapturing(call: &mut Call, stream: u64, status: Out<u32>) -> Result {
+    const CAPTURE_STATUS_NONE: u32 = 0;
+    call.driver.stream_flags(&call.caller, StreamHandle(stream))?;
+    status.required()?.put(CAPTURE_STATUS_NONE);
+    Ok(())
+}
+
+pub(crate) fn cuStreamAddCallback(call: &mut Call, stream: u64, callback: u64, user_data: u64, flags: u32) -> Result {
+    if flags != 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    call.driver.stream_call(&call.caller, StreamHandle(stream), callback, user_data, true)
+}
+
+pub(crate) fn cuLaunchHostFunc(call: &mut Call, stream: u64, function: u64, user_data: u64) -> Result {
+    call.driver.stream_call(&call.caller, StreamHandle(stream), function, user_data, false)
+}
+
+pub(crate) fn cuStreamAttachMemAsync(call: &mut Call, _: u64, dptr: u64, _: usize, _: u32) -> Result {
+    call.driver.hint_managed(&call.caller, dptr)
+}

@@ -1,0 +1,73 @@
+//! What a worker may ask of the library besides CUDA. All answer 0 or a `CUresult`.
+
+use std::ffi::{CStr, c_char};
+
+use allocert_contract::trace::{Function, Mark};
+use allocert_driver::CudaError;
+
+use crate::{border, process};
+
+const VERSION: u32 = 1;
+
+/// The version of this set of functions.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn allocert_control_version() -> u32 {
+    VERSION
+}
+
+/// Writes a mark into the trace. `kind`: 1 step begins, 2 step ends, 3 harness begins, 4 harness ends.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
+    answer(|| {
+        let mark = Mark::from_kind(kind).ok_or(CudaError::INVALID_VALUE)?;
+        process::with(Function::cuInit, |session, thread| {
+            if let Some(ring) = session.ring {
+                ring.mark(mark as u16, thread.id, a, b);
+            }
+        })
+    })
+}
+
+/// Makes calls of `function` answer `result`: `count` of them (0: all) from the `nth` from now on (1: the next).
+/// `CUDA_ERROR_NOT_FOUND` if the driver has no such function.
+///
+/// # Safety
+/// `function` is null or a NUL-terminated string.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn allocert_fault_add(function: *const c_char, nth: u64, count: u64, result: i32) -> i32 {
+    answer(|| {
+        let result =
+            CudaError::from_code(result).filter(|_| nth > 0 && !function.is_null()).ok_or(CudaError::INVALID_VALUE)?;
+        // SAFETY: not null, and the caller promises a NUL-terminated string.
+        let name = unsafe { CStr::from_ptr(function) };
+        let function = name
+            .to_str()
+            .ok()
+            .and_then(Function::by_name)
+            .filter(|function| function.implemented())
+            .ok_or(CudaError::NOT_FOUND)?;
+        process::with(function, |session, _| session.driver.faults().add(function, nth, count, result))
+    })
+}
+
+/// Drops all faults, those of the environment too.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
+    answer(|| process::with(Function::cuInit, |session, _| session.driver.faults().clear()))
+}
+
+/// Starts over with an uninitialized driver: no contexts, no memory, no faults. The trace goes on.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn allocert_driver_restart() -> i32 {
+    answer(|| {
+        if process::in_callback() {
+            return Err(CudaError::NOT_PERMITTED);
+        }
+        process::restart();
+        Ok(())
+    })
+}
+
+fn answer(body: impl FnOnce() -> Result<(), CudaError>) -> i32 {
+    border::guard(|| body().map_or_else(CudaError::code, |()| 0))
+}

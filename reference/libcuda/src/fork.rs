@@ -1,0 +1,39 @@
+//! `fork`: the child goes on with a copy of the driver's state and writes to the same trace.
+
+use std::sync::{
+    Once,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::{process, recorder};
+
+static HELD: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn register() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        // SAFETY: the three handlers stay loaded as long as the library is; glibc drops them when it is unloaded.
+        unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+    });
+}
+
+unsafe extern "C" fn before() {
+    if !process::in_callback() {
+        process::hold_for_fork();
+        HELD.store(true, Ordering::Relaxed);
+    }
+}
+
+unsafe extern "C" fn after_in_parent() {
+    if HELD.swap(false, Ordering::Relaxed) {
+        // SAFETY: `before` ran on this thread and left the lock held.
+        unsafe { process::release_after_fork() };
+    }
+}
+
+unsafe extern "C" fn after_in_child() {
+    recorder::PROCESS.store(std::process::id(), Ordering::Relaxed);
+    process::renumber_thread();
+    // SAFETY: this is the thread that `before` ran on, in the child.
+    unsafe { after_in_parent() };
+}

@@ -1,0 +1,83 @@
+//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it is a plain store.
+
+use std::{
+    cell::UnsafeCell,
+    ops::{Deref, DerefMut},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+#[derive(Debug)]
+pub(crate) struct Lock<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `value` is only reached through a `Guard`, of which `held` allows one at a time.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+#[derive(Debug)]
+pub(crate) struct Guard<'l, T>(&'l Lock<T>);
+
+const SPINS: u32 = 64;
+const YIELDS: u32 = 256;
+
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> Guard<'_, T> {
+        if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.wait();
+        }
+        Guard(self)
+    }
+
+    #[cold]
+    fn wait(&self) {
+        let mut tries = 0;
+        while self.held.swap(true, Ordering::Acquire) {
+            match tries {
+                0..SPINS => std::hint::spin_loop(),
+                SPINS..YIELDS => std::thread::yield_now(),
+                YIELDS.. => std::thread::sleep(Duration::from_micros(50)),
+            }
+            tries = (tries + 1).min(YIELDS);
+        }
+    }
+
+    /// Releases a lock whose guard was forgotten.
+    ///
+    /// # Safety
+    /// The calling thread (or, after `fork`, the thread it continues) holds the lock and has no guard left.
+    pub(crate) unsafe fn release(&self) {
+        self.held.store(false, Ordering::Release);
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: this guard is the only one.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this guard is the only one, and it is borrowed exclusively.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.held.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,36 @@
+//! `cuGetProcAddress`: from a name without suffix and a CUDA version to a symbol.
+
+use std::{collections::HashMap, ffi::c_void, sync::OnceLock};
+
+use crate::exports::{SYMBOLS, Symbol};
+
+/// `CUdriverProcAddressQueryResult`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Symbol(*const c_void),
+    SymbolNotFound,
+    VersionNotSufficient,
+}
+
+/// The newest symbol called `name` that is not newer than `version`, and not newer than the driver.
+pub(crate) fn find(name: &str, version: i32, driver_version: i32, per_thread: bool) -> Found {
+    static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Symbol>>> = OnceLock::new();
+    let by_name = BY_NAME.get_or_init(|| {
+        let mut map: HashMap<_, Vec<_>> = HashMap::new();
+        for symbol in SYMBOLS {
+            map.entry(symbol.function.base_name()).or_default().push(symbol);
+        }
+        map
+    });
+    let symbols = by_name.get(name).map_or(&[][..], Vec::as_slice);
+    let known = symbols.iter().filter(|symbol| symbol.function.introduced() <= driver_version);
+    let newest = known
+        .clone()
+        .filter(|symbol| symbol.function.introduced() <= version)
+        .max_by_key(|symbol| symbol.function.introduced());
+    match newest {
+        Some(symbol) => Found::Symbol(symbol.per_thread.filter(|_| per_thread).unwrap_or(symbol.legacy)),
+        None if known.count() > 0 => Found::VersionNotSufficient,
+        None => Found::SymbolNotFound,
+    }
+}
