@@ -67,6 +67,8 @@ pub enum Reason {
     Declined { step: u32, operation: String, message: String },
     /// The worker has no such operation.
     NoSuchOperation { step: u32, operation: String },
+    /// The trace does not show where this step begins or ends.
+    NoMarks { step: u32 },
     /// The trace is incomplete.
     EventsLost { events: u64 },
 }
@@ -87,6 +89,7 @@ impl fmt::Display for Reason {
             Self::NoSuchOperation { step, operation } => {
                 write!(f, "the worker has no operation {operation} (step {step})")
             }
+            Self::NoMarks { step } => write!(f, "the trace does not show where step {step} begins and ends"),
             Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
         }
     }

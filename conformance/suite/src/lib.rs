@@ -15,13 +15,17 @@
 pub mod applicability;
 mod axes;
 pub mod case;
+pub mod exit;
 mod expand;
+pub mod expectations;
 pub mod fixture;
+pub mod judge;
 mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
 pub mod predicate;
+//pub mod report;
 pub mod run;
 mod sense;
 pub mod verdict;

@@ -43,7 +43,9 @@ pub enum Verdict {
     /// Every violation is listed in the expectation file.
     ExpectedViolation,
     /// The expectation file lists a violation that did not happen.
-    UnexpectedConformance,
+    UnexpectedConformance {
+        message: String,
+    },
 }
 
 impl Verdict {
@@ -58,6 +60,12 @@ impl Verdict {
         "unexpected-conformance",
     ];
 
+    /// Whether the case was run and judged to its end.
+    #[must_use]
+    pub fn ran(&self) -> bool {
+        !matches!(self, Self::NotApplicable { .. } | Self::NotObserved { .. } | Self::HarnessError { .. })
+    }
+
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -67,7 +75,7 @@ impl Verdict {
             Self::NotObserved { .. } => "not-observed",
             Self::HarnessError { .. } => "harness-error",
             Self::ExpectedViolation => "expected-violation",
-            Self::UnexpectedConformance => "unexpected-conformance",
+            Self::UnexpectedConformance { .. } => "unexpected-conformance",
         }
     }
 }

@@ -1,0 +1,42 @@
+//! The exit code of a run, computed in one place.
+
+use crate::verdict::{Judgement, Verdict};
+
+/// What a run comes to. Usage errors and broken fixtures end a program with 2 before there is a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All conform, or violate as expected.
+    Conforms = 0,
+    Violations = 1,
+    /// A fixture, an expectation file or the command line is wrong.
+    Usage = 2,
+    /// The harness could not do its work.
+    Harness = 3,
+    NothingRan = 4,
+}
+
+impl Exit {
+    /// A violation counts for more than a harness error: it is certain, and it answers the question.
+    #[must_use]
+    pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
+        let (mut ran, mut broken) = (false, false);
+        for judgement in judgements {
+            match judgement.verdict {
+                Verdict::Violates | Verdict::UnexpectedConformance { .. } => return Self::Violations,
+                Verdict::HarnessError { .. } => broken = true,
+                Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
+                Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}
+            }
+        }
+        match (broken, ran) {
+            (true, _) => Self::Harness,
+            (false, true) => Self::Conforms,
+            (false, false) => Self::NothingRan,
+        }
+    }
+
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}

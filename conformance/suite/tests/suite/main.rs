@@ -1,0 +1,3 @@
+//! The suite's own tests: fixtures, judge, reports.
+
+mod fixtures;
