@@ -1,1 +1,44 @@
-fn main() {}
+//! The `allocert` program: translates a command line into calls and their results into text and an exit code.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod conclude;
+mod coverage;
+mod explain;
+mod failure;
+mod fixtures;
+mod interface;
+mod judge;
+mod list;
+mod progress;
+mod run;
+mod selection;
+mod suite;
+mod terminal;
+mod worker;
+
+use std::process::ExitCode;
+
+use arguments::{Command, Fixtures};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    arguments::read().and_then(obey).unwrap_or_else(Failure::report)
+}
+
+fn obey(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::WorkerNative { socket } => return worker::native(&socket),
+        Command::IpcPeer { arguments } => return worker::peer(&arguments),
+        _ => failure::report_bugs_in_one_line(),
+    }
+    match command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Judge(arguments) => judge::judge(&arguments),
+        Command::Explain { id } => explain::explain(&id),
+        Command::List { filter } => list::list(filter.as_deref()),
+        Command::Coverage { interface } => coverage::coverage(&interface),
+        Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
+        Command::WorkerNative { .. } | Command::IpcPeer { .. } => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -19,7 +19,10 @@ pub enum Error {
     #[error("the worker `{program}` {how} before it connected{}", appended(stderr))]
     NotConnected { program: String, how: String, stderr: String },
 
-    #[error("the worker speaks protocol {spoken}, this program speaks {}; both must come from one build", crate::message::PROTOCOL)]
+    #[error(
+        "the worker speaks protocol {spoken}, this program speaks {}; both must come from one build",
+        crate::message::PROTOCOL
+    )]
     Version { spoken: u32 },
 
     /// The worker looked at the subject and said why it cannot be run.

@@ -73,7 +73,7 @@ impl<'a> Harness<'a> {
     /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
     pub fn load(request: &'a Request) -> Result<Self, Error> {
         adopt_orphans();
-        let (first, loaded) = Session::open(request, 0)?;
+        let (first, loaded) = Session::open(request)?;
         Ok(Self { request, first, loaded })
     }
 
@@ -85,20 +85,20 @@ impl<'a> Harness<'a> {
     ///
     /// # Errors
     /// [`Error::Interrupted`] alone.
-    pub fn run(self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
+    pub fn run(&mut self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
         observer.began(cases.len());
         let batches = batches(cases, self.request.isolation);
         let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
         let workers = self.request.jobs.get().min(batches.len());
-        let (request, first) = (self.request, self.first);
+        let (request, first) = (self.request, &mut self.first);
         thread::scope(|scope| {
             let (sender, reports) = mpsc::channel::<Report>();
-            for number in 1..workers {
+            for _ in 1..workers {
                 let (sender, queue) = (sender.clone(), &queue);
                 // Without this worker the others take its share, so its failure to start changes nothing but the time.
                 scope.spawn(move || {
-                    if let Ok((session, _)) = Session::open(request, number) {
-                        queue.work_off(session, &sender);
+                    if let Ok((mut session, _)) = Session::open(request) {
+                        queue.work_off(&mut session, &sender);
                     }
                 });
             }
@@ -118,7 +118,7 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    fn work_off(&self, mut session: Session<'_>, reports: &Sender<Report>) {
+    fn work_off(&self, session: &mut Session<'_>, reports: &Sender<Report>) {
         while let Some(batch) = self.batches.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let seen = session.run(&self.cases[batch.clone()]);
             let stop = seen.is_err();
@@ -126,7 +126,6 @@ impl Queue<'_> {
                 return;
             }
         }
-        session.close();
     }
 }
 
@@ -159,7 +158,10 @@ fn collect(
             Observation::silent(&case.id, Ending::Lost { message: "no worker took this case".to_owned() })
         })
     });
-    Ok(Sighting { observations: observations.collect(), remarks: remarks.into_iter().map(|(_, remark)| remark).collect() })
+    Ok(Sighting {
+        observations: observations.collect(),
+        remarks: remarks.into_iter().map(|(_, remark)| remark).collect(),
+    })
 }
 
 /// Runs of neighbouring cases that share a process.

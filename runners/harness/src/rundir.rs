@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
@@ -16,6 +17,7 @@ const LONGEST_FOLDER_BYTES: usize = 108 - "/worker-9999.socket\0".len();
 #[derive(Debug)]
 pub struct RunDir {
     folder: TempDir,
+    workers: AtomicUsize,
 }
 
 impl RunDir {
@@ -25,7 +27,7 @@ impl RunDir {
     /// [`Error::Io`] when it cannot be made.
     pub fn create(driver: &Path) -> Result<Self, Error> {
         let folder = folder().map_err(|source| Error::io("make the run's temporary folder", source))?;
-        let run = Self { folder };
+        let run = Self { folder, workers: AtomicUsize::new(0) };
         run.link_driver(driver).map_err(|source| Error::io("link the recording driver", source))?;
         run.write_python_worker().map_err(|source| Error::io("write the Python worker", source))?;
         Ok(run)
@@ -45,8 +47,9 @@ impl RunDir {
         self.path().join("allocert_worker")
     }
 
-    pub(crate) fn socket(&self, worker: usize) -> PathBuf {
-        self.path().join(format!("worker-{worker}.socket"))
+    /// Where the next worker is listened for; no two get the same.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path().join(format!("worker-{}.socket", self.workers.fetch_add(1, Ordering::Relaxed)))
     }
 
     fn link_driver(&self, driver: &Path) -> std::io::Result<()> {

@@ -23,7 +23,6 @@ const SUSPECTS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     request: &'a Request,
-    number: usize,
     worker: Option<Worker>,
     /// Why there is no worker.
     grave: String,
@@ -39,17 +38,10 @@ pub(crate) struct Seen {
 }
 
 impl<'a> Session<'a> {
-    /// Starts worker `number` and has it load the subject.
-    pub(crate) fn open(request: &'a Request, number: usize) -> Result<(Self, Loaded), Error> {
-        let (worker, loaded) = load(request, number)?;
-        let session = Self {
-            request,
-            number,
-            worker: Some(worker),
-            grave: String::new(),
-            restarts_left: RESTARTS,
-            batches: 0,
-        };
+    /// Starts a worker and has it load the subject.
+    pub(crate) fn open(request: &'a Request) -> Result<(Self, Loaded), Error> {
+        let (worker, loaded) = load(request)?;
+        let session = Self { request, worker: Some(worker), grave: String::new(), restarts_left: RESTARTS, batches: 0 };
         Ok((session, loaded))
     }
 
@@ -73,12 +65,6 @@ impl<'a> Session<'a> {
             rest = &rest[begun..];
         }
         Ok(seen)
-    }
-
-    pub(crate) fn close(mut self) {
-        if let Some(worker) = self.worker.take() {
-            worker.quit();
-        }
     }
 
     /// The last of `cases` broke: does it break without the others, and if not, which of them does it take?
@@ -126,7 +112,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.restarts_left -= 1;
-        match load(self.request, self.number) {
+        match load(self.request) {
             Ok((worker, _)) => self.worker = Some(worker),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => self.grave = error.to_string(),
@@ -135,12 +121,21 @@ impl<'a> Session<'a> {
     }
 }
 
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // Somebody who interrupts does not wait for a farewell; the worker is killed with its process.
+        if let Some(worker) = self.worker.take().filter(|_| !self.request.interrupt.is_raised()) {
+            worker.quit();
+        }
+    }
+}
+
 fn broke(last: Option<&Observation>) -> bool {
     last.is_some_and(|observation| observation.ending != Ending::Done)
 }
 
-fn load(request: &Request, number: usize) -> Result<(Worker, Loaded), Error> {
-    let mut worker = Worker::start(&request.launch, &request.run, number, &request.interrupt)?;
+fn load(request: &Request) -> Result<(Worker, Loaded), Error> {
+    let mut worker = Worker::start(&request.launch, &request.run, &request.interrupt)?;
     let subject = request.subject.to_string();
     let told = worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {

@@ -27,7 +27,9 @@ pub enum SubjectError {
     Missing(PathBuf),
     #[error("`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`")]
     FileName { given: String, module: String },
-    #[error("`{0}` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)")]
+    #[error(
+        "`{0}` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
+    )]
     Module(String),
 }
 
@@ -71,9 +73,7 @@ impl fmt::Display for Subject {
 fn reference(text: &str) -> Result<Subject, SubjectError> {
     let wanted = text.split_once(':').map_or(REFERENCES[0], |(_, manager)| manager);
     let known = REFERENCES.into_iter().find(|known| *known == wanted);
-    known
-        .map(|manager| Subject::Reference { manager })
-        .ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
+    known.map(|manager| Subject::Reference { manager }).ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -129,7 +129,10 @@ mod tests {
     #[case("libnone.so", "there is no library libnone.so; build the plugin or correct the path")]
     #[case("./none.so:table", "there is no library ./none.so; build the plugin or correct the path")]
     #[case("pool.py", "`pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
-    #[case("my-pool", "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)")]
+    #[case(
+        "my-pool",
+        "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
+    )]
     fn refuses(#[case] text: &str, #[case] message: &str) {
         assert_eq!(Subject::parse(text).expect_err("no subject").to_string(), message);
     }

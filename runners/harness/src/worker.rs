@@ -84,10 +84,10 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts worker `number` and waits for it to connect.
-    pub(crate) fn start(launch: &Launch, run: &RunDir, number: usize, interrupt: &Interrupt) -> Result<Self, Error> {
+    /// Starts a worker and waits for it to connect.
+    pub(crate) fn start(launch: &Launch, run: &RunDir, interrupt: &Interrupt) -> Result<Self, Error> {
         let ring = Ring::create(run.path())?;
-        let socket = run.socket(number);
+        let socket = run.socket();
         let listener = listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
         let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
         let stream = process.wait_for(&listener, launch.connect_patience, interrupt)?;
@@ -190,11 +190,6 @@ impl Drop for Process {
 }
 
 fn listen(socket: &Path) -> io::Result<UnixListener> {
-    // A restarted worker comes to the same address.
-    match std::fs::remove_file(socket) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
     let listener = UnixListener::bind(socket)?;
     listener.set_nonblocking(true)?;
     Ok(listener)

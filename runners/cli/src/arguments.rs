@@ -1,0 +1,178 @@
+//! The command line. What it accepts is the contract of the project's ARCHITECTURE.md.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Certifies GPU memory-manager plugins against their specification, without a GPU.
+#[derive(Debug, Parser)]
+#[command(name = "allocert", version, after_help = EXIT_CODES)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every case conforms, or is as the expectation file says
+  1  violations
+  2  the command line, a fixture or an expectation file is wrong, or the subject cannot be loaded
+  3  allocert could not do its work
+  4  nothing ran";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the cases of an interface against a subject and judge what was seen
+    Run(Run),
+    /// Judge a recorded run again
+    Judge(Judge),
+    /// Tell what a requirement demands, where it is written and which cases test it
+    Explain {
+        /// A requirement (EMM-ALLOC-03) or a case (emm/alloc/exact-size)
+        id: String,
+    },
+    /// List the cases
+    List {
+        #[arg(long, value_name = "GLOB")]
+        filter: Option<String>,
+    },
+    /// Show which requirements are tested by how many cases
+    Coverage {
+        #[arg(default_value = "emm")]
+        interface: String,
+    },
+    /// Work on fixture files
+    #[command(subcommand)]
+    Fixtures(Fixtures),
+    #[command(hide = true)]
+    WorkerNative { socket: PathBuf },
+    #[command(hide = true)]
+    IpcPeer {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// emm
+    pub(crate) interface: String,
+    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]
+    pub(crate) subject: String,
+    /// Only cases whose name, or a folder of it, matches
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) filter: Option<String>,
+    /// The interpreter for a Python subject [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// Which cases share a process
+    #[arg(long, value_enum, default_value_t = Isolation::Case)]
+    pub(crate) isolation: Isolation,
+    /// Workers side by side [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Seconds for every case, instead of each case's own
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
+    /// Only the I-th of N equal parts of the cases
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// Where to write the run, for `allocert judge`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Judge {
+    /// What `allocert run --out` wrote
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictOptions,
+}
+
+/// What is done with verdicts, however they were come by.
+#[derive(Debug, Args)]
+pub(crate) struct VerdictOptions {
+    /// The violations that are known, with their reasons
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
+    /// Where to write a JUnit report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Fixtures {
+    /// Read fixtures and say what is wrong with them; without a path those of this program
+    Check { paths: Vec<PathBuf> },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Isolation {
+    /// None do
+    Case,
+    /// Those of one group, such as emm/alloc
+    Group,
+    /// All do
+    None,
+}
+
+impl From<Isolation> for allocert_harness::Isolation {
+    fn from(isolation: Isolation) -> Self {
+        match isolation {
+            Isolation::Case => Self::Case,
+            Isolation::Group => Self::Group,
+            Isolation::None => Self::None,
+        }
+    }
+}
+
+/// The `index`-th (from 1) of `count` parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shard {
+    index: usize,
+    count: usize,
+}
+
+impl Shard {
+    /// Whether the case at this position (from 0) is in it.
+    pub(crate) fn holds(self, position: usize) -> bool {
+        position % self.count == self.index - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            _ => Err("expected I/N with I from 1 to N, such as 1/4"),
+        }
+    }
+}
+
+/// Reads the command line; help and version are printed and end the program.
+pub(crate) fn read() -> Result<Command, Failure> {
+    let error = match Program::try_parse() {
+        Ok(program) => return Ok(program.command),
+        Err(error) => error,
+    };
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            terminal::print(&text)?;
+            Err(Failure::done())
+        }
+        _ => Err(Failure::usage(text.trim_start_matches("error: "))),
+    }
+}

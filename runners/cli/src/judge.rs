@@ -1,0 +1,33 @@
+//! `allocert judge RUN`: a recorded run, judged by this program's catalogue.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::process::ExitCode;
+
+use allocert_suite::judge;
+use allocert_suite::run::{self, Judged};
+
+use crate::arguments::Judge;
+use crate::conclude::conclude;
+use crate::failure::Failure;
+use crate::suite::Suite;
+
+pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
+    let suite = Suite::load()?;
+    let expectations = arguments.verdict.expectations(&suite)?;
+    let path = arguments.run.display().to_string();
+    let file = File::open(&arguments.run)
+        .map_err(|error| Failure::usage(format!("cannot read the run file {path}: {error}")))?;
+    let mut recorded = run::read(&path, BufReader::new(file)).map_err(Failure::usage)?;
+    for judged in &mut recorded.cases {
+        again(&suite, judged);
+    }
+    conclude(recorded.header, recorded.cases, expectations.as_ref(), None)
+}
+
+/// A case that was not run keeps its reason: the subject is not here to be asked again.
+fn again(suite: &Suite, judged: &mut Judged) {
+    if let Some(observation) = &judged.observation {
+        judged.judgement = judge::judge(&suite.catalogue, &judged.case, observation);
+    }
+}

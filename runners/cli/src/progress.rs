@@ -1,0 +1,36 @@
+//! A bar on standard error, for a person who waits.
+
+use std::io::{self, IsTerminal};
+
+use allocert_harness::Observer;
+use allocert_suite::observation::Observation;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Draws nothing where nobody looks.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let bar = if io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg}");
+        Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+}
+
+impl Observer for Progress {
+    fn began(&mut self, cases: usize) {
+        self.0.set_length(cases as u64);
+    }
+
+    fn observed(&mut self, observation: &Observation) {
+        self.0.set_message(observation.case.clone());
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,144 @@
+//! `allocert run INTERFACE SUBJECT`
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::{env, thread};
+
+use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Request, RunDir, Sighting, Subject};
+use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
+use allocert_suite::case::Need;
+use allocert_suite::exit::Exit;
+use allocert_suite::judge;
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::run::{self, DriverInfo, Header, Judged};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::arguments::Run;
+use crate::conclude::conclude;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::selection::Filter;
+use crate::suite::Suite;
+use crate::{interface, terminal};
+
+/// The interpreter that started this program, where one did.
+const PYTHON: &str = "ALLOCERT_PYTHON";
+
+pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    let interface = interface::parse(&arguments.interface)?;
+    let subject = Subject::parse(&arguments.subject).map_err(Failure::usage)?;
+    let suite = Suite::load()?;
+    let filter = Filter::new(arguments.filter.as_deref())?;
+    let cases = filter.select(suite.cases_of(interface), arguments.shard)?;
+    let expectations = arguments.verdict.expectations(&suite)?;
+    let out = arguments.out.as_ref().map(create).transpose()?;
+
+    let request = request(arguments, subject)?;
+    let mut harness = Harness::load(&request)?;
+    let header = header(&suite, arguments, harness.loaded());
+    let offer = offer(harness.loaded());
+    let (runnable, decisions) = decide(&cases, &offer);
+    let sighting = harness.run(&runnable, &mut Progress::new())?;
+    let remarks: String = sighting.remarks.iter().map(|remark| format!("note: {remark}\n")).collect();
+    let judged = judge_all(&suite, &cases, decisions, sighting);
+    let exit = conclude(header, judged, expectations.as_ref(), out)?;
+    terminal::print(&remarks)?;
+    Ok(exit)
+}
+
+fn create(path: &PathBuf) -> Result<(PathBuf, File), Failure> {
+    let file = File::create(path);
+    let file =
+        file.map_err(|error| Failure::usage(format!("cannot write the run file {}: {error}", path.display())))?;
+    Ok((path.clone(), file))
+}
+
+fn request(arguments: &Run, subject: Subject) -> Result<Request, Failure> {
+    let run = RunDir::create(&Asset::Driver.find()?)?;
+    let launch = if subject.is_python() {
+        let given = arguments.python.clone().or_else(|| env::var_os(PYTHON).map(PathBuf::from));
+        Launch::python(given.unwrap_or_else(|| PathBuf::from("python3")), &run)
+    } else {
+        let own = env::current_exe();
+        Launch::native(own.map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))?)
+    };
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Ok(Request {
+        run,
+        launch,
+        interface: arguments.interface.clone(),
+        subject,
+        isolation: arguments.isolation.into(),
+        jobs: arguments.jobs.unwrap_or(cores),
+        timeout_s: arguments.timeout,
+        interrupt: listen()?,
+    })
+}
+
+/// The first Ctrl-C ends the run in order, the second one ends this program at once.
+fn listen() -> Result<Interrupt, Failure> {
+    let interrupt = Interrupt::default();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Harness as i32, interrupt.flag())
+            .and_then(|_| signal_hook::flag::register(signal, interrupt.flag()))
+            .map_err(|error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}")))?;
+    }
+    Ok(interrupt)
+}
+
+fn header(suite: &Suite, arguments: &Run, loaded: &Loaded) -> Header {
+    let flavor = match loaded.flavor {
+        Flavor::Native => "native",
+        Flavor::Python => "python",
+    };
+    Header {
+        format: run::FORMAT,
+        allocert: env!("CARGO_PKG_VERSION").to_owned(),
+        suite: suite.hash(),
+        interface: arguments.interface.clone(),
+        subject: run::Subject {
+            argument: arguments.subject.clone(),
+            flavor: flavor.to_owned(),
+            capabilities: loaded.capabilities.clone(),
+            details: loaded.subject.clone().into_iter().collect(),
+        },
+        driver: DriverInfo { kind: Driver::Sim, version: None },
+        started: None,
+    }
+}
+
+fn offer(loaded: &Loaded) -> Offer {
+    let declared = |need: &Need| loaded.capabilities.iter().any(|word| word == need.name());
+    Offer {
+        flavor: loaded.flavor,
+        capabilities: Need::ALL.into_iter().filter(declared).collect::<BTreeSet<_>>(),
+        driver: Driver::Sim,
+        devices: 1,
+        host: loaded.subject.get("host").is_some_and(|host| host.get("numba_cuda").is_some()),
+    }
+}
+
+/// Which cases are run, and the decision on each.
+fn decide<'c>(cases: &[&'c PlannedCase], offer: &Offer) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
+    let decisions: Vec<Applicability> = cases.iter().map(|case| applicability(case, offer)).collect();
+    let runs = |decision: &Applicability| matches!(decision, Applicability::Run);
+    let runnable = cases.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
+    (runnable.collect(), decisions)
+}
+
+/// Every planned case with its judgement, in the order of the plan.
+fn judge_all(suite: &Suite, cases: &[&PlannedCase], decisions: Vec<Applicability>, sighting: Sighting) -> Vec<Judged> {
+    let mut observations = sighting.observations.into_iter();
+    let judged = cases.iter().zip(decisions).map(|(case, decision)| {
+        let observation = if decision == Applicability::Run { observations.next() } else { None };
+        let judgement = match &observation {
+            Some(observation) => judge::judge(&suite.catalogue, case, observation),
+            None => judge::not_run(case, decision),
+        };
+        Judged { case: (*case).clone(), observation, judgement }
+    });
+    judged.collect()
+}

@@ -1,0 +1,50 @@
+//! Which cases a user means.
+
+use allocert_suite::exit::Exit;
+use allocert_suite::plan::PlannedCase;
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::arguments::Shard;
+use crate::failure::Failure;
+
+/// A glob over case names. It takes a case when it matches the name or a folder of it, so `emm/alloc` means the group.
+#[derive(Debug)]
+pub(crate) struct Filter<'a> {
+    text: &'a str,
+    glob: Option<GlobMatcher>,
+}
+
+impl<'a> Filter<'a> {
+    pub(crate) fn new(text: Option<&'a str>) -> Result<Self, Failure> {
+        let glob = text.map(|text| GlobBuilder::new(text).literal_separator(false).build()).transpose();
+        let glob = glob.map_err(|error| Failure::usage(format!("--filter is no glob: {error}")))?;
+        Ok(Self { text: text.unwrap_or("*"), glob: glob.map(|glob| glob.compile_matcher()) })
+    }
+
+    fn takes(&self, id: &str) -> bool {
+        let Some(glob) = &self.glob else { return true };
+        let folders = id.match_indices('/').map(|(end, _)| &id[..end]);
+        glob.is_match(id) || folders.into_iter().any(|folder| glob.is_match(folder))
+    }
+
+    /// The cases that are meant, in their order.
+    pub(crate) fn select<'c>(
+        &self,
+        cases: impl Iterator<Item = &'c PlannedCase>,
+        shard: Option<Shard>,
+    ) -> Result<Vec<&'c PlannedCase>, Failure> {
+        let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(&case.id)).collect();
+        if taken.is_empty() {
+            let message = format!("nothing to do: no case matches `{}`; `allocert list` names them all", self.text);
+            return Err(Failure::new(Exit::NothingRan, message));
+        }
+        let in_shard = |position| shard.is_none_or(|shard| shard.holds(position));
+        let mine: Vec<_> =
+            taken.into_iter().enumerate().filter(|(at, _)| in_shard(*at)).map(|(_, case)| case).collect();
+        if mine.is_empty() {
+            let message = "nothing to do: this shard is empty, because there are more shards than cases";
+            return Err(Failure::new(Exit::NothingRan, message));
+        }
+        Ok(mine)
+    }
+}

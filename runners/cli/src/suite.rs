@@ -1,0 +1,33 @@
+//! The catalogue and the cases that this program was built with.
+
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::{Catalogue, Interface, fixture, run};
+
+use crate::failure::Failure;
+
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) catalogue: Catalogue,
+    pub(crate) cases: Vec<PlannedCase>,
+}
+
+impl Suite {
+    pub(crate) fn load() -> Result<Self, Failure> {
+        let catalogue = Catalogue::embedded()?;
+        let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
+        let cases = fixture::plan(files, &catalogue)?;
+        Ok(Self { catalogue, cases })
+    }
+
+    pub(crate) fn cases_of(&self, interface: Interface) -> impl Iterator<Item = &PlannedCase> {
+        self.cases.iter().filter(move |case| Interface::of_path(&case.id) == Some(interface))
+    }
+
+    /// Names what a run was judged by.
+    pub(crate) fn hash(&self) -> String {
+        let fixtures = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
+        let requirements =
+            self.catalogue.iter().map(|requirement| (requirement.id.as_str(), requirement.statement.as_str()));
+        run::suite_hash(fixtures.chain(requirements))
+    }
+}

@@ -1,0 +1,17 @@
+//! Text for a person on standard output. A reader that stopped reading is no error.
+
+use std::io::{self, Write};
+
+use allocert_suite::exit::Exit;
+
+use crate::failure::Failure;
+
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::Harness, format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,121 @@
+//! What a person is told when the command line, a file or the subject is wrong: the real program, its exit code and its words.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rstest::rstest;
+
+fn allocert(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(arguments).env_remove("ALLOCERT_PYTHON").output().expect("the program that cargo built starts")
+}
+
+/// Exit code and standard error; a refusal prints nothing else.
+fn refused(arguments: &[&str]) -> (i32, String) {
+    let output = allocert(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    let words = String::from_utf8(output.stderr).expect("our words are UTF-8");
+    assert!(words.starts_with("allocert: ") && !words.contains("panicked"), "{words}");
+    (output.status.code().expect("no signal"), words.trim_end().to_owned())
+}
+
+#[rstest]
+#[case::no_interface(&["run", "cuda", "reference"], "allocert: there is no interface `cuda`; there are emm, emm-host, cai-producer, cai-consumer, nep49, nep49-host, place")]
+#[case::no_cases_yet(&["run", "place", "reference"], "allocert: the interface place has no cases yet, so nothing could be certified; there is emm")]
+#[case::no_reference(&["run", "emm", "reference:arena"], "allocert: there is no reference manager `arena`; there are pool, deferred, host-only")]
+#[case::no_library(&["run", "emm", "./libpool.so"], "allocert: there is no library ./libpool.so; build the plugin or correct the path")]
+#[case::file_name(&["run", "emm", "pool.py"], "allocert: `pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
+#[case::no_run_file(&["judge", "none.jsonl"], "allocert: cannot read the run file none.jsonl: No such file or directory (os error 2)")]
+#[case::no_fixture(&["fixtures", "check", "none.yaml"], "allocert: cannot read none.yaml: No such file or directory (os error 2)")]
+#[case::no_folder_for_out(&["run", "emm", "reference", "--out", "none/run.jsonl"], "allocert: cannot write the run file none/run.jsonl: No such file or directory (os error 2)")]
+fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[case] words: &str) {
+    assert_eq!(refused(arguments), (2, words.to_owned()));
+}
+
+#[rstest]
+#[case::shard(&["run", "emm", "reference", "--shard", "3/2"], "expected I/N with I from 1 to N, such as 1/4")]
+#[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]
+#[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "would be zero")]
+#[case::subcommand(&["certify"], "unrecognized subcommand 'certify'")]
+#[case::nothing(&["run", "emm"], "<SUBJECT>")]
+#[case::glob(&["run", "emm", "reference", "--filter", "a["], "--filter is no glob")]
+fn a_wrong_option_is_refused_with_the_reason(#[case] arguments: &[&str], #[case] reason: &str) {
+    let (code, words) = refused(arguments);
+    assert_eq!(code, 2, "{words}");
+    assert!(words.contains(reason), "{words}");
+}
+
+#[rstest]
+#[case(&["run", "emm", "reference", "--filter", "emm/none/*"])]
+#[case(&["list", "--filter", "emm/none/*"])]
+fn a_filter_that_takes_nothing_has_its_own_exit_code(#[case] arguments: &[&str]) {
+    let words = "allocert: nothing to do: no case matches `emm/none/*`; `allocert list` names them all";
+    assert_eq!(refused(arguments), (4, words.to_owned()));
+}
+
+#[test]
+fn a_shard_without_cases_ran_nothing() {
+    let (code, words) = refused(&["run", "emm", "reference", "--shard", "100000/100000"]);
+    assert_eq!((code, words.contains("this shard is empty")), (4, true), "{words}");
+}
+
+#[test]
+fn an_unknown_id_gets_the_closest_one() {
+    let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(words, @"");
+}
+
+#[test]
+fn a_bad_fixture_is_shown_with_its_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("cases/emm/alloc/wrong.yaml");
+    write(&path, "# Nothing.\ncase: emm/alloc/wrong\nabout: x\nsteps:\n  - do: {memallok: {size: 1, as: a}}\n");
+    let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(words, @"");
+}
+
+#[test]
+fn a_file_that_is_no_run_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl");
+    write(&path, "{\"a\": 1}\n");
+    let (code, words) = refused(&["judge", &path.display().to_string()]);
+    assert_eq!(code, 2);
+    assert!(words.contains("run.jsonl:1: not a run file of allocert"), "{words}");
+}
+
+#[test]
+fn an_expectation_file_is_read_before_anything_runs() {
+    let (code, words) = refused(&["run", "emm", "reference", "--expect", "none.yaml"]);
+    assert_eq!(code, 2);
+    assert!(words.starts_with("allocert: cannot read the expectation file none.yaml: "), "{words}");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let program = env!("CARGO_BIN_EXE_allocert");
+    let script = format!("set -o pipefail; '{program}' list | true");
+    let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn the_embedded_fixtures_have_nothing_wrong() {
+    let output = allocert(&["fixtures", "check"]);
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with(", nothing wrong\n"), "{output:?}");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let output = allocert(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @"");
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+    std::fs::write(path, text).expect("writable");
+}
