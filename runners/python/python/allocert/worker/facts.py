@@ -5,6 +5,7 @@ import math
 import operator
 import weakref
 
+import numpy
 from numba.cuda.cudadrv import driver as numba_driver
 
 from .memory import behind, read, referent
@@ -111,19 +112,11 @@ def _buffer(value):
     if not address(read(value, "_bufptr_")):
         return absent
     try:
-        view = memoryview(value)
-        writable = _writable(value)
+        size_bytes = memoryview(value).nbytes
+        array = numpy.ndarray(shape=size_bytes, dtype=numpy.uint8, buffer=value)
     except BaseException:  # noqa: BLE001 - an object without the buffer protocol
         return absent
-    return {"buffer_bytes": view.nbytes, "writable": writable}
-
-
-def _writable(value):
-    try:
-        ctypes.c_char.from_buffer(value)
-    except (TypeError, ValueError, BufferError):
-        return False
-    return True
+    return {"buffer_bytes": size_bytes, "writable": bool(array.flags.writeable)}
 
 
 def memory_info(value):

@@ -27,4 +27,6 @@ def peer_read(case, _on, arguments):
     context = case.context()
     device = int(context.device.id) if context is not None else 0
     with case.driver.harness():
+        # What this process wrote may still be on its way; no order exists between two processes.
+        case.driver.call("cuCtxSynchronize")
         return peer.read(raw, offset, arguments["size"], device)
