@@ -25,7 +25,7 @@ pub mod observation;
 pub mod operation;
 pub mod plan;
 pub mod predicate;
-//pub mod report;
+pub mod report;
 pub mod run;
 mod sense;
 pub mod verdict;

@@ -1,0 +1,87 @@
+//! `allocert coverage`: which requirement is tested by which case and shown to be by which mutant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::{Catalogue, Interface, Level, Requirement};
+
+use crate::plan::PlannedCase;
+use crate::report::table::align;
+
+/// A subject that is built to break one requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mutant<'a> {
+    pub name: &'a str,
+    /// The id of the requirement that it breaks.
+    pub breaks: &'a str,
+}
+
+/// The matrix, then the share of each level that is covered.
+#[must_use]
+pub fn render(catalogue: &Catalogue, cases: &[PlannedCase], mutants: &[Mutant<'_>]) -> String {
+    let cover = Cover::new(catalogue, cases, mutants);
+    let mut rows = vec![["requirement", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
+    rows.extend(catalogue.iter().map(|requirement| cover.row(requirement)));
+    let mut lines = align(&rows, 3);
+    lines.push(String::new());
+    lines.extend(align(&cover.shares(catalogue), 1));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+struct Cover<'a> {
+    /// Fixture files by requirement.
+    cases: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    mutants: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Cover<'a> {
+    fn new(catalogue: &'a Catalogue, cases: &'a [PlannedCase], mutants: &[Mutant<'a>]) -> Self {
+        let mut cover = Self { cases: BTreeMap::new(), mutants: BTreeMap::new() };
+        for case in cases {
+            let interface = Interface::of_path(&case.id).unwrap_or(Interface::Emm);
+            let operations = case.steps.iter().filter_map(|step| catalogue.by_operation(interface, step.r#do.name()));
+            let named = case.requirements().filter_map(|id| catalogue.get(id));
+            for requirement in named.chain(operations) {
+                cover.cases.entry(&requirement.id).or_default().insert(&case.file);
+            }
+        }
+        for mutant in mutants {
+            cover.mutants.entry(mutant.breaks).or_default().insert(mutant.name);
+        }
+        cover
+    }
+
+    fn row(&self, requirement: &Requirement) -> Vec<String> {
+        let cases = match (&requirement.excluded, &requirement.check) {
+            (Some(_), _) => "excluded".to_owned(),
+            (None, Some(_)) => "every".to_owned(),
+            (None, None) => self.count(&self.cases, requirement).to_string(),
+        };
+        let mutants = self.count(&self.mutants, requirement).to_string();
+        let source = format!("{}, {}", requirement.source.text, requirement.source.section);
+        vec![requirement.id.clone(), requirement.level.to_string(), source, cases, mutants]
+    }
+
+    /// By level, over the requirements that can be tested.
+    fn shares(&self, catalogue: &Catalogue) -> Vec<Vec<String>> {
+        let mut rows = vec![["", "requirements", "with a case", "with a mutant"].map(str::to_owned).to_vec()];
+        for level in [Level::Must, Level::Should, Level::May] {
+            let testable = |one: &&Requirement| one.level == level && one.excluded.is_none();
+            let all: Vec<&Requirement> = catalogue.iter().filter(testable).collect();
+            let tested = all.iter().filter(|one| one.check.is_some() || self.count(&self.cases, one) > 0).count();
+            let killed = all.iter().filter(|one| self.count(&self.mutants, one) > 0).count();
+            rows.push(vec![level.to_string(), all.len().to_string(), share(tested, all.len()), share(killed, all.len())]);
+        }
+        rows
+    }
+
+    fn count(&self, of: &BTreeMap<&'a str, BTreeSet<&'a str>>, requirement: &Requirement) -> usize {
+        of.get(requirement.id.as_str()).map_or(0, BTreeSet::len)
+    }
+}
+
+fn share(part: usize, whole: usize) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{part} ({}%)", part * 100 / whole),
+    }
+}

@@ -1,0 +1,192 @@
+//! The report a person reads after a run: a table by group, then every finding with the calls around it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use allocert_contract::trace::{Event, What};
+use allocert_requirements::Level;
+
+use crate::report::style::Palette;
+use crate::report::table::align;
+use crate::report::{Report, call, clean};
+use crate::run::Judged;
+use crate::verdict::{Finding, Verdict};
+
+/// Calls shown before the first and after the last one that a finding points to.
+const AROUND: usize = 2;
+/// Calls shown for one finding at most.
+const CALLS: usize = 14;
+
+/// The whole report, with a newline at its end.
+#[must_use]
+pub fn render(report: &Report<'_>, palette: Palette) -> String {
+    let mut out = String::new();
+    head(&mut out, report, palette);
+    groups(&mut out, report, palette);
+    unrun(&mut out, report, palette);
+    findings(&mut out, report, palette);
+    closing(&mut out, report, palette);
+    out
+}
+
+/// Writing to a string cannot fail.
+macro_rules! line {
+    ($out:expr) => { $out.push('\n') };
+    ($out:expr, $($text:tt)+) => {{
+        let _infallible = writeln!($out, $($text)+);
+    }};
+}
+
+fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let header = report.header;
+    let subject = palette.strong(clean(&header.subject.argument));
+    let driver = match header.driver.kind {
+        crate::applicability::Driver::Sim => "software driver",
+        crate::applicability::Driver::Real => "real driver",
+    };
+    line!(out, "{} {subject} on the {driver}, suite {}", header.interface, header.suite);
+    line!(out);
+}
+
+fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut total: BTreeMap<&str, u64> = BTreeMap::new();
+    for judged in report.cases {
+        let verdict = judged.judgement.verdict.name();
+        *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
+        *total.entry(verdict).or_default() += 1;
+    }
+    let used: Vec<&str> = Verdict::NAMES.into_iter().filter(|name| total.contains_key(name)).collect();
+    let mut rows = vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
+    rows.extend(counts.iter().map(|(group, counts)| row(group, counts, &used)));
+    rows.push(row("all", &total, &used));
+    for (index, text) in align(&rows, 1).iter().enumerate() {
+        let bold = index == 0 || index + 1 == rows.len();
+        line!(out, "{}", if bold { palette.strong(text) } else { text.clone() });
+    }
+}
+
+fn row(name: &str, counts: &BTreeMap<&str, u64>, used: &[&str]) -> Vec<String> {
+    let cell = |verdict: &&str| counts.get(*verdict).map_or_else(|| "·".to_owned(), u64::to_string);
+    std::iter::once(name.to_owned()).chain(used.iter().map(cell)).collect()
+}
+
+/// Every case that says nothing about the subject, by reason.
+fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+    for judged in report.cases {
+        let text = match &judged.judgement.verdict {
+            Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => reason.to_string(),
+            Verdict::HarnessError { message } | Verdict::UnexpectedConformance { message } => message.clone(),
+            Verdict::Conforms | Verdict::Violates | Verdict::ExpectedViolation => continue,
+        };
+        reasons.entry((judged.judgement.verdict.name(), clean(&text))).or_default().push(&judged.case.id);
+    }
+    if !reasons.is_empty() {
+        line!(out);
+    }
+    for ((verdict, reason), cases) in reasons {
+        line!(out, "{}: {reason}", palette.odd(verdict));
+        line!(out, "    {}", palette.faint(some(&cases)));
+    }
+}
+
+fn findings(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let all = report.cases.iter().flat_map(|judged| judged.judgement.findings.iter().map(move |one| (judged, one)));
+    let mut kinds: Vec<(&Judged, &Finding, Vec<&str>)> = Vec::new();
+    for (judged, finding) in all {
+        match kinds.iter_mut().find(|(_, first, _)| same(first, finding)) {
+            Some((_, _, others)) if !others.contains(&finding.case.as_str()) => others.push(&finding.case),
+            Some(_) => {}
+            None => kinds.push((judged, finding, vec![&finding.case])),
+        }
+    }
+    kinds.sort_by_key(|(_, finding, _)| (finding.expected_because.is_some(), finding.level));
+    for (judged, finding, cases) in kinds {
+        line!(out);
+        show(out, report, judged, finding, &cases, palette);
+    }
+}
+
+/// Permutations of one case that break one requirement in one line are shown once.
+fn same(left: &Finding, right: &Finding) -> bool {
+    (&left.requirement, &left.place, left.check, &left.expected_because)
+        == (&right.requirement, &right.place, right.check, &right.expected_because)
+}
+
+fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Finding, cases: &[&str], palette: Palette) {
+    let colour = |text: String| match (finding.level, &finding.expected_because) {
+        (_, Some(_)) => palette.faint(text),
+        (Level::Must, None) => palette.bad(text),
+        (_, None) => palette.odd(text),
+    };
+    line!(out, "{} {} {}", colour(format!("{} {}", finding.level, finding.requirement)), palette.faint("in"), some(cases));
+    if let Some(requirement) = report.catalogue.get(&finding.requirement) {
+        line!(out, "    {}", requirement.statement);
+    }
+    let step = finding.step.and_then(|index| judged.case.steps.get(index as usize));
+    let step = step.map(|step| format!(", step {} {}", step.index, step.r#do.name())).unwrap_or_default();
+    line!(out, "    {} at fixtures/{}{step}", finding.fault, finding.place);
+    line!(out, "    expected  {}", clean(&finding.expected));
+    line!(out, "    observed  {}", clean(&finding.observed));
+    if let Some(reason) = &finding.expected_because {
+        line!(out, "    listed    {}", clean(reason));
+    }
+    calls(out, judged, finding, palette);
+    line!(out, "    {}", palette.faint(format!("more: allocert explain {}", finding.requirement)));
+}
+
+/// The calls that the finding points to and their neighbours.
+fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette) {
+    let Some(observation) = &judged.observation else { return };
+    let calls: Vec<&Event> = observation.events.iter().filter(|event| !matches!(event.what, What::Mark { .. })).collect();
+    let role = |event: &Event| finding.events.iter().find(|witness| witness.seq == event.seq);
+    let meant: Vec<usize> = (0..calls.len()).filter(|index| role(calls[*index]).is_some()).collect();
+    let near = |index: &usize| meant.iter().any(|at| at.abs_diff(*index) <= AROUND);
+    let shown: Vec<usize> = (0..calls.len()).filter(near).take(CALLS).collect();
+    let mut previous = None;
+    for index in shown {
+        if previous.is_some_and(|previous| previous + 1 < index) {
+            line!(out, "              {}", palette.faint("..."));
+        }
+        let event = calls[index];
+        let text = format!("#{:<5} {}", event.seq, call::render(event));
+        let label = if previous.is_none() { "calls" } else { "" };
+        match role(event) {
+            Some(witness) => line!(out, "    {label:<9} {text}  {}", palette.odd(format!("<- {}", witness.role))),
+            None => line!(out, "    {label:<9} {}", palette.faint(text)),
+        }
+        previous = Some(index);
+    }
+}
+
+fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let all = || report.cases.iter().flat_map(|judged| &judged.judgement.findings);
+    let unlisted = |finding: &&Finding| finding.expected_because.is_none();
+    let must = all().filter(unlisted).filter(|finding| finding.level == Level::Must).count();
+    let other = all().filter(unlisted).count() - must;
+    let ran = report.cases.iter().filter(|judged| judged.judgement.verdict.ran()).count();
+    let verdict = match (must, ran) {
+        (_, 0) => palette.odd("nothing ran"),
+        (0, _) => palette.good("no violation"),
+        (1, _) => palette.bad("1 violation"),
+        (count, _) => palette.bad(format!("{count} violations")),
+    };
+    let warnings = match other {
+        0 => String::new(),
+        1 => ", 1 warning".to_owned(),
+        count => format!(", {count} warnings"),
+    };
+    line!(out);
+    line!(out, "{verdict}{warnings} in {ran} of {} cases", report.cases.len());
+}
+
+/// The first case and how many more there are.
+fn some(cases: &[&str]) -> String {
+    match cases {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, second] => format!("{first}, {second}"),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
