@@ -8,13 +8,13 @@ use allocert_suite::judge;
 use allocert_suite::run::{self, Judged};
 
 use crate::arguments::Judge;
-use crate::conclude::conclude;
+use crate::conclude::Conclusion;
 use crate::failure::Failure;
 use crate::suite::Suite;
 
 pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
     let suite = Suite::load()?;
-    let expectations = arguments.verdict.expectations(&suite)?;
+    let conclusion = Conclusion::prepare(&suite, &arguments.verdict, None)?;
     let path = arguments.run.display().to_string();
     let file = File::open(&arguments.run)
         .map_err(|error| Failure::usage(format!("cannot read the run file {path}: {error}")))?;
@@ -22,7 +22,7 @@ pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
     for judged in &mut recorded.cases {
         again(&suite, judged);
     }
-    conclude(recorded.header, recorded.cases, expectations.as_ref(), None)
+    conclusion.draw(&recorded.header, recorded.cases)
 }
 
 /// A case that was not run keeps its reason: the subject is not here to be asked again.

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::report::list;
+
 use crate::failure::Failure;
 use crate::selection::Filter;
 use crate::suite::Suite;
@@ -9,9 +12,7 @@ use crate::terminal;
 
 pub(crate) fn list(filter: Option<&str>) -> Result<ExitCode, Failure> {
     let suite = Suite::load()?;
-    let cases = Filter::new(filter)?.select(suite.cases.iter(), None)?;
-    let width = cases.iter().map(|case| case.id.len()).max().unwrap_or_default();
-    let lines = cases.iter().map(|case| format!("{:width$}  {}\n", case.id, case.about));
-    terminal::print(&lines.collect::<String>())?;
+    let cases: Vec<PlannedCase> = Filter::new(filter)?.select(suite.cases.iter(), None)?.into_iter().cloned().collect();
+    terminal::print(&list::render(&cases))?;
     Ok(ExitCode::SUCCESS)
 }

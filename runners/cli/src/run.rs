@@ -1,7 +1,6 @@
 //! `allocert run INTERFACE SUBJECT`
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +16,7 @@ use allocert_suite::run::{self, DriverInfo, Header, Judged};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::Run;
-use crate::conclude::conclude;
+use crate::conclude::Conclusion;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::selection::Filter;
@@ -33,8 +32,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let suite = Suite::load()?;
     let filter = Filter::new(arguments.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(interface), arguments.shard)?;
-    let expectations = arguments.verdict.expectations(&suite)?;
-    let out = arguments.out.as_ref().map(create).transpose()?;
+    let conclusion = Conclusion::prepare(&suite, &arguments.verdict, arguments.out.as_ref())?;
 
     let request = request(arguments, subject)?;
     let mut harness = Harness::load(&request)?;
@@ -44,16 +42,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let sighting = harness.run(&runnable, &mut Progress::new())?;
     let remarks: String = sighting.remarks.iter().map(|remark| format!("note: {remark}\n")).collect();
     let judged = judge_all(&suite, &cases, decisions, sighting);
-    let exit = conclude(header, judged, expectations.as_ref(), out)?;
+    let exit = conclusion.draw(&header, judged)?;
     terminal::print(&remarks)?;
     Ok(exit)
-}
-
-fn create(path: &PathBuf) -> Result<(PathBuf, File), Failure> {
-    let file = File::create(path);
-    let file =
-        file.map_err(|error| Failure::usage(format!("cannot write the run file {}: {error}", path.display())))?;
-    Ok((path.clone(), file))
 }
 
 fn request(arguments: &Run, subject: Subject) -> Result<Request, Failure> {

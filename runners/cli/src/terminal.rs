@@ -1,10 +1,12 @@
 //! Text for a person on standard output. A reader that stopped reading is no error.
 
-use std::io::{self, Write};
+use std::env;
+use std::io::{self, IsTerminal, Write};
 
 use allocert_suite::exit::Exit;
 
 use crate::failure::Failure;
+use allocert_suite::report::style::Palette;
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
@@ -14,4 +16,9 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Colour for a person, none for a file.
+pub(crate) fn palette() -> Palette {
+    Palette::detect(io::stdout().is_terminal(), env::var_os("NO_COLOR").as_deref())
 }
