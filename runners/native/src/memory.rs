@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use allocert_abi::emm::{KIND_DEVICE, KIND_MAPPED, KIND_PINNED};
+use allocert_cuda::{Driver, DriverError};
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::{Value, json};
 
@@ -119,9 +120,7 @@ impl Scene<'_> {
         match place {
             Place::Device(pointer) => {
                 let driver = self.driver()?;
-                // SAFETY: an address that the subject gave out as device memory; the driver refuses one that
-                // is not device memory of this process, and a subject that lies damages its own process.
-                let fill = || unsafe { driver.memset_d8(pointer, byte, size_bytes) };
+                let fill = || fill_device(driver, pointer, byte, size_bytes);
                 self.recorder.aside(fill).map_err(driver_error)?;
             }
             Place::Host(address) => {
@@ -145,7 +144,7 @@ impl Scene<'_> {
             match place {
                 Place::Device(pointer) => {
                     let driver = self.driver()?;
-                    // SAFETY: as for fill.
+                    // SAFETY: as in fill_device.
                     let copy = || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
                     self.recorder.aside(copy).map_err(driver_error)?;
                 }
@@ -180,6 +179,15 @@ impl Scene<'_> {
         };
         Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
     }
+}
+
+/// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after nothing here.
+fn fill_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<(), DriverError> {
+    // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is not
+    // memory of this process, and a subject that lies damages its own process.
+    unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
+    // SAFETY: as above; the copy waits for what the default stream did before.
+    if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
 }
 
 /// Nothing came back: an untouched `out` structure.
