@@ -1,5 +1,6 @@
 """The operations through real numba-cuda, with the subject installed as its memory manager."""
 
+import ctypes
 import os
 import sys
 import types
@@ -142,3 +143,13 @@ def host_reset(_case, _on, _arguments):
 def close(case, _on, _arguments):
     cuda.close()
     case.forget_contexts()
+    _retain_again(case)
+
+
+def _retain_again(case):
+    """cuda.core remembers the primary contexts that Numba has just released, and never retains them again: the next
+    context would be a dead one, whatever the plugin does. So the worker does it for cuda.core."""
+    context = ctypes.c_void_p()
+    with case.driver.harness():
+        for device in numba_driver.driver.devices.values():
+            case.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device.id))

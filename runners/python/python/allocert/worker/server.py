@@ -1,6 +1,5 @@
 """The process that loads the subject once and forks a child for each batch."""
 
-import contextlib
 import gc
 import importlib.metadata
 import os
@@ -71,8 +70,8 @@ class Server:
             raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
         os.environ.pop("NUMBA_CUDA_MEMORY_MANAGER", None)
         os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
-        with self._driver.harness():
-            _import_numba()
+        # No call may reach the driver here: it reads its settings at the first one, and those are a case's to choose.
+        _import_numba()
         return _versions()
 
     def run(self, body):
@@ -103,7 +102,6 @@ def _import_numba():
 
     try:
         import numba.cuda.cudadrv.driver  # noqa: F401
-        from cuda.bindings import driver as binding
     except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
         missing = isinstance(error, ModuleNotFoundError)
         what = "is not installed" if missing else "cannot be imported"
@@ -112,10 +110,6 @@ def _import_numba():
         raise Refused(
             "host", f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}", bounded(detail, 16384)
         ) from None
-    # Looks up all of the driver's functions, once for all children, and initializes nothing. Only an optimization: a
-    # driver that cannot even tell its version fails again in the first step, where it is seen.
-    with contextlib.suppress(RuntimeError):
-        binding.cuDriverGetVersion()
 
 
 def _versions():
