@@ -2,9 +2,9 @@
 
 use std::io;
 
+use allocert_suite::observation::Outcome;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
-use allocert_suite::observation::Outcome;
 
 use crate::outbox::Outbox;
 use crate::protocol::{Case, Line, Run};

@@ -8,10 +8,7 @@
 //! [`scene`] performs one case's steps, one module a noun; [`subject`] is what a subject can be asked,
 //! answered by a C [`table`] or by the [`builtin`] reference.
 
-#![expect(
-    unsafe_code,
-    reason = "this crate calls foreign libraries, forks, and shares memory with its forks"
-)]
+#![expect(unsafe_code, reason = "this crate calls foreign libraries, forks, and shares memory with its forks")]
 
 mod batch;
 mod builtin;

@@ -32,9 +32,9 @@ pub(crate) fn load(interface: &str, subject: &str) -> Result<Box<dyn Subject>, R
 
 fn library(subject: &str) -> Result<Box<dyn Subject>, Refused> {
     let (path, symbol) = split(subject);
-    let path = path.canonicalize().map_err(|error| {
-        refused("open", format!("{}: cannot be opened", path.display()), error.to_string())
-    })?;
+    let path = path
+        .canonicalize()
+        .map_err(|error| refused("open", format!("{}: cannot be opened", path.display()), error.to_string()))?;
     Ok(Box::new(Table::open(path, symbol)?))
 }
 

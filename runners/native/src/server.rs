@@ -73,8 +73,7 @@ impl Server {
     }
 
     fn adopt(&mut self, subject: Box<dyn Subject>) -> Loaded {
-        let loaded =
-            Loaded { flavor: "native", capabilities: subject.capabilities(), subject: subject.portrait() };
+        let loaded = Loaded { flavor: "native", capabilities: subject.capabilities(), subject: subject.portrait() };
         self.subject = Some(subject);
         loaded
     }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use allocert_abi::emm::{
-    self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, HOST_MAPPED, HOST_PORTABLE, HOST_WRITE_COMBINED, Plugin,
-    PluginFn, Status,
+    self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, HOST_MAPPED, HOST_PORTABLE, HOST_WRITE_COMBINED, Plugin, PluginFn,
+    Status,
 };
 use allocert_cuda::Context;
 use allocert_suite::observation::{Facts, Raised};
@@ -137,8 +137,7 @@ impl Subject for Table {
         if !self.is_spoken() {
             return vec!["native"];
         }
-        let claims =
-            [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
+        let claims = [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
         let claimed = claims.into_iter().filter(|(bit, _)| self.plugin.capabilities & bit != 0);
         ["native", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
     }

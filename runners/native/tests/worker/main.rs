@@ -72,7 +72,8 @@ fn a_crash_loses_no_line_and_not_the_server() {
     worker.load(&plugin("crash"));
     for _ in 0..2 {
         let lines = worker.run(&[case("leave", &[json!({"initialize": {}}), memalloc("a")])]);
-        let kinds: Vec<&str> = lines.iter().filter_map(|line| Some(line.as_object()?.keys().next()?.as_str())).collect();
+        let kinds: Vec<&str> =
+            lines.iter().filter_map(|line| Some(line.as_object()?.keys().next()?.as_str())).collect();
         assert_eq!(kinds, ["child", "case", "step", "step", "step", "ended"]);
         assert_eq!(lines[5]["ended"]["exit"], json!({"signal": 11}));
     }
