@@ -3,7 +3,7 @@
 /// The candidate within a third of the word's length in edits, if there is one.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    let limit = ((word.chars().count() + 1) / 3).max(1);
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

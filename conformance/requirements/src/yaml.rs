@@ -47,7 +47,7 @@ impl std::error::Error for Refusal {}
 impl Refusal {
     /// The length of the word at the position, so that the caret underlines all of it.
     fn width(&self) -> usize {
-        let word = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
+        let word = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.' | '/');
         self.text.chars().skip(self.column - 1).take_while(word).count().max(1)
     }
 }
@@ -148,9 +148,20 @@ fn describe(error: &Error) -> (String, Option<&str>, Vec<&'static str>) {
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None, Vec::new())
         }
-        Error::InvalidScalar { ty, .. } => (format!("not a valid {ty}"), None, Vec::new()),
+        Error::InvalidScalar { ty, .. } => (format!("expected {}", plain(ty)), None, Vec::new()),
         Error::Unexpected { expected, .. } => (format!("expected {expected}"), None, Vec::new()),
         other => (first_line(&other.to_string()), None, Vec::new()),
+    }
+}
+
+/// A Rust type as a word of the format.
+fn plain(ty: &str) -> &str {
+    match ty.as_bytes() {
+        b"bool" => "`true` or `false`",
+        [b'u', ..] => "a whole number from 0 on",
+        [b'i', ..] => "a whole number",
+        [b'f', ..] => "a number",
+        _ => ty,
     }
 }
 

@@ -24,12 +24,13 @@ pub(crate) fn permutations(document: &Document<'_>) -> Result<Vec<Permutation>, 
     let Axes(axes) = document.read::<Head>()?.axes;
     let names: Vec<&str> = axes.iter().map(|(name, _)| name.as_str()).collect();
     let used = used(document, &names)?;
+    let line = document.find(1, "axes").map_or(1, |(line, _)| line);
     let mut choices: Vec<Vec<(&str, String)>> = vec![Vec::new()];
     for (name, values) in &axes {
         if !used.contains(&name.as_str()) {
-            return Err(document.refuse_word(1, name, format!("axis `{name}` is not used: the text has no `${name}`")));
+            return Err(document.refuse_word(line, name, format!("axis `{name}` is not used: the text has no `${name}`")));
         }
-        let values = texts(document, name, values)?;
+        let values = texts(document, line, name, values)?;
         choices = choices
             .iter()
             .flat_map(|chosen| {
@@ -78,19 +79,19 @@ impl<'de> Deserialize<'de> for Axes {
 }
 
 /// The values of one axis as they will stand in the text.
-fn texts(document: &Document<'_>, name: &str, values: &[Value]) -> Result<Vec<String>, Box<Refusal>> {
+fn texts(document: &Document<'_>, line: usize, name: &str, values: &[Value]) -> Result<Vec<String>, Box<Refusal>> {
     if values.is_empty() {
-        return Err(document.refuse_word(1, name, format!("axis `{name}` has no values")));
+        return Err(document.refuse_word(line, name, format!("axis `{name}` has no values")));
     }
     let mut texts = Vec::new();
     for value in values {
         let text = match value {
             Value::String(text) if !text.contains('\n') => text.clone(),
             Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
-            _ => return Err(document.refuse_word(1, name, format!("a value of axis `{name}` is no scalar"))),
+            _ => return Err(document.refuse_word(line, name, format!("a value of axis `{name}` is no scalar"))),
         };
         if texts.contains(&text) {
-            return Err(document.refuse_word(1, name, format!("axis `{name}` has the value {text} twice")));
+            return Err(document.refuse_word(line, name, format!("axis `{name}` has the value {text} twice")));
         }
         texts.push(text);
     }

@@ -147,7 +147,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::SubjectViolated => "the subject violated",
+            Self::SubjectViolated => "the subject violated this",
             Self::SubjectDeclined => "the subject declined",
             Self::SuiteCouldNotSee => "the suite could not see",
             Self::FixtureBroken => "the fixture is broken",

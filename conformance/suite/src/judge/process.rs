@@ -87,11 +87,7 @@ fn during(scene: &Scene<'_>, step: Option<u32>) -> String {
 /// The last driver call of all, which a crash usually has to do with.
 fn last_call(scene: &Scene<'_>) -> Vec<Witness> {
     let last: Option<&Event> = scene.observation.events.iter().rev().find(|event| call(event).is_some());
-    let role = |event: &Event| match call(event).and_then(|call| call.result) {
-        Some(_) => "the last driver call",
-        None => "never returned from here",
-    };
-    last.map(|event| witness(event.seq, role(event))).into_iter().collect()
+    last.map(|event| witness(event.seq, "the last driver call")).into_iter().collect()
 }
 
 fn stderr(printed: &Captured) -> String {

@@ -46,7 +46,8 @@ fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
     for requirement in case.requirements().collect::<std::collections::BTreeSet<_>>() {
         test.add_property(Property::new("requirement", requirement));
     }
-    if !judgement.findings.is_empty() {
+    // A failure says it all already; warnings and listed violations have no other place.
+    if !judgement.findings.is_empty() && judgement.verdict != Verdict::Violates {
         test.set_system_out(body(report, judged));
     }
     test

@@ -178,7 +178,7 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
         count => format!(", {count} warnings"),
     };
     line!(out);
-    line!(out, "{verdict}{warnings} in {ran} of {} cases", report.cases.len());
+    line!(out, "{verdict}{warnings}; {ran} of {} cases ran", report.cases.len());
 }
 
 /// The first case and how many more there are.

@@ -1,3 +1,14 @@
-//! The suite's own tests: fixtures, judge, reports.
+//! The suite's own tests, from fixture files to reports. Observations are made by hand: no subject runs here.
 
+mod always;
+mod applicability;
+mod calls;
+mod expectations;
 mod fixtures;
+mod kinds;
+mod plan;
+mod predicates;
+mod record;
+mod reports;
+mod runfile;
+mod verdicts;

@@ -1,0 +1,47 @@
+//! What runs against whom.
+
+use allocert_suite::applicability::Applicability::{self, NotApplicable, NotObserved, Run};
+use allocert_suite::applicability::{Driver, Flavor, Offer, Reason, applicability};
+use allocert_suite::case::Need;
+use rstest::rstest;
+
+use crate::record::case;
+
+const STEP: &str = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+const FAULT: &str = "steps:\n  - do: {fault: {call: cuMemAlloc, error: 2}}\n  - do: {memalloc: {size: 64, as: a}}\n    \
+                     expect: {EMM-T-01: {raises: [any]}}\n";
+const HOST: &str = "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+
+fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
+    Offer { flavor, driver, capabilities: capabilities.iter().copied().collect(), devices: 1, host: flavor == Flavor::Python }
+}
+
+#[rstest]
+#[case::plain("", offer(Flavor::Native, Driver::Sim, &[]), Run)]
+#[case::declared("needs: [ipc]\n", offer(Flavor::Native, Driver::Sim, &[Need::Ipc]), Run)]
+#[case::undeclared("needs: [ipc]\n", offer(Flavor::Native, Driver::Sim, &[]), NotApplicable(Reason::NotDeclared { need: Need::Ipc }))]
+#[case::python("needs: [python]\n", offer(Flavor::Native, Driver::Sim, &[]), NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python }))]
+#[case::native("needs: [native]\n", offer(Flavor::Python, Driver::Sim, &[]), NotApplicable(Reason::OtherFlavor { flavor: Flavor::Native }))]
+#[case::peer("needs: [peer]\n", offer(Flavor::Python, Driver::Sim, &[]), NotObserved(Reason::NoPeer))]
+#[case::two_devices_sim("needs: [two_devices]\n", offer(Flavor::Python, Driver::Sim, &[]), Run)]
+#[case::two_devices_real("needs: [two_devices]\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::TooFewDevices { needed: 2, found: 1 }))]
+#[case::settings_real("driver: {version: 12000}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::SoftwareDriverOnly { because: "the case changes the driver's settings".into() }))]
+fn needs_meet_the_offer(#[case] head: &str, #[case] offer: Offer, #[case] expected: Applicability) {
+    assert_eq!(applicability(&case(&format!("{head}{STEP}")), &offer), expected);
+}
+
+#[test]
+fn a_fault_is_injected_into_the_software_driver_only() {
+    let real = applicability(&case(FAULT), &offer(Flavor::Native, Driver::Real, &[]));
+    let because = "the case makes driver calls fail".to_owned();
+    assert_eq!(real, NotObserved(Reason::SoftwareDriverOnly { because }));
+    assert_eq!(applicability(&case(FAULT), &offer(Flavor::Native, Driver::Sim, &[])), Run);
+}
+
+#[test]
+fn the_host_is_python() {
+    let native = applicability(&case(HOST), &offer(Flavor::Native, Driver::Sim, &[]));
+    assert_eq!(native, NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python }));
+    let without = Offer { host: false, ..offer(Flavor::Python, Driver::Sim, &[]) };
+    assert_eq!(applicability(&case(HOST), &without), NotObserved(Reason::NoHost));
+}

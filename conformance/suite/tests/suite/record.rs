@@ -1,0 +1,168 @@
+//! Observations by hand: a small catalogue, cases from text, and a recorder that plays worker and driver.
+
+use allocert_contract::trace::{Call, Event, Function, Mark, What};
+use allocert_suite::observation::{Captured, Ending, Facts, Observation, Outcome, Raised, StepOutcome};
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::verdict::{Judgement, Verdict};
+use allocert_suite::{Catalogue, fixture, judge};
+use serde_json::{Value, json};
+
+pub(crate) const CONTEXT: u64 = 0xc0;
+pub(crate) const THREAD: u32 = 7;
+const PROCESS: u32 = 70;
+
+const CHECKS: [&str; 12] = [
+    "leak",
+    "double_free",
+    "foreign_free",
+    "use_after_free",
+    "overlap",
+    "driver_misuse",
+    "context_balance",
+    "crash",
+    "hang",
+    "exit",
+    "chatter",
+    "finalizer_error",
+];
+
+/// `EMM-T-01` is free for expectations, `EMM-OP-…` stand for operations, `EMM-CHECK-…` for the always-on checks.
+pub(crate) fn catalogue() -> Catalogue {
+    let mut text = entry("EMM-T-01", "MUST", "");
+    text.push_str(&entry("EMM-T-02", "SHOULD", ""));
+    for operation in ["memalloc", "create", "reset", "destroy", "drop", "get_memory_info"] {
+        let id = format!("EMM-OP-{}", operation.to_uppercase());
+        text.push_str(&entry(&id, "MUST", &format!("  operation: {operation}\n")));
+    }
+    for check in CHECKS {
+        let level = if check == "chatter" { "SHOULD" } else { "MUST" };
+        let id = format!("EMM-CHECK-{}", check.to_uppercase());
+        text.push_str(&entry(&id, level, &format!("  check: {check}\n")));
+    }
+    Catalogue::from_files([("emm/test.yaml", text.as_str())]).expect("written here")
+}
+
+fn entry(id: &str, level: &str, more: &str) -> String {
+    format!(
+        "- id: {id}\n  level: {level}\n  role: plugin\n  statement: Statement of {id}.\n  \
+         source: {{text: a text, section: a section}}\n  versions: [one]\n  observed_by: [trace]\n{more}"
+    )
+}
+
+/// A case of one step that allocates `a` and expects what is given.
+pub(crate) fn memalloc(expect: &str) -> PlannedCase {
+    case(&format!("steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {expect}\n"))
+}
+
+pub(crate) fn case(rest: &str) -> PlannedCase {
+    let text = format!("# A case of the suite's own tests.\ncase: emm/test/case\nabout: a test\n{rest}");
+    let planned = fixture::plan_file("cases/emm/test/case.yaml", &text, &catalogue());
+    planned.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0)
+}
+
+/// Plays worker and driver. Steps are 0 attach, 1 create, 2 and on the case's own.
+pub(crate) struct Recorder {
+    pub(crate) case: PlannedCase,
+    pub(crate) seen: Observation,
+}
+
+impl Recorder {
+    /// A recorder after setup.
+    pub(crate) fn new(case: PlannedCase) -> Self {
+        let seen = Observation::silent(&case.id, Ending::Done);
+        let mut recorder = Self { case, seen };
+        recorder.mark(Mark::StepBegin, u64::from(u32::MAX));
+        recorder.step(&[], json!({})).step(&[], json!({}))
+    }
+
+    /// The next step makes these calls and returns these facts.
+    pub(crate) fn step(self, calls: &[Call], facts: Value) -> Self {
+        let facts: Facts = serde_json::from_value(facts).expect("an object");
+        self.outcome(calls, Outcome::Returned(facts))
+    }
+
+    pub(crate) fn raise(self, calls: &[Call], raised: Raised) -> Self {
+        self.outcome(calls, Outcome::Raised(raised))
+    }
+
+    pub(crate) fn outcome(mut self, calls: &[Call], outcome: Outcome) -> Self {
+        let index = self.seen.steps.len() as u32;
+        self.mark(Mark::StepBegin, u64::from(index));
+        for call in calls {
+            self.event(What::Call(call.clone()));
+        }
+        self.mark(Mark::StepEnd, u64::from(index));
+        self.seen.steps.push(StepOutcome { index, outcome });
+        self
+    }
+
+    /// The remaining steps return nothing and call nothing.
+    pub(crate) fn rest(mut self) -> Self {
+        while self.seen.steps.len() < self.case.steps.len() {
+            self = self.step(&[], json!({}));
+        }
+        self.seen.done = true;
+        self
+    }
+
+    /// A step begins, makes calls, and is never heard of again.
+    pub(crate) fn dies(mut self, calls: &[Call], ending: Ending) -> Self {
+        let index = self.seen.steps.len() as u64;
+        self.mark(Mark::StepBegin, index);
+        for call in calls {
+            self.event(What::Call(call.clone()));
+        }
+        self.seen.ending = ending;
+        self
+    }
+
+    pub(crate) fn prints(mut self, text: &str) -> Self {
+        self.seen.stderr = Captured { text: text.to_owned(), bytes: text.len() as u64 };
+        self
+    }
+
+    pub(crate) fn mark(&mut self, mark: Mark, a: u64) {
+        self.event(What::Mark { mark, a, b: 0 });
+    }
+
+    pub(crate) fn event(&mut self, what: What) {
+        let seq = self.seen.events.len() as u64;
+        self.seen.events.push(Event { seq, thread: THREAD, process: PROCESS, context: CONTEXT, what });
+    }
+
+    pub(crate) fn judged(&self) -> Judgement {
+        judge::judge(&catalogue(), &self.case, &self.seen)
+    }
+
+    /// The ids of all findings.
+    pub(crate) fn found(&self) -> Vec<String> {
+        self.judged().findings.into_iter().map(|finding| finding.requirement).collect()
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        self.judged().verdict
+    }
+}
+
+pub(crate) fn call(function: Function, args: &[u64], out: &[u64], result: i32) -> Call {
+    let mut call = Call { function, args: [0; 8], out: [0; 3], result: Some(result), per_thread: false, injected: false };
+    call.args[..args.len()].copy_from_slice(args);
+    call.out[..out.len()].copy_from_slice(out);
+    call
+}
+
+pub(crate) fn alloc(pointer: u64, size: u64) -> Call {
+    call(Function::cuMemAlloc_v2, &[size], &[pointer], 0)
+}
+
+pub(crate) fn free(pointer: u64, result: i32) -> Call {
+    call(Function::cuMemFree_v2, &[pointer], &[], result)
+}
+
+pub(crate) fn memory(pointer: u64, size: u64) -> Value {
+    json!({"kind": "device", "pointer": pointer, "host_pointer": 0, "size_bytes": size})
+}
+
+pub(crate) fn error(class: &str, code: Option<i32>, message: &str) -> Raised {
+    Raised { r#type: class.to_owned(), bases: vec![class.to_owned()], message: message.to_owned(), code, status: None }
+}

@@ -1,0 +1,137 @@
+//! What a person reads.
+
+use allocert_contract::trace::Call;
+use allocert_suite::applicability::{Applicability, Reason};
+use allocert_suite::case::Need;
+use allocert_suite::judge;
+use allocert_suite::observation::Ending;
+use allocert_suite::report::coverage::{self, Mutant};
+use allocert_suite::report::style::Palette;
+use allocert_suite::report::{Report, clean, explain, junit, list, terminal};
+use allocert_suite::run::Judged;
+use serde_json::json;
+
+use crate::record::{Recorder, alloc, case, catalogue, free, memalloc, memory};
+use crate::runfile::header;
+
+const A: u64 = 0x7d00_0000_0000;
+
+fn renamed(mut recorder: Recorder, id: &str) -> Recorder {
+    id.clone_into(&mut recorder.case.id);
+    id.clone_into(&mut recorder.seen.case);
+    recorder
+}
+
+fn judged(recorder: Recorder) -> Judged {
+    Judged { judgement: recorder.judged(), case: recorder.case, observation: Some(recorder.seen) }
+}
+
+/// One case of every kind: conforming, double free in two permutations, wrong size, crash, chatter, not applicable.
+fn run() -> Vec<Judged> {
+    let expect = "{EMM-T-01: {returns: {size_bytes: {is: 64}}}}";
+    let start = |id: &str| renamed(Recorder::new(memalloc(expect)), id);
+    let fine = start("emm/alloc/size/size:64").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest();
+    let twice = |id| start(id).step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0), free(A, 1)], json!({})).rest();
+    let large = start("emm/alloc/size/size:1000").step(&[alloc(A, 1024)], memory(A, 1024)).step(&[free(A, 0)], json!({})).rest();
+    let dying = Call { result: None, ..free(A, 0) };
+    let crash = start("emm/free/crash").step(&[alloc(A, 64)], memory(A, 64)).dies(&[dying], Ending::Signal(11)).prints("bad\u{1b}[31m red\n");
+    let loud = start("emm/alloc/loud").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest().prints("hello\n");
+    let unmet = Applicability::NotApplicable(Reason::NotDeclared { need: Need::Ipc });
+    let mut unrun = case("needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
+    "emm/ipc/open".clone_into(&mut unrun.id);
+    let unrun = Judged { judgement: judge::not_run(&unrun, unmet), case: unrun, observation: None };
+    let recorders = [fine, twice("emm/free/twice/on:1"), twice("emm/free/twice/on:2"), large, crash, loud];
+    recorders.into_iter().map(judged).chain([unrun]).collect()
+}
+
+fn report<T>(cases: &[Judged], render: impl Fn(&Report<'_>) -> T) -> T {
+    let (header, catalogue) = (header(), catalogue());
+    render(&Report { header: &header, cases, catalogue: &catalogue })
+}
+
+#[test]
+fn the_terminal_report() {
+    insta::assert_snapshot!(report(&run(), |report| terminal::render(report, Palette { colour: false })));
+}
+
+#[test]
+fn colour_is_only_added() {
+    let plain = report(&run(), |report| terminal::render(report, Palette { colour: false }));
+    let coloured = report(&run(), |report| terminal::render(report, Palette { colour: true }));
+    assert!(!plain.contains('\u{1b}'), "an escape in the plain report");
+    let mut bare = String::new();
+    for (index, part) in coloured.split('\u{1b}').enumerate() {
+        bare.push_str(if index == 0 { part } else { part.split_once('m').map_or(part, |(_, rest)| rest) });
+    }
+    assert_eq!(bare, plain);
+    assert!(coloured.len() > plain.len());
+}
+
+#[test]
+fn a_terminal_wants_colour_unless_told_otherwise() {
+    assert!(Palette::detect(true, None).colour);
+    assert!(!Palette::detect(false, None).colour);
+    assert!(!Palette::detect(true, Some("1".as_ref())).colour);
+}
+
+#[test]
+fn the_junit_report() {
+    insta::assert_snapshot!(report(&run(), |report| junit::render(report).expect("a string")));
+}
+
+#[test]
+fn a_requirement_is_explained() {
+    let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
+    insta::assert_snapshot!(explain::render("EMM-T-01", &catalogue(), &cases).expect("it exists"), @r#"
+    EMM-T-01  MUST  plugin
+
+        Statement of EMM-T-01.
+
+    source     a text, "a section"
+    versions   one
+    observed   by trace
+    written in conformance/requirements/catalogue/emm/test.yaml:1
+
+    tested by  fixtures/cases/emm/test/case.yaml
+    "#);
+    insta::assert_snapshot!(explain::render("emm/test/case", &catalogue(), &cases).expect("it exists"), @r#"
+    emm/test/case
+
+        a test
+
+    fixtures/cases/emm/test/case.yaml
+       0  {"attach":{"device":0}}
+       1  {"create":{"as":"m","device":0}}
+       2  {"memalloc":{"size":64,"as":"a"}}
+            EMM-T-01: Statement of EMM-T-01.
+       3  {"drop":{"name":"a"}}
+       4  {"reset":{}}
+       5  {"destroy":{}}
+       6  {"detach":{}}
+    "#);
+    assert_eq!(
+        explain::render("EMM-T-10", &catalogue(), &cases).expect_err("it does not exist"),
+        "no requirement and no case is called EMM-T-10, did you mean EMM-T-01?"
+    );
+}
+
+#[test]
+fn cases_are_listed() {
+    let needing = case("needs: [ipc, peer]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
+    insta::assert_snapshot!(list::render(&[memalloc("{EMM-T-01: {returns: {}}}"), needing]), @r"
+    emm/test/case            a test
+    emm/test/case  ipc,peer  a test
+    ");
+}
+
+#[test]
+fn coverage_counts_cases_and_mutants() {
+    let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
+    let mutants = [Mutant { name: "leaky", breaks: "EMM-CHECK-LEAK" }];
+    insta::assert_snapshot!(coverage::render(&catalogue(), &cases, &mutants));
+}
+
+#[test]
+fn a_subjects_text_cannot_move_the_cursor() {
+    assert_eq!(clean("a\u{1b}[2J\r\nb\u{202e}c"), "a\\u{1b}[2J\\r\\nb\\u{202e}c");
+}

@@ -1,0 +1,111 @@
+//! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that contradict themselves.
+
+use allocert_suite::exit::Exit;
+use allocert_suite::observation::{Ending, Observation, Outcome, Raised, StepOutcome};
+use allocert_suite::verdict::{Judgement, Verdict};
+use rstest::rstest;
+use serde_json::json;
+
+use crate::record::{Recorder, alloc, case, error, free, memalloc, memory};
+
+fn skipped() -> Outcome {
+    Outcome::Skipped { because: "a".to_owned() }
+}
+
+#[rstest]
+#[case::raises_right("{EMM-T-01: {raises: [out_of_memory]}}", error("MemoryError", None, ""), &[])]
+#[case::raises_any("{EMM-T-01: {raises: [any]}}", error("Odd", None, ""), &[])]
+#[case::raises_wrong("{EMM-T-01: {raises: [out_of_memory]}}", error("ValueError", None, ""), &["EMM-T-01"])]
+#[case::message("{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, "no device 3"), &[])]
+#[case::no_message("{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, ""), &["EMM-T-01"])]
+#[case::either("{EMM-T-01: {raises: [out_of_memory], returns: {}}}", error("MemoryError", None, ""), &[])]
+#[case::must_return("{EMM-T-01: {returns: {}}}", error("MemoryError", None, ""), &["EMM-OP-MEMALLOC"])]
+fn an_error_is_judged(#[case] expect: &str, #[case] raised: Raised, #[case] found: &[&str]) {
+    let recorder = Recorder::new(memalloc(expect)).raise(&[], raised).outcome(&[], skipped()).rest();
+    assert_eq!(recorder.found(), found);
+}
+
+#[test]
+fn a_return_where_an_error_was_due_is_a_finding() {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {raises: [out_of_memory, any]}}"));
+    let judged = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest().judged();
+    assert_eq!(judged.findings[0].expected, "memalloc raises out_of_memory or any");
+}
+
+#[test]
+fn a_subject_that_does_nothing_violates() {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[], json!({"kind": "none"}));
+    assert_eq!(recorder.outcome(&[], skipped()).rest().found(), ["EMM-OP-MEMALLOC"]);
+}
+
+#[rstest]
+#[case::with_the_need("needs: [memory_info]\n", "not-applicable")]
+#[case::without("", "violates")]
+fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
+    let text = format!("{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n");
+    let recorder = Recorder::new(case(&text)).raise(&[], error("NotImplementedError", None, "no")).rest();
+    assert_eq!(recorder.verdict().name(), verdict);
+}
+
+#[test]
+fn a_worker_without_the_operation_saw_nothing() {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
+    let recorder = recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() }).outcome(&[], skipped()).rest();
+    assert_eq!(recorder.verdict().name(), "not-observed");
+}
+
+fn forged(change: impl Fn(&mut Observation)) -> Verdict {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
+    let mut recorder = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
+    change(&mut recorder.seen);
+    recorder.verdict()
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_not_believed() {
+    let because = |verdict: Verdict| match verdict {
+        Verdict::HarnessError { message } => message,
+        other => panic!("{other:?}"),
+    };
+    let unknown = StepOutcome { index: 99, outcome: Outcome::Returned(Default::default()) };
+    assert_eq!(because(forged(|seen| seen.steps.push(unknown.clone()))), "the record contradicts itself: an outcome of step 99, and the case has 7");
+    assert!(because(forged(|seen| seen.steps.swap(2, 3))).ends_with("an outcome of step 3 where step 2 was due"));
+    assert!(because(forged(|seen| seen.steps.truncate(4))).ends_with("only 4 of 7 steps have an outcome"));
+    assert!(because(forged(|seen| seen.done = false)).ends_with("the process ended in order, and the case was not done"));
+    assert!(because(forged(|seen| seen.case = "other".to_owned())).ends_with("it is of case other"));
+    assert!(because(forged(|seen| seen.steps[3].outcome = skipped())).contains("which no earlier step failed to make"));
+}
+
+#[test]
+fn events_in_any_disorder_make_no_panic() {
+    let shuffled = forged(|seen| seen.events.reverse());
+    assert_ne!(shuffled.name(), "");
+    let cut = forged(|seen| seen.events.truncate(3));
+    assert_ne!(cut.name(), "");
+}
+
+#[test]
+fn a_lost_process_is_no_verdict_on_the_subject() {
+    let lost = forged(|seen| {
+        seen.done = false;
+        seen.ending = Ending::Lost { message: "the socket closed".to_owned() };
+    });
+    assert_eq!(lost, Verdict::HarnessError { message: "the socket closed".to_owned() });
+}
+
+fn judgement(verdict: Verdict) -> Judgement {
+    Judgement { case: "emm/a/b".to_owned(), verdict, findings: Vec::new(), checked: Default::default() }
+}
+
+#[rstest]
+#[case::nothing(&[], 4)]
+#[case::conforms(&[Verdict::Conforms], 0)]
+#[case::expected(&[Verdict::ExpectedViolation], 0)]
+#[case::violates(&[Verdict::Conforms, Verdict::Violates], 1)]
+#[case::violates_and_breaks(&[Verdict::HarnessError { message: String::new() }, Verdict::Violates], 1)]
+#[case::breaks(&[Verdict::Conforms, Verdict::HarnessError { message: String::new() }], 3)]
+#[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
+fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {
+    let judgements: Vec<Judgement> = verdicts.iter().cloned().map(judgement).collect();
+    assert_eq!(Exit::of(&judgements).code(), code);
+}
