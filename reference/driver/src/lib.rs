@@ -23,8 +23,6 @@ mod registry;
 mod settings;
 mod space;
 mod stream;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 

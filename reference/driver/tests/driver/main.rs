@@ -1,0 +1,8 @@
+//! The driver's rules, asked of the whole machine.
+
+mod contexts;
+mod ipc;
+mod machine;
+mod memory;
+mod pools;
+mod streams;
