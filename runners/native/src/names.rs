@@ -61,6 +61,8 @@ pub(crate) enum Named {
     Buffer(Arc<HostBuffer>),
     Handle { handle: IpcHandle, device: u32 },
     Scope(Arc<Owner>),
+    /// A result that only expectations look at.
+    Numbers,
 }
 
 /// The table of names. A name that a step asks for and that is not here is one that an earlier step

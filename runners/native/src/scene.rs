@@ -51,7 +51,7 @@ impl<'a> Scene<'a> {
             }
             Operation::HostBuffer { size, r#as } => self.host_buffer(*size, r#as),
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
-            Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
+            Operation::GetMemoryInfo { r#as } => self.get_memory_info(on, r#as.as_deref()),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
             Operation::PeerRead { handle, size } => self.peer_read(handle, *size),
             Operation::Reset {} => self.reset(on),
@@ -82,8 +82,11 @@ impl<'a> Scene<'a> {
         Ok(facts([("none", json!(true))]))
     }
 
-    fn get_memory_info(&mut self, on: &str) -> Result<Facts, Halt> {
+    fn get_memory_info(&mut self, on: &str, name: Option<&str>) -> Result<Facts, Halt> {
         let (free_bytes, total_bytes) = self.names.manager(on)?.manager.get_memory_info()?;
+        if let Some(name) = name {
+            self.names.bind(name, Named::Numbers);
+        }
         Ok(facts([
             ("type", json!("allocert_emm_memory_info")),
             ("free_bytes", json!(free_bytes)),
