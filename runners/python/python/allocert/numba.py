@@ -122,6 +122,10 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         memory = _asked(self._manager.memhostalloc, size, mapped, portable, wc)
         return self._host_memory(memory, None, mapped)
 
+    def memallocmanaged(self, size, attach_global):
+        """Not part of the plugin interface: NBEP 7 leaves managed memory out, and Numba asks all the same."""
+        raise NotImplementedError("the reference managers do not manage managed memory")
+
     def mempin(self, owner, pointer, size, mapped=False):
         memory = _asked(self._manager.mempin, pointer, size, mapped)
         return self._host_memory(memory, owner, mapped)

@@ -38,7 +38,8 @@ class Case:
         if device is None:
             return self._contexts.get("attached")
         if device not in self._contexts:
-            with self.driver.harness():
+            # Making a context leaves another one current, or none.
+            with self.driver.harness(), self.driver.current_kept():
                 self._contexts[device] = cuda.gpus[device].get_primary_context()
         return self._contexts[device]
 

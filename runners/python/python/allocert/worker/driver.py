@@ -102,6 +102,17 @@ class Driver:
         with self.harness():
             self.call("cuCtxSetCurrent", ctypes.c_void_p(handle))
 
+    @contextlib.contextmanager
+    def current_kept(self):
+        """Whatever happens inside, the same context is current afterwards."""
+        before = ctypes.c_void_p()
+        if self.code("cuCtxGetCurrent", ctypes.byref(before)) == NOT_INITIALIZED:
+            before.value = None
+        try:
+            yield
+        finally:
+            self.call("cuCtxSetCurrent", before)
+
     def fill(self, pointer, byte, size_bytes):
         with self.harness():
             self.call("cuMemsetD8_v2", ctypes.c_uint64(pointer), ctypes.c_ubyte(byte), ctypes.c_size_t(size_bytes))
