@@ -27,7 +27,7 @@ fn refused(arguments: &[&str]) -> (i32, String) {
 #[case::file_name(&["run", "emm", "pool.py"], "allocert: `pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
 #[case::no_run_file(&["judge", "none.jsonl"], "allocert: cannot read the run file none.jsonl: No such file or directory (os error 2)")]
 #[case::no_fixture(&["fixtures", "check", "none.yaml"], "allocert: cannot read none.yaml: No such file or directory (os error 2)")]
-#[case::no_folder_for_out(&["run", "emm", "reference", "--out", "none/run.jsonl"], "allocert: cannot write the run file none/run.jsonl: No such file or directory (os error 2)")]
+#[case::no_folder_for_out(&["run", "emm", "reference", "--out", "none/run.jsonl"], "allocert: cannot write none/run.jsonl: No such file or directory (os error 2)")]
 fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[case] words: &str) {
     assert_eq!(refused(arguments), (2, words.to_owned()));
 }
@@ -63,7 +63,7 @@ fn a_shard_without_cases_ran_nothing() {
 fn an_unknown_id_gets_the_closest_one() {
     let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(words, @"");
+    insta::assert_snapshot!(words, @"allocert: no requirement and no case is called EMM-ALOC-01, did you mean EMM-ALLOC-01?");
 }
 
 #[test]
@@ -73,7 +73,14 @@ fn a_bad_fixture_is_shown_with_its_line() {
     write(&path, "# Nothing.\ncase: emm/alloc/wrong\nabout: x\nsteps:\n  - do: {memallok: {size: 1, as: a}}\n");
     let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(words, @"");
+    insta::assert_snapshot!(words, @"
+    allocert: fixture broken: unknown word `memallok`
+      --> cases/emm/alloc/wrong.yaml:5:10
+      |
+    5 |   - do: {memallok: {size: 1, as: a}}
+      |          ^^^^^^^^
+      = help: did you mean `memalloc`?
+    ");
 }
 
 #[test]
@@ -112,7 +119,121 @@ fn the_embedded_fixtures_have_nothing_wrong() {
 fn help_names_the_exit_codes() {
     let output = allocert(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
-    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @"");
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @"
+    Certifies GPU memory-manager plugins against their specification, without a GPU
+
+    Usage: allocert <COMMAND>
+
+    Commands:
+      run       Run the cases of an interface against a subject and judge what was seen
+      judge     Judge a recorded run again
+      explain   Tell what a requirement demands, where it is written and which cases test it
+      list      List the cases
+      coverage  Show which requirements are tested by how many cases
+      fixtures  Work on fixture files
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Exit codes:
+      0  every case conforms, or is as the expectation file says
+      1  violations
+      2  the command line, a fixture or an expectation file is wrong, or the subject cannot be loaded
+      3  allocert could not do its work
+      4  nothing ran
+    ");
+}
+
+/// A copy of the program in a folder of its own, with or without a file in the recording driver's place.
+fn installed(driver: bool) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("tmp")).expect("writable");
+    let program = folder.path().join("allocert");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_allocert"), &program)
+        .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_allocert"), &program).map(drop))
+        .expect("a second name for the program");
+    if driver {
+        write(&folder.path().join("liballocert_libcuda.so"), "");
+    }
+    folder
+}
+
+/// Runs the copy on the harness's scripted worker (`runners/harness/tests/worker.py`).
+fn scripted(folder: &Path, subject: &str) -> Command {
+    let worker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/worker.py");
+    let mut command = Command::new(folder.join("allocert"));
+    command.args(["run", "emm", subject, "--filter", "emm/alloc/exact-size", "--python"]).arg(worker);
+    command.env("TMPDIR", folder.join("tmp"));
+    command
+}
+
+#[test]
+fn a_missing_driver_is_named_with_the_command_that_builds_it() {
+    let folder = installed(false);
+    let output = scripted(folder.path(), "scripted:fine").output().expect("it starts");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(words.starts_with("allocert: liballocert_libcuda.so is not beside this program in "), "{words}");
+    assert!(words.ends_with("; `cargo build -p allocert-libcuda` builds it\n"), "{words}");
+}
+
+#[test]
+fn a_subject_that_cannot_be_loaded_is_no_violation() {
+    let folder = installed(true);
+    let output = scripted(folder.path(), "scripted:refuses").output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr), @"
+    allocert: the subject scripted:refuses cannot be loaded (import): No module named 'pool'
+      Traceback
+    ");
+}
+
+#[test]
+fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
+    let folder = installed(true);
+    let mut command = Command::new(folder.path().join("allocert"));
+    let output = command.args(["run", "emm", "pool", "--python", "/none/python"]).output().expect("it starts");
+    let words = "allocert: cannot start the worker `/none/python`: No such file or directory (os error 2); \
+                 name another interpreter with --python\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+}
+
+#[test]
+fn a_recorded_run_is_judged_again_to_the_same_words() {
+    let folder = installed(true);
+    let out = folder.path().join("run.jsonl");
+    let first = scripted(folder.path(), "scripted:fine").arg("--out").arg(&out).output().expect("it starts");
+    let again = allocert(&["judge", &out.display().to_string()]);
+    assert_eq!(first.status.code(), Some(1), "a worker that returns nothing does not conform: {first:?}");
+    assert_eq!((again.status.code(), again.stdout), (first.status.code(), first.stdout));
+}
+
+#[test]
+fn ctrl_c_ends_the_workers_and_leaves_nothing_behind() {
+    let folder = installed(true);
+    let child = scripted(folder.path(), "scripted:hangs_everywhere").args(["--timeout", "60"]).spawn();
+    let mut child = child.expect("it starts");
+    let tmp = folder.path().join("tmp");
+    let left = || std::fs::read_dir(&tmp).expect("it exists").count();
+    wait_until(|| Path::new(&tmp).join("hangs").exists());
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    std::fs::remove_file(tmp.join("hangs")).expect("the worker's sign of life");
+    assert_eq!(left(), 0, "the run's folder is still there");
+    let pattern = folder.path().display().to_string();
+    let found = Command::new("pgrep").args(["-f", &pattern]).output().expect("pgrep");
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "", "a worker is still there");
+}
+
+fn wait_until(true_now: impl Fn() -> bool) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !true_now() {
+        assert!(std::time::Instant::now() < until, "it never happened");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
 
 fn write(path: &Path, text: &str) {

@@ -205,17 +205,17 @@ impl Batch<'_> {
 
     /// One observation for each case that began, with the events between its mark and the next.
     fn observe(&self, progress: Progress) -> Vec<Observation> {
-        let mut slices = split(progress.trace.events).into_iter();
+        let mut traces = split(progress.trace).into_iter();
         let begun = progress.begun.into_iter().zip(self.cases);
         begun
             .map(|(begun, case)| {
-                let events = slices.next().unwrap_or_default();
+                let (events, events_lost) = traces.next().unwrap_or_default();
                 let step_in_flight = in_flight(&events);
                 Observation {
                     steps: begun.steps,
                     // A child that forges the line cannot have ended the step that it is in.
                     done: begun.done && step_in_flight.is_none(),
-                    events_lost: progress.trace.lost_records,
+                    events_lost,
                     events,
                     step_in_flight,
                     ..Observation::silent(&case.id, Ending::Done)
@@ -228,7 +228,7 @@ impl Batch<'_> {
 impl Progress {
     fn take(&mut self, slice: Slice) {
         self.trace.events.extend(slice.events);
-        self.trace.lost_records += slice.lost_records;
+        self.trace.end = slice.end;
     }
 }
 
@@ -249,16 +249,24 @@ fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     }
 }
 
-/// The events of each case; what came before the first case's mark is nobody's.
-fn split(events: Vec<Event>) -> Vec<Vec<Event>> {
-    let mut cases: Vec<Vec<Event>> = Vec::new();
-    for event in events {
+/// The events of each case and how many are missing among them; what came before the first case's mark is nobody's.
+fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
+    let mut cases: Vec<(Vec<Event>, u64)> = Vec::new();
+    let mut due = trace.events.first().map_or(trace.end, |event| event.seq);
+    for event in trace.events {
+        if let Some((_, lost)) = cases.last_mut() {
+            *lost += event.seq.saturating_sub(due);
+        }
+        due = event.seq + 1;
         if matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. }) {
-            cases.push(Vec::new());
+            cases.push((Vec::new(), 0));
         }
-        if let Some(case) = cases.last_mut() {
-            case.push(event);
+        if let Some((events, _)) = cases.last_mut() {
+            events.push(event);
         }
+    }
+    if let Some((_, lost)) = cases.last_mut() {
+        *lost += trace.end.saturating_sub(due);
     }
     cases
 }

@@ -27,7 +27,7 @@ pub enum Isolation {
     Case,
     /// Those of one group, such as `emm/alloc`.
     Group,
-    /// All.
+    /// All neighbours that want the same machine.
     None,
 }
 
@@ -169,7 +169,8 @@ fn batches(cases: &[&PlannedCase], isolation: Isolation) -> Vec<std::ops::Range<
     let together = |left: &PlannedCase, right: &PlannedCase| match isolation {
         Isolation::Case => false,
         Isolation::Group => left.group() == right.group() && left.driver == right.driver,
-        Isolation::None => true,
+        // A machine cannot change under a process, so each setting of the driver has processes of its own.
+        Isolation::None => left.driver == right.driver,
     };
     let mut start = 0;
     let chunks = cases.chunk_by(|left, right| together(left, right));

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -22,11 +23,12 @@ pub(crate) struct Ring {
     cursor: u64,
 }
 
-/// Driver calls and marks in order, and how many records between them are missing.
+/// Driver calls and marks in order. Where their numbers jump, records are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
     pub(crate) events: Vec<Event>,
-    pub(crate) lost_records: u64,
+    /// The number after the last one that was read or is missing.
+    pub(crate) end: u64,
 }
 
 impl Ring {
@@ -54,25 +56,40 @@ impl Ring {
         self.read(false)
     }
 
-    /// What has settled since the last read. A call that has not returned, and all behind it, stay for the next read.
+    /// What has settled since the last read. A call that has not returned, a record that is being written, and all
+    /// behind them, stay for the next read.
     pub(crate) fn settled(&mut self) -> Slice {
         self.read(true)
     }
 
-    // Only a writer that destroyed its own ring makes it unreadable; then there is no trace, and the judge sees that.
     fn read(&mut self, settled: bool) -> Slice {
-        let Ok(mut batch) = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor) else {
-            return Slice::default();
-        };
-        let mut end = batch.next;
-        if settled && let Some(open) = batch.events.iter().position(is_open) {
-            end = batch.events[open].seq;
-            batch.events.truncate(open);
+        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
+        // Only a writer that destroyed its own ring makes it unreadable; then there is no trace, and the judge sees that.
+        let Ok(mut batch) = batch else { return Slice { events: Vec::new(), end: self.cursor } };
+        if settled && let Some(open) = first_open(&batch.events, self.cursor..batch.next) {
+            batch.events.retain(|event| event.seq < open);
+            batch.next = open;
         }
-        let lost_records = end.saturating_sub(self.cursor).saturating_sub(batch.events.len() as u64);
-        self.cursor = end;
-        Slice { events: batch.events, lost_records }
+        self.cursor = batch.next;
+        Slice { events: batch.events, end: batch.next }
     }
+}
+
+/// The number of the first record of which more may come: a call that has not returned, or a recent number without a
+/// record. Further back a missing record stays missing.
+fn first_open(events: &[Event], read: Range<u64>) -> Option<u64> {
+    const RECENT_RECORDS: u64 = 1024;
+    let mut due = read.end.saturating_sub(RECENT_RECORDS).max(read.start);
+    for event in events {
+        if event.seq > due {
+            return Some(due);
+        }
+        if is_open(event) {
+            return Some(event.seq);
+        }
+        due = due.max(event.seq + 1);
+    }
+    (due < read.end).then_some(due)
 }
 
 fn is_open(event: &Event) -> bool {
@@ -108,9 +125,23 @@ mod tests {
         write(&ring, 2, RETURNED).expect("writable");
         assert_eq!(ring.settled().events.len(), 1);
         let rest = ring.rest();
-        assert_eq!((rest.events.len(), rest.lost_records), (2, 0));
+        assert_eq!((rest.events.len(), rest.end), (2, 3));
         assert!(is_open(&rest.events[0]));
         assert!(ring.rest().events.is_empty());
+    }
+
+    #[test]
+    fn a_record_that_is_being_written_waits_for_the_next_read() {
+        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        write(&ring, 0, RETURNED).expect("writable");
+        write(&ring, 2, RETURNED).expect("writable");
+        let settled = ring.settled();
+        assert_eq!((settled.events.len(), settled.end), (1, 1));
+        write(&ring, 1, RETURNED).expect("writable");
+        write(&ring, 2, RETURNED).expect("writable");
+        assert_eq!(ring.settled().events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2]);
+        write(&ring, 3, RETURNED).expect("writable");
+        assert_eq!(ring.settled().events.iter().map(|event| event.seq).collect::<Vec<_>>(), [3]);
     }
 
     #[test]

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """A worker that behaves as badly as the attribute of its subject says. It loads no driver and runs no subject."""
 
 import json
@@ -73,6 +74,9 @@ def child(wire, scenario, body):
     for case in body["cases"]:
         name = case["id"].rpartition("/")[2]
         send(wire, "case", id=case["id"])
+        if scenario == "hangs_everywhere":
+            open(os.path.join(os.environ["TMPDIR"], "hangs"), "w").close()
+            time.sleep(600)
         if name == "b":
             misbehave(wire, scenario, body, case, ran)
         for step in case["steps"]:
