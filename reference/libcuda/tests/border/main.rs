@@ -1,0 +1,13 @@
+//! The library as programs meet it: loaded, configured by environment, crossed by calls, shared by processes.
+#![expect(unsafe_code, reason = "calls the C functions under test")]
+
+mod control;
+mod fork;
+mod library;
+mod probe;
+mod role;
+mod settings;
+mod sharing;
+mod streams;
+mod symbols;
+mod trace;
