@@ -1,14 +1,13 @@
 //! `allocert run INTERFACE SUBJECT`
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::{env, thread};
 
 use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Request, RunDir, Sighting, Subject};
 use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
-use allocert_suite::case::Need;
 use allocert_suite::exit::Exit;
 use allocert_suite::judge;
 use allocert_suite::plan::PlannedCase;
@@ -34,10 +33,10 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let cases = filter.select(suite.cases_of(interface), arguments.shard)?;
     let conclusion = Conclusion::prepare(&suite, &arguments.verdict, arguments.out.as_ref())?;
 
-    let request = request(arguments, subject)?;
+    let request = Arc::new(request(arguments, subject)?);
     let mut harness = Harness::load(&request)?;
     let header = header(&suite, arguments, harness.loaded());
-    let offer = offer(harness.loaded());
+    let offer = harness.loaded().offer();
     let (runnable, decisions) = decide(&cases, &offer);
     let sighting = harness.run(&runnable, &mut Progress::new())?;
     let remarks: String = sighting.remarks.iter().map(|remark| format!("note: {remark}\n")).collect();
@@ -98,17 +97,6 @@ fn header(suite: &Suite, arguments: &Run, loaded: &Loaded) -> Header {
         },
         driver: DriverInfo { kind: Driver::Sim, version: None },
         started: None,
-    }
-}
-
-fn offer(loaded: &Loaded) -> Offer {
-    let declared = |need: &Need| loaded.capabilities.iter().any(|word| word == need.name());
-    Offer {
-        flavor: loaded.flavor,
-        capabilities: Need::ALL.into_iter().filter(declared).collect::<BTreeSet<_>>(),
-        driver: Driver::Sim,
-        devices: 1,
-        host: loaded.subject.get("host").is_some_and(|host| host.get("numba_cuda").is_some()),
     }
 }
 

@@ -165,7 +165,7 @@ fn scripted(folder: &Path, subject: &str) -> Command {
     let worker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/worker.py");
     let mut command = Command::new(folder.join("allocert"));
     command.args(["run", "emm", subject, "--filter", "emm/alloc/exact-size", "--python"]).arg(worker);
-    command.env("TMPDIR", folder.join("tmp"));
+    command.env("TMPDIR", folder.join("tmp")).env_remove("ALLOCERT_LIBCUDA");
     command
 }
 
@@ -194,7 +194,11 @@ fn a_subject_that_cannot_be_loaded_is_no_violation() {
 fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
     let folder = installed(true);
     let mut command = Command::new(folder.path().join("allocert"));
-    let output = command.args(["run", "emm", "pool", "--python", "/none/python"]).output().expect("it starts");
+    let output = command
+        .args(["run", "emm", "pool", "--python", "/none/python"])
+        .env_remove("ALLOCERT_LIBCUDA")
+        .output()
+        .expect("it starts");
     let words = "allocert: cannot start the worker `/none/python`: No such file or directory (os error 2); \
                  name another interpreter with --python\n";
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));

@@ -26,6 +26,14 @@ impl Asset {
         }
     }
 
+    /// For crates that are built elsewhere and bring no driver along.
+    fn variable(self) -> Option<&'static str> {
+        match self {
+            Self::Driver => Some("ALLOCERT_LIBCUDA"),
+            Self::EmmReference => None,
+        }
+    }
+
     fn package(self) -> &'static str {
         match self {
             Self::Driver => "allocert-libcuda",
@@ -33,11 +41,15 @@ impl Asset {
         }
     }
 
-    /// Finds the file beside the running executable.
+    /// Finds the file where its variable (`ALLOCERT_LIBCUDA` for the driver) says, or beside the running executable.
     ///
     /// # Errors
     /// [`Error::MissingAsset`], which names the file, the folder and the command that builds it.
     pub fn find(self) -> Result<PathBuf, Error> {
+        if let Some(path) = self.variable().and_then(env::var_os).map(PathBuf::from) {
+            // A path that leads nowhere is reported by whoever opens it; it is not replaced by another file.
+            return Ok(path);
+        }
         let executable = env::current_exe().map_err(|source| Error::io("find the running executable", source))?;
         let folder = executable.parent().unwrap_or(Path::new("/"));
         self.find_in(folder)

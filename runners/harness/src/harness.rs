@@ -1,6 +1,7 @@
 //! A run: one loaded subject, workers side by side, observations in the order of the plan.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -49,9 +50,9 @@ pub struct Request {
 
 /// A subject that is loaded and not used yet.
 #[derive(Debug)]
-pub struct Harness<'a> {
-    request: &'a Request,
-    first: Session<'a>,
+pub struct Harness {
+    request: Arc<Request>,
+    first: Session,
     loaded: Loaded,
 }
 
@@ -66,15 +67,15 @@ pub struct Sighting {
 /// One batch's result on its way to the thread that collects them: the index of its first case, and what was seen.
 type Report = (usize, Result<Seen, Error>);
 
-impl<'a> Harness<'a> {
+impl Harness {
     /// Starts a worker and has it load the subject.
     ///
     /// # Errors
     /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
-    pub fn load(request: &'a Request) -> Result<Self, Error> {
+    pub fn load(request: &Arc<Request>) -> Result<Self, Error> {
         adopt_orphans();
         let (first, loaded) = Session::open(request)?;
-        Ok(Self { request, first, loaded })
+        Ok(Self { request: Arc::clone(request), first, loaded })
     }
 
     pub fn loaded(&self) -> &Loaded {
@@ -90,7 +91,7 @@ impl<'a> Harness<'a> {
         let batches = batches(cases, self.request.isolation);
         let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
         let workers = self.request.jobs.get().min(batches.len());
-        let (request, first) = (self.request, &mut self.first);
+        let (request, first) = (&self.request, &mut self.first);
         thread::scope(|scope| {
             let (sender, reports) = mpsc::channel::<Report>();
             for _ in 1..workers {
@@ -118,7 +119,7 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    fn work_off(&self, session: &mut Session<'_>, reports: &Sender<Report>) {
+    fn work_off(&self, session: &mut Session, reports: &Sender<Report>) {
         while let Some(batch) = self.batches.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let seen = session.run(&self.cases[batch.clone()]);
             let stop = seen.is_err();

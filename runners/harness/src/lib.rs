@@ -10,7 +10,7 @@
 //! let (interface, jobs) = ("emm".to_owned(), std::num::NonZeroUsize::MIN);
 //! let (isolation, interrupt) = (Isolation::Case, Interrupt::default());
 //! let request = Request { run, launch, interface, subject, isolation, jobs, timeout_s: None, interrupt };
-//! let sighting = Harness::load(&request)?.run(&cases, &mut ())?;
+//! let sighting = Harness::load(&request.into())?.run(&cases, &mut ())?;
 //! # Ok(())
 //! # }
 //! ```

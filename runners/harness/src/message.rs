@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use allocert_suite::applicability::Flavor;
+use allocert_suite::applicability::{Driver, Flavor, Offer};
+use allocert_suite::case::Need;
 use allocert_suite::observation::{Captured, Outcome};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,20 @@ pub struct Loaded {
     pub subject: Map<String, Value>,
     #[serde(default)]
     pub(crate) protocol: Option<u32>,
+}
+
+impl Loaded {
+    /// What a run of this subject has to offer, on the software driver.
+    pub fn offer(&self) -> Offer {
+        let declared = |need: &Need| self.capabilities.iter().any(|word| word == need.name());
+        Offer {
+            flavor: self.flavor,
+            capabilities: Need::ALL.into_iter().filter(declared).collect(),
+            driver: Driver::Sim,
+            devices: 1,
+            host: self.subject.get("host").is_some_and(|host| host.get("numba_cuda").is_some()),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -28,7 +28,8 @@ impl RunDir {
     pub fn create(driver: &Path) -> Result<Self, Error> {
         let folder = folder().map_err(|source| Error::io("make the run's temporary folder", source))?;
         let run = Self { folder, workers: AtomicUsize::new(0) };
-        run.link_driver(driver).map_err(|source| Error::io("link the recording driver", source))?;
+        run.link_driver(driver)
+            .map_err(|source| Error::io(format!("link the recording driver {}", driver.display()), source))?;
         run.write_python_worker().map_err(|source| Error::io("write the Python worker", source))?;
         Ok(run)
     }

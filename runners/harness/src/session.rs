@@ -1,5 +1,6 @@
 //! One worker over its life: loading the subject, running batches, dying and being started again.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allocert_suite::observation::{Ending, Observation};
@@ -21,8 +22,8 @@ const RESTARTS: u32 = 3;
 const SUSPECTS: usize = 8;
 
 #[derive(Debug)]
-pub(crate) struct Session<'a> {
-    request: &'a Request,
+pub(crate) struct Session {
+    request: Arc<Request>,
     worker: Option<Worker>,
     /// Why there is no worker.
     grave: String,
@@ -37,11 +38,17 @@ pub(crate) struct Seen {
     pub(crate) remarks: Vec<Remark>,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Starts a worker and has it load the subject.
-    pub(crate) fn open(request: &'a Request) -> Result<(Self, Loaded), Error> {
+    pub(crate) fn open(request: &Arc<Request>) -> Result<(Self, Loaded), Error> {
         let (worker, loaded) = load(request)?;
-        let session = Self { request, worker: Some(worker), grave: String::new(), restarts_left: RESTARTS, batches: 0 };
+        let session = Self {
+            request: Arc::clone(request),
+            worker: Some(worker),
+            grave: String::new(),
+            restarts_left: RESTARTS,
+            batches: 0,
+        };
         Ok((session, loaded))
     }
 
@@ -112,7 +119,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.restarts_left -= 1;
-        match load(self.request) {
+        match load(&self.request) {
             Ok((worker, _)) => self.worker = Some(worker),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => self.grave = error.to_string(),
@@ -121,7 +128,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for Session {
     fn drop(&mut self) {
         // Somebody who interrupts does not wait for a farewell; the worker is killed with its process.
         if let Some(worker) = self.worker.take().filter(|_| !self.request.interrupt.is_raised()) {

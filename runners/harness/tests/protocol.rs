@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allocert_harness::{Error, Fault, Harness, Interrupt, Isolation, Launch, Request, RunDir, Sighting, Subject};
@@ -37,9 +38,9 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
     }
 }
 
-fn run(request: &Request) -> Result<Sighting, Error> {
+fn run(request: Request) -> Result<Sighting, Error> {
     let plan = plan();
-    Harness::load(request)?.run(&plan.iter().collect::<Vec<_>>(), &mut ())
+    Harness::load(&Arc::new(request))?.run(&plan.iter().collect::<Vec<_>>(), &mut ())
 }
 
 fn endings(sighting: &Sighting) -> Vec<&Ending> {
@@ -56,7 +57,7 @@ fn a_broken_case_is_told_and_the_others_run(
     #[case] ending: Ending,
     #[values(Isolation::Case, Isolation::Group, Isolation::None)] isolation: Isolation,
 ) {
-    let sighting = run(&request(scenario, isolation)).expect("a run");
+    let sighting = run(request(scenario, isolation)).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
     assert_eq!(sighting.observations.iter().map(|case| case.done).collect::<Vec<_>>(), [true, false, true]);
     assert!(sighting.remarks.is_empty(), "it breaks alone too: {:?}", sighting.remarks);
@@ -64,14 +65,14 @@ fn a_broken_case_is_told_and_the_others_run(
 
 #[test]
 fn the_last_words_of_a_crash_are_kept() {
-    let sighting = run(&request("crashes", Isolation::Group)).expect("a run");
+    let sighting = run(request("crashes", Isolation::Group)).expect("a run");
     assert_eq!(sighting.observations[1].stderr.text, "about to crash\n");
     assert_eq!(sighting.observations[0].stderr.bytes, 0);
 }
 
 #[test]
 fn a_crash_that_needs_an_earlier_case_is_told_with_the_shortest_sequence() {
-    let sighting = run(&request("crashes_after_a", Isolation::Group)).expect("a run");
+    let sighting = run(request("crashes_after_a", Isolation::Group)).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done, &Ending::Signal(6), &Ending::Done]);
     let remarks: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(remarks, ["emm/test/b breaks only when run after emm/test/a in one process"]);
@@ -85,7 +86,7 @@ fn a_crash_that_needs_an_earlier_case_is_told_with_the_shortest_sequence() {
 #[case("kills_the_server", "the worker was ended by signal 9")]
 fn a_lie_costs_the_case_and_nothing_else(#[case] scenario: &str, #[case] message: &str) {
     let began = Instant::now();
-    let sighting = run(&request(scenario, Isolation::Case)).expect("a run");
+    let sighting = run(request(scenario, Isolation::Case)).expect("a run");
     let Ending::Lost { message: told } = &sighting.observations[1].ending else {
         panic!("{:?}", sighting.observations[1]);
     };
@@ -96,7 +97,7 @@ fn a_lie_costs_the_case_and_nothing_else(#[case] scenario: &str, #[case] message
 
 #[test]
 fn a_server_that_dies_is_started_again() {
-    let sighting = run(&request("server_dies", Isolation::Case)).expect("a run");
+    let sighting = run(request("server_dies", Isolation::Case)).expect("a run");
     let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
     assert!(message.starts_with("the case never began: the worker was ended by signal 9"), "{message}");
     assert_eq!(*endings(&sighting)[2], Ending::Done);
@@ -107,7 +108,7 @@ fn a_process_that_is_not_the_workers_is_never_ended() {
     let mut stranger = Stranger(Command::new("sleep").arg("600").spawn().expect("sleep"));
     let mut request = request("announces_a_stranger", Isolation::Case);
     request.launch.environment.push(("ALLOCERT_TEST_PID".into(), stranger.0.id().to_string().into()));
-    let sighting = run(&request).expect("a run");
+    let sighting = run(request).expect("a run");
     assert_eq!(*endings(&sighting)[1], Ending::TimedOut { after_s: 1 });
     assert!(stranger.0.try_wait().expect("its status").is_none(), "the stranger was ended");
 }
@@ -127,7 +128,7 @@ impl Drop for Stranger {
     "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, while it loaded it"
 )]
 fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(#[case] scenario: &str, #[case] message: &str) {
-    let error = run(&request(scenario, Isolation::Case)).expect_err("refused");
+    let error = run(request(scenario, Isolation::Case)).expect_err("refused");
     assert_eq!((error.fault(), error.to_string().as_str()), (Fault::Subject, message));
 }
 
@@ -138,14 +139,14 @@ fn a_worker_that_never_connects_is_told(#[case] start: &str, #[case] message: &s
     let mut request = request("", Isolation::Case);
     request.launch.connect_patience = Duration::from_millis(if start == "dies" { 10_000 } else { 300 });
     request.launch.environment.push(("ALLOCERT_TEST_START".into(), start.into()));
-    let error = run(&request).expect_err("no connection");
+    let error = run(request).expect_err("no connection");
     assert_eq!(error.fault(), Fault::Harness);
     assert!(error.to_string().ends_with(message), "{error}");
 }
 
 #[test]
 fn another_protocol_version_is_refused() {
-    let error = run(&request("other_version", Isolation::Case)).expect_err("refused").to_string();
+    let error = run(request("other_version", Isolation::Case)).expect_err("refused").to_string();
     assert_eq!(error, "the worker speaks protocol 2, this program speaks 1; both must come from one build");
 }
 
@@ -153,7 +154,7 @@ fn another_protocol_version_is_refused() {
 fn an_interpreter_that_is_not_there_is_named() {
     let mut request = request("", Isolation::Case);
     request.launch.program = "/nonexistent/python".into();
-    let error = run(&request).expect_err("no such program");
+    let error = run(request).expect_err("no such program");
     assert_eq!(error.fault(), Fault::Subject);
     assert!(error.to_string().contains("`/nonexistent/python`") && error.to_string().ends_with("--python"), "{error}");
 }
@@ -167,7 +168,7 @@ fn an_interrupt_ends_the_run_at_once() {
         interrupt.raise();
     });
     let began = Instant::now();
-    assert!(matches!(run(&request), Err(Error::Interrupted)));
+    assert!(matches!(run(request), Err(Error::Interrupted)));
     assert!(began.elapsed() < Duration::from_millis(1300), "it did not wait for the case's time to run out");
     watch.join().expect("no panic");
 }
@@ -176,7 +177,7 @@ fn an_interrupt_ends_the_run_at_once() {
 fn the_order_is_the_plans_however_many_workers() {
     let mut request = request("", Isolation::Case);
     request.jobs = NonZeroUsize::new(3).expect("not zero");
-    let sighting = run(&request).expect("a run");
+    let sighting = run(request).expect("a run");
     let ids: Vec<&str> = sighting.observations.iter().map(|observation| observation.case.as_str()).collect();
     assert_eq!(ids, ["emm/test/a", "emm/test/b", "emm/test/c"]);
 }
