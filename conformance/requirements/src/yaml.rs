@@ -108,13 +108,10 @@ impl Document<'_> {
 
     fn refusal(&self, error: &Error) -> Box<Refusal> {
         let error = error.without_snippet();
-        let (line, column) = error
-            .location()
-            .map_or((1, 1), |at| (index(at.line()), index(at.column())));
+        let (line, column) = error.location().map_or((1, 1), |at| (index(at.line()), index(at.column())));
         let (message, word, expected) = describe(error);
-        let (line, column) = word
-            .and_then(|word| self.find(line, word).filter(|(found, _)| *found == line))
-            .unwrap_or((line, column));
+        let (line, column) =
+            word.and_then(|word| self.find(line, word).filter(|(found, _)| *found == line)).unwrap_or((line, column));
         let mut refusal = self.refuse(line, column, message);
         refusal.help = word.and_then(|word| suggestion(word, expected));
         refusal
@@ -141,9 +138,7 @@ fn describe(error: &Error) -> (String, Option<&str>, Vec<&'static str>) {
             (format!("unknown word `{variant}`"), Some(variant), expected.clone())
         }
         Error::SerdeMissingField { field, .. } => (format!("missing field `{field}`"), None, Vec::new()),
-        Error::DuplicateMappingKey { key: Some(key), .. } => {
-            (format!("duplicate key `{key}`"), None, Vec::new())
-        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => (format!("duplicate key `{key}`"), None, Vec::new()),
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None, Vec::new())

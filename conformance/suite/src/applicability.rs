@@ -53,24 +53,44 @@ pub enum Applicability {
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The subject does not declare this capability.
-    NotDeclared { need: Need },
+    NotDeclared {
+        need: Need,
+    },
     /// The case is for subjects of the other flavor.
-    OtherFlavor { flavor: Flavor },
+    OtherFlavor {
+        flavor: Flavor,
+    },
     /// The case goes through numba-cuda, which this worker does not have.
     NoHost,
     /// The worker cannot start a second process.
     NoPeer,
-    TooFewDevices { needed: u32, found: u32 },
+    TooFewDevices {
+        needed: u32,
+        found: u32,
+    },
     /// The case sets or disturbs the driver, which only the software driver allows.
-    SoftwareDriverOnly { because: String },
+    SoftwareDriverOnly {
+        because: String,
+    },
     /// The subject said "not supported" in this step to what the case needs.
-    Declined { step: u32, operation: String, message: String },
+    Declined {
+        step: u32,
+        operation: String,
+        message: String,
+    },
     /// The worker has no such operation.
-    NoSuchOperation { step: u32, operation: String },
+    NoSuchOperation {
+        step: u32,
+        operation: String,
+    },
     /// The trace does not show where this step begins or ends.
-    NoMarks { step: u32 },
+    NoMarks {
+        step: u32,
+    },
     /// The trace is incomplete.
-    EventsLost { events: u64 },
+    EventsLost {
+        events: u64,
+    },
 }
 
 impl fmt::Display for Reason {

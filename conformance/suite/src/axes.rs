@@ -28,7 +28,11 @@ pub(crate) fn permutations(document: &Document<'_>) -> Result<Vec<Permutation>, 
     let mut choices: Vec<Vec<(&str, String)>> = vec![Vec::new()];
     for (name, values) in &axes {
         if !used.contains(&name.as_str()) {
-            return Err(document.refuse_word(line, name, format!("axis `{name}` is not used: the text has no `${name}`")));
+            return Err(document.refuse_word(
+                line,
+                name,
+                format!("axis `{name}` is not used: the text has no `${name}`"),
+            ));
         }
         let values = texts(document, line, name, values)?;
         choices = choices

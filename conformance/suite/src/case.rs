@@ -81,15 +81,8 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Self; 7] = [
-        Self::Python,
-        Self::Native,
-        Self::HostMemory,
-        Self::MemoryInfo,
-        Self::Ipc,
-        Self::Peer,
-        Self::TwoDevices,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Python, Self::Native, Self::HostMemory, Self::MemoryInfo, Self::Ipc, Self::Peer, Self::TwoDevices];
 
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -82,10 +82,8 @@ impl Expectations {
     /// An entry without a violation: the cases that looked at its requirement conform where they should not.
     fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
         let Entry { requirement, line, .. } = entry;
-        let message = format!(
-            "{}:{line} expects a violation of {requirement}, and there is none: the entry can go",
-            self.file
-        );
+        let message =
+            format!("{}:{line} expects a violation of {requirement}, and there is none: the entry can go", self.file);
         let looked = |judgement: &Judgement| judgement.checked.contains(requirement);
         let meant = |judgement: &Judgement| judgement.verdict.ran() && entry.matches(&judgement.case);
         let any_looked = judgements.iter().any(|judgement| meant(judgement) && looked(judgement));

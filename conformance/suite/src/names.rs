@@ -80,7 +80,10 @@ impl Names {
         }
         let wrong = if nouns.is_empty() { *noun == Noun::Manager } else { !nouns.contains(noun) };
         if wrong {
-            return complaint(format!("`{name}` stands for {}, which this operation does not take", article(*noun)), None);
+            return complaint(
+                format!("`{name}` stands for {}, which this operation does not take", article(*noun)),
+                None,
+            );
         }
         Ok(())
     }

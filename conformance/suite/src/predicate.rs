@@ -35,7 +35,7 @@ pub enum Test {
 impl Test {
     /// The name that the value of this test refers to.
     #[must_use]
-    pub fn name_in<'a>(self, value: &'a Value) -> Option<&'a str> {
+    pub fn name_in(self, value: &Value) -> Option<&str> {
         let text = match self {
             Self::SameAs | Self::DiffersFrom | Self::DisjointFrom => value.as_str()?,
             _ => return None,
@@ -51,9 +51,7 @@ impl Test {
             Self::AtLeast | Self::AtMost => (value.is_number(), "a number"),
             Self::MultipleOf => (value.as_u64().is_some_and(|n| n > 0), "a whole number above 0"),
             Self::OneOf => (value.as_array().is_some_and(|list| !list.is_empty()), "a list of values"),
-            Self::SameAs | Self::DiffersFrom => {
-                (value.as_str().is_some_and(|text| text.contains('.')), "`name.fact`")
-            }
+            Self::SameAs | Self::DiffersFrom => (value.as_str().is_some_and(|text| text.contains('.')), "`name.fact`"),
             Self::DisjointFrom => (value.is_string(), "a name"),
             Self::Absent => (value == &Value::Bool(true), "`true`"),
         };

@@ -163,7 +163,9 @@ pub enum ReadError {
     Io { file: String, line: usize, source: io::Error },
     #[error("{file}:1: not a run file of allocert: {message}")]
     Foreign { file: String, message: String },
-    #[error("{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with the allocert that wrote it ({allocert})")]
+    #[error(
+        "{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with the allocert that wrote it ({allocert})"
+    )]
     Format { file: String, found: u32, allocert: String },
     #[error("{file}:{line}: {message}")]
     Line { file: String, line: usize, message: String },
@@ -207,10 +209,15 @@ impl Reader<'_> {
         match (parsed, self.open.take()) {
             (Line::Header(header), None) if self.header.is_none() => self.header = Some(self.accept(header)?),
             _ if self.header.is_none() => {
-                return Err(ReadError::Foreign { file: self.file.to_owned(), message: "it does not begin with a header".to_owned() });
+                return Err(ReadError::Foreign {
+                    file: self.file.to_owned(),
+                    message: "it does not begin with a header".to_owned(),
+                });
             }
             (Line::Case(case), None) => self.open = Some((*case, None)),
-            (Line::Observation(seen), Some((case, None))) if seen.case == case.id => self.open = Some((case, Some(*seen))),
+            (Line::Observation(seen), Some((case, None))) if seen.case == case.id => {
+                self.open = Some((case, Some(*seen)))
+            }
             (Line::Verdict(verdict), Some((case, observation))) if verdict.case == case.id => {
                 self.cases.push(Judged { case, observation, judgement: *verdict });
             }

@@ -33,7 +33,11 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         check_expectation(id, expectation, finally, &labels, document)?;
     }
     if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
-        return Err(document.refuse_word(1, "steps", "the case expects nothing: no step has `expect`, and there is no `finally`"));
+        return Err(document.refuse_word(
+            1,
+            "steps",
+            "the case expects nothing: no step has `expect`, and there is no `finally`",
+        ));
     }
     Ok(())
 }

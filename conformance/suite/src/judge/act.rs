@@ -15,14 +15,30 @@ pub(crate) enum Room {
 /// The effect of a call that the driver may or may not have granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    Take { start: u64, size_bytes: u64, room: Room },
-    Give { start: u64, room: Room },
+    Take {
+        start: u64,
+        size_bytes: u64,
+        room: Room,
+    },
+    Give {
+        start: u64,
+        room: Room,
+    },
     /// Reads or writes device memory; an address of 0 is no address.
     Touch([(u64, u64); 2]),
-    Retain { device: u64, context: u64 },
-    Release { device: u64 },
-    ResetDevice { device: u64 },
-    EndContext { context: u64 },
+    Retain {
+        device: u64,
+        context: u64,
+    },
+    Release {
+        device: u64,
+    },
+    ResetDevice {
+        device: u64,
+    },
+    EndContext {
+        context: u64,
+    },
     Nothing,
 }
 
@@ -34,7 +50,9 @@ impl Act {
             | Function::cuMemAllocManaged
             | Function::cuMemAllocAsync
             | Function::cuMemAllocFromPoolAsync => Self::Take { start: out, size_bytes: a, room: Room::Device },
-            Function::cuMemAllocPitch_v2 => Self::Take { start: out, size_bytes: second.saturating_mul(b), room: Room::Device },
+            Function::cuMemAllocPitch_v2 => {
+                Self::Take { start: out, size_bytes: second.saturating_mul(b), room: Room::Device }
+            }
             Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => {
                 Self::Take { start: out, size_bytes: a, room: Room::Host }
             }

@@ -7,7 +7,10 @@ use crate::observation::Raised;
 #[must_use]
 pub fn kinds(raised: &Raised) -> Vec<Kind> {
     let candidates = [
-        (Kind::OutOfMemory, is_a(raised, &["MemoryError"]) || native(raised, "OUT_OF_MEMORY") || raised.code == Some(2)),
+        (
+            Kind::OutOfMemory,
+            is_a(raised, &["MemoryError"]) || native(raised, "OUT_OF_MEMORY") || raised.code == Some(2),
+        ),
         (
             Kind::NotSupported,
             is_a(raised, &["NotImplementedError"]) || native(raised, "NOT_SUPPORTED") || raised.code == Some(801),

@@ -27,7 +27,14 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
         docket.performed(check);
     }
-    let mut ledger = Ledger { scene, docket, blocks: Space::default(), contexts: HashMap::new(), holdings: Holdings::default(), next: 0 };
+    let mut ledger = Ledger {
+        scene,
+        docket,
+        blocks: Space::default(),
+        contexts: HashMap::new(),
+        holdings: Holdings::default(),
+        next: 0,
+    };
     for (event, moment) in scene.observation.events.iter().zip(&scene.timeline.moments) {
         if moment.own {
             ledger.event(event, *moment);
@@ -153,7 +160,10 @@ impl Ledger<'_, '_> {
                 check: Check::UseAfterFree,
                 step: moment.step,
                 expected: format!("the memory of `{}` stays allocated while the host holds it", holder.name),
-                observed: format!("the driver was given back {start:#x}..{end:#x}, which `{}` of step {} lies in", holder.name, holder.step),
+                observed: format!(
+                    "the driver was given back {start:#x}..{end:#x}, which `{}` of step {} lies in",
+                    holder.name, holder.step
+                ),
                 events: vec![witness(born, "allocated here"), witness(seq, "freed here")],
             });
         }
@@ -187,7 +197,11 @@ impl Ledger<'_, '_> {
         let expected = "only addresses that the driver gave are given back to it".to_owned();
         let (observed, events) = match self.blocks.at(start) {
             Some((base, block)) => (
-                format!("{}({start:#x}), {} into the allocation at {base:#x}", call.function, words::bytes(start - base)),
+                format!(
+                    "{}({start:#x}), {} into the allocation at {base:#x}",
+                    call.function,
+                    words::bytes(start - base)
+                ),
                 vec![witness(block.born, "allocated here")],
             ),
             None => (format!("{}({start:#x}), which no allocation returned", call.function), Vec::new()),
@@ -196,14 +210,14 @@ impl Ledger<'_, '_> {
     }
 
     fn touch(&mut self, seq: u64, call: &Call, ranges: [(u64, u64); 2], moment: Moment) {
-        for (address, size_bytes) in ranges.into_iter().filter(|(address, size_bytes)| *address != 0 && *size_bytes > 0) {
-            let Some((start, block)) = self.blocks.meeting(address, address.saturating_add(size_bytes)) else { continue };
+        for (address, size_bytes) in ranges.into_iter().filter(|(address, size_bytes)| *address != 0 && *size_bytes > 0)
+        {
+            let Some((start, block)) = self.blocks.meeting(address, address.saturating_add(size_bytes)) else {
+                continue;
+            };
             let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else { continue };
-            let events = vec![
-                witness(block.born, "allocated here"),
-                witness(end.seq, "freed here"),
-                witness(seq, "used here"),
-            ];
+            let events =
+                vec![witness(block.born, "allocated here"), witness(end.seq, "freed here"), witness(seq, "used here")];
             self.docket.hit(Hit {
                 check: Check::UseAfterFree,
                 step: moment.step,
@@ -221,7 +235,8 @@ impl Ledger<'_, '_> {
         if !end.map_or(moment.subject, |end| end.subject) {
             return;
         }
-        let mut events: Vec<Witness> = end.map(|end| witness(end.seq, "freed here, with work still queued")).into_iter().collect();
+        let mut events: Vec<Witness> =
+            end.map(|end| witness(end.seq, "freed here, with work still queued")).into_iter().collect();
         events.push(witness(seq, "the work ran here"));
         self.docket.hit(Hit {
             check: Check::UseAfterFree,
@@ -249,7 +264,9 @@ impl Ledger<'_, '_> {
     }
 
     fn begin(&mut self, step: u64) {
-        let Some(index) = usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len()) else { return };
+        let Some(index) = usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len()) else {
+            return;
+        };
         if index < self.next {
             return;
         }
@@ -271,12 +288,16 @@ impl Ledger<'_, '_> {
     fn end(&mut self, step: u64) {
         let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else { return };
         let Some(Outcome::Returned(facts)) = self.scene.outcome(index) else { return };
-        let complaint = self.holdings.end(&self.scene.case.steps[index], facts, |start, end| stale(&self.blocks, start, end));
+        let complaint =
+            self.holdings.end(&self.scene.case.steps[index], facts, |start, end| stale(&self.blocks, start, end));
         match complaint {
             Some(Complaint::Overlap { name, other, range: (start, end) }) => self.docket.hit(Hit {
                 check: Check::Overlap,
                 step: Some(step as u32),
-                expected: format!("memory apart from `{}` of step {}, which the host still holds", other.name, other.step),
+                expected: format!(
+                    "memory apart from `{}` of step {}, which the host still holds",
+                    other.name, other.step
+                ),
                 observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
                 events: Vec::new(),
             }),

@@ -90,9 +90,8 @@ impl Contexts {
     fn retained(&self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
         for (device, count) in self.retains.iter().filter(|(_, count)| **count > 0) {
             let retain = |event: &&Event| {
-                call(event).is_some_and(|call| {
-                    call.function == Function::cuDevicePrimaryCtxRetain && call.args[0] == *device
-                })
+                call(event)
+                    .is_some_and(|call| call.function == Function::cuDevicePrimaryCtxRetain && call.args[0] == *device)
             };
             let events = scene.observation.events.iter().zip(&scene.timeline.moments);
             let last = events.rev().filter(|(_, moment)| moment.subject).map(|(event, _)| event).find(retain);

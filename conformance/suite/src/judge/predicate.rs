@@ -64,7 +64,8 @@ fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
     let reference = wanted.as_str()?;
     match test {
         Test::SameAs | Test::DiffersFrom => {
-            let value = scene.fact(reference).map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
+            let value =
+                scene.fact(reference).map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
             Some(format!("{reference} is {value}"))
         }
         Test::DisjointFrom => {

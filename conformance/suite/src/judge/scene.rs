@@ -75,17 +75,15 @@ pub(crate) fn lookup<'a>(facts: &'a Facts, path: &str) -> Option<&'a Value> {
 /// Outcomes by step, and the first thing in the lines that a worker cannot have written.
 fn sort<'a>(case: &PlannedCase, observation: &'a Observation) -> (Vec<Option<&'a Outcome>>, Option<String>) {
     let mut outcomes: Vec<Option<&Outcome>> = vec![None; case.steps.len()];
-    let mut next = 0;
-    for line in &observation.steps {
+    for (next, line) in observation.steps.iter().enumerate() {
         let index = line.index;
         if index as usize >= case.steps.len() {
             return (outcomes, Some(format!("an outcome of step {index}, and the case has {}", case.steps.len())));
         }
-        if index != next {
+        if index as usize != next {
             return (outcomes, Some(format!("an outcome of step {index} where step {next} was due")));
         }
-        outcomes[index as usize] = Some(&line.outcome);
-        next += 1;
+        outcomes[next] = Some(&line.outcome);
     }
     (outcomes, incomplete(case, observation))
 }
@@ -116,5 +114,6 @@ fn unfounded(case: &PlannedCase, observation: &Observation, index: usize, becaus
         Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),
         _ => true,
     });
-    (!missing).then(|| format!("step {index} was skipped for want of `{because}`, which no earlier step failed to make"))
+    (!missing)
+        .then(|| format!("step {index} was skipped for want of `{because}`, which no earlier step failed to make"))
 }

@@ -11,7 +11,10 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
     let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
     let (device, host, size) = (number("pointer"), number("host_pointer"), number("size_bytes"));
     let host = if host == device { 0 } else { host };
-    [device, host].into_iter().filter(move |start| *start != 0 && size > 0).map(move |start| (start, start.saturating_add(size)))
+    [device, host]
+        .into_iter()
+        .filter(move |start| *start != 0 && size > 0)
+        .map(move |start| (start, start.saturating_add(size)))
 }
 
 /// Values by address range. Ranges do not overlap.

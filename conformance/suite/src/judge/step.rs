@@ -45,7 +45,8 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
         match stands_for(scene, step) {
             Some(requirement) => docket.find(requirement, step, format!("{name} returns memory"), observed, Vec::new()),
-            None => docket.failure(format!("step {}: {name} returned no memory, and no requirement stands for it", step.index)),
+            None => docket
+                .failure(format!("step {}: {name} returned no memory, and no requirement stands for it", step.index)),
         }
         return;
     }
@@ -77,7 +78,9 @@ fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised
     for (requirement, expectation) in &step.expect {
         docket.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
-            (Some(kinds), _) => wrong_error(raised, kinds, expectation.message.as_deref(), expectation.returns.is_some()),
+            (Some(kinds), _) => {
+                wrong_error(raised, kinds, expectation.message.as_deref(), expectation.returns.is_some())
+            }
             (None, Some(_)) => Some(format!("{} returns", step.r#do.name())),
             (None, None) => None,
         };
@@ -151,7 +154,8 @@ fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
         step.r#do,
         Operation::Memalloc { .. } | Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::View { .. }
     );
-    let spoken_of = step.expect.values().filter_map(|one| one.returns.as_ref()).any(|returns| returns.contains_key("kind"));
+    let spoken_of =
+        step.expect.values().filter_map(|one| one.returns.as_ref()).any(|returns| returns.contains_key("kind"));
     asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
 }
 

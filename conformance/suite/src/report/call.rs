@@ -33,7 +33,22 @@ fn outputs(call: &Call) -> String {
 
 /// Counts are read in decimal, addresses and handles in hexadecimal.
 fn pair(name: &str, value: u64) -> String {
-    let counts = ["size", "count", "bytes", "flags", "device", "ordinal", "free", "total", "width", "height", "len", "attribute", "version", "value"];
+    let counts = [
+        "size",
+        "count",
+        "bytes",
+        "flags",
+        "device",
+        "ordinal",
+        "free",
+        "total",
+        "width",
+        "height",
+        "len",
+        "attribute",
+        "version",
+        "value",
+    ];
     let count = counts.iter().any(|part| name.contains(part)) && !name.starts_with("dst_") && !name.starts_with("src_");
     if count || value < 10 { format!("{name}={value}") } else { format!("{name}={value:#x}") }
 }

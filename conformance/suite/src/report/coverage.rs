@@ -69,7 +69,12 @@ impl<'a> Cover<'a> {
             let all: Vec<&Requirement> = catalogue.iter().filter(testable).collect();
             let tested = all.iter().filter(|one| one.check.is_some() || self.count(&self.cases, one) > 0).count();
             let killed = all.iter().filter(|one| self.count(&self.mutants, one) > 0).count();
-            rows.push(vec![level.to_string(), all.len().to_string(), share(tested, all.len()), share(killed, all.len())]);
+            rows.push(vec![
+                level.to_string(),
+                all.len().to_string(),
+                share(tested, all.len()),
+                share(killed, all.len()),
+            ]);
         }
         rows
     }

@@ -120,7 +120,13 @@ fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Findin
         (Level::Must, None) => palette.bad(text),
         (_, None) => palette.odd(text),
     };
-    line!(out, "{} {} {}", colour(format!("{} {}", finding.level, finding.requirement)), palette.faint("in"), some(cases));
+    line!(
+        out,
+        "{} {} {}",
+        colour(format!("{} {}", finding.level, finding.requirement)),
+        palette.faint("in"),
+        some(cases)
+    );
     if let Some(requirement) = report.catalogue.get(&finding.requirement) {
         line!(out, "    {}", requirement.statement);
     }
@@ -139,7 +145,8 @@ fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Findin
 /// The calls that the finding points to and their neighbours.
 fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette) {
     let Some(observation) = &judged.observation else { return };
-    let calls: Vec<&Event> = observation.events.iter().filter(|event| !matches!(event.what, What::Mark { .. })).collect();
+    let calls: Vec<&Event> =
+        observation.events.iter().filter(|event| !matches!(event.what, What::Mark { .. })).collect();
     let role = |event: &Event| finding.events.iter().find(|witness| witness.seq == event.seq);
     let meant: Vec<usize> = (0..calls.len()).filter(|index| role(calls[*index]).is_some()).collect();
     let near = |index: &usize| meant.iter().any(|at| at.abs_diff(*index) <= AROUND);

@@ -18,7 +18,9 @@ fn one() -> PlannedCase {
 }
 
 fn two() -> PlannedCase {
-    case("steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {memalloc: {size: 64, as: b}}\n    expect: {EMM-T-01: {returns: {}}}\n")
+    case(
+        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {memalloc: {size: 64, as: b}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    )
 }
 
 fn taken() -> Recorder {
@@ -35,7 +37,18 @@ fn a_faithful_subject_has_no_finding() {
     assert_eq!(recorder.found(), [""; 0]);
     assert_eq!(recorder.verdict(), Verdict::Conforms);
     let checked = recorder.judged().checked;
-    let performed = ["LEAK", "DOUBLE_FREE", "FOREIGN_FREE", "USE_AFTER_FREE", "OVERLAP", "DRIVER_MISUSE", "CONTEXT_BALANCE", "CRASH", "HANG", "CHATTER"];
+    let performed = [
+        "LEAK",
+        "DOUBLE_FREE",
+        "FOREIGN_FREE",
+        "USE_AFTER_FREE",
+        "OVERLAP",
+        "DRIVER_MISUSE",
+        "CONTEXT_BALANCE",
+        "CRASH",
+        "HANG",
+        "CHATTER",
+    ];
     for check in performed {
         assert!(checked.contains(&format!("EMM-CHECK-{check}")), "{check} was not performed");
     }
@@ -66,7 +79,9 @@ fn memory_that_only_its_context_freed_leaks() {
 #[case::without_teardown("teardown: none\n")]
 #[case::at_exit("teardown: exit\n")]
 fn nothing_leaks_where_nothing_was_torn_down(#[case] teardown: &str) {
-    let text = format!("{teardown}steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n");
+    let text = format!(
+        "{teardown}steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
+    );
     let recorder = Recorder::new(case(&text)).step(&[alloc(A, 64)], memory(A, 64)).rest();
     assert_eq!(recorder.found(), [""; 0]);
 }
@@ -122,7 +137,8 @@ fn freed_memory_is_not_used(#[case] function: Function, #[case] args: &[u64], #[
 #[test]
 fn memory_that_the_host_holds_is_not_freed() {
     let recorder = Recorder::new(two()).step(&[alloc(A, 64)], memory(A, 64));
-    let recorder = recorder.step(&[free(A, 0), alloc(B, 64)], memory(B, 64)).step(&[], json!({})).step(&[free(B, 0)], json!({}));
+    let recorder =
+        recorder.step(&[free(A, 0), alloc(B, 64)], memory(B, 64)).step(&[], json!({})).step(&[free(B, 0)], json!({}));
     let judged = recorder.rest().judged();
     let [finding] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
     assert_eq!((finding.requirement.as_str(), finding.step), ("EMM-CHECK-USE_AFTER_FREE", Some(3)));
@@ -131,7 +147,8 @@ fn memory_that_the_host_holds_is_not_freed() {
 
 #[test]
 fn freed_memory_is_not_returned() {
-    let recorder = Recorder::new(two()).step(&[alloc(A, 64), alloc(B, 64), free(B, 0)], memory(A, 64)).step(&[], memory(B, 64));
+    let recorder =
+        Recorder::new(two()).step(&[alloc(A, 64), alloc(B, 64), free(B, 0)], memory(A, 64)).step(&[], memory(B, 64));
     assert_eq!(recorder.step(&[free(A, 0)], json!({})).rest().found(), ["EMM-CHECK-USE_AFTER_FREE"]);
 }
 
@@ -264,5 +281,9 @@ fn a_flood_is_counted_and_cut() {
     let calls: Vec<Call> = (0..100).map(|index| free(B + index, 1)).chain([free(A, 0)]).collect();
     let judged = taken().step(&calls, json!({})).rest().judged();
     assert_eq!(judged.findings.len(), 8);
-    assert!(judged.findings[7].observed.ends_with("(one of 100 in this case; the others are not listed)"), "{}", judged.findings[7].observed);
+    assert!(
+        judged.findings[7].observed.ends_with("(one of 100 in this case; the others are not listed)"),
+        "{}",
+        judged.findings[7].observed
+    );
 }

@@ -19,7 +19,8 @@ fn clean() -> Judgement {
 }
 
 fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
-    let expectations = Expectations::read("expect.yaml", text, &catalogue()).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let expectations =
+        Expectations::read("expect.yaml", text, &catalogue()).unwrap_or_else(|refusal| panic!("{refusal}"));
     expectations.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
     judgements.into_iter().map(|judgement| judgement.verdict).collect()
 }

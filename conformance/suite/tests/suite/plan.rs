@@ -49,7 +49,9 @@ fn a_host_case_registers_and_closes() {
 
 #[test]
 fn the_wire_form_expects_nothing() {
-    let planned = case("teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    thread: fresh\n    expect: {EMM-T-01: {returns: {}}}\n");
+    let planned = case(
+        "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    thread: fresh\n    expect: {EMM-T-01: {returns: {}}}\n",
+    );
     insta::assert_snapshot!(serde_json::to_string(&planned.wire()).expect("plain data"), @r#"{"id":"emm/test/case","through":"manager","driver":{},"ending":"exit","steps":[{"index":0,"do":{"attach":{"device":0}},"on":"m"},{"index":1,"do":{"create":{"as":"m","device":0}},"on":"m"},{"index":2,"do":{"memalloc":{"size":64,"as":"a"}},"on":"m","thread":"fresh"}]}"#);
 }
 

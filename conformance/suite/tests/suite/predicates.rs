@@ -54,7 +54,11 @@ fn a_fact_is_compared_with_an_earlier_one(#[case] returns: &str, #[case] pointer
         "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{drop: {{name: a}}}}\n  \
          - do: {{memalloc: {{size: 64, as: b}}}}\n    expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
     );
-    let recorder = Recorder::new(case(&text)).step(&[], memory(0x1000, 64)).step(&[], json!({})).step(&[], memory(pointer, 64)).rest();
+    let recorder = Recorder::new(case(&text))
+        .step(&[], memory(0x1000, 64))
+        .step(&[], json!({}))
+        .step(&[], memory(pointer, 64))
+        .rest();
     assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken);
     assert_eq!(recorder.verdict() == Verdict::Violates, broken);
 }
@@ -62,7 +66,8 @@ fn a_fact_is_compared_with_an_earlier_one(#[case] returns: &str, #[case] pointer
 #[test]
 fn a_finding_says_what_was_asked_and_what_came() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"));
-    let judged = recorder.step(&[alloc(0x1000, 128)], memory(0x1000, 128)).step(&[free(0x1000, 0)], json!({})).rest().judged();
+    let judged =
+        recorder.step(&[alloc(0x1000, 128)], memory(0x1000, 128)).step(&[free(0x1000, 0)], json!({})).rest().judged();
     let [finding] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
     assert_eq!((finding.expected.as_str(), finding.observed.as_str()), ("size_bytes is 64", "size_bytes is 128"));
     assert_eq!((finding.step, finding.place.line), (Some(2), 5));

@@ -145,7 +145,8 @@ impl Recorder {
 }
 
 pub(crate) fn call(function: Function, args: &[u64], out: &[u64], result: i32) -> Call {
-    let mut call = Call { function, args: [0; 8], out: [0; 3], result: Some(result), per_thread: false, injected: false };
+    let mut call =
+        Call { function, args: [0; 8], out: [0; 3], result: Some(result), per_thread: false, injected: false };
     call.args[..args.len()].copy_from_slice(args);
     call.out[..out.len()].copy_from_slice(out);
     call

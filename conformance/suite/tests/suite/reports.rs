@@ -30,14 +30,26 @@ fn judged(recorder: Recorder) -> Judged {
 fn run() -> Vec<Judged> {
     let expect = "{EMM-T-01: {returns: {size_bytes: {is: 64}}}}";
     let start = |id: &str| renamed(Recorder::new(memalloc(expect)), id);
-    let fine = start("emm/alloc/size/size:64").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest();
+    let fine =
+        start("emm/alloc/size/size:64").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest();
     let twice = |id| start(id).step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0), free(A, 1)], json!({})).rest();
-    let large = start("emm/alloc/size/size:1000").step(&[alloc(A, 1024)], memory(A, 1024)).step(&[free(A, 0)], json!({})).rest();
+    let large = start("emm/alloc/size/size:1000")
+        .step(&[alloc(A, 1024)], memory(A, 1024))
+        .step(&[free(A, 0)], json!({}))
+        .rest();
     let dying = Call { result: None, ..free(A, 0) };
-    let crash = start("emm/free/crash").step(&[alloc(A, 64)], memory(A, 64)).dies(&[dying], Ending::Signal(11)).prints("bad\u{1b}[31m red\n");
-    let loud = start("emm/alloc/loud").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest().prints("hello\n");
+    let crash = start("emm/free/crash")
+        .step(&[alloc(A, 64)], memory(A, 64))
+        .dies(&[dying], Ending::Signal(11))
+        .prints("bad\u{1b}[31m red\n");
+    let loud = start("emm/alloc/loud")
+        .step(&[alloc(A, 64)], memory(A, 64))
+        .step(&[free(A, 0)], json!({}))
+        .rest()
+        .prints("hello\n");
     let unmet = Applicability::NotApplicable(Reason::NotDeclared { need: Need::Ipc });
-    let mut unrun = case("needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
+    let mut unrun =
+        case("needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
     "emm/ipc/open".clone_into(&mut unrun.id);
     let unrun = Judged { judgement: judge::not_run(&unrun, unmet), case: unrun, observation: None };
     let recorders = [fine, twice("emm/free/twice/on:1"), twice("emm/free/twice/on:2"), large, crash, loud];
@@ -117,7 +129,9 @@ fn a_requirement_is_explained() {
 
 #[test]
 fn cases_are_listed() {
-    let needing = case("needs: [ipc, peer]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
+    let needing = case(
+        "needs: [ipc, peer]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    );
     insta::assert_snapshot!(list::render(&[memalloc("{EMM-T-01: {returns: {}}}"), needing]), @r"
     emm/test/case            a test
     emm/test/case  ipc,peer  a test

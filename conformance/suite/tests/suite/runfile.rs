@@ -20,7 +20,9 @@ pub(crate) fn header() -> Header {
 }
 
 fn judged() -> Judged {
-    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}")).step(&[alloc(1, 64)], memory(1, 64)).rest();
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"))
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .rest();
     Judged { judgement: recorder.judged(), case: recorder.case, observation: Some(recorder.seen) }
 }
 
@@ -51,7 +53,10 @@ fn a_run_is_read_back_and_judged_to_the_same() {
 fn a_run_that_was_cut_off_is_refused() {
     let text = written();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(refusal(&(lines[..4].join("\n") + "\n")), "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it again");
+    assert_eq!(
+        refusal(&(lines[..4].join("\n") + "\n")),
+        "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it again"
+    );
     let middle = &text[..text.len() - 10];
     assert!(refusal(middle).contains("without a footer"), "{}", refusal(middle));
 }
@@ -66,7 +71,10 @@ fn another_file_is_refused() {
 #[test]
 fn another_format_names_its_program() {
     let text = written().replacen("\"format\":1", "\"format\":7", 1);
-    assert_eq!(refusal(&text), "run.jsonl:1: written in format 7, this program reads format 1; judge it with the allocert that wrote it (0.1.0)");
+    assert_eq!(
+        refusal(&text),
+        "run.jsonl:1: written in format 7, this program reads format 1; judge it with the allocert that wrote it (0.1.0)"
+    );
 }
 
 #[test]

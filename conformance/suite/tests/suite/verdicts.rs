@@ -42,7 +42,8 @@ fn a_subject_that_does_nothing_violates() {
 #[case::with_the_need("needs: [memory_info]\n", "not-applicable")]
 #[case::without("", "violates")]
 fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
-    let text = format!("{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n");
+    let text =
+        format!("{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n");
     let recorder = Recorder::new(case(&text)).raise(&[], error("NotImplementedError", None, "no")).rest();
     assert_eq!(recorder.verdict().name(), verdict);
 }
@@ -50,7 +51,8 @@ fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
 #[test]
 fn a_worker_without_the_operation_saw_nothing() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
-    let recorder = recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() }).outcome(&[], skipped()).rest();
+    let recorder =
+        recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() }).outcome(&[], skipped()).rest();
     assert_eq!(recorder.verdict().name(), "not-observed");
 }
 
@@ -68,10 +70,15 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         other => panic!("{other:?}"),
     };
     let unknown = StepOutcome { index: 99, outcome: Outcome::Returned(Default::default()) };
-    assert_eq!(because(forged(|seen| seen.steps.push(unknown.clone()))), "the record contradicts itself: an outcome of step 99, and the case has 7");
+    assert_eq!(
+        because(forged(|seen| seen.steps.push(unknown.clone()))),
+        "the record contradicts itself: an outcome of step 99, and the case has 7"
+    );
     assert!(because(forged(|seen| seen.steps.swap(2, 3))).ends_with("an outcome of step 3 where step 2 was due"));
     assert!(because(forged(|seen| seen.steps.truncate(4))).ends_with("only 4 of 7 steps have an outcome"));
-    assert!(because(forged(|seen| seen.done = false)).ends_with("the process ended in order, and the case was not done"));
+    assert!(
+        because(forged(|seen| seen.done = false)).ends_with("the process ended in order, and the case was not done")
+    );
     assert!(because(forged(|seen| seen.case = "other".to_owned())).ends_with("it is of case other"));
     assert!(because(forged(|seen| seen.steps[3].outcome = skipped())).contains("which no earlier step failed to make"));
 }
