@@ -1,6 +1,5 @@
 """Faults in finalizers."""
 
-from numba import cuda
 from numba.cuda.cudadrv.driver import driver
 
 from .honest import Manager
@@ -102,14 +101,14 @@ class FreesInterior(Manager):
         return finalize
 
 
-class NeedsContext(Manager):
-    """Asks Numba for the current context, which makes one on threads that have none."""
+class RetainsContext(Manager):
+    """Retains a primary context to work in, and never releases it."""
 
     def finalizer(self, token):
         release = super().finalizer(token)
 
         def finalize():
-            cuda.current_context()
+            driver.cuDevicePrimaryCtxRetain(0)
             release()
 
         return finalize

@@ -24,11 +24,6 @@ class NeverUnpins(Manager):
         return PinnedMemory(context, pointer, size, owner=owner, finalizer=lambda: None)
 
 
-class IgnoresFlags(Manager):
-    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
-        return super().memhostalloc(size, mapped, False, False)
-
-
 class NeverMapped(Manager):
     def memhostalloc(self, size, mapped=False, portable=False, wc=False):
         return super().memhostalloc(size, False, portable, wc)

@@ -61,9 +61,9 @@ class EmptyHandle(Manager):
         return handle
 
 
-class Unsupported(Manager):
+class Fails(Manager):
     def get_ipc_handle(self, memory):
-        raise NotImplementedError("this plugin claims IPC by having the method")
+        raise AttributeError("'CUipcMemHandle' object has no attribute 'reserved'")
 
 
 class ChangesCurrent(Manager):

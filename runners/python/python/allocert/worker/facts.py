@@ -72,7 +72,7 @@ def memory(value, context=None):
         "pointer_type": None if shown is None else type_name(shown),
         "size_bytes": number(_field(value, owner, "size")),
         "context_matches": _is_context(_field(value, owner, "context"), context),
-        "owner_is_none": read(owner, "owned" if kind in ("pinned", "mapped") else "_owner") is None,
+        "owner_is_none": read(value, "owned" if kind in ("pinned", "mapped") else "_owner") is None,
         "references": number(read(owner, "refct")),
         "has_finalizer": read(owner, "is_managed") is True,
         **_buffer(value),

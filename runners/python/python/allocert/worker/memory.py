@@ -35,7 +35,7 @@ def _inner(value):
     if "_mem" in fields:
         return fields["_mem"]
     owner = fields.get("_owner")
-    if owner is not None and "device_pointer" in fields:
+    if "device_pointer" in fields and "device_pointer" in read(owner, "__dict__", ()):
         return owner
     return _array_base(value)
 

@@ -9,6 +9,10 @@ from .memory import read
 from .outcome import DriverError
 
 _buffers = weakref.WeakSet()
+#: Pages outlive their buffer: a plugin that lets the owner of pinned memory die shall be seen to, not crash the worker.
+_pages = []
+#: What the pages hold after their buffer died.
+_DEAD = 0xDD
 
 
 class Unusable(Exception):
@@ -24,6 +28,8 @@ class HostBuffer:
         self.host_pointer = ctypes.addressof(self._first)
         self.size = size_bytes
         _buffers.add(self)
+        _pages.append((self._pages, self._first))
+        weakref.finalize(self, ctypes.memset, self.host_pointer, _DEAD, size_bytes).atexit = False
 
     def holds(self, pointer, size_bytes):
         return self.host_pointer <= pointer and pointer + size_bytes <= self.host_pointer + self.size

@@ -1,0 +1,25 @@
+"""Reading a run file (`--out`) as far as the tests need it."""
+
+import json
+
+
+def lines(path, kind):
+    """The bodies of all lines of a kind."""
+    for line in path.read_text().splitlines():
+        ((found, body),) = json.loads(line).items()
+        if found == kind:
+            yield body
+
+
+def verdicts(path):
+    """case id -> the name of its verdict: `conforms`, `violates`, `not_applicable`, ..."""
+    found = {}
+    for body in lines(path, "verdict"):
+        verdict = body["verdict"]
+        found[body["case"]] = verdict if isinstance(verdict, str) else next(iter(verdict))
+    return found
+
+
+def findings(path):
+    """case id -> its findings."""
+    return {body["case"]: body.get("findings", []) for body in lines(path, "verdict")}

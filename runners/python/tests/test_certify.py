@@ -1,0 +1,94 @@
+"""Whole runs of the program on Python subjects."""
+
+import sys
+
+import pytest
+from harness import ROOT
+from runfile import findings, verdicts
+
+NUMBA = "numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager"
+EXPECTED = ROOT / "fixtures/expectations/numba-cuda-0.30.4.yaml"
+
+
+def certify(allocert, subject, out, *arguments):
+    ended = allocert("run", "emm", subject, "--python", sys.executable, "--out", out, *arguments)
+    assert ended.returncode in (0, 1), ended.stdout + ended.stderr
+    return ended
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.mark.parametrize("manager", ["PoolManager", "DeferredManager", "HostOnlyManager"])
+def test_the_reference_conforms_from_python(allocert, runs, manager):
+    out = runs / f"{manager}.jsonl"
+    ended = certify(allocert, f"allocert.numba:{manager}", out)
+    assert {case: found for case, found in findings(out).items() if found} == {}
+    assert ended.returncode == 0
+
+
+def test_the_reference_has_the_same_verdicts_from_python_as_natively(allocert, runs, tmp_path):
+    native, python = tmp_path / "native.jsonl", runs / "PoolManager.jsonl"
+    assert allocert("run", "emm", "reference", "--out", native).returncode == 0
+    if not python.exists():
+        certify(allocert, "allocert.numba:PoolManager", python)
+    left, right = verdicts(native), verdicts(python)
+    both = [case for case in left if "not_applicable" not in (left[case], right.get(case, "not_applicable"))]
+    assert len(both) > 100
+    assert {case: left[case] for case in both} == {case: right[case] for case in both}
+
+
+def test_numbas_own_manager_is_as_expected(allocert, tmp_path):
+    ended = certify(allocert, NUMBA, tmp_path / "run.jsonl", "--expect", EXPECTED)
+    assert ended.returncode == 0, ended.stdout
+
+
+MISBEHAVING = [
+    ("Crashes", "EMM-EXIT-01"),
+    ("Aborts", "EMM-EXIT-01"),
+    ("Exits", "EMM-EXIT-01"),
+    ("Hangs", "EMM-EXIT-02"),
+    ("Forges", "EMM-ALLOC-02"),
+    ("RaisesSystemExit", "EMM-ALLOC-01"),
+]
+
+
+@pytest.mark.parametrize(("subject", "requirement"), MISBEHAVING, ids=[name for name, _ in MISBEHAVING])
+def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject, requirement):
+    out = tmp_path / "run.jsonl"
+    selected = ("--filter", "{emm/alloc/*,emm/version/one}", "--timeout", "2")
+    ended = certify(allocert, f"allocert_mutants.misbehaving:{subject}", out, *selected)
+    found = findings(out)
+    assert ended.returncode == 1
+    assert found.pop("emm/version/one") == [], "a case that does not touch the fault still runs and conforms"
+    named = [one for one in found["emm/alloc/returns-memory-pointer"] if one["requirement"] == requirement]
+    assert [one["step"] for one in named] == [3]
+
+
+@pytest.mark.parametrize("subject", ["DoesNothing", "AlwaysRaises", "AlwaysOutOfMemory"])
+def test_a_useless_subject_violates(allocert, tmp_path, subject):
+    out = tmp_path / "run.jsonl"
+    ended = certify(allocert, f"allocert_mutants.useless:{subject}", out, "--filter", "emm/alloc/*")
+    assert ended.returncode == 1
+    judged = verdicts(out).values()
+    assert "conforms" not in judged and "violates" in judged
+
+
+BAD = [
+    ("allocert_mutants.absent", "no module named `allocert_mutants.absent`"),
+    ("allocert_mutants.honest:Manger", "did you mean `Manager`?"),
+    ("allocert_mutants.honest:OUT_OF_MEMORY", "is no class but a int"),
+]
+
+
+@pytest.mark.parametrize(("subject", "message"), BAD)
+def test_a_subject_that_cannot_be_loaded_is_explained(allocert, subject, message):
+    ended = allocert("run", "emm", subject, "--python", sys.executable)
+    assert ended.returncode == 2 and message in ended.stderr
+
+
+def test_an_interpreter_that_is_none_is_explained(allocert):
+    ended = allocert("run", "emm", "allocert_mutants.honest", "--python", "/nowhere/python")
+    assert ended.returncode in (2, 3) and "/nowhere/python" in ended.stderr

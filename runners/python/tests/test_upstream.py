@@ -1,0 +1,33 @@
+"""numba-cuda's own tests on the software driver: with Numba's manager, and with the reference pool as the plugin."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+MODULES = json.loads((pathlib.Path(__file__).parent / "upstream.json").read_text())["modules"]
+OUTCOME = re.compile(r"^(test\w+) \([\w.]+\.(\w+)(?:\.test\w+)?\).*?\.\.\. (ok|FAIL|ERROR|skipped.*)$", re.MULTILINE)
+
+
+def run_upstream(libraries, folder, module, manager):
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), NUMBA_CUDA_MEMORY_MANAGER=manager)
+    command = [sys.executable, "-m", "unittest", "-v", f"numba.cuda.tests.cudadrv.{module}"]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("manager", ["default", "allocert.numba"])
+@pytest.mark.parametrize("module", MODULES)
+def test_upstream(libraries, tmp_path, module, manager):
+    left_out = MODULES[module].get("left_out", {})
+    ended = run_upstream(libraries, tmp_path, module, manager)
+    outcomes = {f"{cls}.{test}": outcome for test, cls, outcome in OUTCOME.findall(ended.stderr)}
+    failed = {name for name, outcome in outcomes.items() if outcome in ("FAIL", "ERROR")}
+    assert outcomes, ended.stderr
+    assert failed == set(left_out), ended.stderr
+    assert (ended.returncode == 0) is (not left_out), ended.stderr
