@@ -152,7 +152,7 @@ impl Ledger<'_, '_> {
         let Some(block) = self.blocks.get_mut(start) else { return };
         block.end = Some(End { seq, freed: true, subject: moment.subject });
         let (born, end) = (block.born, start.saturating_add(block.size_bytes.max(1)));
-        if !moment.subject {
+        if !moment.subject || self.ending(moment) {
             return;
         }
         if let Some(holder) = self.holdings.meeting(start, end) {
@@ -167,6 +167,12 @@ impl Ledger<'_, '_> {
                 events: vec![witness(born, "allocated here"), witness(seq, "freed here")],
             });
         }
+    }
+
+    /// After the last step of a case that ends as a program ends: finalizers run while the host lets go of everything.
+    fn ending(&self, moment: Moment) -> bool {
+        let over = moment.step.is_none() && self.next == self.scene.case.steps.len();
+        over && self.scene.case.teardown == Teardown::Exit
     }
 
     /// The driver did not know it, or not any more.

@@ -38,6 +38,9 @@ fn holds(scene: &Scene<'_>, facts: &Facts, test: Test, wanted: &Value, fact: Opt
     if test == Test::Absent {
         return fact.is_none();
     }
+    if unmade(scene, test, wanted) {
+        return true; // what failed to make the name is a finding already
+    }
     if test == Test::DisjointFrom {
         return wanted.as_str().is_some_and(|name| disjoint(scene, facts, name));
     }
@@ -74,6 +77,13 @@ fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a test refers to a name that an earlier step failed to make.
+fn unmade(scene: &Scene<'_>, test: Test, wanted: &Value) -> bool {
+    let refers = matches!(test, Test::SameAs | Test::DiffersFrom | Test::DisjointFrom);
+    let name = wanted.as_str().and_then(|reference| reference.split('.').next());
+    refers && name.is_some_and(|name| scene.facts(name).is_none())
 }
 
 fn disjoint(scene: &Scene<'_>, facts: &Facts, name: &str) -> bool {

@@ -118,16 +118,28 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
         return docket.hit(Hit { check: Check::FinalizerError, step: Some(step.index), expected, observed, events });
     }
     let events = calls::witnesses_of(scene, step.index);
-    if let Some(requirement) = stands_for(scene, step) {
-        return docket.find(requirement, step, expected, observed, events);
-    }
-    let named: Vec<&String> = step.expect.iter().filter(|(_, one)| one.returns.is_some()).map(|(id, _)| id).collect();
-    if named.is_empty() {
+    let broken = broken_by_error(scene, step);
+    if broken.is_empty() {
         docket.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index));
     }
-    for requirement in named {
+    for requirement in broken {
+        docket.checked(requirement);
         docket.find(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
+}
+
+/// The requirements that an unexpected error breaks: those that ask of this step only that it returns; where there is none,
+/// the one that the operation stands for; where there is none either, all that ask for something returned.
+fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
+    let asking = |only: bool| {
+        let asks = move |one: &Expectation| one.returns.as_ref().is_some_and(|facts| !only || facts.is_empty());
+        step.expect.iter().filter(move |(_, one)| asks(one)).map(|(id, _)| id.as_str())
+    };
+    let named: Vec<&str> = asking(true).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    stands_for(scene, step).map_or_else(|| asking(false).collect(), |requirement| vec![requirement])
 }
 
 /// The parts of an expectation that hold whether the step returned or raised.

@@ -145,6 +145,18 @@ fn memory_that_the_host_holds_is_not_freed() {
     assert!(finding.expected.contains("`a`"), "{}", finding.expected);
 }
 
+#[rstest]
+#[case::while_the_program_ends("exit", &[])]
+#[case::between_the_steps("none", &["EMM-CHECK-USE_AFTER_FREE"])]
+fn a_program_that_ends_lets_go_of_everything(#[case] teardown: &str, #[case] found: &[&str]) {
+    let expect = "{EMM-T-01: {returns: {}}}";
+    let step = format!("do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {expect}");
+    let case = case(&format!("teardown: {teardown}\nsteps:\n  - {step}\n"));
+    let mut recorder = Recorder::new(case).step(&[alloc(A, 64)], memory(A, 64)).rest();
+    recorder.event(What::Call(free(A, 0)));
+    assert_eq!(recorder.found(), found);
+}
+
 #[test]
 fn freed_memory_is_not_returned() {
     let recorder =

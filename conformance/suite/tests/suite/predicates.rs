@@ -4,7 +4,7 @@ use allocert_suite::verdict::Verdict;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::record::{Recorder, alloc, case, free, memalloc, memory};
+use crate::record::{Recorder, alloc, case, error, free, memalloc, memory};
 
 fn facts() -> Value {
     json!({"kind": "device", "pointer": 0x1000, "size_bytes": 64, "bases": ["MemoryPointer"], "type": "Mine", "none": true, "free": {"bytes": 5}})
@@ -61,6 +61,20 @@ fn a_fact_is_compared_with_an_earlier_one(#[case] returns: &str, #[case] pointer
         .rest();
     assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken);
     assert_eq!(recorder.verdict() == Verdict::Violates, broken);
+}
+
+/// What failed to make the name is a finding; what refers to it is none.
+#[rstest]
+#[case("{pointer: {same_as: a.pointer}}")]
+#[case("{pointer: {differs_from: a.pointer}}")]
+#[case("{pointer: {disjoint_from: a}}")]
+fn a_name_that_was_never_made_is_not_compared_with(#[case] returns: &str) {
+    let text = format!(
+        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  \
+         - do: {{memalloc: {{size: 64, as: b}}}}\n    expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
+    );
+    let recorder = Recorder::new(case(&text)).raise(&[], error("MemoryError", None, ""));
+    assert_eq!(recorder.step(&[], memory(0x1000, 64)).rest().found(), ["EMM-OP-MEMALLOC"]);
 }
 
 #[test]
