@@ -118,7 +118,7 @@ pub(crate) struct DeferForgetsHost {
     host: OnceLock<Base>,
 }
 
-const OF_TWIN: u64 = 1 << 63;
+const OF_TWIN: u64 = 1 << 62;
 
 impl Mutation for DeferForgetsHost {
     fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {

@@ -13,7 +13,7 @@ pub(crate) struct HostRefused;
 
 impl Mutation for HostRefused {
     fn memhostalloc(&self, _base: &Base, _size_bytes: u64, _flags: u32) -> Answer<Memory> {
-        Err(fail(Status::NOT_SUPPORTED, "memhostalloc: not implemented"))
+        Err(fail(Status::INTERNAL, "memhostalloc: not implemented"))
     }
 }
 

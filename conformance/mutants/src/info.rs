@@ -3,7 +3,7 @@
 use allocert_abi::emm::{Memory, MemoryInfo, Status};
 
 use crate::base::{Answer, Base, fail};
-use crate::mutant::{Cell, Flag, Mutation};
+use crate::mutant::{Cell, Count, Flag, Mutation};
 
 /// Claims the capability and refuses.
 #[derive(Default)]
@@ -50,19 +50,23 @@ impl Mutation for InfoFrozen {
     }
 }
 
-/// The least that was ever free.
+/// Counts what was ever allocated as taken.
 #[derive(Default)]
 pub(crate) struct InfoPessimist {
-    least: Cell<Option<u64>>,
+    taken_bytes: Count,
 }
 
 impl Mutation for InfoPessimist {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let memory = base.memalloc(size_bytes)?;
+        self.taken_bytes.set(self.taken_bytes.get() + size_bytes);
+        Ok(memory)
+    }
+
     fn get_memory_info(&self, base: &Base) -> Answer<MemoryInfo> {
         let info = base.get_memory_info()?;
-        let mut least = self.least.lock();
-        let free_bytes = least.unwrap_or(u64::MAX).min(info.free_bytes);
-        *least = Some(free_bytes);
-        Ok(MemoryInfo { free_bytes, ..info })
+        let rest = info.total_bytes.saturating_sub(self.taken_bytes.get());
+        Ok(MemoryInfo { free_bytes: rest.min(info.free_bytes), ..info })
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct IpcRefused;
 
 impl Mutation for IpcRefused {
     fn get_ipc_handle(&self, _base: &Base, _token: u64, _offset_bytes: u64) -> Answer<IpcHandle> {
-        Err(fail(Status::NOT_SUPPORTED, "get_ipc_handle: not implemented"))
+        Err(fail(Status::INTERNAL, "get_ipc_handle: not implemented"))
     }
 }
 
@@ -103,6 +103,17 @@ impl Mutation for IpcUnstable {
         let mut handle = base.get_ipc_handle(token, offset_bytes)?;
         handle.handle[63] ^= self.count.next() as u8;
         Ok(handle)
+    }
+}
+
+/// Passes on a handle that nobody can open.
+#[derive(Default)]
+pub(crate) struct IpcGarbage;
+
+impl Mutation for IpcGarbage {
+    fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
+        let handle = base.get_ipc_handle(token, offset_bytes)?;
+        Ok(IpcHandle { handle: handle.handle.map(|byte| !byte), ..handle })
     }
 }
 

@@ -113,6 +113,7 @@ allocert_abi::export_emm_plugin! {
     mutant_ipc_size => Mutant<ipc::IpcSize>,
     mutant_ipc_device => Mutant<ipc::IpcDevice>,
     mutant_ipc_unstable => Mutant<ipc::IpcUnstable>,
+    mutant_ipc_garbage => Mutant<ipc::IpcGarbage>,
     mutant_ipc_for_all => Mutant<ipc::IpcForAll>,
     mutant_context_pushed => Mutant<context::ContextPushed>,
     mutant_context_lost => Mutant<context::ContextLost>,

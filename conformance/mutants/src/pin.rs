@@ -16,7 +16,7 @@ pub(crate) struct PinRefused;
 
 impl Mutation for PinRefused {
     fn mempin(&self, _base: &Base, _pointer: Region, _size_bytes: u64, _flags: u32) -> Answer<Memory> {
-        Err(fail(Status::NOT_SUPPORTED, "mempin: not implemented"))
+        Err(fail(Status::INTERNAL, "mempin: not implemented"))
     }
 }
 

@@ -6,15 +6,30 @@ use std::sync::OnceLock;
 
 use allocert_abi::emm::{HOST_MAPPED, Memory, Status};
 
-use crate::base::{Answer, Base, fail};
+use crate::base::{Answer, Base, Kind, fail};
 use crate::mutant::{Cell, Count, Flag, Live, Mutation};
 
-/// Succeeds and gives nothing back, nor when it ends.
+/// Forgets everything and gives nothing back, nor when it ends.
 #[derive(Default)]
-pub(crate) struct ResetLeaks;
+pub(crate) struct ResetLeaks {
+    live: Live,
+}
 
 impl Mutation for ResetLeaks {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        Ok(self.live.enter(base.memalloc(size_bytes)?))
+    }
+
+    fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        Ok(self.live.enter(base.memhostalloc(size_bytes, flags)?))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.live.leave(token).map_or(Ok(()), |memory| base.release(memory.token))
+    }
+
     fn reset(&self, _base: &Base) -> Answer {
+        self.live.clear();
         Ok(())
     }
 
@@ -28,6 +43,8 @@ impl Mutation for ResetLeaks {
 pub(crate) struct EndLeaks;
 
 impl Mutation for EndLeaks {
+    const KIND: Kind = Kind::Pool;
+
     fn destroy(&self, base: Base) {
         std::mem::forget(base);
     }
@@ -139,7 +156,7 @@ pub(crate) struct ResetForgetsHost {
 }
 
 /// Host tokens of the twin are told apart from the base's by this bit.
-const OF_TWIN: u64 = 1 << 63;
+const OF_TWIN: u64 = 1 << 62;
 
 impl ResetForgetsHost {
     fn host(&self, base: &Base) -> Answer<&Base> {
@@ -171,11 +188,11 @@ impl Mutation for ResetForgetsHost {
     }
 }
 
-/// Gives back only what is still live: what was released inside a scope is forgotten.
+/// Gives back only what is still live: what was released is pending, and forgotten.
 #[derive(Default)]
 pub(crate) struct ResetForgetsPending {
-    depth: Count,
     live: Live,
+    pins: Cell<Vec<u64>>,
 }
 
 impl Mutation for ResetForgetsPending {
@@ -187,26 +204,24 @@ impl Mutation for ResetForgetsPending {
         Ok(self.live.enter(base.memhostalloc(size_bytes, flags)?))
     }
 
+    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        let memory = base.mempin(pointer, size_bytes, flags)?;
+        self.pins.lock().push(memory.token);
+        Ok(memory)
+    }
+
     fn release(&self, base: &Base, token: u64) -> Answer {
-        match self.live.leave(token) {
-            Some(_) if self.depth.get() > 0 => Ok(()),
-            _ => base.release(token),
-        }
+        self.live.leave(token);
+        if self.pins.lock().contains(&token) { base.release(token) } else { Ok(()) }
     }
 
     fn reset(&self, base: &Base) -> Answer {
         let live = std::mem::take(&mut *self.live.lock());
-        live.iter().try_for_each(|memory| base.release(memory.token))
-    }
-
-    fn defer_begin(&self, _base: &Base) -> Answer {
-        self.depth.next();
-        Ok(())
-    }
-
-    fn defer_end(&self, _base: &Base) -> Answer {
-        let depth = self.depth.get();
-        self.depth.set(depth.saturating_sub(1));
+        let pins = std::mem::take(&mut *self.pins.lock());
+        for token in live.iter().map(|memory| memory.token).chain(pins) {
+            // A pin may have been released before.
+            let _ = base.release(token);
+        }
         Ok(())
     }
 

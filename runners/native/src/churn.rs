@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use allocert_suite::observation::Facts;
+use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::context::driver_error;
@@ -13,6 +13,8 @@ use crate::scene::Scene;
 use crate::subject::{Memory, facts};
 
 const ALIGNMENT_BYTES: u64 = 256;
+/// So many allocations each thread of a stress keeps alive.
+const STRESS_HOLD: usize = 4;
 
 /// What is alive, by address, and what was wrong with it.
 #[derive(Debug, Default)]
@@ -92,17 +94,18 @@ impl Scene<'_> {
                 recorder.aside(|| driver.ctx_set_current(Some(context)))
             };
             ready.wait();
-            attached.map_err(driver_error)?;
-            for _ in 0..times {
-                let Ok(memory) = owner.manager.memalloc(size_bytes) else {
-                    lock(&alive).failed += 1;
-                    continue;
-                };
-                lock(&alive).enter(&memory, size_bytes);
-                lock(&alive).leave(&memory);
-                owner.manager.release(memory.token)?;
+            let mut held = VecDeque::new();
+            let result = match attached {
+                Ok(()) => hammer(&owner, &alive, &mut held, size_bytes, times),
+                Err(error) => Err(driver_error(error)),
+            };
+            // What one thread holds, all others have seen by now.
+            ready.wait();
+            for rest in held {
+                lock(&alive).leave(&rest);
+                owner.manager.release(rest.token)?;
             }
-            Ok::<(), Halt>(())
+            Ok::<(), Halt>(result?)
         };
         let all: Result<(), Halt> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -113,6 +116,32 @@ impl Scene<'_> {
         let alive = lock(&alive);
         Ok(facts([("failed", json!(alive.failed)), ("overlaps", json!(alive.overlaps))]))
     }
+}
+
+/// What one thread of a stress does; `held` is what it has when it is done.
+fn hammer(
+    owner: &Owner,
+    alive: &Mutex<Alive>,
+    held: &mut VecDeque<Memory>,
+    size_bytes: u64,
+    times: u64,
+) -> Result<(), Raised> {
+    for _ in 0..times {
+        match owner.manager.memalloc(size_bytes) {
+            Ok(memory) => {
+                lock(alive).enter(&memory, size_bytes);
+                held.push_back(memory);
+            }
+            Err(_) => lock(alive).failed += 1,
+        }
+        if held.len() > STRESS_HOLD
+            && let Some(oldest) = held.pop_front()
+        {
+            lock(alive).leave(&oldest);
+            owner.manager.release(oldest.token)?;
+        }
+    }
+    Ok(())
 }
 
 fn lock(alive: &Mutex<Alive>) -> MutexGuard<'_, Alive> {

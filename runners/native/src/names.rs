@@ -59,7 +59,10 @@ pub(crate) enum Named {
     Manager(Arc<Owner>),
     Memory(Holding),
     Buffer(Arc<HostBuffer>),
-    Handle { handle: IpcHandle, device: u32 },
+    Handle {
+        handle: IpcHandle,
+        device: u32,
+    },
     Scope(Arc<Owner>),
     /// A result that only expectations look at.
     Numbers,
