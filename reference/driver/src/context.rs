@@ -111,13 +111,18 @@ impl Driver {
     /// The current context, usable.
     #[inline]
     pub(crate) fn current(&self, caller: &Caller) -> Result<u64> {
+        self.current_device(caller).map(|(context, _)| context)
+    }
+
+    /// The current context, usable, and its device.
+    #[inline]
+    pub(crate) fn current_device(&self, caller: &Caller) -> Result<(u64, usize)> {
         self.initialized()?;
         let context = caller.thread.current();
         if context == 0 {
             return Err(CudaError::INVALID_CONTEXT);
         }
-        self.usable(context)?;
-        Ok(context)
+        Ok((context, self.usable(context)?.device))
     }
 
     /// For calls that work without a context but not with a broken one.

@@ -15,11 +15,10 @@ impl Driver {
     /// `cuMemAlloc`.
     #[inline]
     pub fn alloc(&mut self, caller: &Caller, bytes: u64) -> Result<DevicePtr> {
-        let context = self.current(caller)?;
+        let (context, device) = self.current_device(caller)?;
         if bytes == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
-        let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
         let buffer_id = self.next_buffer_id();
         let address = self.devices[device].space.allocate(bytes, context, Owner::Plain, buffer_id);
         address.map(DevicePtr).ok_or(CudaError::OUT_OF_MEMORY)
@@ -103,8 +102,7 @@ impl Driver {
 
     /// `cuMemGetInfo`: free and total bytes of the current context's device.
     pub fn memory_info(&self, caller: &Caller) -> Result<(u64, u64)> {
-        let context = self.current(caller)?;
-        let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
+        let (_, device) = self.current_device(caller)?;
         let space = &self.devices[device].space;
         Ok((space.free_bytes(), space.total_bytes()))
     }

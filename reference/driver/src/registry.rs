@@ -42,6 +42,7 @@ impl<T> Registry<T> {
         self.tag << TAG_SHIFT | slot.generation << GENERATION_SHIFT | u64::from(index) + 1
     }
 
+    #[inline]
     pub(crate) fn get(&self, handle: u64) -> Result<&T, Missing> {
         let slot = self.slots.get(self.index(handle)?).ok_or(Missing::Unknown)?;
         slot.check(handle)?;
@@ -79,6 +80,7 @@ impl<T> Registry<T> {
         self.iter().filter(|(_, value)| matches(value)).map(|(handle, _)| handle).collect()
     }
 
+    #[inline]
     fn index(&self, handle: u64) -> Result<usize, Missing> {
         let index = handle & INDEX_MASK;
         if handle >> TAG_SHIFT != self.tag || index == 0 { Err(Missing::Unknown) } else { Ok(index as usize - 1) }
@@ -86,6 +88,7 @@ impl<T> Registry<T> {
 }
 
 impl<T> Slot<T> {
+    #[inline]
     fn check(&self, handle: u64) -> Result<(), Missing> {
         match (handle >> GENERATION_SHIFT & GENERATION_MASK).cmp(&self.generation) {
             std::cmp::Ordering::Equal => Ok(()),

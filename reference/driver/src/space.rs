@@ -22,6 +22,7 @@ pub(crate) struct Block {
     pub(crate) bytes: Bytes,
     /// Given to `cuMemFreeAsync`; the memory lives on until the stream gets there.
     pub(crate) freed: bool,
+    live: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,15 @@ pub(crate) enum Owner {
     Imported { opens: u32 },
 }
 
+/// What a new block is to be.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    size: u64,
+    context: u64,
+    owner: Owner,
+    buffer_id: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Space {
     base: u64,
@@ -41,7 +51,8 @@ pub(crate) struct Space {
     used_bytes: u64,
     pages: Vec<Page>,
     runs: PageRuns,
-    blocks: Vec<Option<Block>>,
+    /// Those that are not live wait in `free_blocks` for their next use.
+    blocks: Vec<Block>,
     free_blocks: Vec<u32>,
     slabs: Vec<Slab>,
     /// Slabs that may be empty.
@@ -109,11 +120,11 @@ impl Space {
     /// The address of a new block; `None` if memory or address space is short. `size` must not be 0.
     #[inline]
     pub(crate) fn allocate(&mut self, size: u64, context: u64, owner: Owner, buffer_id: u64) -> Option<u64> {
-        let block = Block { base: 0, size, context, owner, buffer_id, bytes: Bytes::Untouched, freed: false };
+        let wanted = Wanted { size, context, owner, buffer_id };
         if size <= SMALL_BYTES && !matches!(owner, Owner::Imported { .. }) {
-            self.allocate_small(block)
+            self.allocate_small(wanted)
         } else {
-            self.allocate_large(block)
+            self.allocate_large(wanted)
         }
     }
 
@@ -132,75 +143,77 @@ impl Space {
 
     #[inline]
     pub(crate) fn block(&self, id: u32) -> &Block {
-        self.blocks[id as usize].as_ref().expect("block numbers are dropped with their block")
+        &self.blocks[id as usize]
     }
 
     #[inline]
     pub(crate) fn block_mut(&mut self, id: u32) -> &mut Block {
-        self.blocks[id as usize].as_mut().expect("block numbers are dropped with their block")
+        &mut self.blocks[id as usize]
     }
 
     /// Numbers of all blocks, highest address last.
     pub(crate) fn ids(&self) -> Vec<u32> {
-        let mut ids: Vec<_> = self.blocks.iter().flatten().map(|block| (block.base, self.find(block.base))).collect();
+        let mut ids: Vec<_> =
+            self.blocks.iter().filter(|block| block.live).map(|block| (block.base, self.find(block.base))).collect();
         ids.sort_unstable();
         ids.into_iter().filter_map(|(_, id)| id).collect()
     }
 
     #[inline]
     pub(crate) fn release(&mut self, id: u32) {
-        let Some(block) = self.blocks[id as usize].take() else { return };
+        let block = &mut self.blocks[id as usize];
+        let (offset, size, owner) = (block.base - self.base, block.size, block.owner);
+        block.live = false;
+        block.freed = false;
+        block.bytes = Bytes::Untouched;
         self.free_blocks.push(id);
-        let offset = block.base - self.base;
         let page = (offset >> PAGE_SHIFT) as u32;
         match self.pages[page as usize] {
-            Page::Slab(slab) => self.release_small(slab, granule_in_page(offset), granules(block.size)),
-            Page::Large(_) | Page::Free => self.release_large(page, &block),
+            Page::Slab(slab) => self.release_small(slab, granule_in_page(offset), granules(size)),
+            Page::Large(_) | Page::Free => self.release_large(page, size, owner),
         }
     }
 
-    fn allocate_large(&mut self, mut block: Block) -> Option<u64> {
-        let count = u32::try_from(block.size.div_ceil(PAGE_BYTES)).ok()?;
-        if !matches!(block.owner, Owner::Imported { .. }) {
-            self.charge(u64::from(count) * PAGE_BYTES)?;
-        }
+    fn allocate_large(&mut self, wanted: Wanted) -> Option<u64> {
+        let count = u32::try_from(wanted.size.div_ceil(PAGE_BYTES)).ok()?;
+        let charged = charged_bytes(wanted.size, wanted.owner);
+        self.charge(charged)?;
         let Some(page) = self.runs.take(count) else {
-            self.used_bytes -= charged_bytes(&block);
+            self.used_bytes -= charged;
             return None;
         };
         let base = self.base + (u64::from(page) << PAGE_SHIFT);
-        block.base = base;
-        let id = self.insert(block);
+        let id = self.insert(base, wanted);
         self.pages_mut(page, count).fill(Page::Large(id));
         Some(base)
     }
 
-    fn release_large(&mut self, page: u32, block: &Block) {
-        let count = block.size.div_ceil(PAGE_BYTES) as u32;
-        self.used_bytes -= charged_bytes(block);
+    fn release_large(&mut self, page: u32, size: u64, owner: Owner) {
+        let count = size.div_ceil(PAGE_BYTES) as u32;
+        self.used_bytes -= charged_bytes(size, owner);
         self.pages_mut(page, count).fill(Page::Free);
         self.runs.give(page, count);
     }
 
-    fn allocate_small(&mut self, mut block: Block) -> Option<u64> {
-        let count = granules(block.size);
+    #[inline]
+    fn allocate_small(&mut self, wanted: Wanted) -> Option<u64> {
+        let count = granules(wanted.size);
         let gap = match self.pop_gap(count) {
             Some(gap) => gap,
             None => self.fresh_gap(count)?,
         };
-        if self.slabs[gap.slab as usize].live == 0 && self.charge(PAGE_BYTES).is_none() {
+        let slab = &self.slabs[gap.slab as usize];
+        let base = self.base + (u64::from(slab.page) << PAGE_SHIFT) + (u64::from(gap.granule) << GRANULE_SHIFT);
+        if slab.live == 0 && self.charge(PAGE_BYTES).is_none() {
             self.bins[count as usize].push(gap);
             return None;
         }
-        block.base = self.base
-            + (u64::from(self.slabs[gap.slab as usize].page) << PAGE_SHIFT)
-            + (u64::from(gap.granule) << GRANULE_SHIFT);
-        let base = block.base;
-        let id = self.insert(block);
+        let id = self.insert(base, wanted);
         self.slabs[gap.slab as usize].occupy(gap.granule, id);
         Some(base)
     }
 
+    #[inline]
     fn release_small(&mut self, slab_index: u32, granule: u32, count: u32) {
         let slab = &mut self.slabs[slab_index as usize];
         slab.vacate(granule);
@@ -292,17 +305,34 @@ impl Space {
         Some(())
     }
 
-    fn insert(&mut self, block: Block) -> u32 {
-        match self.free_blocks.pop() {
-            Some(id) => {
-                self.blocks[id as usize] = Some(block);
-                id
-            }
-            None => {
-                self.blocks.push(Some(block));
-                (self.blocks.len() - 1) as u32
-            }
-        }
+    #[inline]
+    fn insert(&mut self, base: u64, wanted: Wanted) -> u32 {
+        let id = self.free_blocks.pop().unwrap_or_else(|| self.new_block());
+        // Field by field: a block is large, and copying it would cost more than all else here.
+        let block = &mut self.blocks[id as usize];
+        block.base = base;
+        block.size = wanted.size;
+        block.context = wanted.context;
+        block.owner = wanted.owner;
+        block.buffer_id = wanted.buffer_id;
+        block.live = true;
+        id
+    }
+
+    #[cold]
+    fn new_block(&mut self) -> u32 {
+        let bytes = Bytes::Untouched;
+        self.blocks.push(Block {
+            base: 0,
+            size: 0,
+            context: 0,
+            owner: Owner::Plain,
+            buffer_id: 0,
+            bytes,
+            freed: false,
+            live: false,
+        });
+        (self.blocks.len() - 1) as u32
     }
 
     fn pages_mut(&mut self, first: u32, count: u32) -> &mut [Page] {
@@ -348,8 +378,9 @@ fn granule_in_page(offset: u64) -> u32 {
     ((offset & (PAGE_BYTES - 1)) >> GRANULE_SHIFT) as u32
 }
 
-fn charged_bytes(block: &Block) -> u64 {
-    if matches!(block.owner, Owner::Imported { .. }) { 0 } else { block.size.next_multiple_of(PAGE_BYTES) }
+/// Imported memory belongs to another process.
+fn charged_bytes(size: u64, owner: Owner) -> u64 {
+    if matches!(owner, Owner::Imported { .. }) { 0 } else { size.next_multiple_of(PAGE_BYTES) }
 }
 
 #[cfg(test)]

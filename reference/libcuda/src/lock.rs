@@ -1,9 +1,11 @@
-//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it is a plain store.
+//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it is a plain store. While glibc says that
+//! the process has one thread, taking it is one too: the atomic exchange is the most expensive part of a driver call.
 
 use std::{
     cell::UnsafeCell,
     ops::{Deref, DerefMut},
-    sync::atomic::{AtomicBool, Ordering},
+    ptr,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering},
     time::Duration,
 };
 
@@ -19,6 +21,23 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 #[derive(Debug)]
 pub(crate) struct Guard<'l, T>(&'l Lock<T>);
 
+/// glibc's `__libc_single_threaded`, once looked up; null where there is none.
+static SINGLE_THREADED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
+
+/// Lets later locking take the short way in processes with one thread.
+pub(crate) fn watch_threads() {
+    // SAFETY: the name is NUL-terminated.
+    let flag = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+    SINGLE_THREADED.store(flag.cast(), Ordering::Release);
+}
+
+#[inline]
+fn alone() -> bool {
+    let flag = SINGLE_THREADED.load(Ordering::Acquire);
+    // SAFETY: not null, so it is glibc's `char`, which lives as long as the process.
+    !flag.is_null() && unsafe { &*flag }.load(Ordering::Relaxed) != 0
+}
+
 const SPINS: u32 = 64;
 const YIELDS: u32 = 256;
 
@@ -29,7 +48,10 @@ impl<T> Lock<T> {
 
     #[inline]
     pub(crate) fn lock(&self) -> Guard<'_, T> {
-        if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if alone() && !self.held.load(Ordering::Relaxed) {
+            // Nobody can come between: a second thread would have to be made by this one.
+            self.held.store(true, Ordering::Relaxed);
+        } else if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             self.wait();
         }
         Guard(self)

@@ -8,7 +8,7 @@ use allocert_driver::{CudaError, Driver, Settings, Thread, Window};
 use crate::{
     fork,
     hostmemory::HostMemory,
-    lock::{Guard, Lock},
+    lock::{self, Guard, Lock},
     recorder::{self, Origin, Ring},
     window,
 };
@@ -72,6 +72,7 @@ impl Session {
     #[cold]
     fn start() -> Self {
         fork::register();
+        lock::watch_threads();
         let ring = recorder::ring();
         let mut refused = false;
         let settings = Settings::from_variables(|name| std::env::var(name).ok()).unwrap_or_else(|error| {
