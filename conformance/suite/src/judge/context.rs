@@ -8,7 +8,8 @@ use crate::judge::timeline::call;
 use crate::operation::Operation;
 use crate::verdict::Check;
 
-/// Compares the current context at the two marks of each step that calls the subject.
+/// Compares the context stack at the two marks of each step that calls the subject: its top by what the marks carry, its depth by the
+/// pushes and pops between them.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     for step in scene.case.steps.iter().filter(|step| calls_the_subject(&step.r#do)) {
         let Some(window) = scene.timeline.window(step.index) else { continue };
@@ -18,17 +19,33 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         docket.performed(Check::ContextBalance);
         let events = &scene.observation.events[window];
         let [begin, .., end] = events else { continue };
-        if begin.thread != end.thread || begin.context == end.context {
-            continue;
-        }
-        let switch = events.iter().rev().filter(|event| event.thread == begin.thread).find(|event| switches(event));
+        let same_thread = || events.iter().filter(|event| event.thread == begin.thread);
+        let observed = match same_thread().map(depth).sum() {
+            _ if begin.thread != end.thread => continue,
+            _ if begin.context != end.context => format!("{} is current afterwards", name(end.context)),
+            0 => continue,
+            more @ 1.. => format!("{more} more on the thread's context stack afterwards"),
+            less => format!("{} fewer on the thread's context stack afterwards", -less),
+        };
+        let switch = same_thread().rev().find(|event| switches(event));
         docket.hit(Hit {
             check: Check::ContextBalance,
             step: Some(step.index),
             expected: format!("{} leaves {} current", step.r#do.name(), name(begin.context)),
-            observed: format!("{} is current afterwards", name(end.context)),
+            observed,
             events: switch.into_iter().map(|event| witness(event.seq, "switched here")).collect(),
         });
+    }
+}
+
+/// What an event adds to its thread's context stack.
+fn depth(event: &Event) -> i64 {
+    let Some(call) = call(event).filter(|call| call.result == Some(0)) else { return 0 };
+    match call.function {
+        Function::cuCtxPushCurrent_v2 | Function::cuCtxCreate_v2 | Function::cuCtxCreate_v4 => 1,
+        Function::cuCtxPopCurrent_v2 => -1,
+        Function::cuCtxDestroy_v2 if call.args[0] == event.context => -1,
+        _ => 0,
     }
 }
 

@@ -111,15 +111,15 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
     }
     let expected = format!("{name} returns");
     let observed = words::raised(raised);
+    let events = calls::witnesses_of(scene, step.index);
     if matches!(step.r#do, Operation::Drop { .. }) {
         docket.performed(Check::FinalizerError);
-        let events = calls::witnesses_of(scene, step.index);
-        let expected = "dropping the last reference raises nothing".to_owned();
-        return docket.hit(Hit { check: Check::FinalizerError, step: Some(step.index), expected, observed, events });
+        let (expected, observed) = ("dropping the last reference raises nothing".to_owned(), observed.clone());
+        let events = events.clone();
+        docket.hit(Hit { check: Check::FinalizerError, step: Some(step.index), expected, observed, events });
     }
-    let events = calls::witnesses_of(scene, step.index);
     let broken = broken_by_error(scene, step);
-    if broken.is_empty() {
+    if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
         docket.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index));
     }
     for requirement in broken {
@@ -138,6 +138,9 @@ fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str>
     let named: Vec<&str> = asking(true).collect();
     if !named.is_empty() {
         return named;
+    }
+    if matches!(step.r#do, Operation::Drop { .. }) {
+        return Vec::new(); // the finalizer's own check has spoken
     }
     stands_for(scene, step).map_or_else(|| asking(false).collect(), |requirement| vec![requirement])
 }

@@ -203,12 +203,23 @@ fn a_dead_stream_is_a_misuse_and_late_work_a_use_after_free() {
 #[case::kept(&[retain()], &["EMM-CHECK-CONTEXT_BALANCE"])]
 #[case::over_released(&[release()], &["EMM-CHECK-DRIVER_MISUSE"])]
 #[case::reset(&[call(Function::cuDevicePrimaryCtxReset_v2, &[0], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE"])]
-#[case::destroyed(&[call(Function::cuCtxDestroy_v2, &[CONTEXT], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE"])]
-#[case::own(&[call(Function::cuCtxCreate_v2, &[0, 0], &[9], 0), call(Function::cuCtxDestroy_v2, &[9], &[], 0)], &[])]
+#[case::destroyed(&[call(Function::cuCtxDestroy_v2, &[CONTEXT], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE", "EMM-CHECK-CONTEXT_BALANCE"])]
+#[case::own(&[call(Function::cuCtxCreate_v2, &[0, 0], &[9], 0), pop(), call(Function::cuCtxDestroy_v2, &[9], &[], 0)], &[])]
+#[case::pushed_and_popped(&[push(), pop()], &[])]
+#[case::pushed_twice(&[push()], &["EMM-CHECK-CONTEXT_BALANCE"])]
+#[case::popped(&[pop(), push(), pop()], &["EMM-CHECK-CONTEXT_BALANCE"])]
 fn contexts_of_the_host_stay(#[case] calls: &[Call], #[case] found: &[&str]) {
     let calls: Vec<Call> = [alloc(A, 64), free(A, 0)].into_iter().chain(calls.iter().cloned()).collect();
     let facts = json!({"kind": "device", "pointer": 0, "size_bytes": 64});
     assert_eq!(Recorder::new(one()).step(&calls, facts).rest().found(), found);
+}
+
+fn push() -> Call {
+    call(Function::cuCtxPushCurrent_v2, &[CONTEXT], &[], 0)
+}
+
+fn pop() -> Call {
+    call(Function::cuCtxPopCurrent_v2, &[], &[CONTEXT], 0)
 }
 
 fn retain() -> Call {
