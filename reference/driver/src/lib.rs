@@ -154,10 +154,14 @@ impl Driver {
         }
     }
 
-    /// Misuses seen since the last call, oldest first.
     #[inline]
-    pub fn take_misuses(&mut self) -> Option<Vec<(Misuse, [u64; 2])>> {
-        if self.misuses.is_empty() { None } else { Some(std::mem::take(&mut self.misuses)) }
+    pub fn has_misuses(&self) -> bool {
+        !self.misuses.is_empty()
+    }
+
+    /// Misuses seen since the last time, oldest first.
+    pub fn take_misuses(&mut self) -> Vec<(Misuse, [u64; 2])> {
+        std::mem::take(&mut self.misuses)
     }
 
     /// Takes the process's memory back, for a fresh start in the same process.

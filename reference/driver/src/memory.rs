@@ -52,9 +52,9 @@ impl Driver {
             return self.free_managed(address.0);
         };
         let space = &self.devices[device].space;
-        let id = space.find(address.0).ok_or(CudaError::INVALID_VALUE)?;
+        let id = space.find_base(address.0).ok_or(CudaError::INVALID_VALUE)?;
         let block = space.block(id);
-        if block.base != address.0 || block.freed || matches!(block.owner, Owner::Imported { .. }) {
+        if block.freed || matches!(block.owner, Owner::Imported { .. }) {
             return Err(CudaError::INVALID_VALUE);
         }
         self.drain_device(device)?;

@@ -10,7 +10,8 @@ pub(crate) struct Registry<T> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    generation: u64,
+    /// Of the object, or of the next one.
+    handle: u64,
     value: Option<T>,
 }
 
@@ -34,45 +35,40 @@ impl<T> Registry<T> {
 
     pub(crate) fn insert(&mut self, value: T) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, value: None });
+            self.slots.push(Slot { handle: self.tag << TAG_SHIFT | (self.slots.len() as u64 + 1), value: None });
             (self.slots.len() - 1) as u32
         });
         let slot = &mut self.slots[index as usize];
         slot.value = Some(value);
-        self.tag << TAG_SHIFT | slot.generation << GENERATION_SHIFT | u64::from(index) + 1
+        slot.handle
     }
 
     #[inline]
     pub(crate) fn get(&self, handle: u64) -> Result<&T, Missing> {
-        let slot = self.slots.get(self.index(handle)?).ok_or(Missing::Unknown)?;
-        slot.check(handle)?;
-        slot.value.as_ref().ok_or(Missing::Destroyed)
+        match self.slots.get(index(handle)) {
+            Some(Slot { handle: its, value: Some(value) }) if *its == handle => Ok(value),
+            slot => Err(self.missing(handle, slot)),
+        }
     }
 
     pub(crate) fn get_mut(&mut self, handle: u64) -> Result<&mut T, Missing> {
-        let index = self.index(handle)?;
-        let slot = self.slots.get_mut(index).ok_or(Missing::Unknown)?;
-        slot.check(handle)?;
-        slot.value.as_mut().ok_or(Missing::Destroyed)
+        self.get(handle)?;
+        self.slots[index(handle)].value.as_mut().ok_or(Missing::Destroyed)
     }
 
     pub(crate) fn remove(&mut self, handle: u64) -> Result<T, Missing> {
         self.get(handle)?;
-        let index = self.index(handle)?;
-        let slot = &mut self.slots[index];
+        let slot = &mut self.slots[index(handle)];
         // A slot whose generations are used up stays empty for ever.
-        if slot.generation < GENERATION_MASK {
-            slot.generation += 1;
-            self.free.push(index as u32);
+        if handle >> GENERATION_SHIFT & GENERATION_MASK < GENERATION_MASK {
+            slot.handle += 1 << GENERATION_SHIFT;
+            self.free.push(index(handle) as u32);
         }
         slot.value.take().ok_or(Missing::Destroyed)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let handle = self.tag << TAG_SHIFT | slot.generation << GENERATION_SHIFT | index as u64 + 1;
-            Some((handle, slot.value.as_ref()?))
-        })
+        self.slots.iter().filter_map(|slot| Some((slot.handle, slot.value.as_ref()?)))
     }
 
     /// The handles of all objects that `matches` accepts.
@@ -80,22 +76,20 @@ impl<T> Registry<T> {
         self.iter().filter(|(_, value)| matches(value)).map(|(handle, _)| handle).collect()
     }
 
-    #[inline]
-    fn index(&self, handle: u64) -> Result<usize, Missing> {
-        let index = handle & INDEX_MASK;
-        if handle >> TAG_SHIFT != self.tag || index == 0 { Err(Missing::Unknown) } else { Ok(index as usize - 1) }
+    /// A handle of an earlier generation was given out once; all others never were.
+    #[cold]
+    fn missing(&self, handle: u64, slot: Option<&Slot<T>>) -> Missing {
+        match slot {
+            Some(slot) if handle >> TAG_SHIFT == self.tag && handle < slot.handle => Missing::Destroyed,
+            _ => Missing::Unknown,
+        }
     }
 }
 
-impl<T> Slot<T> {
-    #[inline]
-    fn check(&self, handle: u64) -> Result<(), Missing> {
-        match (handle >> GENERATION_SHIFT & GENERATION_MASK).cmp(&self.generation) {
-            std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Less => Err(Missing::Destroyed),
-            std::cmp::Ordering::Greater => Err(Missing::Unknown),
-        }
-    }
+/// Handles count slots from 1; whatever has no index has one out of range.
+#[inline]
+fn index(handle: u64) -> usize {
+    ((handle & INDEX_MASK) as usize).wrapping_sub(1)
 }
 
 #[cfg(test)]

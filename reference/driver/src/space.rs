@@ -141,6 +141,18 @@ impl Space {
         (address - block.base < block.size).then_some(id)
     }
 
+    /// The live block that begins at `address`.
+    #[inline]
+    pub(crate) fn find_base(&self, address: u64) -> Option<u32> {
+        let offset = address.checked_sub(self.base)?;
+        let id = match *self.pages.get((offset >> PAGE_SHIFT) as usize)? {
+            Page::Free => return None,
+            Page::Large(id) => id,
+            Page::Slab(slab) => self.slabs[slab as usize].starting_at(granule_in_page(offset))?,
+        };
+        (self.block(id).base == address).then_some(id)
+    }
+
     #[inline]
     pub(crate) fn block(&self, id: u32) -> &Block {
         &self.blocks[id as usize]
@@ -354,6 +366,12 @@ impl Slab {
     fn vacate(&mut self, granule: u32) {
         self.live -= 1;
         self.starts[(granule / 64) as usize] &= !(1 << (granule % 64));
+    }
+
+    #[inline]
+    fn starting_at(&self, granule: u32) -> Option<u32> {
+        let starts = self.starts[(granule / 64) as usize] >> (granule % 64) & 1 == 1;
+        starts.then(|| self.blocks[granule as usize])
     }
 
     /// The block that starts at or before `granule`.

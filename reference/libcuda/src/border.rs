@@ -140,21 +140,29 @@ pub(crate) fn call(
     out: impl FnOnce() -> [u64; 3],
 ) -> i32 {
     guard(|| {
-        let entered = process::with(function, |session, thread| match session.ring {
-            None => answer(session, thread, function, per_thread, body).0,
-            Some(ring) => {
-                let origin = Origin { function, thread: thread.id, context: thread.current(), per_thread };
-                let entry = ring.enter(origin, args());
-                let (result, injected) = answer(session, thread, function, per_thread, body);
-                for (misuse, values) in session.driver.take_misuses().unwrap_or_default() {
-                    ring.misuse(origin, misuse, values);
-                }
-                ring.leave(entry, result, injected, if result == 0 { out() } else { [0; 3] });
-                result
+        let entered = process::with(function, |session, thread| {
+            let origin = Origin { function, thread: thread.id, context: thread.current(), per_thread };
+            let entry = session.ring.map(|ring| (ring, ring.enter(origin, args())));
+            let (result, injected) = answer(session, thread, function, per_thread, body);
+            if session.driver.has_misuses() {
+                write_misuses(session, origin);
             }
+            if let Some((ring, entry)) = entry {
+                ring.leave(entry, result, injected, if result == 0 { out() } else { [0; 3] });
+            }
+            result
         });
         entered.unwrap_or_else(CudaError::code)
     })
+}
+
+#[cold]
+fn write_misuses(session: &mut Session, origin: Origin) {
+    for (misuse, values) in session.driver.take_misuses() {
+        if let Some(ring) = session.ring {
+            ring.misuse(origin, misuse, values);
+        }
+    }
 }
 
 /// The result, and whether the fault plan gave it.

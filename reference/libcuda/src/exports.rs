@@ -1,5 +1,4 @@
 //! The exported symbols, made from the contract's table: one for each function, one more for each per-thread variant.
-#![expect(clippy::too_many_arguments, reason = "CUDA's own prototypes")]
 
 use std::ffi::c_void;
 

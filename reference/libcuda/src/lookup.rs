@@ -8,8 +8,10 @@ use crate::exports::{SYMBOLS, Symbol};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Symbol(*const c_void),
-    SymbolNotFound,
-    VersionNotSufficient,
+    /// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`.
+    Unknown,
+    /// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`.
+    TooNew,
 }
 
 /// The newest symbol called `name` that is not newer than `version`, and not newer than the driver.
@@ -30,7 +32,7 @@ pub(crate) fn find(name: &str, version: i32, driver_version: i32, per_thread: bo
         .max_by_key(|symbol| symbol.function.introduced());
     match newest {
         Some(symbol) => Found::Symbol(symbol.per_thread.filter(|_| per_thread).unwrap_or(symbol.legacy)),
-        None if known.count() > 0 => Found::VersionNotSufficient,
-        None => Found::SymbolNotFound,
+        None if known.count() > 0 => Found::TooNew,
+        None => Found::Unknown,
     }
 }

@@ -115,7 +115,7 @@ macro_rules! define {
         implemented { $($version:literal $name:ident($($param:ident : $kind:ident $(<$inner:ident>)?),*) $(| $variant:ident)?;)* }
         unsupported { $($stub_version:literal $stub:ident $(| $stub_variant:ident)?;)* }
     ) => {
-        #[expect(non_camel_case_types, clippy::enum_variant_names, reason = "CUDA's own symbols; only their numbers are used")]
+        #[expect(non_camel_case_types, reason = "CUDA's own symbols; only their numbers are used")]
         #[repr(u16)]
         enum Index { $($name,)* $($stub,)* }
 

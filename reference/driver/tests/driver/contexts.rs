@@ -27,5 +27,5 @@ fn a_created_context_is_current_and_gone_after_its_destruction() {
     assert_eq!(machine.thread.current(), primary);
     let set = machine.call(|driver, caller| driver.context_set(caller, created));
     assert_eq!(set, Err(CudaError::INVALID_CONTEXT));
-    assert_eq!(machine.driver.take_misuses(), Some(vec![(Misuse::DestroyedContext, [created, 0])]));
+    assert_eq!(machine.driver.take_misuses(), [(Misuse::DestroyedContext, [created, 0])]);
 }

@@ -52,7 +52,7 @@ fn work_queued_elsewhere_that_runs_after_the_free_is_noticed() {
     free(&mut machine, data, owner).expect("freed");
     machine.synchronize(owner);
     machine.synchronize(other);
-    assert_eq!(machine.driver.take_misuses(), Some(vec![(Misuse::WorkAfterFree, [data.0, 100])]));
+    assert_eq!(machine.driver.take_misuses(), [(Misuse::WorkAfterFree, [data.0, 100])]);
 }
 
 #[test]

@@ -84,8 +84,10 @@ pub(crate) fn cuPointerGetAttribute(call: &mut Call, data: u64, attribute: u32, 
 
 pub(crate) fn cuPointerGetAttributes(call: &mut Call, count: u32, attributes: u64, data: u64, dptr: u64) -> Result {
     for index in 0..u64::from(count) {
-        // SAFETY: cuPointerGetAttributes's caller promises arrays of `count` attributes and pointers.
-        let (attribute, into): (u32, u64) = unsafe { (read(attributes + 4 * index)?, read(data + 8 * index)?) };
+        // SAFETY: cuPointerGetAttributes's caller promises an array of `count` attributes.
+        let attribute: u32 = unsafe { read(element(attributes, index, 4))? };
+        // SAFETY: cuPointerGetAttributes's caller promises an array of `count` pointers.
+        let into: u64 = unsafe { read(element(data, index, 8))? };
         let value = match call.driver.pointer_attribute(&call.caller, attribute, dptr) {
             Err(CudaError::INVALID_VALUE) => Driver::unknown_pointer_attribute(attribute)?,
             other => other?,
@@ -94,6 +96,11 @@ pub(crate) fn cuPointerGetAttributes(call: &mut Call, count: u32, attributes: u6
         unsafe { write_attribute(into, value)? };
     }
     Ok(())
+}
+
+/// The address of an array's element; 0 if there is no array.
+fn element(array: u64, index: u64, bytes: u64) -> u64 {
+    if array == 0 { 0 } else { array + index * bytes }
 }
 
 /// # Safety

@@ -40,7 +40,7 @@ fn describe(
 pub(crate) fn cuGetProcAddress(call: &mut Call, symbol: u64, function: Out<u64>, version: i32, flags: u64) -> Result {
     match look_up(call, symbol, function, version, flags)? {
         Found::Symbol(_) => Ok(()),
-        Found::SymbolNotFound | Found::VersionNotSufficient => Err(CudaError::NOT_FOUND),
+        Found::Unknown | Found::TooNew => Err(CudaError::NOT_FOUND),
     }
 }
 
@@ -54,8 +54,8 @@ pub(crate) fn cuGetProcAddress_v2(
 ) -> Result {
     status.put(match look_up(call, symbol, function, version, flags)? {
         Found::Symbol(_) => 0,
-        Found::SymbolNotFound => 1,
-        Found::VersionNotSufficient => 2,
+        Found::Unknown => 1,
+        Found::TooNew => 2,
     });
     Ok(())
 }

@@ -36,9 +36,11 @@ fn errors_have_names_and_descriptions() {
     let cuda = Cuda::load();
     let (mut name, mut text): (*const c_char, *const c_char) = (std::ptr::null(), std::ptr::null());
     assert_eq!((cuda.cuGetErrorName(2, &mut name), cuda.cuGetErrorString(2, &mut text)), (0, 0));
-    // SAFETY: the driver's own constant strings.
-    let both = unsafe { (CStr::from_ptr(name), CStr::from_ptr(text)) };
-    assert_eq!(both, (c"CUDA_ERROR_OUT_OF_MEMORY", c"out of memory"));
+    // SAFETY: the driver's own constant string.
+    let its_name = unsafe { CStr::from_ptr(name) };
+    // SAFETY: the driver's own constant string.
+    let its_text = unsafe { CStr::from_ptr(text) };
+    assert_eq!((its_name, its_text), (c"CUDA_ERROR_OUT_OF_MEMORY", c"out of memory"));
     assert_eq!(cuda.cuGetErrorName(12345, &mut name), 1);
     assert!(name.is_null());
 }
