@@ -128,21 +128,16 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
     }
 }
 
-/// The requirements that an unexpected error breaks: those that ask of this step only that it returns; where there is none,
-/// the one that the operation stands for; where there is none either, all that ask for something returned.
+/// The requirements that an unexpected error breaks: all that ask for a return; and the one that the operation stands for, unless the
+/// step is there to show no more than that it returns.
 fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
-    let asking = |only: bool| {
-        let asks = move |one: &Expectation| one.returns.as_ref().is_some_and(|facts| !only || facts.is_empty());
-        step.expect.iter().filter(move |(_, one)| asks(one)).map(|(id, _)| id.as_str())
-    };
-    let named: Vec<&str> = asking(true).collect();
-    if !named.is_empty() {
-        return named;
+    let asking = step.expect.iter().filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
+    let (mut broken, only): (Vec<&str>, Vec<bool>) = asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
+    // The failure of a drop is the finalizer's, and its own check has spoken.
+    if !only.contains(&true) && !matches!(step.r#do, Operation::Drop { .. }) {
+        broken.extend(stands_for(scene, step).filter(|requirement| !step.expect.contains_key(*requirement)));
     }
-    if matches!(step.r#do, Operation::Drop { .. }) {
-        return Vec::new(); // the finalizer's own check has spoken
-    }
-    stands_for(scene, step).map_or_else(|| asking(false).collect(), |requirement| vec![requirement])
+    broken
 }
 
 /// The parts of an expectation that hold whether the step returned or raised.

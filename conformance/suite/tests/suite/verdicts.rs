@@ -20,7 +20,7 @@ fn skipped() -> Outcome {
 #[case::no_message("{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, ""), &["EMM-T-01"])]
 #[case::either("{EMM-T-01: {raises: [out_of_memory], returns: {}}}", error("MemoryError", None, ""), &[])]
 #[case::must_return("{EMM-T-01: {returns: {}}}", error("MemoryError", None, ""), &["EMM-T-01"])]
-#[case::facts_of_what("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}", error("MemoryError", None, ""), &["EMM-OP-MEMALLOC"])]
+#[case::facts_of_what("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}", error("MemoryError", None, ""), &["EMM-T-01", "EMM-OP-MEMALLOC"])]
 fn an_error_is_judged(#[case] expect: &str, #[case] raised: Raised, #[case] found: &[&str]) {
     let recorder = Recorder::new(memalloc(expect)).raise(&[], raised).outcome(&[], skipped()).rest();
     assert_eq!(recorder.found(), found);
