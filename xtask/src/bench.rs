@@ -19,8 +19,16 @@ struct Micro {
 }
 
 const MICRO: [Micro; 3] = [
-    Micro { what: "driver, alloc+free pair through cudarc, trace off", estimate: "alloc and free 256 B, trace off", bar_ns: 30.0 },
-    Micro { what: "driver, alloc+free pair through cudarc, trace on", estimate: "alloc and free 256 B, trace on", bar_ns: 80.0 },
+    Micro {
+        what: "driver, alloc+free pair through cudarc, trace off",
+        estimate: "alloc and free 256 B, trace off",
+        bar_ns: 30.0,
+    },
+    Micro {
+        what: "driver, alloc+free pair through cudarc, trace on",
+        estimate: "alloc and free 256 B, trace on",
+        bar_ns: 80.0,
+    },
     Micro { what: "reference pool, alloc+free pair, native", estimate: "pool pair/fragmented, 1 KiB", bar_ns: 100.0 },
 ];
 
@@ -57,7 +65,9 @@ pub(crate) fn bench() -> Result<ExitCode, Fault> {
     python::create()?;
     python::install()?;
     let products = workspace::build("release")?;
-    shell::cargo().args(["bench", "--quiet", "-p", "allocert-libcuda", "-p", "allocert-emm", "-p", "allocert-suite"]).done()?;
+    shell::cargo()
+        .args(["bench", "--quiet", "-p", "allocert-libcuda", "-p", "allocert-emm", "-p", "allocert-suite"])
+        .done()?;
     println!("\n| what | measured | bar | method |\n|---|---|---|---|");
     for micro in &MICRO {
         let median_ns = median(&workspace::target().join("criterion"), micro.estimate)?;
@@ -93,8 +103,7 @@ fn median(criterion: &Path, id: &str) -> Result<f64, Fault> {
         .find(|file| file.exists())
         .ok_or_else(|| Fault::Missing(format!("criterion left no estimate for `{id}` in {}", criterion.display())))?;
     let text = fs::read_to_string(&file).map_err(|cause| Fault::Missing(format!("{}: {cause}", file.display())))?;
-    point_estimate(&text, "median")
-        .ok_or_else(|| Fault::Missing(format!("{} holds no median", file.display())))
+    point_estimate(&text, "median").ok_or_else(|| Fault::Missing(format!("{} holds no median", file.display())))
 }
 
 /// The number after `"point_estimate":` in the object of that name.

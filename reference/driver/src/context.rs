@@ -315,8 +315,13 @@ impl Driver {
         self.named(handle)
     }
 
-    /// `cuCtxGetDevice`.
+    /// `cuCtxGetDevice`. Answers for a primary context that was reset, too.
     pub fn context_device(&mut self, caller: &Caller, handle: u64) -> Result<i32> {
+        self.initialized()?;
+        let current = caller.thread.current();
+        if let (0, Ok(context)) = (handle, self.contexts.get(current)) {
+            return Ok(context.device as i32);
+        }
         self.context_or_current(caller, handle).map(|context| context.device as i32)
     }
 

@@ -45,11 +45,14 @@ const REGISTER_FLAGS: u32 = 0b1111;
 const DEVICEMAP: u32 = 2;
 
 impl Driver {
-    /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory.
+    /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory; 0 for no bytes, which is no error.
     pub fn host_alloc(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
         let context = self.current(caller)?;
-        if bytes == 0 || flags & !ALLOC_FLAGS != 0 {
+        if flags & !ALLOC_FLAGS != 0 {
             return Err(CudaError::INVALID_VALUE);
+        }
+        if bytes == 0 {
+            return Ok(0);
         }
         // Under unified addressing every page-locked allocation is mapped.
         self.insert_host(bytes, context, HostKind::Allocated, flags | DEVICEMAP)
@@ -75,9 +78,12 @@ impl Driver {
         Ok(address)
     }
 
-    /// `cuMemFreeHost`. Waits for all work of the device first.
+    /// `cuMemFreeHost`. Waits for all work of the device first; an address of 0 is no error.
     pub fn host_free(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
+        if address == 0 {
+            return Ok(());
+        }
         let block = self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
         let drained = self.drain_device_of(context);

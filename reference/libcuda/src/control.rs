@@ -22,7 +22,7 @@ pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
         let mark = Mark::from_kind(kind).ok_or(CudaError::INVALID_VALUE)?;
         process::with(Function::cuInit, |session, thread| {
             if let Some(ring) = session.ring {
-                ring.mark(mark as u16, thread.id, a, b);
+                ring.mark(mark as u16, thread, [a, b]);
             }
         })
     })

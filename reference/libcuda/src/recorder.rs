@@ -15,6 +15,7 @@ use allocert_contract::trace::{
     Function, Misuse,
     ring::{self, HEADER_BYTES, Header, NEXT_OFFSET, RECORD_BYTES, Record, kind},
 };
+use allocert_driver::Thread;
 
 /// The mapped ring.
 #[derive(Debug)]
@@ -141,16 +142,10 @@ impl Ring {
         self.append(origin.record(kind::UNSUPPORTED, ring::RETURNED, [0; 8]));
     }
 
-    pub(crate) fn mark(&self, kind: u16, thread: u32, a: u64, b: u64) {
-        let process = PROCESS.load(Ordering::Relaxed);
-        self.append(Record {
-            kind,
-            state: ring::RETURNED,
-            thread,
-            process,
-            args: [a, b, 0, 0, 0, 0, 0, 0],
-            ..Record::default()
-        });
+    pub(crate) fn mark(&self, kind: u16, thread: &Thread, [a, b]: [u64; 2]) {
+        let origin =
+            Origin { function: Function::cuInit, thread: thread.id, context: thread.current(), per_thread: false };
+        self.append(origin.record(kind, ring::RETURNED, [a, b, 0, 0, 0, 0, 0, 0]));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The driver's rules, asked of the whole machine.
 
 mod contexts;
+mod host;
 mod ipc;
 mod machine;
 mod memory;
