@@ -101,7 +101,8 @@ def _import_numba():
     from .subject import Refused
 
     try:
-        import numba.cuda.cudadrv.driver  # noqa: F401
+        # The operations come along: what is compiled here, no child compiles again.
+        from . import batch  # noqa: F401
     except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
         missing = isinstance(error, ModuleNotFoundError)
         what = "is not installed" if missing else "cannot be imported"
