@@ -99,7 +99,10 @@ impl Ledger<'_, '_> {
     fn call(&mut self, event: &Event, call: &Call, moment: Moment) {
         let granted = call.result == Some(0);
         match Act::of(call) {
-            Act::Take { start, size_bytes, room } if granted => self.take(event, start, size_bytes, room, moment),
+            // No bytes of host memory have no address, and nothing to give back.
+            Act::Take { start, size_bytes, room } if granted && start != 0 => {
+                self.take(event, start, size_bytes, room, moment)
+            }
             Act::Give { start, room } if start != 0 => self.give(event.seq, call, start, room, moment),
             Act::Touch(ranges) if moment.subject => self.touch(event.seq, call, ranges, moment),
             Act::Retain { device, context } if granted => {

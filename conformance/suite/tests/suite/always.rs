@@ -93,6 +93,13 @@ fn a_free_that_the_case_made_fail_is_no_leak() {
 }
 
 #[test]
+fn no_bytes_of_host_memory_do_not_leak() {
+    let nothing = call(Function::cuMemHostAlloc, &[0, 2], &[0], 0);
+    let recorder = Recorder::new(one()).step(&[alloc(A, 64), nothing], memory(A, 64));
+    assert_eq!(recorder.step(&[free(A, 0)], json!({})).rest().found(), [""; 0]);
+}
+
+#[test]
 fn memory_is_freed_once() {
     let judged = taken().step(&[free(A, 0), free(A, 1)], json!({})).rest().judged();
     let [finding] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
