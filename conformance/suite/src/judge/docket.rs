@@ -68,31 +68,28 @@ impl<'a> Docket<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
-        let finding = Finding {
-            requirement: requirement.to_owned(),
-            level: self.level(requirement),
-            case: self.scene.case.id.clone(),
-            step: Some(step.index),
-            place: self.place(Some(step.index)),
-            check: None,
-            expected,
-            observed,
-            fault: Fault::SubjectViolated,
-            events,
-            expected_because: None,
-        };
-        self.checked(requirement);
-        self.findings.push(finding);
+        self.accuse(requirement, Some(step.index), expected, observed, events);
     }
 
     /// A finding on the whole case.
     pub(crate) fn find_at_end(&mut self, requirement: &str, expected: String, observed: String, events: Vec<Witness>) {
+        self.accuse(requirement, None, expected, observed, events);
+    }
+
+    fn accuse(
+        &mut self,
+        requirement: &str,
+        step: Option<u32>,
+        expected: String,
+        observed: String,
+        events: Vec<Witness>,
+    ) {
         let finding = Finding {
             requirement: requirement.to_owned(),
             level: self.level(requirement),
             case: self.scene.case.id.clone(),
-            step: None,
-            place: self.place(None),
+            step,
+            place: self.place(step),
             check: None,
             expected,
             observed,
