@@ -9,14 +9,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync;
 use std::thread;
 
-use allocert_requirements::Catalogue;
-use allocert_requirements::yaml::Document;
+use allocert_requirements::{Catalogue, Flavor, Mutant, mutant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{fixture, run};
-use serde::Deserialize;
 
 /// Runs side by side: the whole suite has two cores to count on.
 const JOBS: usize = 2;
@@ -30,41 +28,23 @@ const HANGS: &str = "{emm/finalizer/runs-on-drop,emm/finalizer/once}";
 /// What the suite does not say yet, by mutant and requirement. A line that is found must go.
 const UNSEEN: &[(&str, &str)] = &[];
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    name: String,
-    flavor: Flavor,
-    subject: String,
-    breaks: BTreeSet<String>,
-    #[serde(rename = "about")]
-    _about: String,
-}
-
-#[derive(Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Flavor {
-    Native,
-    Python,
-}
-
 /// What a run said: requirement to number of findings.
 type Found = BTreeMap<String, usize>;
 
 #[test]
 fn every_native_mutant_is_found_out() {
     let plan = plan();
-    let entries: Vec<Entry> = registry().into_iter().filter(|entry| entry.flavor == Flavor::Native).collect();
-    let matrix = all(&entries, |entry| examine(&entry.subject, &filter(&plan, entry)));
+    let mutants: Vec<Mutant> = registry().into_iter().filter(|mutant| mutant.flavor == Flavor::Native).collect();
+    let matrix = all(&mutants, |mutant| examine(&mutant.subject, &filter(&plan, mutant)));
     let mut wrong = Vec::new();
-    for (entry, found) in entries.iter().zip(&matrix) {
-        println!("{:24} {}", entry.name, row(entry, found));
-        for requirement in &entry.breaks {
-            let unseen = UNSEEN.contains(&(entry.name.as_str(), requirement.as_str()));
+    for (mutant, found) in mutants.iter().zip(&matrix) {
+        println!("{:24} {}", mutant.name, row(mutant, found));
+        for requirement in &mutant.breaks {
+            let unseen = UNSEEN.contains(&(mutant.name.as_str(), requirement.as_str()));
             match (found.contains_key(requirement), unseen) {
-                (false, false) => wrong.push(format!("{} breaks {requirement}, and nobody noticed", entry.name)),
+                (false, false) => wrong.push(format!("{} breaks {requirement}, and nobody noticed", mutant.name)),
                 (true, true) => {
-                    wrong.push(format!("{} is found to break {requirement}: remove it from UNSEEN", entry.name))
+                    wrong.push(format!("{} is found to break {requirement}: remove it from UNSEEN", mutant.name))
                 }
                 _ => {}
             }
@@ -81,29 +61,16 @@ fn the_reference_under_the_mutants_conforms() {
 
 #[test]
 fn hopeless_subjects_violate_much() {
-    let entries: Vec<Entry> = registry().into_iter().filter(|entry| HOPELESS.contains(&entry.name.as_str())).collect();
-    assert_eq!(entries.len(), HOPELESS.len());
-    for (entry, found) in entries.iter().zip(all(&entries, |entry| examine(&entry.subject, "emm"))) {
-        assert!(found.len() > 5, "{}: only {found:?}", entry.name);
+    let mutants: Vec<Mutant> =
+        registry().into_iter().filter(|mutant| HOPELESS.contains(&mutant.name.as_str())).collect();
+    assert_eq!(mutants.len(), HOPELESS.len());
+    for (mutant, found) in mutants.iter().zip(all(&mutants, |mutant| examine(&mutant.subject, "emm"))) {
+        assert!(found.len() > 5, "{}: only {found:?}", mutant.name);
     }
 }
 
-#[test]
-fn the_registry_names_requirements_of_the_catalogue_and_is_sorted() {
-    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
-    let entries = registry();
-    for id in entries.iter().flat_map(|entry| &entry.breaks) {
-        assert!(catalogue.get(id).is_some(), "mutants.yaml: no requirement {id}");
-    }
-    let names: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    assert_eq!(names.len(), entries.len(), "mutants.yaml: a name is given twice");
-    assert!(entries.is_sorted_by_key(|entry| entry.flavor == Flavor::Python), "native mutants come first");
-}
-
-fn registry() -> Vec<Entry> {
-    let file = "conformance/mutants/mutants.yaml";
-    let document = Document { noun: "registry", file, text: include_str!("../mutants.yaml") };
-    document.read().unwrap_or_else(|refusal| panic!("{refusal}"))
+fn registry() -> Vec<Mutant> {
+    mutant::embedded().expect("the registry is read by its own tests")
 }
 
 fn plan() -> Vec<PlannedCase> {
@@ -113,12 +80,12 @@ fn plan() -> Vec<PlannedCase> {
 }
 
 /// The cases that state what this mutant breaks; for what no case states, cases that make every call.
-fn filter(plan: &[PlannedCase], entry: &Entry) -> String {
-    if entry.breaks.contains("EMM-EXIT-02") {
+fn filter(plan: &[PlannedCase], mutant: &Mutant) -> String {
+    if mutant.breaks.contains("EMM-EXIT-02") {
         return HANGS.to_owned();
     }
     let mut names = BTreeSet::new();
-    for requirement in &entry.breaks {
+    for requirement in &mutant.breaks {
         let stating = plan.iter().filter(|case| case.requirements().any(|id| id == requirement));
         let files: BTreeSet<&str> = stating.map(|case| case.file.trim_start_matches("cases/")).collect();
         match files.is_empty() {
@@ -157,18 +124,18 @@ fn product(name: &str) -> PathBuf {
     path
 }
 
-fn row(entry: &Entry, found: &Found) -> String {
-    let mark = |id: &String| if entry.breaks.contains(id) { "*" } else { "" };
+fn row(mutant: &Mutant, found: &Found) -> String {
+    let mark = |id: &String| if mutant.breaks.contains(id) { "*" } else { "" };
     let cells = found.iter().map(|(id, count)| format!("{}{}:{count}", mark(id), id.trim_start_matches("EMM-")));
     cells.collect::<Vec<_>>().join(" ")
 }
 
-/// Does `work` for all entries, [`JOBS`] at a time; the results in the order of the entries.
-fn all<T: Send>(entries: &[Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
-    let next = Mutex::new(0..entries.len());
+/// Does `work` for all mutants, [`JOBS`] at a time; the results in the order of the mutants.
+fn all<T: Send>(mutants: &[Mutant], work: impl Fn(&Mutant) -> T + Sync) -> Vec<T> {
+    let next = sync::Mutex::new(0..mutants.len());
     let take = || next.lock().ok()?.next();
     let mut done: Vec<(usize, T)> = thread::scope(|scope| {
-        let worker = || std::iter::from_fn(take).map(|at| (at, work(&entries[at]))).collect::<Vec<_>>();
+        let worker = || std::iter::from_fn(take).map(|at| (at, work(&mutants[at]))).collect::<Vec<_>>();
         let workers: Vec<_> = (0..JOBS).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("the message is above")).collect()
     });

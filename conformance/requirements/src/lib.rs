@@ -2,16 +2,19 @@
 //!
 //! - [`requirement`]: one atomic normative statement.
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
-//! - [`yaml`]: the one place where YAML is read, for the catalogue, the fixtures and expectation files.
+//! - [`mutant`]: the subjects that are built to break them.
+//! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the fixtures and expectation files.
 //! - [`nearest`]: "did you mean".
 
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+pub mod mutant;
 pub mod nearest;
 pub mod requirement;
 pub mod yaml;
 
 pub use catalogue::Catalogue;
+pub use mutant::{Flavor, Mutant};
 pub use requirement::{Channel, Interface, Level, Requirement, Role};
 pub use yaml::Refusal;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use allocert_requirements::{Mutant, mutant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::coverage;
 
@@ -13,6 +14,13 @@ pub(crate) fn coverage(word: &str) -> Result<ExitCode, Failure> {
     let interface = interface::parse(word)?;
     let suite = Suite::load()?;
     let cases: Vec<PlannedCase> = suite.cases_of(interface).cloned().collect();
-    terminal::print(&coverage::render(&suite.catalogue, &cases, &[]))?;
+    let mutants = mutant::embedded().map_err(Failure::usage)?;
+    let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();
+    terminal::print(&coverage::render(&suite.catalogue, &cases, &breaches))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One line of the matrix for each requirement that a mutant breaks.
+fn breaches(mutant: &Mutant) -> impl Iterator<Item = coverage::Mutant<'_>> {
+    mutant.breaks.iter().map(|id| coverage::Mutant { name: &mutant.name, breaks: id })
 }

@@ -96,3 +96,11 @@ class UnpinsLater(Manager):
                 yield
             finally:
                 self.kept.clear()
+
+
+class ExitRaises(Manager):
+    @contextlib.contextmanager
+    def defer_cleanup(self):
+        with super().defer_cleanup():
+            yield
+        raise RuntimeError("this scope cannot be left")

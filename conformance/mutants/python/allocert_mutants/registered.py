@@ -54,3 +54,36 @@ class StartsDriverAtRegistration(Manager):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         driver.cuDeviceGetCount()
+
+
+class LookAlike:
+    """Has all methods of the interface and not its base class."""
+
+    interface_version = 1
+
+    def __init__(self, *args, **kwargs):
+        self._manager = Manager(*args, **kwargs)
+
+    def initialize(self):
+        self._manager.initialize()
+
+    def memalloc(self, size):
+        return self._manager.memalloc(size)
+
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        return self._manager.memhostalloc(size, mapped, portable, wc)
+
+    def mempin(self, owner, pointer, size, mapped=False):
+        return self._manager.mempin(owner, pointer, size, mapped)
+
+    def get_ipc_handle(self, memory):
+        return self._manager.get_ipc_handle(memory)
+
+    def get_memory_info(self):
+        return self._manager.get_memory_info()
+
+    def reset(self):
+        self._manager.reset()
+
+    def defer_cleanup(self):
+        return self._manager.defer_cleanup()

@@ -66,6 +66,17 @@ class Fails(Manager):
         raise AttributeError("'CUipcMemHandle' object has no attribute 'reserved'")
 
 
+class LocalHandle(IpcHandle):
+    def __reduce__(self):
+        raise TypeError("this handle stays where it is")
+
+
+class NotPickled(Manager):
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        return LocalHandle(handle.base, handle.handle, handle.size, handle.source_info, handle.offset)
+
+
 class ChangesCurrent(Manager):
     """Leaves no context current behind."""
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod edges;
+mod mutants;
 mod sources;
 mod traceability;
 mod workspace;

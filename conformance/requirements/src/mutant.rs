@@ -1,0 +1,92 @@
+//! The registry of mutants: subjects that are built to break named requirements.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde::Deserialize;
+
+use crate::yaml::{Document, Refusal, Spanned};
+
+/// The registry's path from the repository root.
+const FILE: &str = "conformance/mutants/mutants.yaml";
+
+/// One entry of the registry.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mutant {
+    pub name: String,
+    pub flavor: Flavor,
+    /// A symbol of the library of mutants, or `module:attribute` below `conformance/mutants/python`.
+    pub subject: String,
+    /// The ids of the requirements that it breaks: the suite has to say so of each.
+    pub breaks: BTreeSet<String>,
+    /// What it does wrong.
+    pub about: String,
+}
+
+/// What a mutant is written in, and so by which tests it is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flavor {
+    Native,
+    Python,
+}
+
+/// The mutants that this program was built with.
+///
+/// # Errors
+/// The first place where the registry is not accepted.
+pub fn embedded() -> Result<Vec<Mutant>, Box<Refusal>> {
+    read(&Document { noun: "registry", file: FILE, text: include_str!("../../mutants/mutants.yaml") })
+}
+
+/// Reads a registry: names are given once, each mutant breaks something, native mutants come first.
+///
+/// # Errors
+/// The first place where the text is not accepted.
+pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
+    let mut mutants: Vec<Mutant> = Vec::new();
+    let mut names = HashSet::new();
+    for entry in document.read::<Vec<Spanned<Mutant>>>()? {
+        let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+        let mutant = entry.value;
+        let refuse = |message: String| Err(document.refuse_word(line, &mutant.name, message));
+        if mutant.breaks.is_empty() {
+            return refuse(format!("`{}` breaks nothing", mutant.name));
+        }
+        if mutants.last().is_some_and(|earlier| earlier.flavor > mutant.flavor) {
+            return refuse(format!("`{}` is native and stands behind a Python mutant", mutant.name));
+        }
+        if !names.insert(mutant.name.clone()) {
+            return refuse(format!("a mutant `{}` stands above", mutant.name));
+        }
+        mutants.push(mutant);
+    }
+    Ok(mutants)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, embedded, read};
+
+    const LEAKY: &str = "- {name: leaky, flavor: python, subject: \"m:C\", breaks: [EMM-LEDGER-01], about: leaks}\n";
+
+    #[test]
+    fn the_registry_is_accepted() {
+        assert_eq!(embedded().map(|mutants| mutants.is_empty()), Ok(false));
+    }
+
+    #[test]
+    fn a_registry_that_contradicts_itself_is_refused_with_its_line() {
+        let native = LEAKY.replace("leaky", "stale").replace("python", "native");
+        let broken = [
+            (LEAKY.repeat(2), 2, "a mutant `leaky` stands above"),
+            (LEAKY.replace("EMM-LEDGER-01", ""), 1, "`leaky` breaks nothing"),
+            (format!("{LEAKY}{native}"), 2, "`stale` is native and stands behind a Python mutant"),
+            (LEAKY.replace("about", "abuot"), 1, "unknown field `abuot`"),
+        ];
+        for (text, line, message) in broken {
+            let refusal = read(&Document { noun: "registry", file: "mutants.yaml", text: &text }).unwrap_err();
+            assert_eq!((refusal.line, refusal.message.as_str()), (line, message));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Every mutant breaks requirements that exist, and every MUST that a subject can break has a mutant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Role, mutant};
+
+const BINDS_HOST: &str = "binds the host, and a subject is a plugin";
+/// What no mutant breaks, and why. An entry whose requirement has a mutant must go.
+const UNBROKEN: &[(&str, &str)] = &[
+    (
+        "EMM-ALLOC-25",
+        "takes a plugin that orders its allocations on a stream of its own, which none of the mutants has",
+    ),
+    ("EMM-REG-10", BINDS_HOST),
+    ("EMM-REG-11", BINDS_HOST),
+    ("EMM-REG-12", BINDS_HOST),
+    ("EMM-REG-13", BINDS_HOST),
+    ("EMM-REG-14", BINDS_HOST),
+    ("EMM-VERSION-03", BINDS_HOST),
+    ("EMM-VERSION-05", BINDS_HOST),
+    ("EMM-ZERO-05", BINDS_HOST),
+];
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
+}
+
+fn registry() -> Vec<Mutant> {
+    mutant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+#[test]
+fn every_mutant_breaks_what_the_catalogue_knows() {
+    let catalogue = catalogue();
+    let registry = registry();
+    let unknown: Vec<_> = registry
+        .iter()
+        .flat_map(|mutant| mutant.breaks.iter().map(move |id| (&mutant.name, id)))
+        .filter(|(_, id)| catalogue.get(id).is_none())
+        .collect();
+    assert!(unknown.is_empty(), "mutants.yaml: no such requirement: {unknown:?}");
+}
+
+#[test]
+fn every_must_is_broken_by_a_mutant_or_listed_with_a_reason() {
+    let catalogue = catalogue();
+    let registry = registry();
+    let broken: BTreeSet<&str> = registry.iter().flat_map(|mutant| &mutant.breaks).map(String::as_str).collect();
+    let listed: BTreeMap<&str, &str> = UNBROKEN.iter().copied().collect();
+    let unbroken: BTreeSet<&str> = catalogue
+        .iter()
+        .filter(|requirement| demanded(requirement) && !broken.contains(requirement.id.as_str()))
+        .map(|requirement| requirement.id.as_str())
+        .collect();
+    let unlisted: Vec<&&str> = unbroken.iter().filter(|id| !listed.contains_key(**id)).collect();
+    assert!(unlisted.is_empty(), "no mutant breaks {unlisted:?}: build one, or list it in UNBROKEN with the reason");
+    let stale: Vec<&&str> = listed.keys().filter(|id| !unbroken.contains(**id)).collect();
+    assert!(stale.is_empty(), "take {stale:?} out of UNBROKEN: a mutant breaks it, or nobody asks for one");
+}
+
+#[test]
+fn what_is_listed_as_the_hosts_duty_is() {
+    let catalogue = catalogue();
+    for (id, _) in UNBROKEN.iter().filter(|(_, reason)| *reason == BINDS_HOST) {
+        assert_eq!(catalogue.get(id).map(|requirement| requirement.role), Some(Role::Host), "{id}");
+    }
+}
+
+/// Whether a case on the software driver looks for it, and a subject can be blamed.
+fn demanded(requirement: &Requirement) -> bool {
+    requirement.level == Level::Must && requirement.excluded.is_none() && !requirement.gpu
+}
