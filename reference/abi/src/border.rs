@@ -79,7 +79,7 @@ unsafe extern "C" fn memhostalloc<P: EmmPlugin>(
     flags: u32,
     out: *mut Memory,
 ) -> Status {
-    // SAFETY: as for memalloc.
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, memhostalloc).
     unsafe { answer(manager, "memhostalloc", out, |plugin: &P| plugin.memhostalloc(size_bytes, flags)) }
 }
 
@@ -94,7 +94,7 @@ unsafe extern "C" fn mempin<P: EmmPlugin>(
         let pointer = NonNull::new(pointer).ok_or_else(|| invalid("mempin: pointer is NULL"))?;
         plugin.mempin(pointer, size_bytes, flags)
     };
-    // SAFETY: as for memalloc.
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL; `pin` only passes the address on (header, mempin).
     unsafe { answer(manager, "mempin", out, pin) }
 }
 
@@ -104,7 +104,7 @@ unsafe extern "C" fn release<P: EmmPlugin>(manager: *mut Manager, token: u64) ->
 }
 
 unsafe extern "C" fn get_memory_info<P: EmmPlugin>(manager: *mut Manager, out: *mut MemoryInfo) -> Status {
-    // SAFETY: as for memalloc.
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, get_memory_info).
     unsafe { answer(manager, "get_memory_info", out, P::get_memory_info) }
 }
 
@@ -114,7 +114,7 @@ unsafe extern "C" fn get_ipc_handle<P: EmmPlugin>(
     offset_bytes: u64,
     out: *mut IpcHandle,
 ) -> Status {
-    // SAFETY: as for memalloc.
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, get_ipc_handle).
     unsafe { answer(manager, "get_ipc_handle", out, |plugin: &P| plugin.get_ipc_handle(token, offset_bytes)) }
 }
 
@@ -172,7 +172,7 @@ unsafe fn answer<P: EmmPlugin, T: Opens>(
         unsafe { out.write(value) };
         Ok(())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a live manager made by `create::<P>`.
     unsafe { with(manager, call, fill) }
 }
 

@@ -51,7 +51,7 @@ impl Driver {
     /// `size_bytes` from `pointer` are device memory, or host memory that nobody else uses: the driver
     /// takes every address in its unified address space.
     pub unsafe fn memset_d8(self, pointer: u64, value: u8, size_bytes: u64) -> Result<(), DriverError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that these bytes are the driver's, or host memory that nobody else uses.
         check("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(pointer, value, host_size(size_bytes)) })
     }
 

@@ -21,6 +21,7 @@ mod pool;
 mod queue;
 mod registry;
 mod settings;
+mod slab;
 mod space;
 mod stream;
 

@@ -1,13 +1,15 @@
 //! One device's address space and the memory behind it, in the granules that were measured: allocations up to 1 MiB share 2 MiB pages in
 //! steps of 512 bytes, larger ones take whole 2 MiB pages. Freed addresses are reused last in, first out.
 
-use crate::{bytes::Bytes, pages::PageRuns};
+use crate::{
+    bytes::Bytes,
+    pages::PageRuns,
+    slab::{GRANULE_SHIFT, Slab, granule_in_page, granules},
+};
 
 pub(crate) const PAGE_SHIFT: u32 = 21;
 pub(crate) const PAGE_BYTES: u64 = 1 << PAGE_SHIFT;
-const GRANULE_SHIFT: u32 = 9;
 const SMALL_BYTES: u64 = 1 << 20;
-const GRANULES_PER_PAGE: u32 = (PAGE_BYTES >> GRANULE_SHIFT) as u32;
 
 /// An allocation.
 #[derive(Debug)]
@@ -67,21 +69,6 @@ enum Page {
     Free,
     Slab(u32),
     Large(u32),
-}
-
-/// A 2 MiB page shared by small allocations.
-#[derive(Debug)]
-struct Slab {
-    page: u32,
-    /// Gaps of an earlier epoch are void.
-    epoch: u32,
-    /// Granules from here on were never used in this epoch.
-    bump: u32,
-    live: u32,
-    /// One bit for each granule where an allocation starts.
-    starts: [u64; GRANULES_PER_PAGE as usize / 64],
-    /// Block number by starting granule.
-    blocks: Box<[u32]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -215,8 +202,8 @@ impl Space {
             None => self.fresh_gap(count)?,
         };
         let slab = &self.slabs[gap.slab as usize];
-        let base = self.base + (u64::from(slab.page) << PAGE_SHIFT) + (u64::from(gap.granule) << GRANULE_SHIFT);
-        if slab.live == 0 && self.charge(PAGE_BYTES).is_none() {
+        let base = self.base + (u64::from(slab.page()) << PAGE_SHIFT) + (u64::from(gap.granule) << GRANULE_SHIFT);
+        if slab.is_empty() && self.charge(PAGE_BYTES).is_none() {
             self.bins[count as usize].push(gap);
             return None;
         }
@@ -229,8 +216,8 @@ impl Space {
     fn release_small(&mut self, slab_index: u32, granule: u32, count: u32) {
         let slab = &mut self.slabs[slab_index as usize];
         slab.vacate(granule);
-        let gap = Gap { slab: slab_index, epoch: slab.epoch, granule };
-        if slab.live == 0 {
+        let gap = Gap { slab: slab_index, epoch: slab.epoch(), granule };
+        if slab.is_empty() {
             self.used_bytes -= PAGE_BYTES;
             if self.current_slab != Some(slab_index) {
                 self.idle_slabs.push(slab_index);
@@ -242,7 +229,7 @@ impl Space {
     #[inline]
     fn pop_gap(&mut self, count: u32) -> Option<Gap> {
         while let Some(gap) = self.bins[count as usize].pop() {
-            if self.slabs[gap.slab as usize].epoch == gap.epoch {
+            if self.slabs[gap.slab as usize].epoch() == gap.epoch {
                 return Some(gap);
             }
         }
@@ -264,12 +251,8 @@ impl Space {
 
     fn bump(&mut self, slab_index: u32, count: u32) -> Option<Gap> {
         let slab = &mut self.slabs[slab_index as usize];
-        let granule = slab.bump;
-        if granule + count > GRANULES_PER_PAGE {
-            return None;
-        }
-        slab.bump += count;
-        Some(Gap { slab: slab_index, epoch: slab.epoch, granule })
+        let granule = slab.bump(count)?;
+        Some(Gap { slab: slab_index, epoch: slab.epoch(), granule })
     }
 
     fn split_gap(&mut self, count: u32) -> Option<Gap> {
@@ -285,9 +268,8 @@ impl Space {
     fn idle_slab(&mut self) -> Option<u32> {
         while let Some(index) = self.idle_slabs.pop() {
             let slab = &mut self.slabs[index as usize];
-            if slab.live == 0 {
-                slab.epoch += 1;
-                slab.bump = 0;
+            if slab.is_empty() {
+                slab.begin_epoch();
                 return Some(index);
             }
         }
@@ -297,14 +279,7 @@ impl Space {
     fn new_slab(&mut self) -> Option<u32> {
         let page = self.runs.take(1)?;
         let index = self.slabs.len() as u32;
-        self.slabs.push(Slab {
-            page,
-            epoch: 0,
-            bump: 0,
-            live: 0,
-            starts: [0; GRANULES_PER_PAGE as usize / 64],
-            blocks: vec![0; GRANULES_PER_PAGE as usize].into_boxed_slice(),
-        });
+        self.slabs.push(Slab::new(page));
         self.pages_mut(page, 1).fill(Page::Slab(index));
         Some(index)
     }
@@ -354,46 +329,6 @@ impl Space {
         }
         &mut self.pages[range]
     }
-}
-
-impl Slab {
-    fn occupy(&mut self, granule: u32, block: u32) {
-        self.live += 1;
-        self.starts[(granule / 64) as usize] |= 1 << (granule % 64);
-        self.blocks[granule as usize] = block;
-    }
-
-    fn vacate(&mut self, granule: u32) {
-        self.live -= 1;
-        self.starts[(granule / 64) as usize] &= !(1 << (granule % 64));
-    }
-
-    #[inline]
-    fn starting_at(&self, granule: u32) -> Option<u32> {
-        let starts = self.starts[(granule / 64) as usize] >> (granule % 64) & 1 == 1;
-        starts.then(|| self.blocks[granule as usize])
-    }
-
-    /// The block that starts at or before `granule`.
-    #[inline]
-    fn find(&self, granule: u32) -> Option<u32> {
-        let word = (granule / 64) as usize;
-        let upto = self.starts[word] & (u64::MAX >> (63 - granule % 64));
-        let (word, bits) = if upto != 0 {
-            (word, upto)
-        } else {
-            self.starts[..word].iter().copied().enumerate().rfind(|(_, bits)| *bits != 0)?
-        };
-        Some(self.blocks[word * 64 + 63 - bits.leading_zeros() as usize])
-    }
-}
-
-fn granules(size: u64) -> u32 {
-    size.div_ceil(1 << GRANULE_SHIFT) as u32
-}
-
-fn granule_in_page(offset: u64) -> u32 {
-    ((offset & (PAGE_BYTES - 1)) >> GRANULE_SHIFT) as u32
 }
 
 /// Imported memory belongs to another process.

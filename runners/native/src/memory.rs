@@ -186,7 +186,7 @@ fn fill_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Resul
     // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is not
     // memory of this process, and a subject that lies damages its own process.
     unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
-    // SAFETY: as above; the copy waits for what the default stream did before.
+    // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the default stream did before.
     if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
 }
 

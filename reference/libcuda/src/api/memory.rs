@@ -107,9 +107,9 @@ fn element(array: u64, index: u64, bytes: u64) -> u64 {
 /// `address` is 0 or has room for the value.
 unsafe fn write_attribute(address: u64, value: AttributeValue) -> Result {
     match value {
-        // SAFETY: promised by the caller.
+        // SAFETY: 0, or room for this attribute's 4 bytes by the caller's promise.
         AttributeValue::Narrow(value) => unsafe { write(address, value) },
-        // SAFETY: promised by the caller.
+        // SAFETY: 0, or room for this attribute's 8 bytes by the caller's promise.
         AttributeValue::Wide(value) => unsafe { write(address, value) },
     }
 }

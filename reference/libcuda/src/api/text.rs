@@ -12,7 +12,7 @@ pub(super) unsafe fn text(address: u64) -> Result<String> {
     if address == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: not null, so the caller promises a NUL-terminated string; it is copied before this call ends.
     let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(address as usize)) };
     text.to_str().map(str::to_owned).map_err(|_| CudaError::INVALID_VALUE)
 }
@@ -23,7 +23,7 @@ pub(super) unsafe fn text(address: u64) -> Result<String> {
 /// `address` is 0 or the address of a readable `T`, for which any bytes are a value.
 pub(super) unsafe fn read<T>(address: u64) -> Result<T> {
     let pointer = ptr::with_exposed_provenance::<T>(address as usize);
-    // SAFETY: promised by the caller.
+    // SAFETY: not null, so the caller promises a readable `T` of any bytes; no alignment is asked for.
     if pointer.is_null() { Err(CudaError::INVALID_VALUE) } else { Ok(unsafe { pointer.read_unaligned() }) }
 }
 
@@ -36,7 +36,7 @@ pub(super) unsafe fn write<T>(address: u64, value: T) -> Result {
     if pointer.is_null() {
         return Err(CudaError::INVALID_VALUE);
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: not null, so the caller promises room for a `T`; no alignment is asked for.
     unsafe { pointer.write_unaligned(value) };
     Ok(())
 }
