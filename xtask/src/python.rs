@@ -1,5 +1,7 @@
-//! The virtual environment `.venv`: the pinned requirements and the Python package built from this tree.
+//! The virtual environment `.venv`: the pinned requirements, the newest cuda-bindings beside them, and the Python package
+//! built from this tree.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -7,10 +9,16 @@ use crate::shell::{self, Fault};
 use crate::workspace;
 
 pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
+const NEWEST: &str = "runners/python/requirements-newest.txt";
 
 /// The interpreter of `.venv`.
 pub(crate) fn interpreter() -> PathBuf {
     workspace::root().join(".venv/bin/python")
+}
+
+/// The newest cuda-bindings, beside the pinned ones: a folder for `PYTHONPATH`.
+pub(crate) fn newest() -> PathBuf {
+    workspace::root().join(".venv/newest")
 }
 
 pub(crate) fn package() -> Result<ExitCode, Fault> {
@@ -43,7 +51,21 @@ pub(crate) fn create() -> Result<(), Fault> {
 pub(crate) fn install() -> Result<(), Fault> {
     let root = workspace::root();
     pip().args(["-r"]).args([root.join(REQUIREMENTS)]).done()?;
+    install_newest()?;
     pip().args([root]).env("CARGO_TARGET_DIR", workspace::target()).done()
+}
+
+/// Once for each text of the requirements: pip puts packages into a folder anew however often it is asked.
+fn install_newest() -> Result<(), Fault> {
+    let (requirements, folder) = (workspace::root().join(NEWEST), newest());
+    let unreadable = |cause| Fault::Missing(format!("{}: {cause}", requirements.display()));
+    let wanted = fs::read_to_string(&requirements).map_err(unreadable)?;
+    let stamp = folder.join("installed.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    pip().args(["--no-deps", "--upgrade", "--target"]).args([&folder]).args(["-r"]).args([&requirements]).done()?;
+    fs::write(&stamp, wanted).map_err(|cause| Fault::Missing(format!("{}: {cause}", stamp.display())))
 }
 
 fn pip() -> shell::Step {

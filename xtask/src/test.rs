@@ -46,5 +46,6 @@ fn python() -> Result<(), Fault> {
         .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
         .args([root.join("runners/python/tests")])
         .env("ALLOCERT_MUTANTS", root.join("conformance/mutants/python"))
+        .env("ALLOCERT_NEWEST", python::newest())
         .done()
 }

@@ -10,6 +10,7 @@ from harness import ROOT, Worker
 from allocert import program
 
 MUTANTS = pathlib.Path(os.environ.get("ALLOCERT_MUTANTS", ROOT / "conformance/mutants/python"))
+NEWEST = pathlib.Path(os.environ.get("ALLOCERT_NEWEST", ROOT / ".venv/newest"))
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +18,13 @@ def binaries():
     """The folder of the program and the libraries that the wheel brings along."""
     assert (program.FOLDER / "allocert").is_file(), "install the package first: cargo xtask package"
     return program.FOLDER
+
+
+@pytest.fixture(scope="session")
+def newest():
+    """The folder of the newest cuda-bindings, which stand beside the pinned ones and win when they come first."""
+    assert (NEWEST / "cuda/bindings").is_dir(), f"{NEWEST} holds no cuda-bindings: cargo xtask package"
+    return NEWEST
 
 
 @pytest.fixture(scope="session")
@@ -45,13 +53,17 @@ def worker(tmp_path, libraries, subjects):
         yield started
 
 
-@pytest.fixture
-def allocert(binaries, tmp_path):
+@pytest.fixture(scope="session")
+def allocert(binaries, tmp_path_factory):
     """Runs the program in an empty folder, with the mutants importable."""
 
-    def run(*arguments, **environment):
-        path = dict(os.environ, PYTHONPATH=str(MUTANTS), **environment)
+    def run(*arguments, path=(), **environment):
+        folder = tmp_path_factory.mktemp("cwd")
+        search = os.pathsep.join(map(str, [*path, MUTANTS]))
+        settings = dict(os.environ, PYTHONPATH=search, **environment)
         command = [str(binaries / "allocert"), *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(
+            command, cwd=folder, env=settings, capture_output=True, text=True, timeout=300, check=False
+        )
 
     return run
