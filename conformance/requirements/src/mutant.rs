@@ -85,7 +85,8 @@ mod tests {
             (LEAKY.replace("about", "abuot"), 1, "unknown field `abuot`"),
         ];
         for (text, line, message) in broken {
-            let refusal = read(&Document { noun: "registry", file: "mutants.yaml", text: &text }).unwrap_err();
+            let refusal = read(&Document { noun: "registry", file: "mutants.yaml", text: &text })
+                .expect_err("each text is broken in one place");
             assert_eq!((refusal.line, refusal.message.as_str()), (line, message));
         }
     }
