@@ -8,6 +8,7 @@ mod docket;
 mod error;
 mod holdings;
 mod ledger;
+mod marks;
 mod misuse;
 mod predicate;
 mod process;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use allocert_requirements::{Catalogue, Interface};
 use serde_json::Value;
 
+use crate::judge::marks;
 use crate::judge::timeline::Timeline;
 use crate::observation::{Ending, Facts, Observation, Outcome};
 use crate::plan::PlannedCase;
@@ -26,12 +27,14 @@ impl<'a> Scene<'a> {
     pub(crate) fn new(catalogue: &'a Catalogue, case: &'a PlannedCase, observation: &'a Observation) -> Self {
         let (outcomes, contradiction) = sort(case, observation);
         let births = case.steps.iter().enumerate();
+        let timeline = Timeline::new(observation);
+        let contradiction = contradiction.or_else(|| marks::contradiction(observation, timeline.process));
         Self {
             catalogue,
             interface: Interface::of_path(&case.id).unwrap_or(Interface::Emm),
             case,
             observation,
-            timeline: Timeline::new(observation),
+            timeline,
             outcomes,
             contradiction,
             births: births.filter_map(|(index, step)| Some((step.r#do.binds()?.0, index))).collect(),

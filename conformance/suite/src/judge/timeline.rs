@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use allocert_contract::trace::{Call, Event, Mark, What};
 
+use crate::judge::act::Act;
 use crate::observation::Observation;
 
 /// The step index of the mark that begins a case.
@@ -16,7 +17,7 @@ pub(crate) struct Moment {
     pub(crate) step: Option<u32>,
     /// In the process whose steps are marked, not in a peer.
     pub(crate) own: bool,
-    /// Besides, not between harness marks of its thread.
+    /// Besides, not between harness marks of its thread, or of a kind that no worker makes.
     pub(crate) subject: bool,
 }
 
@@ -26,7 +27,7 @@ pub(crate) struct Timeline {
     pub(crate) moments: Vec<Moment>,
     windows: HashMap<u32, Window>,
     /// The process whose steps are marked; a peer is another one.
-    process: Option<u32>,
+    pub(crate) process: Option<u32>,
 }
 
 /// One step between its marks.
@@ -54,7 +55,8 @@ impl Timeline {
                 timeline.mark(mark, a, index, &mut step);
                 inside.mark(event.thread, mark);
             }
-            timeline.moments.push(Moment { step, own: true, subject: !inside.harness(event.thread) });
+            let subject = !inside.harness(event.thread) || takes_or_gives(event);
+            timeline.moments.push(Moment { step, own: true, subject });
         }
         timeline
     }
@@ -102,12 +104,12 @@ impl Timeline {
 
 /// How deep each thread is between harness marks.
 #[derive(Default)]
-struct Inside {
+pub(crate) struct Inside {
     depths: Vec<(u32, u32)>,
 }
 
 impl Inside {
-    fn mark(&mut self, thread: u32, mark: Mark) {
+    pub(crate) fn mark(&mut self, thread: u32, mark: Mark) {
         let step = match mark {
             Mark::HarnessBegin => 1,
             Mark::HarnessEnd => -1,
@@ -119,9 +121,14 @@ impl Inside {
         }
     }
 
-    fn harness(&self, thread: u32) -> bool {
+    pub(crate) fn harness(&self, thread: u32) -> bool {
         self.depths.iter().any(|(known, depth)| *known == thread && *depth > 0)
     }
+}
+
+/// A worker allocates and frees nothing through the driver: such a call is the subject's, whatever marks stand around it.
+fn takes_or_gives(event: &Event) -> bool {
+    call(event).is_some_and(|call| matches!(Act::of(call), Act::Take { .. } | Act::Give { .. }))
 }
 
 /// The process of the first step that is marked.

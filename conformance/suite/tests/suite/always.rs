@@ -63,6 +63,15 @@ fn memory_that_is_left_leaks() {
 }
 
 #[test]
+fn memory_that_was_taken_between_marks_of_the_harness_leaks() {
+    let mut recorder = Recorder::new(one());
+    recorder.mark(allocert_contract::trace::Mark::HarnessBegin, 0);
+    recorder.event(What::Call(alloc(A, 64)));
+    recorder.mark(allocert_contract::trace::Mark::HarnessEnd, 0);
+    assert_eq!(recorder.step(&[], memory(A, 64)).rest().found(), ["EMM-CHECK-LEAK"]);
+}
+
+#[test]
 fn memory_that_only_its_context_freed_leaks() {
     let retain = call(Function::cuDevicePrimaryCtxRetain, &[0], &[CONTEXT], 0);
     let mut recorder = Recorder::new(one());

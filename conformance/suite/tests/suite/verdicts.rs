@@ -1,12 +1,13 @@
 //! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that contradict themselves.
 
+use allocert_contract::trace::{Event, Mark, What};
 use allocert_suite::exit::Exit;
 use allocert_suite::observation::{Ending, Observation, Outcome, Raised, StepOutcome};
 use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::record::{Recorder, alloc, case, error, free, memalloc, memory};
+use crate::record::{CONTEXT, Recorder, THREAD, alloc, case, error, free, memalloc, memory};
 
 fn skipped() -> Outcome {
     Outcome::Skipped { because: "a".to_owned() }
@@ -82,6 +83,34 @@ fn a_record_that_contradicts_itself_is_not_believed() {
     );
     assert!(because(forged(|seen| seen.case = "other".to_owned())).ends_with("it is of case other"));
     assert!(because(forged(|seen| seen.steps[3].outcome = skipped())).contains("which no earlier step failed to make"));
+}
+
+/// Event 0 begins the case; 1 to 4 are the marks of setup's two steps; 5 and 7 those of step 2, which allocates.
+#[rstest]
+#[case::a_step_that_never_began(|seen: &mut Observation| drop(seen.events.remove(5)), "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
+#[case::a_step_that_never_ended(|seen: &mut Observation| drop(seen.events.remove(7)), "the trace begins step 3 where the end of step 2 was due (event #8)")]
+#[case::a_step_twice(|seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()), "the trace begins step 2 where the end of step 2 was due (event #5)")]
+#[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, mark(Mark::StepBegin, 4, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
+#[case::no_step_at_all(|seen: &mut Observation| seen.events.push(mark(Mark::StepEnd, 77, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
+#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, mark(Mark::HarnessBegin, 0, 70)), "the trace ends step 2 between marks of the harness (event #7)")]
+#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, mark(Mark::StepBegin, 3, 71)), "step 3 is marked by process 71 too (event #5)")]
+#[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no marks in the trace")]
+fn marks_that_no_worker_writes_are_not_believed(#[case] change: fn(&mut Observation), #[case] message: &str) {
+    let Verdict::HarnessError { message: told } = forged(change) else { panic!("{message}") };
+    assert!(told.contains(message) && told.contains("; only a subject that"), "{told}");
+}
+
+fn mark(mark: Mark, a: u64, process: u32) -> Event {
+    Event { seq: 5, thread: THREAD, process, context: CONTEXT, what: What::Mark { mark, a, b: 0 } }
+}
+
+#[test]
+fn a_step_that_the_worker_does_not_know_has_no_marks() {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
+    let mut recorder = recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() });
+    recorder.seen.events.truncate(5);
+    let recorder = recorder.outcome(&[], skipped()).rest();
+    assert_eq!(recorder.verdict().name(), "not-observed");
 }
 
 #[test]
