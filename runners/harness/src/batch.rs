@@ -3,6 +3,7 @@
 //! The child holds the subject, so its lines are claims. They must come in the plan's order; the process table and the
 //! trace decide where they can.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use allocert_contract::trace::{Event, Mark, What};
@@ -23,6 +24,9 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 const ENDED_PATIENCE: Duration = Duration::from_secs(5);
 /// The step number of the mark that begins a case.
 const CASE_MARK: u64 = u32::MAX as u64;
+/// Said of what a worker that works cannot have done.
+const CULPRIT: &str =
+    "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
 
 /// Cases to run in one process.
 #[derive(Debug)]
@@ -56,6 +60,8 @@ enum Stop {
 #[derive(Debug, Default)]
 struct Progress {
     child: Option<u32>,
+    /// The server's children before the batch; not its to end.
+    before: HashSet<i32>,
     begun: Vec<Begun>,
     trace: Slice,
 }
@@ -68,7 +74,7 @@ struct Begun {
 
 impl Batch<'_> {
     pub(crate) fn run(&self, worker: &mut Worker) -> Result<Finished, Error> {
-        let mut progress = Progress::default();
+        let mut progress = Progress { before: process::children(worker.pid()), ..Progress::default() };
         let wire: Vec<WireCase<'_>> = self.cases.iter().map(|case| case.wire()).collect();
         if let Err(error) = worker.channel.send(&ToWorker::Run { batch: self.number, cases: &wire }) {
             return Ok(self.lose(progress, worker, format!("does not read what it is told ({error})")));
@@ -176,6 +182,7 @@ impl Batch<'_> {
     }
 
     fn finish(&self, mut progress: Progress, worker: &mut Worker, ended: Ended, stop: Option<Stop>) -> Finished {
+        process::end_left_behind(worker.pid(), &progress.before);
         progress.take(worker.ring.rest());
         let how = format!("the process of the batch {}\n{}", ended.exit, ended.stderr.text);
         let mut observations = self.observe(progress);
@@ -186,6 +193,9 @@ impl Batch<'_> {
             if alone || last.ending != Ending::Done {
                 (last.stdout, last.stderr) = (ended.stdout, ended.stderr);
             }
+        }
+        if !worker.ring.is_intact() {
+            observations.iter_mut().for_each(without_trace);
         }
         Finished { observations, lost: None, how }
     }
@@ -205,11 +215,13 @@ impl Batch<'_> {
 
     /// One observation for each case that began, with the events between its mark and the next.
     fn observe(&self, progress: Progress) -> Vec<Observation> {
+        // Where a worker had a trace to write to and no case is marked in it, all that was written is missing.
+        let unmarked = (Vec::new(), progress.trace.end - progress.trace.begin);
         let mut traces = split(progress.trace).into_iter();
         let begun = progress.begun.into_iter().zip(self.cases);
         begun
             .map(|(begun, case)| {
-                let (events, events_lost) = traces.next().unwrap_or_default();
+                let (events, events_lost) = traces.next().unwrap_or_else(|| unmarked.clone());
                 let step_in_flight = in_flight(&events);
                 Observation {
                     steps: begun.steps,
@@ -227,6 +239,9 @@ impl Batch<'_> {
 
 impl Progress {
     fn take(&mut self, slice: Slice) {
+        if self.trace.end == 0 {
+            self.trace.begin = slice.begin;
+        }
         self.trace.events.extend(slice.events);
         self.trace.end = slice.end;
     }
@@ -241,7 +256,7 @@ fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     match (stop, exit) {
         (Some(Stop::TimedOut { after_s }), _) => Ending::TimedOut { after_s },
         (Some(Stop::Nonsense(what)), _) => {
-            Ending::Lost { message: format!("the worker's lines stopped making sense: {what}") }
+            Ending::Lost { message: format!("the worker's lines stopped making sense: {what}; {CULPRIT}") }
         }
         (None, Exit::Signal(signal)) => Ending::Signal(signal),
         (None, Exit::Code(0)) if done => Ending::Done,
@@ -249,10 +264,18 @@ fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     }
 }
 
+/// A case of which nothing is left in a destroyed trace; a crash needs no trace to be told.
+fn without_trace(observation: &mut Observation) {
+    if observation.events.is_empty() && observation.ending == Ending::Done {
+        let message = format!("the trace of its driver calls was destroyed; {CULPRIT}");
+        observation.ending = Ending::Lost { message };
+    }
+}
+
 /// The events of each case and how many are missing among them; what came before the first case's mark is nobody's.
 fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
     let mut cases: Vec<(Vec<Event>, u64)> = Vec::new();
-    let mut due = trace.events.first().map_or(trace.end, |event| event.seq);
+    let mut due = trace.begin;
     for event in trace.events {
         if let Some((_, lost)) = cases.last_mut() {
             *lost += event.seq.saturating_sub(due);

@@ -6,6 +6,9 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
 
+/// How often what is left behind is looked for, against subjects whose processes multiply.
+const ROUNDS: usize = 100;
+
 /// One line of the process table.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -103,6 +106,43 @@ pub(crate) fn kill_server(server: u32) {
     if let Ok(server) = i32::try_from(server) {
         Table::read().kill_from(server);
     }
+}
+
+/// The children of a server. Those that are gone and not waited for are among them.
+pub(crate) fn children(server: u32) -> HashSet<i32> {
+    // One small file where the kernel has it; of a subreaper's threads the first gets the orphans.
+    match fs::read_to_string(format!("/proc/{server}/task/{server}/children")) {
+        Ok(text) => text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
+        Err(_) => {
+            let parent = i32::try_from(server).ok();
+            let table = Table::read();
+            table.0.iter().filter(|(_, entry)| Some(entry.parent) == parent).map(|(&pid, _)| pid).collect()
+        }
+    }
+}
+
+/// Ends what a batch left behind: a server is the parent of all orphans below it, and had the children `before`.
+pub(crate) fn end_left_behind(server: u32, before: &HashSet<i32>) {
+    let mut known = before.clone();
+    // What is killed may have had children of its own, or made some in the meantime.
+    for _ in 0..ROUNDS {
+        let strays: Vec<i32> = children(server).into_iter().filter(|pid| known.insert(*pid)).collect();
+        if strays.is_empty() {
+            return;
+        }
+        let table = Table::read();
+        strays.into_iter().for_each(|pid| table.kill_from(pid));
+    }
+}
+
+/// Ends those of `children`, of a server that is gone, which this process has inherited.
+pub(crate) fn end_inherited(children: &HashSet<i32>) {
+    if children.is_empty() {
+        return;
+    }
+    let (own, table) = (getpid().as_raw_nonzero().get(), Table::read());
+    let inherited = |pid: &&i32| table.0.get(pid).is_some_and(|entry| entry.parent == own);
+    children.iter().filter(inherited).for_each(|&pid| table.kill_from(pid));
 }
 
 // A process that is gone already is what was wanted, so errors mean nothing here.

@@ -1,12 +1,12 @@
 //! The trace ring of one worker: made before it starts, read while it runs and after it died.
 
-use std::fs::File;
-use std::io::Write as _;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use allocert_contract::trace::ring::{Header, read_records};
+use allocert_contract::trace::ring::{HEADER_BYTES, Header, read_records};
 use allocert_contract::trace::{Event, What};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -26,6 +26,8 @@ pub(crate) struct Ring {
 /// Driver calls and marks in order. Where their numbers jump, records are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
+    /// The number of the first one, read or missing.
+    pub(crate) begin: u64,
     pub(crate) events: Vec<Event>,
     /// The number after the last one that was read or is missing.
     pub(crate) end: u64,
@@ -51,6 +53,16 @@ impl Ring {
         &self.path
     }
 
+    /// Whether the next process of the worker would find the file that was made for it.
+    pub(crate) fn is_intact(&self) -> bool {
+        let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino(), found.len()));
+        let mut header = [0; HEADER_BYTES];
+        let header = self.file.read_exact_at(&mut header, 0).ok().and_then(|()| Header::decode(&header).ok());
+        let there = identity(fs::symlink_metadata(&self.path));
+        let file_bytes = there.map(|(_, _, size_bytes)| size_bytes);
+        there == identity(self.file.metadata()) && header.map(|header| header.file_bytes()) == file_bytes
+    }
+
     /// Everything since the last read. The writer must be gone: calls that have not returned never will.
     pub(crate) fn rest(&mut self) -> Slice {
         self.read(false)
@@ -64,14 +76,15 @@ impl Ring {
 
     fn read(&mut self, settled: bool) -> Slice {
         let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
-        // Only a writer that destroyed its own ring makes it unreadable; then there is no trace, and the judge sees that.
-        let Ok(mut batch) = batch else { return Slice { events: Vec::new(), end: self.cursor } };
+        let begin = self.cursor;
+        // Only a subject that destroyed the ring makes it unreadable; `is_intact` tells.
+        let Ok(mut batch) = batch else { return Slice { begin, events: Vec::new(), end: begin } };
         if settled && let Some(open) = first_open(&batch.events, self.cursor..batch.next) {
             batch.events.retain(|event| event.seq < open);
             batch.next = open;
         }
         self.cursor = batch.next;
-        Slice { events: batch.events, end: batch.next }
+        Slice { begin, events: batch.events, end: batch.next }
     }
 }
 
@@ -104,8 +117,6 @@ fn has_room(folder: &Path, size_bytes: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
     use allocert_contract::trace::ring::{self, NEXT_OFFSET, RETURNED, Record};
 
@@ -149,6 +160,16 @@ mod tests {
         let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
         write(&ring, 0, RETURNED).expect("writable");
         File::create(ring.path()).expect("truncated");
-        assert!(ring.rest().events.is_empty());
+        assert!(ring.rest().events.is_empty() && !ring.is_intact());
+    }
+
+    #[test]
+    fn a_ring_that_is_not_where_it_was_made_is_not_intact() {
+        let ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        assert!(ring.is_intact());
+        std::fs::remove_file(ring.path()).expect("removable");
+        assert!(!ring.is_intact());
+        std::fs::write(ring.path(), "another file").expect("writable");
+        assert!(!ring.is_intact());
     }
 }

@@ -94,6 +94,7 @@ impl Session {
     }
 
     fn batch(&mut self, cases: &[&PlannedCase]) -> Result<Finished, Error> {
+        self.replace_the_traceless();
         self.revive()?;
         let Some(worker) = &mut self.worker else {
             return Ok(Finished { observations: Vec::new(), lost: None, how: self.grave.clone() });
@@ -111,6 +112,14 @@ impl Session {
             self.worker = None;
         }
         Ok(finished)
+    }
+
+    /// A worker whose trace a subject destroyed can show nothing of further cases.
+    fn replace_the_traceless(&mut self) {
+        if let Some(worker) = self.worker.take_if(|worker| !worker.ring.is_intact()) {
+            "an earlier case destroyed the trace of this worker".clone_into(&mut self.grave);
+            worker.quit();
+        }
     }
 
     /// Starts the worker again after it died, a few times.

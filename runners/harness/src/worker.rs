@@ -14,7 +14,7 @@ use crate::channel::Channel;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::message::{PROTOCOL, ToWorker};
-use crate::process::kill_server;
+use crate::process::{children, end_inherited, kill_server};
 use crate::ring::Ring;
 use crate::rundir::RunDir;
 
@@ -24,6 +24,10 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait for the rest of the output of a worker that is gone.
 const OUTPUT_PATIENCE: Duration = Duration::from_millis(200);
+
+/// A case chooses these. What the user has set for programs of theirs must not be found by the first call of a subject.
+const DRIVER_SETTINGS: [&str; 4] =
+    ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_FAULTS"];
 
 /// How to start a worker; the socket's path is appended.
 #[derive(Debug, Clone)]
@@ -57,6 +61,7 @@ impl Launch {
             .env("LD_LIBRARY_PATH", library_path(run))
             .env("ALLOCERT_TRACE", ring)
             .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
+            .envs(DRIVER_SETTINGS.map(|name| (name, "")))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -101,8 +106,9 @@ impl Worker {
 
     /// Asks the worker to go and sees to it that it does.
     pub(crate) fn quit(mut self) {
-        if self.channel.send(&ToWorker::Quit {}).is_ok() {
-            self.process.wait(QUIT_PATIENCE);
+        let children = children(self.pid());
+        if self.channel.send(&ToWorker::Quit {}).is_ok() && self.process.wait(QUIT_PATIENCE).is_some() {
+            end_inherited(&children);
         }
     }
 

@@ -104,6 +104,48 @@ fn a_server_that_dies_is_started_again() {
 }
 
 #[test]
+fn what_a_case_left_behind_is_ended_with_it() {
+    let note = tempfile::NamedTempFile::new().expect("a file");
+    let mut request = request("leaves_a_daemon", Isolation::Case);
+    request.launch.environment.push(("ALLOCERT_TEST_PID".into(), note.path().into()));
+    let plan = plan();
+    let mut harness = Harness::load(&Arc::new(request)).expect("a worker");
+    let sighting = harness.run(&plan.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
+    assert_eq!(endings(&sighting), [&Ending::Done; 3]);
+    let pid = std::fs::read_to_string(note.path()).expect("the daemon's process id");
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The server, which runs on, has not waited for it.
+    assert!(stat.is_empty() || stat.contains(") Z "), "it lives: {stat}");
+}
+
+#[test]
+fn a_destroyed_trace_costs_its_worker_and_no_other_case() {
+    let sighting = run(request("deletes_the_trace", Isolation::Case)).expect("a run");
+    let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
+    assert!(message.starts_with("the trace of its driver calls was destroyed; only a subject that"), "{message}");
+    assert_eq!([endings(&sighting)[0], endings(&sighting)[2]], [&Ending::Done; 2]);
+}
+
+#[test]
+fn the_drivers_settings_are_a_cases_to_choose() {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "the_drivers_settings_reach_no_worker", "--ignored"]);
+    for name in ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_FAULTS"] {
+        command.env(name, "rubbish");
+    }
+    let output = command.output().expect("this test again");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+#[ignore = "run by the_drivers_settings_are_a_cases_to_choose, with the settings in its environment"]
+fn the_drivers_settings_reach_no_worker() {
+    assert_eq!(std::env::var("ALLOCERT_DEVICES").as_deref(), Ok("rubbish"));
+    let sighting = run(request("settings", Isolation::Case)).expect("a run");
+    assert_eq!(*endings(&sighting)[1], Ending::Code(0));
+}
+
+#[test]
 fn a_process_that_is_not_the_workers_is_never_ended() {
     let mut stranger = Stranger(Command::new("sleep").arg("600").spawn().expect("sleep"));
     let mut request = request("announces_a_stranger", Isolation::Case);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A worker that behaves as badly as the attribute of its subject says. It loads no driver and runs no subject."""
 
+import ctypes
 import json
 import os
 import signal
@@ -9,6 +10,8 @@ import sys
 import time
 
 LEFT_BEHIND = "ALLOCERT_TEST_PID"
+SETTINGS = ("ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_FAULTS")
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def main():
@@ -18,6 +21,7 @@ def main():
         sys.exit(7)
     if misbehaviour == "never_connects":
         time.sleep(600)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wire = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     wire.connect(sys.argv[-1])
     for line in wire.makefile("rb"):
@@ -57,10 +61,6 @@ def run(wire, scenario, body):
             os._exit(99)
     os.close(out[1])
     os.close(err[1])
-    if scenario == "announces_a_stranger":
-        send(wire, "child", batch=body["batch"], pid=int(os.environ[LEFT_BEHIND]))
-    else:
-        send(wire, "child", batch=body["batch"], pid=pid)
     texts = [os.fdopen(pipe[0], "rb").read() for pipe in (out, err)]
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
@@ -71,6 +71,8 @@ def run(wire, scenario, body):
 
 def child(wire, scenario, body):
     ran = []
+    stranger = scenario == "announces_a_stranger"
+    send(wire, "child", batch=body["batch"], pid=int(os.environ[LEFT_BEHIND]) if stranger else os.getpid())
     for case in body["cases"]:
         name = case["id"].rpartition("/")[2]
         send(wire, "case", id=case["id"])
@@ -112,9 +114,30 @@ def misbehave(wire, scenario, body, case, ran):
         nothing = {"text": "", "bytes": 0}
         send(wire, "ended", batch=body["batch"], exit={"code": 0}, stdout=nothing, stderr=nothing)
         time.sleep(600)
+    elif scenario == "leaves_a_daemon":
+        leave_a_daemon()
+    elif scenario == "deletes_the_trace":
+        os.unlink(os.environ["ALLOCERT_TRACE"])
+    elif scenario == "settings":
+        found = {name for name in SETTINGS if os.environ[name]}
+        os._exit(len(found))
     elif scenario == "kills_the_server":
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(600)
+
+
+def leave_a_daemon():
+    pid = os.fork()
+    if pid != 0:
+        return os.waitpid(pid, 0)
+    os.setsid()
+    pid = os.fork()
+    if pid == 0:
+        os.closerange(1, 256)
+        time.sleep(600)
+    with open(os.environ[LEFT_BEHIND], "w") as file:
+        file.write(str(pid))
+    os._exit(0)
 
 
 def send(wire, kind, **body):

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use allocert_cuda::Driver;
 use rustix::fd::OwnedFd;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, setrlimit};
 
 use crate::batch;
 use crate::error::WorkerError;
@@ -36,6 +36,8 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     peek::available().map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
     let socket = UnixStream::connect(socket).map_err(WorkerError::io("connect to the harness"))?;
     let socket = hide(socket)?;
+    // Whatever a batch leaves behind comes here, where the harness finds and ends it. Without this it lives on.
+    let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
     Server { socket, recorder, driver, subject: None }.serve()
