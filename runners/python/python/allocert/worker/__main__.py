@@ -12,7 +12,10 @@ if not __package__:
 # The subject is found as `python -m` would find it: the current directory first, and nothing of ours.
 from . import main as _main  # noqa: E402
 
-sys.path[0] = os.getcwd()
+try:
+    sys.path[0] = os.getcwd()
+except OSError:  # it was deleted; nothing can be found in it
+    del sys.path[0]
 
 if __name__ == "__main__":
     sys.exit(_main.main(sys.argv[1:]))

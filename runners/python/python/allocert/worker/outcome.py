@@ -32,6 +32,8 @@ def raised(error):
 
 
 def _code(error):
+    if isinstance(error, SystemExit):
+        return None  # its code is an exit code
     try:
         code = int(error.code)
     except BaseException:  # noqa: BLE001 - most exceptions carry no code, and `code` may be the subject's

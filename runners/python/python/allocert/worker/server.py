@@ -1,5 +1,6 @@
 """The process that loads the subject once and forks a child for each batch."""
 
+import ctypes
 import gc
 import importlib.metadata
 import os
@@ -16,10 +17,12 @@ from .wire import Wire
 
 #: How long the child's last words may take to arrive after its end.
 _POLL_S = 0.05
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def serve(path):
     """Serves until the harness says quit (None), or returns in a forked child with the batch that it must perform."""
+    _adopt_orphans()
     server = Server(Wire(path))
     while (message := server.wire.receive()) is not None:
         kind, body = message
@@ -32,6 +35,14 @@ def serve(path):
         elif kind == "quit":
             break
     return None
+
+
+def _adopt_orphans():
+    """Whatever a batch leaves behind comes to this process, where the harness finds and ends it."""
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (AttributeError, OSError):
+        pass  # not on this system; then it lives on
 
 
 class Server:
@@ -72,6 +83,9 @@ class Server:
         os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
         # No call may reach the driver here: it reads its settings at the first one, and those are a case's to choose.
         _import_numba()
+        # All of the worker is imported before the subject: what a subject changes or deletes later cannot be missed.
+        from . import batch  # noqa: F401
+
         return _versions()
 
     def run(self, body):

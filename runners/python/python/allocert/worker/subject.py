@@ -154,6 +154,8 @@ def _version(module):
 def _capabilities(module, cls):
     declared = read(cls, CAPABILITIES)
     declared = read(module, CAPABILITIES) if declared is None else declared
+    if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
+        raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}")
     offered = OPTIONAL if declared is None else tuple(bounded(one, 50) for one in declared)
     unknown = sorted(set(offered) - set(OPTIONAL))
     if unknown:
