@@ -16,6 +16,8 @@ use crate::verdict::{Finding, Verdict};
 const AROUND: usize = 2;
 /// Calls shown for one finding at most.
 const CALLS: usize = 14;
+/// Places at which one requirement is broken that are shown in full; each further one is a line.
+const IN_FULL: usize = 3;
 
 /// The whole report, with a newline at its end.
 #[must_use]
@@ -102,9 +104,41 @@ fn findings(out: &mut String, report: &Report<'_>, palette: Palette) {
         }
     }
     kinds.sort_by_key(|(_, finding, _)| (finding.expected_because.is_some(), finding.level));
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut more: Vec<(&Finding, Vec<&str>)> = Vec::new();
     for (judged, finding, cases) in kinds {
+        let places = shown.entry(&finding.requirement).or_default();
+        *places += 1;
+        if *places > IN_FULL {
+            more.push((finding, cases));
+            continue;
+        }
         line!(out);
         show(out, report, judged, finding, &cases, palette);
+    }
+    briefly(out, &more, palette);
+}
+
+/// What is broken at many places, a line a place; the run file has all of it.
+fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
+    let mut requirements: BTreeMap<&str, Vec<&(&Finding, Vec<&str>)>> = BTreeMap::new();
+    for entry in more {
+        requirements.entry(&entry.0.requirement).or_default().push(entry);
+    }
+    for (requirement, places) in requirements {
+        let noun = if places.len() == 1 { "place" } else { "places" };
+        line!(out);
+        line!(out, "{} {}", palette.strong(requirement), palette.faint(format!("at {} more {noun}", places.len())));
+        for (finding, cases) in places {
+            let step = finding.step.map(|step| format!(" step {step}")).unwrap_or_default();
+            line!(
+                out,
+                "    fixtures/{}{step}: {} {}",
+                finding.place,
+                clean(&finding.observed),
+                palette.faint(format!("({})", some(cases)))
+            );
+        }
     }
 }
 

@@ -66,6 +66,22 @@ fn the_terminal_report() {
     insta::assert_snapshot!(report(&run(), |report| terminal::render(report, Palette { colour: false })));
 }
 
+/// One requirement broken at five places: three are shown in full, and none is left out.
+#[test]
+fn what_is_broken_at_many_places_is_told_briefly() {
+    let leak = |place: usize| {
+        let id = format!("emm/alloc/leak-{place}");
+        let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(A, 64)], memory(A, 64)).rest();
+        let mut judged = judged(renamed(recorder, &id));
+        for finding in &mut judged.judgement.findings {
+            finding.place.file = format!("cases/{id}.yaml");
+        }
+        judged
+    };
+    let cases: Vec<Judged> = (1..=5).map(leak).collect();
+    insta::assert_snapshot!(report(&cases, |report| terminal::render(report, Palette { colour: false })));
+}
+
 #[test]
 fn colour_is_only_added() {
     let plain = report(&run(), |report| terminal::render(report, Palette { colour: false }));
