@@ -12,7 +12,7 @@ use allocert_suite::exit::Exit;
 use allocert_suite::judge;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self, DriverInfo, Header, Judged};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use crate::arguments::Run;
 use crate::conclude::Conclusion;
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 }
 
 fn request(arguments: &Run, subject: Subject) -> Result<Request, Failure> {
+    let interrupt = listen()?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
     let launch = if subject.is_python() {
         let given = arguments.python.clone().or_else(|| env::var_os(PYTHON).map(PathBuf::from));
@@ -64,13 +65,16 @@ fn request(arguments: &Run, subject: Subject) -> Result<Request, Failure> {
         isolation: arguments.isolation.into(),
         jobs: arguments.jobs.unwrap_or(cores),
         timeout_s: arguments.timeout,
-        interrupt: listen()?,
+        interrupt,
     })
 }
 
 /// The first Ctrl-C ends the run in order, the second one ends this program at once.
 fn listen() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
+    // A write beyond `ulimit -f` is then an error that is told, not the end of this program with its files left behind.
+    signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag())
+        .map_err(|error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}")))?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, Exit::Harness as i32, interrupt.flag())
             .and_then(|_| signal_hook::flag::register(signal, interrupt.flag()))

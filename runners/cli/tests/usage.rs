@@ -232,6 +232,20 @@ fn ctrl_c_ends_the_workers_and_leaves_nothing_behind() {
     assert_eq!(String::from_utf8_lossy(&found.stdout), "", "a worker is still there");
 }
 
+#[rstest]
+#[case::address_space("ulimit -v 8000000", "the limit on address space (`ulimit -v`) is 8192000000 bytes")]
+#[case::files("ulimit -f 10", "this system would not let the harness make the trace ring: File too large")]
+fn a_limit_of_the_system_is_not_the_subjects_fault(#[case] limit: &str, #[case] words: &str) {
+    let folder = installed(true);
+    let command = format!("{limit}; exec {} run emm reference", folder.path().join("allocert").display());
+    let mut shell = Command::new("bash");
+    let output = shell.args(["-c", &command]).env("TMPDIR", folder.path().join("tmp")).output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains(words), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path().join("tmp")).expect("it exists").count(), 0);
+}
+
 fn wait_until(true_now: impl Fn() -> bool) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while !true_now() {

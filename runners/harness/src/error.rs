@@ -13,6 +13,13 @@ pub enum Error {
     #[error("this system would not let the harness {doing}: {source}")]
     Io { doing: String, source: io::Error },
 
+    #[error(
+        "the limit on address space (`ulimit -v`) is {limit_bytes} bytes, and the software driver reserves addresses for \
+         the memory of its devices; raise it to {} bytes or more",
+        crate::harness::ADDRESS_SPACE_BYTES
+    )]
+    AddressSpace { limit_bytes: u64 },
+
     #[error("cannot start the worker `{program}`: {source}{}", hint_python(source))]
     Start { program: String, source: io::Error },
 

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use allocert_suite::case::Through;
 use allocert_suite::observation::{Ending, Observation};
-use allocert_suite::plan::PlannedCase;
+use allocert_suite::plan::{Part, PlannedCase};
+use rustix::process::{Resource, getrlimit};
 
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -19,6 +21,9 @@ use crate::rundir::RunDir;
 use crate::session::{Seen, Session};
 use crate::subject::Subject;
 use crate::worker::Launch;
+
+/// Ample for the devices of every case; only what is used takes memory.
+pub(crate) const ADDRESS_SPACE_BYTES: u64 = 128 << 30;
 
 /// Which cases share a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,6 +79,9 @@ impl Harness {
     /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
     pub fn load(request: &Arc<Request>) -> Result<Self, Error> {
         adopt_orphans();
+        if let Some(limit_bytes) = getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES) {
+            return Err(Error::AddressSpace { limit_bytes });
+        }
         let (first, loaded) = Session::open(request)?;
         Ok(Self { request: Arc::clone(request), first, loaded })
     }
@@ -165,10 +173,17 @@ fn collect(
     })
 }
 
+/// A case through Numba that sets nothing up is about a process in which Numba has made no context, and looks for its
+/// manager at the first one only.
+fn fresh(case: &PlannedCase) -> bool {
+    case.through == Through::Host && case.steps.iter().all(|step| step.part != Part::Setup)
+}
+
 /// Runs of neighbouring cases that share a process.
 fn batches(cases: &[&PlannedCase], isolation: Isolation) -> Vec<std::ops::Range<usize>> {
     let together = |left: &PlannedCase, right: &PlannedCase| match isolation {
         Isolation::Case => false,
+        _ if fresh(left) || fresh(right) => false,
         Isolation::Group => left.group() == right.group() && left.driver == right.driver,
         // A machine cannot change under a process, so each setting of the driver has processes of its own.
         Isolation::None => left.driver == right.driver,

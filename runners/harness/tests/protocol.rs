@@ -113,9 +113,14 @@ fn what_a_case_left_behind_is_ended_with_it() {
     let sighting = harness.run(&plan.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done; 3]);
     let pid = std::fs::read_to_string(note.path()).expect("the daemon's process id");
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The server, which runs on, has not waited for it.
-    assert!(stat.is_empty() || stat.contains(") Z "), "it lives: {stat}");
+    let dead = |stat: &str| stat.is_empty() || stat.contains(") Z ");
+    let stat = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let until = Instant::now() + Duration::from_secs(10);
+    while !dead(&stat()) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(dead(&stat()), "it lives: {}", stat());
 }
 
 #[test]
@@ -213,6 +218,16 @@ fn an_interrupt_ends_the_run_at_once() {
     assert!(matches!(run(request), Err(Error::Interrupted)));
     assert!(began.elapsed() < Duration::from_millis(1300), "it did not wait for the case's time to run out");
     watch.join().expect("no panic");
+}
+
+#[test]
+fn a_case_that_needs_a_fresh_numba_shares_its_process_with_none() {
+    let mut cases = plan();
+    // Crashes after `a` in the same process; through the host and without setup it has a process of its own.
+    cases[1].through = allocert_suite::case::Through::Host;
+    let mut harness = Harness::load(&Arc::new(request("crashes_after_a", Isolation::None))).expect("a worker");
+    let sighting = harness.run(&cases.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
+    assert_eq!(endings(&sighting), [&Ending::Done; 3]);
 }
 
 #[test]
