@@ -87,8 +87,8 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 
 /// Event 0 begins the case; 1 to 4 are the marks of setup's two steps; 5 and 7 those of step 2, which allocates.
 #[rstest]
-#[case::a_step_that_never_began(|seen: &mut Observation| drop(seen.events.remove(5)), "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
-#[case::a_step_that_never_ended(|seen: &mut Observation| drop(seen.events.remove(7)), "the trace begins step 3 where the end of step 2 was due (event #8)")]
+#[case::a_step_that_never_began(|seen: &mut Observation| { seen.events.remove(5); }, "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
+#[case::a_step_that_never_ended(|seen: &mut Observation| { seen.events.remove(7); }, "the trace begins step 3 where the end of step 2 was due (event #8)")]
 #[case::a_step_twice(|seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()), "the trace begins step 2 where the end of step 2 was due (event #5)")]
 #[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, mark(Mark::StepBegin, 4, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
 #[case::no_step_at_all(|seen: &mut Observation| seen.events.push(mark(Mark::StepEnd, 77, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
