@@ -50,6 +50,16 @@ fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
     assert_eq!(recorder.verdict().name(), verdict);
 }
 
+/// After a step that was declined a case shows nothing, also not what is wrong.
+#[test]
+fn what_follows_a_declined_step_is_not_held_against_the_subject() {
+    let text = "needs: [memory_info]\nsteps:\n  - do: {get_memory_info: {}}\n    expect: {EMM-T-01: {returns: {}}}\n  \
+                - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-02: {returns: {size_bytes: {is: 65}}}}\n";
+    let recorder = Recorder::new(case(text)).raise(&[], error("NotImplementedError", None, "no"));
+    let recorder = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
+    assert_eq!((recorder.found(), recorder.verdict().name()), (Vec::new(), "not-applicable"));
+}
+
 #[test]
 fn a_worker_without_the_operation_saw_nothing() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
