@@ -86,6 +86,15 @@ impl FaultPlan {
         *self = Self::default();
     }
 
+    /// Drops the rules about calls and keeps those about kernels.
+    pub fn forget_calls(&mut self) {
+        self.calls.clear();
+    }
+
+    pub fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
     /// The error that this call must answer, if any. Counts the call in every rule.
     #[inline]
     pub fn on_call(&mut self, function: Function) -> Option<CudaError> {

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_char};
 
 use allocert_contract::trace::{Function, Mark};
-use allocert_driver::CudaError;
+use allocert_driver::{CudaError, FaultPlan};
 
-use crate::{border, process};
+use crate::{border, forward, mode, process};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The version of this set of functions.
 #[unsafe(no_mangle)]
@@ -20,9 +20,13 @@ pub(crate) extern "C" fn allocert_control_version() -> u32 {
 pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
     answer(|| {
         let mark = Mark::from_kind(kind).ok_or(CudaError::INVALID_VALUE)?;
+        if mode::forwards() {
+            forward::mark(mark as u16, [a, b]);
+            return Ok(());
+        }
         process::with(Function::cuInit, |session, thread| {
             if let Some(ring) = session.ring {
-                ring.mark(mark as u16, thread, [a, b]);
+                ring.mark(mark as u16, thread.id, thread.current(), [a, b]);
             }
         })
     })
@@ -46,6 +50,10 @@ pub(crate) unsafe extern "C" fn allocert_fault_add(function: *const c_char, nth:
             .and_then(Function::by_name)
             .filter(|function| function.implemented())
             .ok_or(CudaError::NOT_FOUND)?;
+        if mode::forwards() {
+            forward::change_faults(|faults| faults.add(function, nth, count, result));
+            return Ok(());
+        }
         process::with(function, |session, _| session.driver.faults().add(function, nth, count, result))
     })
 }
@@ -53,19 +61,37 @@ pub(crate) unsafe extern "C" fn allocert_fault_add(function: *const c_char, nth:
 /// Drops all faults, those of the environment too.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
-    answer(|| process::with(Function::cuInit, |session, _| session.driver.faults().clear()))
+    answer(|| {
+        if mode::forwards() {
+            forward::change_faults(FaultPlan::clear);
+            return Ok(());
+        }
+        process::with(Function::cuInit, |session, _| session.driver.faults().clear())
+    })
 }
 
 /// Starts over with an uninitialized driver: no contexts, no memory, no faults. The trace goes on.
+/// A genuine driver cannot start over, so in forward mode only the faults go.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_driver_restart() -> i32 {
     answer(|| {
         if process::in_callback() {
             return Err(CudaError::NOT_PERMITTED);
         }
-        process::restart();
+        if mode::forwards() {
+            forward::change_faults(FaultPlan::clear);
+        } else {
+            process::restart();
+        }
         Ok(())
     })
+}
+
+/// Makes this copy of the library the software driver behind another copy, which forwards to it and does the recording and the
+/// faults of calls. `CUDA_ERROR_NOT_PERMITTED` once this copy was called.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn allocert_driver_subordinate() -> i32 {
+    answer(|| if mode::subordinate() { Ok(()) } else { Err(CudaError::NOT_PERMITTED) })
 }
 
 fn answer(body: impl FnOnce() -> Result<(), CudaError>) -> i32 {

@@ -1,12 +1,13 @@
 //! The exported symbols, made from the contract's table: one for each function, one more for each per-thread variant.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, mem};
 
 use allocert_contract::trace::Function;
 
 use crate::{
     api,
     border::{self, IpcHandle, Location, Out, Uuid, Word},
+    forward, mode, trampoline,
 };
 
 /// Where a function's code lies.
@@ -16,6 +17,32 @@ pub(crate) struct Symbol {
     pub(crate) legacy: *const c_void,
     /// Its per-thread-default-stream variant, if it has one.
     pub(crate) per_thread: Option<*const c_void>,
+    per_thread_name: Option<&'static str>,
+}
+
+/// One of a function's symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) function: Function,
+    pub(crate) per_thread: bool,
+    pub(crate) address: *const c_void,
+}
+
+impl Symbol {
+    /// The variant for per-thread default streams, if that is wanted and exists.
+    pub(crate) fn entry(&self, per_thread: bool) -> Entry {
+        let variant = self.per_thread.filter(|_| per_thread);
+        Entry { function: self.function, per_thread: variant.is_some(), address: variant.unwrap_or(self.legacy) }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        [self.entry(false), self.entry(true)].into_iter().take(1 + usize::from(self.per_thread.is_some()))
+    }
+
+    /// The exported names: without and with the suffix of per-thread default streams.
+    pub(crate) fn names(&self) -> [Option<&'static str>; 2] {
+        [Some(self.function.name()), self.per_thread_name]
+    }
 }
 
 // SAFETY: addresses of functions, which never change.
@@ -25,6 +52,20 @@ macro_rules! define {
     ($function:ident as $symbol:ident, $per_thread:literal, ($($param:ident : $kind:ty),*)) => {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $symbol($($param: $kind),*) -> i32 {
+            if mode::forwards() {
+                return forward::call(
+                    Function::$function,
+                    $per_thread,
+                    || border::pack([$(Word::input($param)),*]),
+                    |genuine| {
+                        // SAFETY: the genuine driver's function of this name, whose public prototype this is.
+                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 = unsafe { mem::transmute(genuine) };
+                        // SAFETY: the caller's own arguments, for which the caller answers as to the genuine driver.
+                        unsafe { genuine($($param),*) }
+                    },
+                    || border::pack([$(Word::output($param)),*]),
+                );
+            }
             border::call(
                 Function::$function,
                 $per_thread,
@@ -38,10 +79,7 @@ macro_rules! define {
 
 macro_rules! define_stub {
     ($function:ident as $symbol:ident, $per_thread:literal) => {
-        #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $symbol() -> i32 {
-            border::unsupported(Function::$function, $per_thread)
-        }
+        trampoline::define!($symbol, Function::$function.index() as u32 | ($per_thread as u32) << 16);
     };
 }
 
@@ -60,13 +98,17 @@ macro_rules! export {
         )*
 
         pub(crate) static SYMBOLS: &[Symbol] = &[
-            $(Symbol { function: Function::$name, legacy: $name as *const c_void, per_thread: first(&[$($variant as *const c_void)?]) },)*
-            $(Symbol { function: Function::$stub, legacy: $stub as *const c_void, per_thread: first(&[$($stub_variant as *const c_void)?]) },)*
+            $(Symbol { function: Function::$name, legacy: $name as *const c_void, per_thread: first(&[$($variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($variant))?]) },)*
+            $(Symbol { function: Function::$stub, legacy: $stub as *const c_void, per_thread: first(&[$($stub_variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($stub_variant))?]) },)*
         ];
     };
 }
 
 const fn first(variant: &[*const c_void]) -> Option<*const c_void> {
+    if variant.is_empty() { None } else { Some(variant[0]) }
+}
+
+const fn first_name(variant: &[&'static str]) -> Option<&'static str> {
     if variant.is_empty() { None } else { Some(variant[0]) }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::{process, recorder};
+use crate::{forward, process, recorder};
 
 static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -18,6 +18,7 @@ pub(crate) fn register() {
 }
 
 unsafe extern "C" fn before() {
+    forward::hold_for_fork();
     if !process::in_callback() {
         process::hold_for_fork();
         HELD.store(true, Ordering::Relaxed);
@@ -25,6 +26,8 @@ unsafe extern "C" fn before() {
 }
 
 unsafe extern "C" fn after_in_parent() {
+    // SAFETY: `before` ran on this thread and left the lock held.
+    unsafe { forward::release_after_fork() };
     if HELD.swap(false, Ordering::Relaxed) {
         // SAFETY: `before` ran on this thread and left the lock held.
         unsafe { process::release_after_fork() };

@@ -1,6 +1,26 @@
 //! `libcuda.so.1` in software: the CUDA Driver API's C ABI over `allocert-driver`, recording every call.
 //!
-//! Settings are read from the environment at first use: `ALLOCERT_DEVICES`, `ALLOCERT_MEMORY_BYTES`, `ALLOCERT_DRIVER_VERSION`,
+//! # Two modes
+//!
+//! `ALLOCERT_MODE=simulate`, the default, answers from the software driver. `ALLOCERT_MODE=forward` passes every call on to the genuine
+//! driver and records it; nothing is answered in its place.
+//!
+//! - The genuine driver is `ALLOCERT_REAL_DRIVER`, an absolute path, or else the first libcuda.so.1 in the usual places (`genuine`). It is
+//!   loaded at the first call that needs it. If there is none, one line on stderr says so and all calls answer
+//!   `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED`.
+//! - Functions with known parameters are recorded with arguments before and results after the call. All other public functions are
+//!   passed on by an untyped jump, and their event (`passed_on`) tells their name and context alone; it is written before the jump.
+//! - `cuGetProcAddress` asks the genuine driver and gives this library's symbol for a public function, and whatever is not one as it came.
+//!   `cuGetExportTable` goes through as any function of unknown parameters does; what is called through such a table is not seen.
+//! - The trace's context is what the genuine `cuCtxGetCurrent` says before each call.
+//! - Faults of calls work: such a call is not passed on. Faults of kernels, and the settings of the simulated machine, do nothing.
+//! - `allocert_driver_restart` drops the faults and nothing else: a genuine driver cannot start over.
+//!
+//! The untyped jump is written for x86-64; elsewhere those functions answer `CUDA_ERROR_NOT_SUPPORTED` in both modes.
+//!
+//! # Settings
+//!
+//! They are read from the environment at first use: `ALLOCERT_DEVICES`, `ALLOCERT_MEMORY_BYTES`, `ALLOCERT_DRIVER_VERSION`,
 //! `ALLOCERT_FAULTS` (see `allocert_driver::Settings`) and `ALLOCERT_TRACE`, the path of a trace ring file.
 #![expect(unsafe_code, reason = "the C border: exported symbols, the caller's pointers, mapped memory")]
 
@@ -9,9 +29,12 @@ mod border;
 mod control;
 mod exports;
 mod fork;
+mod forward;
 mod hostmemory;
 mod lock;
 mod lookup;
+mod mode;
 mod process;
 mod recorder;
+mod trampoline;
 mod window;

@@ -9,6 +9,7 @@ use crate::{
     fork,
     hostmemory::HostMemory,
     lock::{self, Guard, Lock},
+    mode,
     recorder::{self, Origin, Ring},
     window,
 };
@@ -63,6 +64,19 @@ fn refuse_callback(function: Function) -> CudaError {
     CudaError::NOT_PERMITTED
 }
 
+/// The calling thread's number, asked of the system once a thread.
+#[inline]
+pub(crate) fn thread() -> u32 {
+    let known = THREAD.try_with(|cell| {
+        let mut thread = cell.try_borrow_mut().ok()?;
+        if thread.id == 0 {
+            thread.id = thread_number();
+        }
+        Some(thread.id)
+    });
+    known.ok().flatten().unwrap_or_else(thread_number)
+}
+
 fn thread_number() -> u32 {
     // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() as u32 }
@@ -74,12 +88,16 @@ impl Session {
         fork::register();
         lock::watch_threads();
         let ring = recorder::ring();
-        let mut refused = false;
-        let settings = Settings::from_variables(|name| std::env::var(name).ok()).unwrap_or_else(|error| {
+        let mut refused = mode::is_unclear();
+        let mut settings = Settings::from_variables(|name| std::env::var(name).ok()).unwrap_or_else(|error| {
             eprintln!("allocert: {error}");
             refused = true;
             Settings::default()
         });
+        if mode::is_subordinate() {
+            // The library in front of this one plans the faults of calls.
+            settings.faults.forget_calls();
+        }
         let window = window::reserve(&settings).unwrap_or_else(|| {
             eprintln!("allocert: cannot reserve address space for device memory (ALLOCERT_MEMORY_BYTES={}); is `ulimit -v` set?", settings.memory_bytes);
             refused = true;

@@ -15,7 +15,8 @@ use allocert_contract::trace::{
     Function, Misuse,
     ring::{self, HEADER_BYTES, Header, NEXT_OFFSET, RECORD_BYTES, Record, kind},
 };
-use allocert_driver::Thread;
+
+use crate::mode;
 
 /// The mapped ring.
 #[derive(Debug)]
@@ -34,11 +35,11 @@ static RING: OnceLock<Option<Ring>> = OnceLock::new();
 /// This process's number, refreshed after `fork`.
 pub(crate) static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// The trace, if `ALLOCERT_TRACE` names one. Says once on stderr if it names something else.
+/// The trace, if `ALLOCERT_TRACE` names one and no library in front of this one writes it. Says once on stderr if it names something else.
 pub(crate) fn ring() -> Option<&'static Ring> {
     RING.get_or_init(|| {
         PROCESS.store(std::process::id(), Ordering::Relaxed);
-        let path = std::env::var_os("ALLOCERT_TRACE").filter(|path| !path.is_empty())?;
+        let path = std::env::var_os("ALLOCERT_TRACE").filter(|path| !path.is_empty() && !mode::is_subordinate())?;
         Ring::open(Path::new(&path))
             .map_err(|error| {
                 eprintln!("allocert: ALLOCERT_TRACE={}: {error}; going on without a trace", path.display())
@@ -142,9 +143,13 @@ impl Ring {
         self.append(origin.record(kind::UNSUPPORTED, ring::RETURNED, [0; 8]));
     }
 
-    pub(crate) fn mark(&self, kind: u16, thread: &Thread, [a, b]: [u64; 2]) {
-        let origin =
-            Origin { function: Function::cuInit, thread: thread.id, context: thread.current(), per_thread: false };
+    /// A function was called that is passed on without knowing its parameters.
+    pub(crate) fn passed_on(&self, origin: Origin) {
+        self.append(origin.record(kind::PASSED_ON, ring::RETURNED, [0; 8]));
+    }
+
+    pub(crate) fn mark(&self, kind: u16, thread: u32, context: u64, [a, b]: [u64; 2]) {
+        let origin = Origin { function: Function::cuInit, thread, context, per_thread: false };
         self.append(origin.record(kind, ring::RETURNED, [a, b, 0, 0, 0, 0, 0, 0]));
     }
 }

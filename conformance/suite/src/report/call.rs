@@ -10,6 +10,7 @@ pub fn render(event: &Event) -> String {
         What::Mark { mark, a, .. } => format!("{mark:?} {a}"),
         What::Misuse { misuse, function, args } => format!("{function} misuse: {misuse:?} {:#x}", args[0]),
         What::Unsupported { function, .. } => format!("{function} is not part of the software driver"),
+        What::PassedOn { function, .. } => format!("{function}(...), passed on by name alone"),
     }
 }
 

@@ -41,6 +41,12 @@ pub enum What {
         function: Function,
         per_thread: bool,
     },
+    /// A public function whose parameters are not known here was called and passed on to a genuine driver.
+    /// Neither its arguments nor its result are known.
+    PassedOn {
+        function: Function,
+        per_thread: bool,
+    },
 }
 
 /// A driver call. `args` and `out` are in the order of [`Function::params`] and [`Function::outputs`].
@@ -109,6 +115,7 @@ impl Event {
                 args: [record.args[1], record.args[2]],
             },
             kind::UNSUPPORTED => What::Unsupported { function: Function::from_index(record.function)?, per_thread },
+            kind::PASSED_ON => What::PassedOn { function: Function::from_index(record.function)?, per_thread },
             other => What::Mark { mark: Mark::from_kind(other.into())?, a: record.args[0], b: record.args[1] },
         };
         Some(Self { seq: record.seq, thread: record.thread, process: record.process, context: record.context, what })
@@ -147,9 +154,11 @@ impl Serialize for Event {
             }
             What::Unsupported { function, per_thread } => {
                 map.serialize_entry("unsupported", function)?;
-                if *per_thread {
-                    map.serialize_entry("per_thread", per_thread)?;
-                }
+                serialize_per_thread(&mut map, *per_thread)?;
+            }
+            What::PassedOn { function, per_thread } => {
+                map.serialize_entry("passed_on", function)?;
+                serialize_per_thread(&mut map, *per_thread)?;
             }
         }
         map.serialize_entry("thread", &self.thread)?;
@@ -159,11 +168,13 @@ impl Serialize for Event {
     }
 }
 
+fn serialize_per_thread<M: SerializeMap>(map: &mut M, per_thread: bool) -> Result<(), M::Error> {
+    if per_thread { map.serialize_entry("per_thread", &true) } else { Ok(()) }
+}
+
 fn serialize_call<M: SerializeMap>(map: &mut M, call: &Call) -> Result<(), M::Error> {
     map.serialize_entry("call", &call.function)?;
-    if call.per_thread {
-        map.serialize_entry("per_thread", &true)?;
-    }
+    serialize_per_thread(map, call.per_thread)?;
     if call.injected {
         map.serialize_entry("injected", &true)?;
     }
@@ -202,13 +213,14 @@ struct Wire<'a> {
     #[serde(default)]
     values: [u64; 2],
     unsupported: Option<Function>,
+    passed_on: Option<Function>,
 }
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
-        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported) {
-            (Some(function), None, None, None) => What::Call(Call {
+        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported, wire.passed_on) {
+            (Some(function), None, None, None, None) => What::Call(Call {
                 function,
                 args: positional(function, function.params(), &wire.args).map_err(D::Error::custom)?,
                 out: positional(function, function.outputs(), &wire.out).map_err(D::Error::custom)?,
@@ -216,13 +228,17 @@ impl<'de> Deserialize<'de> for Event {
                 per_thread: wire.per_thread,
                 injected: wire.injected,
             }),
-            (None, Some(mark), None, None) => What::Mark { mark, a: wire.a, b: wire.b },
-            (None, None, Some(misuse), None) => {
+            (None, Some(mark), None, None, None) => What::Mark { mark, a: wire.a, b: wire.b },
+            (None, None, Some(misuse), None, None) => {
                 let function = wire.r#in.ok_or_else(|| D::Error::missing_field("in"))?;
                 What::Misuse { misuse, function, args: wire.values }
             }
-            (None, None, None, Some(function)) => What::Unsupported { function, per_thread: wire.per_thread },
-            _ => return Err(D::Error::custom("an event has exactly one of `call`, `mark`, `misuse`, `unsupported`")),
+            (None, None, None, Some(function), None) => What::Unsupported { function, per_thread: wire.per_thread },
+            (None, None, None, None, Some(function)) => What::PassedOn { function, per_thread: wire.per_thread },
+            _ => {
+                let message = "an event has exactly one of `call`, `mark`, `misuse`, `unsupported`, `passed_on`";
+                return Err(D::Error::custom(message));
+            }
         };
         Ok(Self { seq: wire.seq, thread: wire.thread, process: wire.process, context: wire.context, what })
     }
@@ -285,6 +301,7 @@ mod tests {
             What::Mark { mark: Mark::StepEnd, a: 1, b: u64::MAX },
             What::Misuse { misuse: Misuse::WorkAfterFree, function: Function::cuCtxSynchronize, args: [5, 6] },
             What::Unsupported { function: Function::cuGetExportTable, per_thread: true },
+            What::PassedOn { function: Function::cuGraphCreate, per_thread: true },
         ];
         for what in kinds {
             let text = serde_json::to_string(&event(what.clone())).expect("serializable");

@@ -106,6 +106,7 @@ pub mod kind {
     pub const HARNESS_END: u16 = 4;
     pub const MISUSE: u16 = 5;
     pub const UNSUPPORTED: u16 = 6;
+    pub const PASSED_ON: u16 = 7;
 }
 
 /// One record, field for field as it lies in the ring.

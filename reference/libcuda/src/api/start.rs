@@ -72,6 +72,10 @@ fn look_up(call: &Call, symbol: u64, function: Out<u64>, version: i32, flags: u6
         return Err(CudaError::INVALID_VALUE);
     }
     let found = lookup::find(&name, version, driver_version, flags == PER_THREAD);
-    function.required()?.put(if let Found::Symbol(address) = found { address.expose_provenance() as u64 } else { 0 });
+    function.required()?.put(if let Found::Symbol(entry) = found {
+        entry.address.expose_provenance() as u64
+    } else {
+        0
+    });
     Ok(found)
 }

@@ -6,7 +6,7 @@ use crate::{fork::in_child, library::Cuda};
 fn faults_can_be_added_and_cleared() {
     in_child(|| {
         let cuda = Cuda::up();
-        assert_eq!(cuda.allocert_control_version(), 1);
+        assert_eq!(cuda.allocert_control_version(), 2);
         assert_eq!(cuda.allocert_fault_add(c"cuMemAlloc_v2".as_ptr(), 2, 0, 2), 0);
         let results = [(); 3].map(|()| cuda.cuMemAlloc_v2(&mut 0, 8));
         assert_eq!(results, [0, 2, 2]);

@@ -100,6 +100,13 @@ impl Cuda {
 }
 
 impl Cuda {
+    /// An exported symbol as a function of type `T`.
+    pub(crate) fn function<T: Copy>(&self, symbol: &str) -> T {
+        // SAFETY: the caller says which type the symbol has.
+        let found = unsafe { self.0.get::<T>(symbol.as_bytes()) };
+        *found.expect("exported")
+    }
+
     /// Where an exported symbol lies.
     pub(crate) fn address(&self, symbol: &str) -> u64 {
         // SAFETY: only the address is used.

@@ -3,6 +3,7 @@
 
 mod control;
 mod fork;
+mod forward;
 mod library;
 mod probe;
 mod role;

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use crate::library;
+use crate::{forward::Genuine, library};
 
 /// Rows in which this library deliberately differs from the H200, what it answers, and why.
 const DEVIATIONS: &[(&str, &str, &str)] = &[
@@ -46,7 +46,7 @@ fn include_directory() -> PathBuf {
     }
 }
 
-fn run_probe() -> String {
+pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
     let directory = tempfile::tempdir().expect("a temporary directory");
     for name in ["libcuda.so", "libcuda.so.1"] {
         symlink(library::path(), directory.path().join(name)).expect("a new name");
@@ -61,6 +61,7 @@ fn run_probe() -> String {
     let output = probe
         .env("LD_LIBRARY_PATH", directory.path())
         .env("ALLOCERT_FAULTS", FAULTS)
+        .envs(variables.iter().copied())
         .output()
         .expect("the probe starts");
     String::from_utf8(output.stdout).expect("the probe prints ASCII")
@@ -80,9 +81,11 @@ fn expected() -> Vec<String> {
 
 #[test]
 fn every_row_equals_the_h200_but_for_the_named_deviations() {
-    let printed = run_probe();
+    let printed = run_probe(&[]);
     let expected = expected();
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
+    let genuine = Genuine::software();
+    assert_eq!(run_probe(&genuine.variables()), printed, "forward mode changes nothing");
     for (row, ..) in DEVIATIONS {
         assert!(expected.iter().any(|line| line.starts_with(row)), "{row} is no row of the measurement");
     }

@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use crate::{
+    forward,
     library::{Cuda, IpcHandle},
     sharing,
 };
@@ -34,6 +35,10 @@ fn part() {
         "crash" => crash(),
         "allocate" => allocate(),
         "import" => import(IpcHandle(sharing::decode(argument))),
+        "restart" => forward::restart(),
+        "look-up" => forward::look_up(),
+        "words" => forward::words(),
+        "lazy" => forward::lazy(),
         other => panic!("no role {other}"),
     }
 }

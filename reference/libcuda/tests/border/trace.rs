@@ -14,18 +14,23 @@ use allocert_contract::trace::{
 use crate::role::play;
 
 fn record(role: &str) -> (Output, Vec<Event>) {
+    record_with(role, &[])
+}
+
+pub(crate) fn record_with(role: &str, variables: &[(&str, &str)]) -> (Output, Vec<Event>) {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let header = Header::new(1024).expect("a power of two");
     file.as_file().set_len(header.file_bytes()).expect("room for it");
     file.as_file().write_all_at(&header.encode(), 0).expect("writable");
-    let output = play(role, &[("ALLOCERT_TRACE", file.path().to_str().expect("a path of ours"))]);
+    let ours = ("ALLOCERT_TRACE", file.path().to_str().expect("a path of ours"));
+    let output = play(role, &[&[ours], variables].concat());
     let ring = File::open(file.path()).expect("still there");
     let batch = read_records(|offset, into| ring.read_exact_at(into, offset), 0).expect("well formed");
     assert_eq!(batch.lost, 0);
     (output, batch.events)
 }
 
-fn call(event: &Event) -> Option<&Call> {
+pub(crate) fn call(event: &Event) -> Option<&Call> {
     if let What::Call(call) = &event.what { Some(call) } else { None }
 }
 

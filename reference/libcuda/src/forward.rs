@@ -1,0 +1,128 @@
+//! Forward mode: writes a call down, lets the genuine driver answer it, writes the answer down.
+//!
+//! No lock is held while the genuine driver works, so calls run side by side and call back as they do without this library.
+
+mod address;
+mod genuine;
+mod place;
+
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use allocert_contract::trace::Function;
+use allocert_driver::{CudaError, FaultPlan};
+
+use crate::{
+    border, fork,
+    lock::{self, Guard, Lock},
+    process,
+    recorder::{self, Origin},
+};
+
+/// What every call answers if there is no genuine driver.
+const NO_DRIVER: CudaError = CudaError::SHARED_OBJECT_INIT_FAILED;
+/// What a function answers that the genuine driver is too old to have.
+const NO_SYMBOL: CudaError = CudaError::SHARED_OBJECT_SYMBOL_NOT_FOUND;
+
+static FAULTS: Lock<Option<FaultPlan>> = Lock::new(None);
+/// Whether there is a fault to look up; calls need no lock otherwise.
+static FAULTY: AtomicBool = AtomicBool::new(false);
+/// The environment could not be understood; `cuInit` fails.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Reads the settings. Loads nothing: a genuine driver must not be in a process before it forks.
+pub(crate) fn start() {
+    fork::register();
+    lock::watch_threads();
+    let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();
+    match FaultPlan::parse(&text) {
+        Ok(plan) => change_faults(|faults| *faults = plan),
+        Err(error) => {
+            eprintln!("allocert: ALLOCERT_FAULTS: {error}");
+            REFUSED.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Passes a call on to the genuine function that `pass` is given. `args` and `out` are only asked for if there is a trace.
+#[inline]
+pub(crate) fn call(
+    function: Function,
+    per_thread: bool,
+    args: impl FnOnce() -> [u64; 8],
+    pass: impl FnOnce(*const c_void) -> i32,
+    out: impl FnOnce() -> [u64; 3],
+) -> i32 {
+    border::guard(|| {
+        let Some(genuine) = genuine::load() else { return NO_DRIVER.code() };
+        let target = genuine.target(function, per_thread);
+        let entry = recorder::ring().map(|ring| (ring, ring.enter(origin(genuine, function, per_thread), args())));
+        let fault = fault(function);
+        let result = match fault {
+            Some(error) => error.code(),
+            None if target.is_null() => NO_SYMBOL.code(),
+            None => pass(target),
+        };
+        if let Some((ring, entry)) = entry {
+            ring.leave(entry, result, fault.is_some(), if result == 0 { out() } else { [0; 3] });
+        }
+        result
+    })
+}
+
+/// Where a call of unknown parameters goes, once it is written down.
+pub(crate) fn untyped(function: Function, per_thread: bool) -> Result<*const c_void, CudaError> {
+    let genuine = genuine::load().ok_or(NO_DRIVER)?;
+    let target = genuine.target(function, per_thread);
+    if target.is_null() {
+        return Err(NO_SYMBOL);
+    }
+    if let Some(ring) = recorder::ring() {
+        ring.passed_on(origin(genuine, function, per_thread));
+    }
+    Ok(target)
+}
+
+/// Writes a mark, without loading a driver for it.
+pub(crate) fn mark(kind: u16, values: [u64; 2]) {
+    if let Some(ring) = recorder::ring() {
+        let context = genuine::loaded().map_or(0, |genuine| genuine.current_context());
+        ring.mark(kind, process::thread(), context, values);
+    }
+}
+
+fn origin(genuine: &genuine::Genuine, function: Function, per_thread: bool) -> Origin {
+    Origin { function, thread: process::thread(), context: genuine.current_context(), per_thread }
+}
+
+#[inline]
+fn fault(function: Function) -> Option<CudaError> {
+    if function == Function::cuInit && REFUSED.load(Ordering::Relaxed) {
+        return Some(CudaError::INVALID_VALUE);
+    }
+    if !FAULTY.load(Ordering::Relaxed) {
+        return None;
+    }
+    FAULTS.lock().as_mut().and_then(|faults| faults.on_call(function))
+}
+
+pub(crate) fn change_faults(change: impl FnOnce(&mut FaultPlan)) {
+    let mut faults = FAULTS.lock();
+    let plan = faults.get_or_insert_default();
+    change(plan);
+    FAULTY.store(plan.has_calls(), Ordering::Relaxed);
+}
+
+/// Before `fork`: no other thread changes the faults. Held until `release_after_fork`.
+pub(crate) fn hold_for_fork() {
+    std::mem::forget::<Guard<'_, _>>(FAULTS.lock());
+}
+
+/// # Safety
+/// Follows `hold_for_fork` on the same thread, or on the thread that continues it in the child.
+pub(crate) unsafe fn release_after_fork() {
+    // SAFETY: passed on to the caller.
+    unsafe { FAULTS.release() };
+}
