@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Need, Through};
-use crate::operation::Operation;
 use crate::plan::PlannedCase;
 
 /// What a run has to offer.
@@ -68,7 +67,7 @@ pub enum Reason {
         needed: u32,
         found: u32,
     },
-    /// The case sets or disturbs the driver, which only the software driver allows.
+    /// The case sets what only the software driver lets it set.
     SoftwareDriverOnly {
         because: String,
     },
@@ -149,16 +148,19 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
     Some(missing)
 }
 
-/// What a real driver cannot be asked to do.
+/// What a real driver cannot be asked to do. Its calls can be made to fail: the recorder in front of it answers them.
 fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
     if offer.driver == Driver::Sim {
         return None;
     }
-    let faults = case.steps.iter().any(|step| matches!(step.r#do, Operation::Fault { .. }));
-    let because = match (faults, case.driver.is_default()) {
-        (true, _) => "the case makes driver calls fail",
-        (false, false) => "the case changes the driver's settings",
-        (false, true) => return None,
+    let settings = &case.driver;
+    let because = match (settings.memory_bytes, settings.version) {
+        (Some(_), _) => "the case chooses the memory of the device",
+        (None, Some(_)) => "the case chooses the version of the driver",
+        (None, None) => {
+            let needed = settings.devices.filter(|needed| *needed > offer.devices)?;
+            return Some(Applicability::NotObserved(Reason::TooFewDevices { needed, found: offer.devices }));
+        }
     };
     Some(Applicability::NotObserved(Reason::SoftwareDriverOnly { because: because.to_owned() }))
 }
