@@ -29,4 +29,15 @@ impl Driver {
         // SAFETY: the library is loaded (self); the call takes no pointer.
         check("cuInit", unsafe { sys::cuInit(0) })
     }
+
+    /// The CUDA version that the driver supports: 13000 for 13.0.
+    ///
+    /// # Errors
+    /// Whatever the driver answers.
+    pub fn get_version(self) -> Result<i32, DriverError> {
+        let mut version = 0;
+        // SAFETY: the library is loaded (self); the answer goes to a live variable.
+        check("cuDriverGetVersion", unsafe { sys::cuDriverGetVersion(&mut version) })?;
+        Ok(version)
+    }
 }

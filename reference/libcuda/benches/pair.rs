@@ -1,4 +1,5 @@
-//! What the software driver costs: cuMemAlloc and cuMemFree through cudarc, with the trace off and on.
+//! What the software driver costs: cuMemAlloc and cuMemFree through cudarc, with the trace off and on; and what forwarding adds, over
+//! a copy of the library in the genuine driver's place.
 //!
 //! Library search path and trace are read when a process starts, so each side runs in a process of its own.
 #![expect(unsafe_code, reason = "cudarc's raw driver calls")]
@@ -44,12 +45,23 @@ fn run_sides() -> io::Result<()> {
     let file = fs::File::create(&ring)?;
     file.set_len(header.file_bytes())?;
     file.write_all_at(&header.encode(), 0)?;
-    for (side, trace) in [("trace off", Path::new("")), ("trace on", ring.as_path())] {
+    let genuine = directory.path().join("genuine.so");
+    fs::copy(&library, &genuine)?;
+    let (off, on) = (Path::new(""), ring.as_path());
+    let sides = [
+        ("trace off", "simulate", off),
+        ("trace on", "simulate", on),
+        ("forwarded, trace off", "forward", off),
+        ("forwarded, trace on", "forward", on),
+    ];
+    for (side, mode, trace) in sides {
         let mut command = Command::new(&program);
         command
             .args(env::args_os().skip(1))
             .env(SIDE, side)
             .env("LD_LIBRARY_PATH", directory.path())
+            .env("ALLOCERT_MODE", mode)
+            .env("ALLOCERT_REAL_DRIVER", &genuine)
             .env("ALLOCERT_TRACE", trace);
         if !command.status()?.success() {
             return Err(io::Error::other(format!("the side `{side}` failed")));

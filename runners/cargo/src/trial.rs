@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use allocert_harness::Machine;
 use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement, Verdict};
@@ -13,7 +14,7 @@ use crate::pool::Pool;
 pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool>) -> Trial {
     Trial::ignorable_test(case.id.clone(), move || {
         let judgement = pool.with(|harness| {
-            let decision = applicability(&case, &harness.loaded().offer());
+            let decision = applicability(&case, &harness.loaded().offer(&Machine::simulated()));
             if decision != Applicability::Run {
                 return Ok(judge::not_run(&case, decision));
             }

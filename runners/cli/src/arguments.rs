@@ -53,6 +53,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     WorkerNative { socket: PathBuf },
     #[command(hide = true)]
+    DriverFacts,
+    #[command(hide = true)]
     IpcPeer {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
@@ -68,13 +70,16 @@ pub(crate) struct Run {
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
+    /// The driver under the subject: simulated, or this computer's own, recorded (ALLOCERT_REAL_DRIVER names it)
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    pub(crate) driver: Driver,
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
     /// Which cases share a process
     #[arg(long, value_enum, default_value_t = Isolation::Case)]
     pub(crate) isolation: Isolation,
-    /// Workers side by side [default: one a core]
+    /// Workers side by side [default: one a core; with --driver real one, because all share the device's memory]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Seconds for every case, instead of each case's own
@@ -115,7 +120,15 @@ pub(crate) enum Fixtures {
     Check { paths: Vec<PathBuf> },
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Driver {
+    /// The software driver
+    Sim,
+    /// The genuine one
+    Real,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Isolation {
     /// None do
     Case,

@@ -30,6 +30,7 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::WorkerNative { socket } => return worker::native(&socket),
         Command::IpcPeer { arguments } => return worker::peer(&arguments),
+        Command::DriverFacts => return worker::facts(),
         _ => failure::report_bugs_in_one_line(),
     }
     match command {
@@ -39,6 +40,6 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
         Command::List { filter } => list::list(filter.as_deref()),
         Command::Coverage { interface } => coverage::coverage(&interface),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
-        Command::WorkerNative { .. } | Command::IpcPeer { .. } => Ok(ExitCode::SUCCESS),
+        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => Ok(ExitCode::SUCCESS),
     }
 }

@@ -1,12 +1,12 @@
 //! `allocert run INTERFACE SUBJECT`
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::{env, thread};
 
-use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Request, RunDir, Sighting, Subject};
+use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject};
 use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
 use allocert_suite::exit::Exit;
 use allocert_suite::judge;
@@ -14,7 +14,7 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self, DriverInfo, Header, Judged};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-use crate::arguments::Run;
+use crate::arguments::{self, Isolation, Run};
 use crate::conclude::Conclusion;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -33,10 +33,11 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let cases = filter.select(suite.cases_of(interface), arguments.shard)?;
     let conclusion = Conclusion::prepare(&suite, &arguments.verdict, arguments.out.as_ref())?;
 
-    let request = Arc::new(request(arguments, subject)?);
+    let (request, machine) = request(arguments, subject)?;
+    let request = Arc::new(request);
     let mut harness = Harness::load(&request)?;
-    let header = header(&suite, arguments, harness.loaded());
-    let offer = harness.loaded().offer();
+    let header = header(&suite, arguments, &machine, harness.loaded());
+    let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&cases, &offer);
     let sighting = harness.run(&runnable, &mut Progress::new())?;
     let remarks: String = sighting.remarks.iter().map(|remark| format!("note: {remark}\n")).collect();
@@ -46,27 +47,44 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     Ok(exit)
 }
 
-fn request(arguments: &Run, subject: Subject) -> Result<Request, Failure> {
+fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Failure> {
     let interrupt = listen()?;
+    let own = env::current_exe();
+    let own = own.map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
+    let machine = machine(arguments, &own, &run)?;
     let launch = if subject.is_python() {
         let given = arguments.python.clone().or_else(|| env::var_os(PYTHON).map(PathBuf::from));
         Launch::python(given.unwrap_or_else(|| PathBuf::from("python3")), &run)
     } else {
-        let own = env::current_exe();
-        Launch::native(own.map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))?)
+        Launch::native(own)
     };
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Ok(Request {
+    let jobs = match machine.driver {
+        Driver::Sim => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        Driver::Real => NonZeroUsize::MIN,
+    };
+    let request = Request {
         run,
-        launch,
+        launch: launch.on(&machine),
         interface: arguments.interface.clone(),
         subject,
         isolation: arguments.isolation.into(),
-        jobs: arguments.jobs.unwrap_or(cores),
+        jobs: arguments.jobs.unwrap_or(jobs),
         timeout_s: arguments.timeout,
         interrupt,
-    })
+    };
+    Ok((request, machine))
+}
+
+/// The machine that was asked for; a real one is asked whether it is there.
+fn machine(arguments: &Run, own: &Path, run: &RunDir) -> Result<Machine, Failure> {
+    match (arguments.driver, arguments.isolation) {
+        (arguments::Driver::Sim, _) => Ok(Machine::simulated()),
+        (arguments::Driver::Real, Isolation::Case) => Ok(Machine::real(own, run)?),
+        (arguments::Driver::Real, Isolation::Group | Isolation::None) => Err(Failure::usage(
+            "--driver real takes --isolation case alone: a genuine driver cannot start over, so a case would find what the last one left",
+        )),
+    }
 }
 
 /// The first Ctrl-C ends the run in order, the second one ends this program at once.
@@ -83,7 +101,7 @@ fn listen() -> Result<Interrupt, Failure> {
     Ok(interrupt)
 }
 
-fn header(suite: &Suite, arguments: &Run, loaded: &Loaded) -> Header {
+fn header(suite: &Suite, arguments: &Run, machine: &Machine, loaded: &Loaded) -> Header {
     let flavor = match loaded.flavor {
         Flavor::Native => "native",
         Flavor::Python => "python",
@@ -99,7 +117,7 @@ fn header(suite: &Suite, arguments: &Run, loaded: &Loaded) -> Header {
             capabilities: loaded.capabilities.clone(),
             details: loaded.subject.clone().into_iter().collect(),
         },
-        driver: DriverInfo { kind: Driver::Sim, version: None },
+        driver: DriverInfo { kind: machine.driver, version: machine.version },
         started: None,
     }
 }

@@ -15,6 +15,10 @@ pub(crate) fn peer(arguments: &[String]) -> Result<ExitCode, Failure> {
     done(allocert_native::peer(arguments))
 }
 
+pub(crate) fn facts() -> Result<ExitCode, Failure> {
+    done(allocert_native::driver_facts())
+}
+
 fn done(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, Failure> {
     result.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(Exit::Harness, error))
 }

@@ -32,6 +32,63 @@ fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[cas
     assert_eq!(refused(arguments), (2, words.to_owned()));
 }
 
+/// The recording driver that was built for the tests.
+fn recorder() -> std::ffi::OsString {
+    let named = std::env::var_os("ALLOCERT_LIBCUDA");
+    named.expect(
+        "ALLOCERT_LIBCUDA is not set: it names the recording driver, and `cargo xtask test` builds it and sets it",
+    )
+}
+
+/// Exit code and words of a run on a real driver, which `ALLOCERT_REAL_DRIVER` says to be at `path`.
+fn run_on(path: &str, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(["run", "emm", "reference", "--driver", "real"]).args(arguments);
+    command.env("ALLOCERT_REAL_DRIVER", path).env("ALLOCERT_LIBCUDA", recorder());
+    let output = command.output().expect("the program that cargo built starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn without_a_real_driver_nothing_runs() {
+    let (code, printed, words) = run_on("/nonexistent/libcuda.so.1", &[]);
+    assert_eq!((code, printed.as_str()), (3, ""));
+    let said = words.lines().collect::<Vec<_>>();
+    assert_eq!(said[0], "allocert: there is no real driver to run on");
+    assert!(
+        said[1].contains("ALLOCERT_REAL_DRIVER=/nonexistent/libcuda.so.1") && said[1].contains("; set "),
+        "{words}"
+    );
+}
+
+#[test]
+fn cases_do_not_share_a_process_on_a_real_driver() {
+    let (code, _, words) = run_on("/nonexistent/libcuda.so.1", &["--isolation", "none"]);
+    assert_eq!(code, 2);
+    assert!(words.starts_with("allocert: --driver real takes --isolation case alone: "), "{words}");
+}
+
+/// A copy of the software driver stands in for the genuine one: what is forwarded to it conforms as on itself.
+#[test]
+fn the_reference_conforms_behind_the_recorder_too() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let genuine = folder.path().join("libcuda.so.1");
+    std::fs::copy(recorder(), &genuine).expect("a copy");
+    let out = folder.path().join("run.jsonl").display().to_string();
+    let genuine = genuine.display().to_string();
+    let (code, printed, words) = run_on(&genuine, &["--jobs", "2", "--out", &out]);
+    assert_eq!((code, words.as_str()), (0, ""), "{printed}");
+    assert!(printed.starts_with("emm reference on the real driver, suite "), "{printed}");
+    let run = std::fs::read_to_string(&out).expect("the run");
+    assert!(
+        run.lines().next().is_some_and(|header| header.contains(r#""driver":{"kind":"real","version":13000}"#)),
+        "{run:.600}"
+    );
+    assert!(run.contains("software_driver_only"), "cases that choose the memory are not run");
+    assert!(run.contains(r#""injected":true"#), "faults are injected in front of it");
+}
+
 #[rstest]
 #[case::shard(&["run", "emm", "reference", "--shard", "3/2"], "expected I/N with I from 1 to N, such as 1/4")]
 #[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]

@@ -40,6 +40,9 @@ pub enum Error {
     #[error("the subject {subject} cannot be loaded: the worker {how}, while it loaded it")]
     Unloadable { subject: String, how: String },
 
+    #[error("there is no real driver to run on{}", appended(reason))]
+    NoDriver { reason: String },
+
     #[error("interrupted; the workers were ended and nothing was judged")]
     Interrupted,
 }

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use allocert_suite::applicability::{Driver, Flavor, Offer};
+use allocert_suite::applicability::{Flavor, Offer};
 use allocert_suite::case::Need;
 use allocert_suite::observation::{Captured, Outcome};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::machine::Machine;
 
 /// The version spoken here; a worker is told it in `ALLOCERT_PROTOCOL` and may answer with its own.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -48,14 +50,14 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What a run of this subject has to offer, on the software driver.
-    pub fn offer(&self) -> Offer {
+    /// What a run of this subject on that machine has to offer.
+    pub fn offer(&self, machine: &Machine) -> Offer {
         let declared = |need: &Need| self.capabilities.iter().any(|word| word == need.name());
         Offer {
             flavor: self.flavor,
             capabilities: Need::ALL.into_iter().filter(declared).collect(),
-            driver: Driver::Sim,
-            devices: 1,
+            driver: machine.driver,
+            devices: machine.devices,
             host: self.subject.get("host").is_some_and(|host| host.get("numba_cuda").is_some()),
         }
     }

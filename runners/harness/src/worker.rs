@@ -9,10 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
+use allocert_suite::applicability::Driver;
+
 use crate::capture::Capture;
 use crate::channel::Channel;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::machine::{MODE, Machine, mode};
 use crate::message::{PROTOCOL, ToWorker};
 use crate::process::{children, end_inherited, kill_server};
 use crate::ring::Ring;
@@ -53,6 +56,13 @@ impl Launch {
         Self { program, arguments, environment: Vec::new(), connect_patience: CONNECT_PATIENCE }
     }
 
+    /// The driver that its workers find; the simulated one where nothing is said.
+    #[must_use]
+    pub fn on(mut self, machine: &Machine) -> Self {
+        self.environment.push((MODE.into(), mode(machine.driver).into()));
+        self
+    }
+
     fn command(&self, run: &RunDir, socket: &Path, ring: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -62,6 +72,7 @@ impl Launch {
             .env("ALLOCERT_TRACE", ring)
             .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
             .envs(DRIVER_SETTINGS.map(|name| (name, "")))
+            .env(MODE, mode(Driver::Sim))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -72,7 +83,7 @@ impl Launch {
 }
 
 /// The driver's folder in front of what the user has set.
-fn library_path(run: &RunDir) -> OsString {
+pub(crate) fn library_path(run: &RunDir) -> OsString {
     let mut path = run.library_folder().into_os_string();
     if let Some(theirs) = env::var_os("LD_LIBRARY_PATH").filter(|theirs| !theirs.is_empty()) {
         path.push(":");

@@ -19,6 +19,8 @@ pub enum WorkerError {
     NotRecording { symbol: &'static str },
     #[error("worker: the recording driver does not take the case's settings: it answered {code}")]
     Restart { code: i32 },
+    #[error("the driver does not begin: {source}")]
+    Begin { source: allocert_cuda::DriverError },
     #[error("ipc-peer: {0}")]
     Peer(String),
 }

@@ -17,6 +17,7 @@ mod child;
 mod churn;
 mod context;
 mod error;
+mod facts;
 mod host;
 mod ipc;
 mod load;
@@ -33,5 +34,6 @@ mod subject;
 mod table;
 
 pub use error::WorkerError;
+pub use facts::driver_facts;
 pub use peer::peer;
 pub use server::worker;

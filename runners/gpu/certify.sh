@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Certifies on a GPU machine that needs no network: installs the given wheels and runs the suite on the genuine driver.
+#
+#   OUT=results runners/gpu/certify.sh wheels/*.whl
+#
+# The wheels: allocert's own (`pip wheel --no-deps .`), numba-cuda with what it needs (numba, llvmlite, numpy, cuda-bindings, cuda-core,
+# cuda-pathfinder, nvidia-cuda-runtime), and rmm with what it needs if it is to be certified. They must fit the interpreter.
+#
+#   OUT       where the reports go: NAME.txt for a person, NAME.jsonl.gz for `allocert judge` (default: ./out)
+#   PYTHON    the interpreter (default: python3)
+#   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in emm/info
+#   FILTER    only these cases, e.g. emm/info
+#   SUBJECTS  names from the list below (default: all)
+#   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
+#
+# Exit code: 0 if every subject was judged, whatever the verdict; 1 if one could not be.
+set -uo pipefail
+
+out=${OUT:-out}
+python=${PYTHON:-python3}
+jobs=${JOBS:-4}
+filter=${FILTER:-*}
+subjects=${SUBJECTS:-reference numba allocert rmm}
+failed=0
+
+say() { printf 'certify: %s\n' "$*"; }
+give_up() { say "$*" >&2; exit 1; }
+
+[ $# -gt 0 ] || give_up "no wheels given; usage: OUT=results $0 WHEEL..."
+mkdir -p "$out" || give_up "cannot make $out"
+home=$(mktemp -d) || give_up "cannot make a temporary folder"
+trap 'rm -rf "$home"' EXIT
+
+# A folder of an environment of its own, rather than one on PYTHONPATH: libraries look for NVIDIA's files in site-packages.
+"$python" -m venv --without-pip "$home/env" || give_up "$python cannot make an environment"
+interpreter=$home/env/bin/python
+site=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || give_up "$interpreter does not run"
+"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-compile --target "$site" "$@" ||
+  give_up "the wheels cannot be installed; do they fit $("$python" --version)?"
+allocert=$site/allocert/bin/allocert
+[ -f "$allocert" ] || give_up "the wheel of allocert is not among those given: it holds the program"
+chmod +x "$allocert"
+
+argument() {
+  case $1 in
+    reference) echo reference ;;
+    numba) echo numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager ;;
+    allocert) echo allocert.numba ;;
+    rmm) echo rmm.allocators.numba:RMMNumbaManager ;;
+    *) return 1 ;;
+  esac
+}
+
+certify() {
+  local name=$1 argument status
+  argument=$(argument "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm"
+  if [ "$name" = rmm ] && ! "$interpreter" -c 'import rmm.allocators.numba' >"$home/rmm" 2>&1; then
+    say "rmm: left out, because it cannot be imported: $(tail -n 1 "$home/rmm")"
+    return
+  fi
+  local start=$SECONDS
+  "$allocert" run emm "$argument" --driver real --python "$interpreter" --jobs "$jobs" --filter "$filter" \
+    --out "$home/$name.jsonl" >"$out/$name.txt" 2>&1
+  status=$?
+  if [ -s "$home/$name.jsonl" ]; then gzip -c "$home/$name.jsonl" >"$out/$name.jsonl.gz"; fi
+  say "$name: exit code $status after $((SECONDS - start)) s: $(tail -n 1 "$out/$name.txt")"
+  [ "$status" -le 1 ] || { failed=1; cat "$out/$name.txt"; }
+}
+
+command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+for name in $subjects; do
+  certify "$name"
+done
+exit "$failed"
