@@ -38,7 +38,7 @@ pub use assets::Asset;
 pub use error::{Error, Fault};
 pub use harness::{Harness, Isolation, Request, Sighting};
 pub use interrupt::Interrupt;
-pub use machine::{DriverFacts, Machine};
+pub use machine::Machine;
 pub use message::Loaded;
 pub use observer::Observer;
 pub use remark::Remark;

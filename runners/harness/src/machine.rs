@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use allocert_suite::applicability::Driver;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::error::Error;
 use crate::rundir::RunDir;
@@ -19,11 +19,11 @@ pub struct Machine {
     pub devices: u32,
 }
 
-/// What a process that `Machine::real` starts prints as one JSON line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DriverFacts {
-    pub version: u32,
-    pub devices: u32,
+/// What the process that [`Machine::real`] starts prints, as one JSON line.
+#[derive(Debug, Deserialize)]
+struct Facts {
+    version: u32,
+    devices: u32,
 }
 
 impl Machine {
@@ -61,7 +61,7 @@ pub(crate) fn mode(driver: Driver) -> &'static str {
     }
 }
 
-fn read(output: &Output) -> Option<DriverFacts> {
+fn read(output: &Output) -> Option<Facts> {
     output.status.success().then(|| serde_json::from_slice(&output.stdout).ok()).flatten()
 }
 
