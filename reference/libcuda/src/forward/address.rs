@@ -75,7 +75,9 @@ unsafe fn replace(
         return;
     }
     // SAFETY: promised by the caller.
-    let (name, address) = unsafe { (CStr::from_ptr(name), found.read_unaligned()) };
+    let name = unsafe { CStr::from_ptr(name) };
+    // SAFETY: promised by the caller.
+    let address = unsafe { found.read_unaligned() };
     let Ok(name) = name.to_str() else { return };
     if address.is_null() {
         return;
