@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Need, Through};
 use crate::plan::PlannedCase;
+use crate::sweep::Unswept;
 
 /// What a run has to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +91,14 @@ pub enum Reason {
     EventsLost {
         events: u64,
     },
+    /// The fault sweep leaves this out.
+    Unswept {
+        because: Unswept,
+    },
+    /// The call that was to fail was never made.
+    FaultNotReached {
+        call: String,
+    },
 }
 
 impl fmt::Display for Reason {
@@ -110,6 +119,10 @@ impl fmt::Display for Reason {
             }
             Self::NoMarks { step } => write!(f, "the trace does not show where step {step} begins and ends"),
             Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
+            Self::Unswept { because } => because.fmt(f),
+            Self::FaultNotReached { call } => {
+                write!(f, "the call of {call} that was to fail was not made this time")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ mod process;
 mod scene;
 mod space;
 mod step;
-mod timeline;
+pub(crate) mod timeline;
 mod words;
 
 use allocert_requirements::{Catalogue, Level};
@@ -25,6 +25,7 @@ use crate::judge::docket::Docket;
 use crate::judge::scene::Scene;
 use crate::observation::{Ending, Observation};
 use crate::plan::PlannedCase;
+use crate::sweep;
 use crate::verdict::{Judgement, Verdict};
 
 pub use error::kinds;
@@ -41,6 +42,9 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     process::judge(&scene, &mut docket);
     if scene.observation.events_lost > 0 {
         docket.not_observed(Reason::EventsLost { events: scene.observation.events_lost });
+    }
+    if let Some(reason) = sweep::unreached(case, observation) {
+        docket.not_observed(reason);
     }
     close(&scene, docket)
 }

@@ -7,8 +7,9 @@
 //! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its [`observation::Observation`]
 //! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
 //! 5. [`expectations`]: what a subject is known to violate
-//! 6. [`run`]: the run file, from which a run can be judged and reported again
-//! 7. [`report`]: one file a format; [`exit`]: the exit code
+//! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
+//! 7. [`run`]: the run file, from which a run can be judged and reported again
+//! 8. [`report`]: one file a format; [`exit`]: the exit code
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,7 @@ pub mod predicate;
 pub mod report;
 pub mod run;
 mod sense;
+pub mod sweep;
 pub mod verdict;
 
 pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement};

@@ -76,9 +76,14 @@ pub(crate) struct Run {
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// Which cases share a process
-    #[arg(long, value_enum, default_value_t = Isolation::Case)]
-    pub(crate) isolation: Isolation,
+    /// Run every case again for each of its driver calls, with that call failing
+    ///
+    /// [default: edges for a native subject, sample for a Python one]
+    #[arg(long, value_enum, value_name = "WIDTH", num_args = 0..=1, require_equals = true)]
+    pub(crate) faults: Option<Option<Width>>,
+    /// Which cases share a process [default: case; with --faults, the injections of a native subject: group]
+    #[arg(long, value_enum)]
+    pub(crate) isolation: Option<Isolation>,
     /// Workers side by side [default: one a core; with --driver real one, because all share the device's memory]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
@@ -126,6 +131,27 @@ pub(crate) enum Driver {
     Sim,
     /// The genuine one
     Real,
+}
+
+/// How much of the fault sweep is run.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Width {
+    /// All calls of all cases
+    Every,
+    /// Of the calls that a step makes again and again the first few and the last
+    Edges,
+    /// Those, and each operation's calls only once in each group of cases
+    Sample,
+}
+
+impl From<Width> for allocert_suite::sweep::Width {
+    fn from(width: Width) -> Self {
+        match width {
+            Width::Every => Self::Every,
+            Width::Edges => Self::Edges,
+            Width::Sample => Self::Sample,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

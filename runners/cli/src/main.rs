@@ -14,6 +14,7 @@ mod progress;
 mod run;
 mod selection;
 mod suite;
+mod sweep;
 mod terminal;
 mod worker;
 

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::selection::Filter;
 use crate::suite::Suite;
-use crate::{interface, terminal};
+use crate::{interface, sweep, terminal};
 
 /// The interpreter that started this program, where one did.
 const PYTHON: &str = "ALLOCERT_PYTHON";
@@ -40,10 +40,18 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&cases, &offer);
     let sighting = harness.run(&runnable, &mut Progress::new())?;
-    let remarks: String = sighting.remarks.iter().map(|remark| format!("note: {remark}\n")).collect();
-    let judged = judge_all(&suite, &cases, decisions, sighting);
+    let mut notes: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
+    let mut judged = judge_all(&suite, &cases, decisions, sighting);
+    if let Some(width) = arguments.faults {
+        let width = width.map_or_else(|| sweep::width(offer.flavor), Into::into);
+        let isolation = arguments.isolation.map_or_else(|| sweep::isolation(offer.flavor), Into::into);
+        let swept = sweep::run(&suite, &mut harness, &judged, width, isolation)?;
+        judged.extend(swept.judged);
+        notes.extend(swept.notes);
+    }
+    let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
     let exit = conclusion.draw(&header, judged)?;
-    terminal::print(&remarks)?;
+    terminal::print(&notes)?;
     Ok(exit)
 }
 
@@ -68,7 +76,7 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
         launch: launch.on(&machine),
         interface: arguments.interface.clone(),
         subject,
-        isolation: arguments.isolation.into(),
+        isolation: arguments.isolation.map(Into::into).unwrap_or_default(),
         jobs: arguments.jobs.unwrap_or(jobs),
         timeout_s: arguments.timeout,
         interrupt,
@@ -80,8 +88,11 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
 fn machine(arguments: &Run, own: &Path, run: &RunDir) -> Result<Machine, Failure> {
     match (arguments.driver, arguments.isolation) {
         (arguments::Driver::Sim, _) => Ok(Machine::simulated()),
-        (arguments::Driver::Real, Isolation::Case) => Ok(Machine::real(own, run)?),
-        (arguments::Driver::Real, Isolation::Group | Isolation::None) => Err(Failure::usage(
+        (arguments::Driver::Real, _) if arguments.faults.is_some() => Err(Failure::usage(
+            "--driver real takes no --faults: only the software driver can be told to make a call fail",
+        )),
+        (arguments::Driver::Real, None | Some(Isolation::Case)) => Ok(Machine::real(own, run)?),
+        (arguments::Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::usage(
             "--driver real takes --isolation case alone: a genuine driver cannot start over, so a case would find what the last one left",
         )),
     }
@@ -131,7 +142,12 @@ fn decide<'c>(cases: &[&'c PlannedCase], offer: &Offer) -> (Vec<&'c PlannedCase>
 }
 
 /// Every planned case with its judgement, in the order of the plan.
-fn judge_all(suite: &Suite, cases: &[&PlannedCase], decisions: Vec<Applicability>, sighting: Sighting) -> Vec<Judged> {
+pub(crate) fn judge_all(
+    suite: &Suite,
+    cases: &[&PlannedCase],
+    decisions: Vec<Applicability>,
+    sighting: Sighting,
+) -> Vec<Judged> {
     let mut observations = sighting.observations.into_iter();
     let judged = cases.iter().zip(decisions).map(|(case, decision)| {
         let observation = if decision == Applicability::Run { observations.next() } else { None };

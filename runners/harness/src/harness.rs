@@ -95,8 +95,21 @@ impl Harness {
     /// # Errors
     /// [`Error::Interrupted`] alone.
     pub fn run(&mut self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
+        self.run_isolated(cases, self.request.isolation, observer)
+    }
+
+    /// As [`Harness::run`], with another isolation than the request's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_isolated(
+        &mut self,
+        cases: &[&PlannedCase],
+        isolation: Isolation,
+        observer: &mut dyn Observer,
+    ) -> Result<Sighting, Error> {
         observer.began(cases.len());
-        let batches = batches(cases, self.request.isolation);
+        let batches = batches(cases, isolation);
         let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
         let workers = self.request.jobs.get().min(batches.len());
         let (request, first) = (&self.request, &mut self.first);

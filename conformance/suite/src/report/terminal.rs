@@ -10,6 +10,7 @@ use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean};
 use crate::run::Judged;
+use crate::sweep::is_swept;
 use crate::verdict::{Finding, Verdict};
 
 /// Calls shown before the first and after the last one that a finding points to.
@@ -53,7 +54,7 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
 fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
     let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut total: BTreeMap<&str, u64> = BTreeMap::new();
-    for judged in report.cases {
+    for judged in report.cases.iter().filter(|judged| !is_swept(&judged.case)) {
         let verdict = judged.judgement.verdict.name();
         *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
         *total.entry(verdict).or_default() += 1;
@@ -206,7 +207,8 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
     let unlisted = |finding: &&Finding| finding.expected_because.is_none();
     let must = all().filter(unlisted).filter(|finding| finding.level == Level::Must).count();
     let other = all().filter(unlisted).count() - must;
-    let ran = report.cases.iter().filter(|judged| judged.judgement.verdict.ran()).count();
+    let cases = || report.cases.iter().filter(|judged| !is_swept(&judged.case));
+    let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
     let verdict = match (must, ran) {
         (_, 0) => palette.odd("nothing ran"),
         (0, _) => palette.good("no violation"),
@@ -219,7 +221,35 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
         count => format!(", {count} warnings"),
     };
     line!(out);
-    line!(out, "{verdict}{warnings}; {ran} of {} cases ran", report.cases.len());
+    line!(out, "{verdict}{warnings}; {ran} of {} cases ran", cases().count());
+    sweep(out, report, palette);
+}
+
+/// The fault sweep in one line. Why injections were left out or came to nothing is told with the other cases that were not run.
+fn sweep(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let swept: Vec<&Judged> = report.cases.iter().filter(|judged| is_swept(&judged.case)).collect();
+    if swept.is_empty() {
+        return;
+    }
+    let ran: Vec<&&Judged> = swept.iter().filter(|judged| judged.observation.is_some()).collect();
+    let survived = ran.iter().filter(|judged| judged.judgement.verdict == Verdict::Conforms).count();
+    let findings = ran.iter().flat_map(|judged| &judged.judgement.findings);
+    let findings =
+        findings.filter(|finding| finding.level == Level::Must && finding.expected_because.is_none()).count();
+    let unsaid = ran.iter().filter(|judged| !judged.judgement.verdict.ran()).count();
+    let findings = match findings {
+        0 => palette.good("0 findings"),
+        1 => palette.bad("1 finding"),
+        count => palette.bad(format!("{count} findings")),
+    };
+    let mut more = String::new();
+    if unsaid > 0 {
+        more.push_str(&format!(", {unsaid} told nothing"));
+    }
+    if swept.len() > ran.len() {
+        more.push_str(&format!("; {} more left out", swept.len() - ran.len()));
+    }
+    line!(out, "fault sweep: {} injections, {survived} survived, {findings}{more}", ran.len());
 }
 
 /// The first case and how many more there are.

@@ -1,0 +1,73 @@
+//! The errors that are injected, and where one of them would mean nothing.
+
+use allocert_contract::trace::Function;
+
+use crate::sweep::reason::Unswept;
+use crate::sweep::site::Site;
+
+/// A `CUresult` that calls are made to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InjectedError {
+    pub code: i32,
+    pub name: &'static str,
+    /// What a manager may do about it that it does about no other.
+    pub why: &'static str,
+}
+
+const OUT_OF_MEMORY: i32 = 2;
+
+/// One for each way in which managers treat errors differently. An error that breaks the context for good (700 and the like) is not
+/// among them: nobody serves after it.
+pub const ERRORS: [InjectedError; 4] = [
+    InjectedError {
+        code: OUT_OF_MEMORY,
+        name: "CUDA_ERROR_OUT_OF_MEMORY",
+        why: "managers give back what they cache and try again",
+    },
+    InjectedError { code: 1, name: "CUDA_ERROR_INVALID_VALUE", why: "the plain failure: it is reported" },
+    InjectedError {
+        code: 201,
+        name: "CUDA_ERROR_INVALID_CONTEXT",
+        why: "managers make their context current and try again",
+    },
+    InjectedError {
+        code: 3,
+        name: "CUDA_ERROR_NOT_INITIALIZED",
+        why: "managers take the driver for one that is shutting down and keep silent",
+    },
+];
+
+/// Why this call is not made to answer this error.
+pub(crate) fn meaningless(site: &Site, error: &InjectedError) -> Option<Unswept> {
+    let function = site.function.name().to_owned();
+    if site.restores {
+        return Some(Unswept::Restores { function });
+    }
+    (error.code == OUT_OF_MEMORY && !takes(site.function))
+        .then(|| Unswept::NeverAnswers { function, error: error.name.to_owned() })
+}
+
+/// Functions that the driver's documentation lets answer `CUDA_ERROR_OUT_OF_MEMORY` (CUDA Driver API reference, each
+/// function's "Returns").
+fn takes(function: Function) -> bool {
+    matches!(
+        function,
+        Function::cuMemAlloc_v2
+            | Function::cuMemAllocPitch_v2
+            | Function::cuMemAllocManaged
+            | Function::cuMemAllocAsync
+            | Function::cuMemAllocFromPoolAsync
+            | Function::cuMemAllocHost_v2
+            | Function::cuMemHostAlloc
+            | Function::cuMemHostRegister_v2
+            | Function::cuMemPoolCreate
+            | Function::cuIpcGetMemHandle
+            | Function::cuIpcOpenMemHandle_v2
+            | Function::cuDevicePrimaryCtxRetain
+            | Function::cuCtxCreate_v2
+            | Function::cuCtxCreate_v4
+            | Function::cuStreamCreate
+            | Function::cuStreamCreateWithPriority
+            | Function::cuEventCreate
+    )
+}

@@ -1,0 +1,125 @@
+//! What a step must come to when a driver call has failed: what the clean run came to, or an error.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::case::{Expectation, Kind};
+use crate::observation::{Facts, Outcome};
+use crate::operation::Operation;
+use crate::plan::PlannedStep;
+use crate::predicate::{Predicate, Test};
+use crate::sweep::script::PROBE_BYTE;
+
+/// A failure surfaces, or is made up for.
+const SURFACES: &str = "EMM-FAULT-01";
+/// The manager serves afterwards.
+const SERVES: &str = "EMM-FAULT-02";
+/// Memory that is held stays as it is.
+const HOLDS: &str = "EMM-FAULT-03";
+
+type Expectations = BTreeMap<String, Expectation>;
+type Wanted = BTreeMap<String, Predicate>;
+
+/// What is expected of a step of the clean case.
+pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome) -> Expectations {
+    let facts = match clean {
+        Outcome::Returned(facts) => Some(facts),
+        _ => None,
+    };
+    match (operation, facts) {
+        // The harness's own.
+        (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => Expectations::new(),
+        // Memory that the subject has given is there, whatever failed besides.
+        (Operation::Fill { .. }, Some(_)) => one(HOLDS, returns(Wanted::new())),
+        (Operation::Read { memory, .. }, Some(facts)) => {
+            let known: &[&str] =
+                if wrote(before, memory, facts) { &["uniform", "bytes_read"] } else { &["bytes_read"] };
+            one(HOLDS, returns(same(facts, known)))
+        }
+        (operation, facts) => one(SURFACES, or_raises(success(operation, facts), Kind::Any)),
+    }
+}
+
+/// What is expected of a step of the probe. Where the case made memory short, the probe may find it short.
+pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
+    let wanted = match operation {
+        Operation::Memalloc { size, .. } => {
+            Wanted::from([is("kind", json!("device")), is("size_bytes", json!(*size as u64)), not("pointer", json!(0))])
+        }
+        Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
+        Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
+        _ => Wanted::new(),
+    };
+    one(SERVES, if short { or_raises(wanted, Kind::OutOfMemory) } else { returns(wanted) })
+}
+
+/// The facts without which a return is no success.
+fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
+    let Some(facts) = clean else { return Wanted::new() };
+    match operation {
+        Operation::Memalloc { .. }
+        | Operation::Memhostalloc { .. }
+        | Operation::Mempin { .. }
+        | Operation::View { .. } => {
+            let mut wanted = same(facts, &["kind", "size_bytes"]);
+            let addresses = ["pointer", "host_pointer"].into_iter();
+            wanted.extend(addresses.filter(|name| is_set(facts, name)).map(|name| not(name, json!(0))));
+            wanted
+        }
+        Operation::GetMemoryInfo { .. } => same(facts, &["total_bytes"]),
+        Operation::GetIpcHandle { .. } => {
+            // Where in its block the memory lies depends on which blocks there are.
+            let mut wanted = same(facts, &["handle_bytes", "size_bytes"]);
+            let zeros = facts.get("handle").and_then(Value::as_str).map(|handle| "0".repeat(handle.len()));
+            wanted.extend(zeros.map(|zeros| not("handle", json!(zeros))));
+            wanted
+        }
+        Operation::Churn { .. } | Operation::Stress { .. } => same(facts, &["overlaps", "misaligned"]),
+        _ => Wanted::new(),
+    }
+}
+
+/// Whether the bytes that a clean run read are those that were written last under the same name. What was written under another
+/// name of the memory (a view, a pinned buffer) is not there when that name could not be made.
+fn wrote(before: &[PlannedStep], name: &str, facts: &Facts) -> bool {
+    let gave = |step: &PlannedStep| {
+        let gives = matches!(step.r#do, Operation::Memalloc { .. } | Operation::Memhostalloc { .. });
+        gives && step.r#do.binds().is_some_and(|(bound, _)| bound == name)
+    };
+    let byte = before.iter().rev().find_map(|step| match &step.r#do {
+        Operation::Fill { memory, byte, .. } if memory == name => Some(u64::from(*byte)),
+        _ => None,
+    });
+    byte.is_some() && byte == facts.get("uniform").and_then(Value::as_u64) && before.iter().any(gave)
+}
+
+fn is_set(facts: &Facts, name: &str) -> bool {
+    facts.get(name).and_then(Value::as_u64).is_some_and(|address| address != 0)
+}
+
+/// Each of these facts as it was, if it was there.
+fn same(facts: &Facts, names: &[&str]) -> Wanted {
+    let known = names.iter().filter_map(|name| Some(is(name, facts.get(*name)?.clone())));
+    known.collect()
+}
+
+fn is(name: &str, value: Value) -> (String, Predicate) {
+    (name.to_owned(), Predicate([(Test::Is, value)].into()))
+}
+
+fn not(name: &str, value: Value) -> (String, Predicate) {
+    (name.to_owned(), Predicate([(Test::Not, value)].into()))
+}
+
+fn returns(wanted: Wanted) -> Expectation {
+    Expectation { returns: Some(wanted), ..Expectation::default() }
+}
+
+fn or_raises(wanted: Wanted, kind: Kind) -> Expectation {
+    Expectation { raises: Some(vec![kind]), ..returns(wanted) }
+}
+
+fn one(requirement: &str, expectation: Expectation) -> Expectations {
+    Expectations::from([(requirement.to_owned(), expectation)])
+}

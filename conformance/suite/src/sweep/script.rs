@@ -1,0 +1,119 @@
+//! The steps of a swept case: those of the clean one, the fault, the probe.
+
+use crate::case::DriverSettings;
+use crate::observation::Observation;
+use crate::operation::Operation;
+use crate::plan::{Part, PlannedCase, PlannedStep};
+use crate::sweep::error::InjectedError;
+use crate::sweep::expect;
+use crate::sweep::site::Site;
+
+/// No fixture can bind it.
+const PROBE: &str = "!probe";
+/// What a fixture's first page of memory would be.
+const PROBE_BYTES: i128 = 4096;
+pub(crate) const PROBE_BYTE: u8 = 0xa5;
+
+/// The clean case with one call failing.
+pub(crate) fn script(
+    clean: &PlannedCase,
+    observation: &Observation,
+    site: &Site,
+    error: &InjectedError,
+    id: String,
+) -> PlannedCase {
+    let mut steps: Vec<PlannedStep> = clean.steps.clone();
+    for (step, outcome) in steps.iter_mut().zip(&observation.steps) {
+        step.expect = expect::of(&clean.steps[..step.index as usize], &step.r#do, &outcome.outcome);
+    }
+    let end = probe_at(clean, site);
+    let probe = probe(&clean.steps[..end], &clean.driver, line(&clean.steps, end));
+    steps.splice(end..end, probe);
+    let faulty = &clean.steps[site.step];
+    let operation =
+        Operation::Fault { call: site.function.name().to_owned(), nth: site.nth, count: 1, error: error.code };
+    steps.insert(site.step, step(operation, &faulty.on, faulty.line, faulty.part));
+    for (index, step) in (0..).zip(&mut steps) {
+        step.index = index;
+    }
+    PlannedCase { id, steps, r#finally: Default::default(), ..clean.clone() }
+}
+
+/// Before the teardown; right after the faulty step where that is part of it.
+fn probe_at(clean: &PlannedCase, site: &Site) -> usize {
+    if clean.steps[site.step].part == Part::Teardown {
+        return site.step + 1;
+    }
+    clean.steps.iter().position(|step| step.part == Part::Teardown).unwrap_or(clean.steps.len())
+}
+
+fn line(steps: &[PlannedStep], at: usize) -> usize {
+    steps.get(at).or(steps.last()).map_or(1, |step| step.line)
+}
+
+/// What stands when the probe begins.
+#[derive(Default)]
+struct Stand<'a> {
+    managers: Vec<(&'a str, u32)>,
+    attached: Option<u32>,
+}
+
+impl<'a> Stand<'a> {
+    fn after(steps: &'a [PlannedStep]) -> Self {
+        let mut stand = Self::default();
+        for step in steps {
+            match &step.r#do {
+                Operation::Create { r#as, device } => stand.managers.push((r#as, *device)),
+                Operation::Destroy {} => stand.managers.retain(|(name, _)| *name != step.on),
+                // Another thread's context is gone with it.
+                Operation::Attach { device } if step.thread.is_none() => stand.attached = Some(*device),
+                Operation::Detach {} if step.thread.is_none() => stand.attached = None,
+                _ => {}
+            }
+        }
+        stand
+    }
+}
+
+/// The steps that ask the first living manager for memory and use it. No manager, no question.
+fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<PlannedStep> {
+    let clear = step(Operation::ClearFaults {}, "m", line, Part::Teardown);
+    let stand = Stand::after(before);
+    let Some((manager, device)) = stand.managers.first().copied() else { return vec![clear] };
+    let mut steps = vec![clear];
+    let mut add = |operation: Operation| {
+        let mut step = step(operation, manager, line, Part::Teardown);
+        step.expect = expect::of_probe(&step.r#do, driver.memory_bytes.is_some());
+        steps.push(step);
+    };
+    let elsewhere = stand.attached != Some(device);
+    if elsewhere {
+        add(Operation::Attach { device });
+    }
+    let memory = || PROBE.to_owned();
+    add(Operation::Memalloc { size: PROBE_BYTES, r#as: memory() });
+    add(Operation::Fill { memory: memory(), byte: PROBE_BYTE, offset: 0, size: None });
+    add(Operation::Read { memory: memory(), offset: 0, size: None });
+    add(Operation::Drop { name: memory() });
+    if before.last().is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {}) {
+        // The last reset of the teardown is over; what it could not do, and what the probe took, is this one's.
+        add(Operation::Reset {});
+    }
+    if elsewhere {
+        add(stand.attached.map_or(Operation::Detach {}, |device| Operation::Attach { device }));
+    }
+    steps
+}
+
+fn step(operation: Operation, on: &str, line: usize, part: Part) -> PlannedStep {
+    PlannedStep {
+        index: 0,
+        r#do: operation,
+        on: on.to_owned(),
+        thread: None,
+        label: None,
+        expect: Default::default(),
+        part,
+        line,
+    }
+}
