@@ -8,6 +8,7 @@ mod base;
 mod context;
 mod defer;
 mod exit;
+mod fault;
 mod host;
 mod info;
 mod initialize;
@@ -129,6 +130,9 @@ allocert_abi::export_emm_plugin! {
     mutant_forger => Mutant<exit::Forger>,
     mutant_crash_at_exit => Mutant<exit::CrashAtExit>,
     mutant_mutter_at_exit => Mutant<exit::MutterAtExit>,
+    mutant_shutdown_is_null => Mutant<fault::ShutdownIsNull>,
+    mutant_stages_and_leaks => Mutant<fault::StagesAndLeaks>,
+    mutant_sulks => Mutant<fault::Sulks>,
     mutant_does_nothing => Mutant<lazy::DoesNothing>,
     mutant_always_fails => Mutant<lazy::AlwaysFails>,
     mutant_always_out_of_memory => Mutant<lazy::AlwaysOutOfMemory>,

@@ -34,8 +34,9 @@ type Found = BTreeMap<String, usize>;
 #[test]
 fn every_native_mutant_is_found_out() {
     let plan = plan();
-    let mutants: Vec<Mutant> = registry().into_iter().filter(|mutant| mutant.flavor == Flavor::Native).collect();
-    let matrix = all(&mutants, |mutant| examine(&mutant.subject, &filter(&plan, mutant)));
+    let mutants: Vec<Mutant> =
+        registry().into_iter().filter(|mutant| mutant.flavor == Flavor::Native && !mutant.faults).collect();
+    let matrix = all(&mutants, |mutant| examine(&mutant.subject, &filter(&plan, mutant), &[]));
     let mut wrong = Vec::new();
     for (mutant, found) in mutants.iter().zip(&matrix) {
         println!("{:24} {}", mutant.name, row(mutant, found));
@@ -55,8 +56,22 @@ fn every_native_mutant_is_found_out() {
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine("mutant_faithful", "emm");
+    let found = examine("mutant_faithful", "emm", &["--faults"]);
     assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn what_shows_in_failures_alone_is_found_by_the_fault_sweep_alone() {
+    let mutants: Vec<Mutant> = registry().into_iter().filter(|mutant| mutant.faults).collect();
+    assert!(!mutants.is_empty(), "mutants.yaml: no mutant is `faults: true`");
+    for mutant in &mutants {
+        let clean = examine(&mutant.subject, "emm", &[]);
+        assert!(clean.is_empty(), "{} is found without the sweep: {clean:?}", mutant.name);
+        let swept = examine(&mutant.subject, "{emm/alloc,emm/host,emm/finalizer}", &["--faults"]);
+        println!("{:24} {}", mutant.name, row(mutant, &swept));
+        let unseen: Vec<&String> = mutant.breaks.iter().filter(|id| !swept.contains_key(*id)).collect();
+        assert!(unseen.is_empty(), "{} breaks {unseen:?}, and the sweep did not notice: {swept:?}", mutant.name);
+    }
 }
 
 #[test]
@@ -64,7 +79,7 @@ fn hopeless_subjects_violate_much() {
     let mutants: Vec<Mutant> =
         registry().into_iter().filter(|mutant| HOPELESS.contains(&mutant.name.as_str())).collect();
     assert_eq!(mutants.len(), HOPELESS.len());
-    for (mutant, found) in mutants.iter().zip(all(&mutants, |mutant| examine(&mutant.subject, "emm"))) {
+    for (mutant, found) in mutants.iter().zip(all(&mutants, |mutant| examine(&mutant.subject, "emm", &[]))) {
         assert!(found.len() > 5, "{}: only {found:?}", mutant.name);
     }
 }
@@ -97,12 +112,16 @@ fn filter(plan: &[PlannedCase], mutant: &Mutant) -> String {
 }
 
 /// Runs the cases on a mutant: what was found against it.
-fn examine(symbol: &str, filter: &str) -> Found {
+fn examine(symbol: &str, filter: &str, more: &[&str]) -> Found {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run.jsonl");
     let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
     let mut program = Command::new(product("allocert"));
-    program.args(["run", "emm", &subject, "--filter", filter, "--timeout", "1", "--jobs", "1", "--out"]).arg(&out);
+    program
+        .args(["run", "emm", &subject, "--filter", filter, "--timeout", "1", "--jobs", "1"])
+        .args(more)
+        .arg("--out")
+        .arg(&out);
     let output = program.output().expect("the program was found above");
     let file = File::open(&out).unwrap_or_else(|error| {
         panic!("{symbol}: no run file ({error}), {}: {}", output.status, String::from_utf8_lossy(&output.stderr))

@@ -19,6 +19,9 @@ pub struct Mutant {
     pub subject: String,
     /// The ids of the requirements that it breaks: the suite has to say so of each.
     pub breaks: BTreeSet<String>,
+    /// Found by the fault sweep alone.
+    #[serde(default)]
+    pub faults: bool,
     /// What it does wrong.
     pub about: String,
 }

@@ -8,6 +8,7 @@ use crate::judge::timeline::call;
 use crate::judge::words;
 use crate::observation::{Captured, Ending};
 use crate::plan::End;
+use crate::sweep;
 use crate::verdict::{Check, Witness};
 
 /// Judges the end of the process and what it printed.
@@ -18,10 +19,10 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         docket.performed(check);
     }
     match &seen.ending {
-        Ending::Done if at_exit => exit(docket, None, &seen.stderr),
+        Ending::Done if at_exit => exit(docket, None, &complaints(scene)),
         Ending::Done => chatter(scene, docket),
-        Ending::Code(code) if at_exit => exit(docket, Some(format!("exit code {code}")), &seen.stderr),
-        Ending::Signal(signal) if at_exit => exit(docket, Some(signal_name(*signal)), &seen.stderr),
+        Ending::Code(code) if at_exit => exit(docket, Some(format!("exit code {code}")), &complaints(scene)),
+        Ending::Signal(signal) if at_exit => exit(docket, Some(signal_name(*signal)), &complaints(scene)),
         Ending::Code(code) => crash(scene, docket, &format!("the process ended with code {code}")),
         Ending::Signal(signal) => crash(scene, docket, &format!("the process was ended by {}", signal_name(*signal))),
         Ending::TimedOut { after_s } => hang(scene, docket, *after_s),
@@ -43,6 +44,12 @@ fn hang(scene: &Scene<'_>, docket: &mut Docket<'_>, after_s: u32) {
     docket.hit(Hit { check: Check::Hang, step, expected, observed, events: last_call(scene) });
 }
 
+/// What was written to standard error unasked. Where a driver call was made to fail, an error of a finalizer has no other way to
+/// surface in Python.
+fn complaints(scene: &Scene<'_>) -> Captured {
+    if sweep::is_swept(scene.case) { Captured::default() } else { scene.observation.stderr.clone() }
+}
+
 fn exit(docket: &mut Docket<'_>, failure: Option<String>, printed: &Captured) {
     docket.performed(Check::Exit);
     let observed = match (failure, printed.bytes) {
@@ -56,7 +63,7 @@ fn exit(docket: &mut Docket<'_>, failure: Option<String>, printed: &Captured) {
 
 fn chatter(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     docket.performed(Check::Chatter);
-    for (stream, printed) in [("output", &scene.observation.stdout), ("error", &scene.observation.stderr)] {
+    for (stream, printed) in [("output", &scene.observation.stdout), ("error", &complaints(scene))] {
         if printed.bytes > 0 {
             docket.hit(Hit {
                 check: Check::Chatter,
