@@ -54,6 +54,15 @@ pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
     one(SERVES, if short { or_raises(wanted, Kind::OutOfMemory) } else { returns(wanted) })
 }
 
+/// What is expected of the teardown after the probe: the driver works again.
+pub(crate) fn of_rest(operation: &Operation, clean: &Outcome) -> Expectations {
+    match (operation, clean) {
+        (Operation::Detach {}, _) => Expectations::new(),
+        (_, Outcome::Returned(_)) => one(SERVES, returns(Wanted::new())),
+        _ => one(SERVES, or_raises(Wanted::new(), Kind::Any)),
+    }
+}
+
 /// The facts without which a return is no success.
 fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
     let Some(facts) = clean else { return Wanted::new() };

@@ -23,10 +23,13 @@ pub(crate) fn script(
     id: String,
 ) -> PlannedCase {
     let mut steps: Vec<PlannedStep> = clean.steps.clone();
-    for (step, outcome) in steps.iter_mut().zip(&observation.steps) {
-        step.expect = expect::of(&clean.steps[..step.index as usize], &step.r#do, &outcome.outcome);
-    }
     let end = probe_at(clean, site);
+    for (index, (step, outcome)) in steps.iter_mut().zip(&observation.steps).enumerate() {
+        step.expect = match index < end {
+            true => expect::of(&clean.steps[..index], &step.r#do, &outcome.outcome),
+            false => expect::of_rest(&step.r#do, &outcome.outcome),
+        };
+    }
     let probe = probe(&clean.steps[..end], &clean.driver, line(&clean.steps, end));
     steps.splice(end..end, probe);
     let faulty = &clean.steps[site.step];

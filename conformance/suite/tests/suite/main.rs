@@ -11,4 +11,5 @@ mod predicates;
 mod record;
 mod reports;
 mod runfile;
+mod sweep;
 mod verdicts;
