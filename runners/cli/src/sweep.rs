@@ -71,15 +71,16 @@ fn alone(suite: &Suite, harness: &mut Harness, mut judged: Vec<Judged>) -> Resul
     let mut company: Vec<String> = Vec::new();
     for (index, judged) in judged.iter_mut().enumerate() {
         let Some(observation) = again.remove(&index) else { continue };
+        let violated = judged.judgement.verdict == Verdict::Violates;
         judged.judgement = judge::judge(&suite.catalogue, &judged.case, &observation);
         judged.observation = Some(observation);
-        if clear(judged) {
+        if violated && clear(judged) {
             company.push(judged.case.id.clone());
         }
     }
     let note = company.first().map(|first| {
         format!(
-            "{} injections do not conform only when others were made before them in one process, such as {first}",
+            "{} injections violate only when others were made before them in one process, such as {first}",
             company.len()
         )
     });

@@ -111,7 +111,7 @@ fn a_fault_lets_the_calls_of_the_harness_through() {
     recorder.mark(Mark::HarnessEnd, 0);
     recorder = recorder.inside(&[alloc(2 * A, 64)]);
     recorder.mark(Mark::StepEnd, 2);
-    let clean = judged(recorder.silent(memory(2 * A, 64)).step(&[free(2 * A, 0)], json!({})).rest());
+    let clean = judged(recorder.silent(memory(2 * A, 64)).step(&[free(2 * A, 0), free(A, 0)], json!({})).rest());
     let first = &sweep(&[clean], Width::Every)[0].case;
     assert_eq!(first.id, "emm/test/case!cuMemAlloc_v2@1=2");
     let fault = Operation::Fault { call: "cuMemAlloc_v2".to_owned(), nth: 2, count: 1, error: 2 };
