@@ -69,6 +69,13 @@ fn cases_do_not_share_a_process_on_a_real_driver() {
     assert!(words.starts_with("allocert: --driver real takes --isolation case alone: "), "{words}");
 }
 
+#[test]
+fn a_real_driver_cannot_be_made_to_fail() {
+    let (code, _, words) = run_on("/nonexistent/libcuda.so.1", &["--faults"]);
+    assert_eq!(code, 2);
+    assert!(words.starts_with("allocert: --driver real takes no --faults: "), "{words}");
+}
+
 /// A copy of the software driver stands in for the genuine one: what is forwarded to it conforms as on itself.
 #[test]
 fn the_reference_conforms_behind_the_recorder_too() {
