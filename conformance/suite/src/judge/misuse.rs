@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::{Call, Event, Function, Misuse, What};
+use allocert_contract::trace::{Call, Function, Misuse, What};
 
 use crate::case::Through;
 use crate::judge::docket::{Docket, Hit, witness};
@@ -41,15 +41,12 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
             });
         }
     }
-    if scene.finished() && scene.case.through == Through::Manager {
-        contexts.retained(scene, docket);
-    }
 }
 
 /// What the subject did to contexts.
 #[derive(Default)]
 struct Contexts {
-    /// Retains not released, by device, with the last one.
+    /// Retains not released, by device. What is left of them at the end is no breach: the CUDA runtime keeps the primary context too.
     retains: HashMap<u64, i64>,
     created: Vec<u64>,
 }
@@ -83,25 +80,6 @@ impl Contexts {
                 Some(format!("{} destroyed context {argument:#x}, which the host made", call.function))
             }
             _ => None,
-        }
-    }
-
-    /// Primary contexts that the subject retained and never released.
-    fn retained(&self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
-        for (device, count) in self.retains.iter().filter(|(_, count)| **count > 0) {
-            let retain = |event: &&Event| {
-                call(event)
-                    .is_some_and(|call| call.function == Function::cuDevicePrimaryCtxRetain && call.args[0] == *device)
-            };
-            let events = scene.observation.events.iter().zip(&scene.timeline.moments);
-            let last = events.rev().filter(|(_, moment)| moment.subject).map(|(event, _)| event).find(retain);
-            docket.hit(Hit {
-                check: Check::ContextBalance,
-                step: None,
-                expected: format!("the primary context of device {device} is released as often as it was retained"),
-                observed: format!("retained {count} more times than released"),
-                events: last.into_iter().map(|event| witness(event.seq, "retained here")).collect(),
-            });
         }
     }
 }
