@@ -1,3 +1,4 @@
+use allocert_contract::curesult;
 use cudarc::driver::sys::CUresult;
 
 /// Why a driver call did not do its work.
@@ -40,30 +41,9 @@ pub(crate) fn check(call: &'static str, result: CUresult) -> Result<(), DriverEr
     }
 }
 
-/// The names that memory management meets; kept here because asking the driver for the name of an
-/// error would add a call to every recorded trace.
+/// The name of a code, or where to look it up.
 fn name(code: u32) -> &'static str {
-    match code {
-        1 => "CUDA_ERROR_INVALID_VALUE",
-        2 => "CUDA_ERROR_OUT_OF_MEMORY",
-        3 => "CUDA_ERROR_NOT_INITIALIZED",
-        4 => "CUDA_ERROR_DEINITIALIZED",
-        100 => "CUDA_ERROR_NO_DEVICE",
-        101 => "CUDA_ERROR_INVALID_DEVICE",
-        201 => "CUDA_ERROR_INVALID_CONTEXT",
-        205 => "CUDA_ERROR_MAP_FAILED",
-        208 => "CUDA_ERROR_ALREADY_MAPPED",
-        304 => "CUDA_ERROR_OPERATING_SYSTEM",
-        400 => "CUDA_ERROR_INVALID_HANDLE",
-        500 => "CUDA_ERROR_NOT_FOUND",
-        700 => "CUDA_ERROR_ILLEGAL_ADDRESS",
-        709 => "CUDA_ERROR_CONTEXT_IS_DESTROYED",
-        712 => "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
-        713 => "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
-        801 => "CUDA_ERROR_NOT_SUPPORTED",
-        999 => "CUDA_ERROR_UNKNOWN",
-        _ => "see cuda.h, CUresult",
-    }
+    i32::try_from(code).ok().and_then(curesult::name).unwrap_or("see cuda.h, CUresult")
 }
 
 #[cfg(test)]
