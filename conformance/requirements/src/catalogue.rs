@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::requirement::{Interface, Requirement};
+use crate::requirement::Requirement;
+use crate::side::{Interface, Side};
 use crate::yaml::{Document, Refusal, Spanned, suggestion};
 
 /// `(path below catalogue/, text)` of every catalogue file, in the order of their paths.
@@ -12,8 +13,8 @@ const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     requirements: BTreeMap<String, Requirement>,
-    operations: BTreeMap<(Interface, String), String>,
-    checks: BTreeMap<(Interface, String), String>,
+    operations: BTreeMap<(Side, String), String>,
+    checks: BTreeMap<(Side, String), String>,
 }
 
 impl Catalogue {
@@ -47,16 +48,16 @@ impl Catalogue {
         self.requirements.get(id)
     }
 
-    /// The requirement that an operation of an interface stands for.
+    /// The requirement that an operation stands for in the cases of a side.
     #[must_use]
-    pub fn by_operation(&self, interface: Interface, operation: &str) -> Option<&Requirement> {
-        self.get(self.operations.get(&(interface, operation.to_owned()))?)
+    pub fn by_operation(&self, side: Side, operation: &str) -> Option<&Requirement> {
+        self.get(self.operations.get(&(side, operation.to_owned()))?)
     }
 
-    /// The requirement whose id the findings of an always-on check carry.
+    /// The requirement whose id the findings of an always-on check carry. Without one, the check is not performed on that side.
     #[must_use]
-    pub fn by_check(&self, interface: Interface, check: &str) -> Option<&Requirement> {
-        self.get(self.checks.get(&(interface, check.to_owned()))?)
+    pub fn by_check(&self, side: Side, check: &str) -> Option<&Requirement> {
+        self.get(self.checks.get(&(side, check.to_owned()))?)
     }
 
     /// All of them, ordered by id.
@@ -86,8 +87,12 @@ impl Catalogue {
     /// The word at fault and why, when the entry contradicts itself or another.
     fn insert(&mut self, requirement: Requirement) -> Result<(), (String, String)> {
         let id = requirement.id.clone();
-        let Some(interface) = requirement.interface() else {
+        let Some(interface) = Interface::of_id(&id) else {
             return Err((id.clone(), format!("`{id}` does not begin with the name of an interface")));
+        };
+        let Some(side) = requirement.side() else {
+            let (name, role) = (interface.name(), requirement.role.name());
+            return Err((id.clone(), format!("the interface {name} has no role `{role}`")));
         };
         if requirement.statement.trim().is_empty() {
             return Err((id.clone(), format!("{id} states nothing")));
@@ -95,8 +100,8 @@ impl Catalogue {
         if requirement.observed_by.is_empty() && requirement.excluded.is_none() {
             return Err((id.clone(), format!("{id} is observed by nothing and not excluded")));
         }
-        claim(&mut self.operations, interface, requirement.operation.as_deref(), &id)?;
-        claim(&mut self.checks, interface, requirement.check.as_deref(), &id)?;
+        claim(&mut self.operations, side, requirement.operation.as_deref(), &id)?;
+        claim(&mut self.checks, side, requirement.check.as_deref(), &id)?;
         match self.requirements.insert(id.clone(), requirement) {
             None => Ok(()),
             Some(earlier) => {
@@ -109,13 +114,13 @@ impl Catalogue {
 
 /// Gives an operation or a check to one requirement, and to no second one.
 fn claim(
-    claims: &mut BTreeMap<(Interface, String), String>,
-    interface: Interface,
+    claims: &mut BTreeMap<(Side, String), String>,
+    side: Side,
     name: Option<&str>,
     id: &str,
 ) -> Result<(), (String, String)> {
     let Some(name) = name else { return Ok(()) };
-    match claims.insert((interface, name.to_owned()), id.to_owned()) {
+    match claims.insert((side, name.to_owned()), id.to_owned()) {
         None => Ok(()),
         Some(owner) => Err((name.to_owned(), format!("`{name}` already belongs to {owner}"))),
     }

@@ -1,5 +1,6 @@
 //! The requirement catalogue: what each contract demands, as data with a mandatory source.
 //!
+//! - [`side`]: the interfaces and their roles.
 //! - [`requirement`]: one atomic normative statement.
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
 //! - [`mutant`]: the subjects that are built to break them.
@@ -12,9 +13,11 @@ pub mod catalogue;
 pub mod mutant;
 pub mod nearest;
 pub mod requirement;
+pub mod side;
 pub mod yaml;
 
 pub use catalogue::Catalogue;
 pub use mutant::{Flavor, Mutant};
-pub use requirement::{Channel, Interface, Level, Requirement, Role};
+pub use requirement::{Channel, Level, Requirement};
+pub use side::{Interface, Role, Side};
 pub use yaml::Refusal;

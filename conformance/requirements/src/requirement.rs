@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::side::{Interface, Role, Side};
+
 /// One entry of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,10 +45,10 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// The interface the id belongs to; the loader has refused an id without one.
+    /// The side that it binds; the loader has refused an entry without one.
     #[must_use]
-    pub fn interface(&self) -> Option<Interface> {
-        Interface::of_id(&self.id)
+    pub fn side(&self) -> Option<Side> {
+        Side::of(Interface::of_id(&self.id)?, self.role)
     }
 }
 
@@ -77,18 +79,6 @@ impl fmt::Display for Level {
     }
 }
 
-/// The side of a contract that a requirement binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    Plugin,
-    Host,
-    Producer,
-    Consumer,
-    Handler,
-    Allocator,
-}
-
 /// Where a requirement shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,43 +89,4 @@ pub enum Channel {
     Trace,
     /// How the process ended and what it printed.
     Exit,
-}
-
-/// A contract that subjects are certified against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interface {
-    Emm,
-    Cai,
-    Nep49,
-    Place,
-}
-
-impl Interface {
-    pub const ALL: [Self; 4] = [Self::Emm, Self::Cai, Self::Nep49, Self::Place];
-
-    /// `emm`, as in paths and ids.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Emm => "emm",
-            Self::Cai => "cai",
-            Self::Nep49 => "nep49",
-            Self::Place => "place",
-        }
-    }
-
-    /// The interface of a requirement id (`EMM-ALLOC-03`).
-    #[must_use]
-    pub fn of_id(id: &str) -> Option<Self> {
-        let prefix = id.split('-').next()?;
-        Self::ALL.into_iter().find(|interface| interface.name().eq_ignore_ascii_case(prefix))
-    }
-
-    /// The interface of a case or fixture path (`emm/alloc/exact-size`).
-    #[must_use]
-    pub fn of_path(path: &str) -> Option<Self> {
-        let prefix = path.split('/').next()?;
-        Self::ALL.into_iter().find(|interface| interface.name() == prefix)
-    }
 }

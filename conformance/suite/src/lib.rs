@@ -32,4 +32,4 @@ mod sense;
 pub mod sweep;
 pub mod verdict;
 
-pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement};
+pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement, Side};

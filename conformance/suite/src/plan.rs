@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use allocert_requirements::Side;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Calls, DriverSettings, Expectation, Need, Teardown, Thread, Through};
@@ -111,6 +112,12 @@ impl PlannedCase {
             Teardown::Exit => End::Exit,
             Teardown::Clean | Teardown::None => End::Leave,
         }
+    }
+
+    /// The side that it certifies; fixtures outside of `cases/`, which only tests have, are the plugin's.
+    #[must_use]
+    pub fn side(&self) -> Side {
+        Side::of_path(&self.id).unwrap_or(Side::Emm)
     }
 
     /// `emm/alloc`: the first two segments of the id.

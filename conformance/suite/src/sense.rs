@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Catalogue, Interface, Refusal};
+use allocert_requirements::{Catalogue, Refusal, Side};
 
 use crate::case::{Calls, Case, Expectation, Step};
 
@@ -49,8 +49,8 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
         let message = format!("the case is called `{}`, its file `{expected}`", case.case);
         return Err(document.refuse_word(1, &case.case, message));
     }
-    if document.file.starts_with("cases/") && Interface::of_path(&case.case).is_none() {
-        return Err(document.refuse_word(1, &case.case, format!("`{}` is below no interface", case.case)));
+    if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
+        return Err(document.refuse_word(1, &case.case, format!("`{}` is below no side of an interface", case.case)));
     }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(1, "about", "`about` says nothing"));

@@ -25,7 +25,7 @@ use std::{env, thread};
 
 use allocert_harness::{Asset, Interrupt, Isolation, Launch, Request, RunDir, Subject};
 use allocert_suite::exit::Exit;
-use allocert_suite::{Catalogue, Interface, fixture};
+use allocert_suite::{Catalogue, fixture};
 use libtest_mimic::Arguments;
 
 use crate::pool::Pool;
@@ -64,7 +64,7 @@ fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
     let catalogue = Arc::new(Catalogue::embedded().map_err(texts)?);
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
     let mut cases = fixture::plan(files, &catalogue).map_err(texts)?;
-    cases.retain(|case| Interface::of_path(&case.id).is_some_and(|of| of.name() == interface));
+    cases.retain(|case| case.side().name() == interface);
     if cases.is_empty() {
         return Err(format!("the interface {interface} has no cases, so nothing could be certified; there is emm"));
     }

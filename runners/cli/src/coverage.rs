@@ -11,12 +11,12 @@ use crate::suite::Suite;
 use crate::{interface, terminal};
 
 pub(crate) fn coverage(word: &str) -> Result<ExitCode, Failure> {
-    let interface = interface::parse(word)?;
+    let sides = interface::sides(word)?;
     let suite = Suite::load()?;
-    let cases: Vec<PlannedCase> = suite.cases_of(interface).cloned().collect();
+    let cases: Vec<PlannedCase> = suite.cases.iter().filter(|case| sides.contains(&case.side())).cloned().collect();
     let mutants = mutant::embedded().map_err(Failure::usage)?;
     let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();
-    terminal::print(&coverage::render(&suite.catalogue, &cases, &breaches))?;
+    terminal::print(&coverage::render(&suite.catalogue, &sides, &cases, &breaches))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,20 +1,39 @@
-//! The interfaces a user may name, and what there is for each.
+//! The words by which a user names an interface or one side of it, and what there is for each.
 
-use allocert_suite::Interface;
+use allocert_suite::{Interface, Side};
 
 use crate::failure::Failure;
+use crate::suite::Suite;
 
-/// Of the command-line contract; a role of an interface is a word of its own.
-const KNOWN: [&str; 7] = ["emm", "emm-host", "cai-producer", "cai-consumer", "nep49", "nep49-host", "place"];
+/// The side that `word` names, if there is something to certify it by.
+pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
+    let Some(side) = Side::by_name(word) else {
+        return Err(unknown(word, Side::ALL.map(Side::name).as_slice()));
+    };
+    if suite.cases_of(side).next().is_some() {
+        return Ok(side);
+    }
+    let there: Vec<&str> =
+        Side::ALL.into_iter().filter(|side| suite.cases_of(*side).next().is_some()).map(Side::name).collect();
+    let message = format!(
+        "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
+        if there.len() == 1 { "is" } else { "are" },
+        there.join(", ")
+    );
+    Err(Failure::usage(message))
+}
 
-/// The interface that `word` names.
-pub(crate) fn parse(word: &str) -> Result<Interface, Failure> {
-    if word == Interface::Emm.name() {
-        return Ok(Interface::Emm);
+/// The sides that `word` names: all of an interface, or one.
+pub(crate) fn sides(word: &str) -> Result<Vec<Side>, Failure> {
+    if let Some(interface) = Interface::ALL.into_iter().find(|interface| interface.name() == word) {
+        return Ok(interface.sides().collect());
     }
-    if KNOWN.contains(&word) {
-        let message = format!("the interface {word} has no cases yet, so nothing could be certified; there is emm");
-        return Err(Failure::usage(message));
-    }
-    Err(Failure::usage(format!("there is no interface `{word}`; there are {}", KNOWN.join(", "))))
+    let side = Side::by_name(word);
+    side.map(|side| vec![side]).ok_or_else(|| {
+        unknown(word, &["emm", "cai", "nep49", "place", "emm-host", "cai-producer", "cai-consumer", "nep49-host"])
+    })
+}
+
+fn unknown(word: &str, known: &[&str]) -> Failure {
+    Failure::usage(format!("there is no interface `{word}`; there are {}", known.join(", ")))
 }

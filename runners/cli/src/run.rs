@@ -26,11 +26,11 @@ use crate::{interface, sweep, terminal};
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    let interface = interface::parse(&arguments.interface)?;
-    let subject = Subject::parse(&arguments.subject).map_err(Failure::usage)?;
     let suite = Suite::load()?;
+    let side = interface::side(&arguments.interface, &suite)?;
+    let subject = Subject::parse(&arguments.subject).map_err(Failure::usage)?;
     let filter = Filter::new(arguments.filter.as_deref())?;
-    let cases = filter.select(suite.cases_of(interface), arguments.shard)?;
+    let cases = filter.select(suite.cases_of(side), arguments.shard)?;
     let conclusion = Conclusion::prepare(&suite, &arguments.verdict, arguments.out.as_ref())?;
 
     let (request, machine) = request(arguments, subject)?;

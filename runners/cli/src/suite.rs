@@ -1,7 +1,7 @@
 //! The catalogue and the cases that this program was built with.
 
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::{Catalogue, Interface, fixture, run};
+use allocert_suite::{Catalogue, Side, fixture, run};
 
 use crate::failure::Failure;
 
@@ -19,8 +19,8 @@ impl Suite {
         Ok(Self { catalogue, cases })
     }
 
-    pub(crate) fn cases_of(&self, interface: Interface) -> impl Iterator<Item = &PlannedCase> {
-        self.cases.iter().filter(move |case| Interface::of_path(&case.id) == Some(interface))
+    pub(crate) fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
+        self.cases.iter().filter(move |case| case.side() == side)
     }
 
     /// Names what a run was judged by.

@@ -54,7 +54,7 @@ impl<'a> Docket<'a> {
 
     /// An always-on check was performed.
     pub(crate) fn performed(&mut self, check: Check) {
-        if let Some(requirement) = self.scene.catalogue.by_check(self.scene.interface, check.name()) {
+        if let Some(requirement) = self.scene.catalogue.by_check(self.scene.side, check.name()) {
             self.checked(&requirement.id);
         }
     }
@@ -101,8 +101,11 @@ impl<'a> Docket<'a> {
         self.findings.push(finding);
     }
 
-    /// A finding of an always-on check.
+    /// A finding of an always-on check; nothing on a side whose catalogue does not ask for it.
     pub(crate) fn hit(&mut self, hit: Hit) {
+        let Some(listed) = self.scene.catalogue.by_check(self.scene.side, hit.check.name()) else {
+            return;
+        };
         let count = self.counts.entry(hit.check).or_default();
         *count += 1;
         if *count > CHECK_LIMIT {
@@ -110,10 +113,9 @@ impl<'a> Docket<'a> {
             self.overflow(hit.check, total);
             return;
         }
-        let listed = self.scene.catalogue.by_check(self.scene.interface, hit.check.name());
         let finding = Finding {
-            requirement: listed.map_or_else(|| format!("unlisted/{}", hit.check.name()), |one| one.id.clone()),
-            level: listed.map_or(Level::Must, |one| one.level),
+            requirement: listed.id.clone(),
+            level: listed.level,
             case: self.scene.case.id.clone(),
             step: hit.step,
             place: self.place(hit.step),

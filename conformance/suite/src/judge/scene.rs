@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use allocert_requirements::{Catalogue, Interface};
+use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
 use crate::judge::marks;
@@ -12,7 +12,7 @@ use crate::plan::PlannedCase;
 
 pub(crate) struct Scene<'a> {
     pub(crate) catalogue: &'a Catalogue,
-    pub(crate) interface: Interface,
+    pub(crate) side: Side,
     pub(crate) case: &'a PlannedCase,
     pub(crate) observation: &'a Observation,
     pub(crate) timeline: Timeline,
@@ -31,7 +31,7 @@ impl<'a> Scene<'a> {
         let contradiction = contradiction.or_else(|| marks::contradiction(observation, timeline.process));
         Self {
             catalogue,
-            interface: Interface::of_path(&case.id).unwrap_or(Interface::Emm),
+            side: case.side(),
             case,
             observation,
             timeline,

@@ -154,7 +154,7 @@ fn rest(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement: &str, step: &Pl
 
 /// The requirement that an operation stands for when it fails.
 fn stands_for<'a>(scene: &Scene<'a>, step: &PlannedStep) -> Option<&'a str> {
-    let requirement = scene.catalogue.by_operation(scene.interface, step.r#do.name())?;
+    let requirement = scene.catalogue.by_operation(scene.side, step.r#do.name())?;
     Some(&requirement.id)
 }
 

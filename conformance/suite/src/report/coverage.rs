@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Interface, Level, Requirement};
+use allocert_requirements::{Catalogue, Level, Requirement, Side};
 
 use crate::plan::PlannedCase;
 use crate::report::table::align;
@@ -15,15 +15,17 @@ pub struct Mutant<'a> {
     pub breaks: &'a str,
 }
 
-/// The matrix, then the share of each level that is covered.
+/// The matrix over the requirements of these sides, then the share of each level that is covered.
 #[must_use]
-pub fn render(catalogue: &Catalogue, cases: &[PlannedCase], mutants: &[Mutant<'_>]) -> String {
+pub fn render(catalogue: &Catalogue, sides: &[Side], cases: &[PlannedCase], mutants: &[Mutant<'_>]) -> String {
     let cover = Cover::new(catalogue, cases, mutants);
+    let requirements: Vec<&Requirement> =
+        catalogue.iter().filter(|one| one.side().is_some_and(|side| sides.contains(&side))).collect();
     let mut rows = vec![["requirement", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
-    rows.extend(catalogue.iter().map(|requirement| cover.row(requirement)));
+    rows.extend(requirements.iter().map(|requirement| cover.row(requirement)));
     let mut lines = align(&rows, 3);
     lines.push(String::new());
-    lines.extend(align(&cover.shares(catalogue), 1));
+    lines.extend(align(&cover.shares(&requirements), 1));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -37,8 +39,8 @@ impl<'a> Cover<'a> {
     fn new(catalogue: &'a Catalogue, cases: &'a [PlannedCase], mutants: &[Mutant<'a>]) -> Self {
         let mut cover = Self { cases: BTreeMap::new(), mutants: BTreeMap::new() };
         for case in cases {
-            let interface = Interface::of_path(&case.id).unwrap_or(Interface::Emm);
-            let operations = case.steps.iter().filter_map(|step| catalogue.by_operation(interface, step.r#do.name()));
+            let side = case.side();
+            let operations = case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
             let named = case.requirements().filter_map(|id| catalogue.get(id));
             for requirement in named.chain(operations) {
                 cover.cases.entry(&requirement.id).or_default().insert(&case.file);
@@ -62,11 +64,11 @@ impl<'a> Cover<'a> {
     }
 
     /// By level, over the requirements that can be tested.
-    fn shares(&self, catalogue: &Catalogue) -> Vec<Vec<String>> {
+    fn shares(&self, requirements: &[&Requirement]) -> Vec<Vec<String>> {
         let mut rows = vec![["", "requirements", "with a case", "with a mutant"].map(str::to_owned).to_vec()];
         for level in [Level::Must, Level::Should, Level::May] {
-            let testable = |one: &&Requirement| one.level == level && one.excluded.is_none();
-            let all: Vec<&Requirement> = catalogue.iter().filter(testable).collect();
+            let testable = |one: &&&Requirement| one.level == level && one.excluded.is_none();
+            let all: Vec<&Requirement> = requirements.iter().filter(testable).copied().collect();
             let tested = all.iter().filter(|one| one.check.is_some() || self.count(&self.cases, one) > 0).count();
             let killed = all.iter().filter(|one| self.count(&self.mutants, one) > 0).count();
             rows.push(vec![

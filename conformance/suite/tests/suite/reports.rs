@@ -1,6 +1,7 @@
 //! What a person reads.
 
 use allocert_contract::trace::Call;
+use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, Reason};
 use allocert_suite::case::Need;
 use allocert_suite::judge;
@@ -158,7 +159,7 @@ fn cases_are_listed() {
 fn coverage_counts_cases_and_mutants() {
     let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
     let mutants = [Mutant { name: "leaky", breaks: "EMM-CHECK-LEAK" }];
-    insta::assert_snapshot!(coverage::render(&catalogue(), &cases, &mutants));
+    insta::assert_snapshot!(coverage::render(&catalogue(), &[Side::Emm], &cases, &mutants));
 }
 
 #[test]
