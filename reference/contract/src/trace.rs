@@ -2,10 +2,12 @@
 
 pub mod event;
 pub mod function;
+pub mod launch;
 pub mod misuse;
 pub mod ring;
 mod table;
 
 pub use event::{Call, Event, Mark, What};
 pub use function::Function;
+pub use launch::Launch;
 pub use misuse::Misuse;

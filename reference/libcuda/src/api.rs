@@ -8,6 +8,7 @@ mod copies;
 mod devices;
 mod events;
 mod hostmemory;
+mod launch;
 mod memory;
 mod pools;
 mod sharing;
@@ -16,6 +17,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, memory::*, pools::*, sharing::*, start::*,
-    streams::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*, pools::*, sharing::*,
+    start::*, streams::*,
 };

@@ -56,7 +56,7 @@ macro_rules! define {
                 return forward::call(
                     Function::$function,
                     $per_thread,
-                    || border::pack([$(Word::input($param)),*]),
+                    || api::recorded(Function::$function, [$(Word::input($param)),*]),
                     |genuine| {
                         // SAFETY: the genuine driver's function of this name, whose public prototype this is.
                         let genuine: unsafe extern "C" fn($($kind),*) -> i32 = unsafe { mem::transmute(genuine) };
@@ -69,7 +69,7 @@ macro_rules! define {
             border::call(
                 Function::$function,
                 $per_thread,
-                || border::pack([$(Word::input($param)),*]),
+                || api::recorded(Function::$function, [$(Word::input($param)),*]),
                 |call| api::$function(call, $($param),*),
                 || border::pack([$(Word::output($param)),*]),
             )

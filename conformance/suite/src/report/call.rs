@@ -12,6 +12,9 @@ pub fn render(event: &Event) -> String {
         What::Misuse { misuse, function, args } => format!("{function} misuse: {misuse:?} {:#x}", args[0]),
         What::Unsupported { function, .. } => format!("{function} is not part of the software driver"),
         What::PassedOn { function, .. } => format!("{function}(...), passed on by name alone"),
+        What::Argument { position, value, base, size_bytes, .. } => {
+            format!("kernel argument: word {position} is {value:#x}, in {size_bytes} bytes from {base:#x}")
+        }
     }
 }
 

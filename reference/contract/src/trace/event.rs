@@ -47,6 +47,19 @@ pub enum What {
         function: Function,
         per_thread: bool,
     },
+    /// A word of a kernel's parameters that points into memory which is alive, written after its launch, which succeeded.
+    Argument {
+        /// The launch: `seq` of its call.
+        launch: u64,
+        /// As the launch was given it.
+        stream: u64,
+        /// Which 8-byte word of the kernel's parameters, counted from their beginning.
+        position: u32,
+        value: u64,
+        /// Where the allocation that `value` points into begins, and how long it is.
+        base: u64,
+        size_bytes: u64,
+    },
 }
 
 /// A driver call. `args` and `out` are in the order of [`Function::params`] and [`Function::outputs`].
@@ -116,6 +129,10 @@ impl Event {
             },
             kind::UNSUPPORTED => What::Unsupported { function: Function::from_index(record.function)?, per_thread },
             kind::PASSED_ON => What::PassedOn { function: Function::from_index(record.function)?, per_thread },
+            kind::ARGUMENT => {
+                let [launch, stream, position, value, base, size_bytes, ..] = record.args;
+                What::Argument { launch, stream, position: u32::try_from(position).ok()?, value, base, size_bytes }
+            }
             other => What::Mark { mark: Mark::from_kind(other.into())?, a: record.args[0], b: record.args[1] },
         };
         Some(Self { seq: record.seq, thread: record.thread, process: record.process, context: record.context, what })
@@ -159,6 +176,14 @@ impl Serialize for Event {
             What::PassedOn { function, per_thread } => {
                 map.serialize_entry("passed_on", function)?;
                 serialize_per_thread(&mut map, *per_thread)?;
+            }
+            What::Argument { launch, stream, position, value, base, size_bytes } => {
+                map.serialize_entry("argument", position)?;
+                map.serialize_entry("launch", launch)?;
+                map.serialize_entry("stream", stream)?;
+                map.serialize_entry("value", value)?;
+                map.serialize_entry("base", base)?;
+                map.serialize_entry("size_bytes", size_bytes)?;
             }
         }
         map.serialize_entry("thread", &self.thread)?;
@@ -214,13 +239,24 @@ struct Wire<'a> {
     values: [u64; 2],
     unsupported: Option<Function>,
     passed_on: Option<Function>,
+    argument: Option<u32>,
+    #[serde(default)]
+    launch: u64,
+    #[serde(default)]
+    stream: u64,
+    #[serde(default)]
+    value: u64,
+    #[serde(default)]
+    base: u64,
+    #[serde(default)]
+    size_bytes: u64,
 }
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
-        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported, wire.passed_on) {
-            (Some(function), None, None, None, None) => What::Call(Call {
+        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported, wire.passed_on, wire.argument) {
+            (Some(function), None, None, None, None, None) => What::Call(Call {
                 function,
                 args: positional(function, function.params(), &wire.args).map_err(D::Error::custom)?,
                 out: positional(function, function.outputs(), &wire.out).map_err(D::Error::custom)?,
@@ -228,16 +264,26 @@ impl<'de> Deserialize<'de> for Event {
                 per_thread: wire.per_thread,
                 injected: wire.injected,
             }),
-            (None, Some(mark), None, None, None) => What::Mark { mark, a: wire.a, b: wire.b },
-            (None, None, Some(misuse), None, None) => {
+            (None, Some(mark), None, None, None, None) => What::Mark { mark, a: wire.a, b: wire.b },
+            (None, None, Some(misuse), None, None, None) => {
                 let function = wire.r#in.ok_or_else(|| D::Error::missing_field("in"))?;
                 What::Misuse { misuse, function, args: wire.values }
             }
-            (None, None, None, Some(function), None) => What::Unsupported { function, per_thread: wire.per_thread },
-            (None, None, None, None, Some(function)) => What::PassedOn { function, per_thread: wire.per_thread },
+            (None, None, None, Some(function), None, None) => {
+                What::Unsupported { function, per_thread: wire.per_thread }
+            }
+            (None, None, None, None, Some(function), None) => What::PassedOn { function, per_thread: wire.per_thread },
+            (None, None, None, None, None, Some(position)) => What::Argument {
+                launch: wire.launch,
+                stream: wire.stream,
+                position,
+                value: wire.value,
+                base: wire.base,
+                size_bytes: wire.size_bytes,
+            },
             _ => {
-                let message = "an event has exactly one of `call`, `mark`, `misuse`, `unsupported`, `passed_on`";
-                return Err(D::Error::custom(message));
+                let kinds = "`call`, `mark`, `misuse`, `unsupported`, `passed_on`, `argument`";
+                return Err(D::Error::custom(format_args!("an event has exactly one of {kinds}")));
             }
         };
         Ok(Self { seq: wire.seq, thread: wire.thread, process: wire.process, context: wire.context, what })
@@ -279,6 +325,18 @@ mod tests {
         })
     }
 
+    const ARGUMENT: What =
+        What::Argument { launch: 11, stream: 87, position: 2, value: 4104, base: 4096, size_bytes: u64::MAX };
+
+    #[test]
+    fn an_argument_survives_its_record() {
+        let args = [11, 87, 2, 4104, 4096, u64::MAX, 0, 0];
+        let record =
+            Record { seq: 12, thread: 77, process: 70, context: 1, kind: kind::ARGUMENT, args, ..Record::default() };
+        assert_eq!(Event::decode(&record), Some(event(ARGUMENT)));
+        assert_eq!(Event::decode(&Record { args: [0, 0, 1 << 32, 0, 0, 0, 0, 0], ..record }), None, "no such position");
+    }
+
     #[test]
     fn the_json_names_everything() {
         let text = |what| serde_json::to_string(&event(what)).expect("serializable");
@@ -289,6 +347,10 @@ mod tests {
         assert_eq!(
             text(What::Misuse { misuse: Misuse::DestroyedStream, function: Function::cuStreamQuery, args: [5, 0] }),
             r#"{"seq":12,"misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0],"thread":77,"process":70,"context":1}"#
+        );
+        assert_eq!(
+            text(What::Argument { launch: 11, stream: 87, position: 2, value: 4104, base: 4096, size_bytes: 64 }),
+            r#"{"seq":12,"argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64,"thread":77,"process":70,"context":1}"#
         );
     }
 
@@ -302,6 +364,7 @@ mod tests {
             What::Misuse { misuse: Misuse::WorkAfterFree, function: Function::cuCtxSynchronize, args: [5, 6] },
             What::Unsupported { function: Function::cuGetExportTable, per_thread: true },
             What::PassedOn { function: Function::cuGraphCreate, per_thread: true },
+            ARGUMENT,
         ];
         for what in kinds {
             let text = serde_json::to_string(&event(what.clone())).expect("serializable");

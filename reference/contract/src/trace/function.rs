@@ -4,6 +4,8 @@ use std::{collections::HashMap, fmt, sync::OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
+use super::launch::{self, Launch};
+
 /// A driver function that the software driver exports. The number is an index into the table of this build: write names to files, not numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Function(u16);
@@ -13,6 +15,12 @@ pub struct Function(u16);
 pub struct Parameter {
     pub name: &'static str,
     pub output: bool,
+}
+
+impl Parameter {
+    pub(super) const fn input(name: &'static str) -> Self {
+        Self { name, output: false }
+    }
 }
 
 struct Row {
@@ -66,9 +74,10 @@ impl Function {
         self.row().implemented
     }
 
-    /// Names of the inputs, in C order. A trace record keeps the first eight.
+    /// Names of the inputs that a trace record keeps: the first eight in C order, or a [`Launch`].
     pub fn params(self) -> impl Iterator<Item = &'static str> {
-        self.row().parameters.iter().filter(|parameter| !parameter.output).map(|parameter| parameter.name)
+        let recorded = if Launch::is(self) { launch::PARAMETERS } else { self.row().parameters };
+        recorded.iter().filter(|parameter| !parameter.output).map(|parameter| parameter.name)
     }
 
     /// Names of the outputs, in C order. A trace record keeps the first three.

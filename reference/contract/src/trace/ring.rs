@@ -107,6 +107,7 @@ pub mod kind {
     pub const MISUSE: u16 = 5;
     pub const UNSUPPORTED: u16 = 6;
     pub const PASSED_ON: u16 = 7;
+    pub const ARGUMENT: u16 = 8;
 }
 
 /// One record, field for field as it lies in the ring.

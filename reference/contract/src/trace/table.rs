@@ -165,6 +165,7 @@ macro_rules! driver_functions {
                 12000 cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: u64, device: i32);
                 12000 cuKernelSetAttribute(attribute: u32, value: i32, kernel: u64, device: i32);
                 4000 cuLaunchKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64, extra: u64) | cuLaunchKernel_ptsz;
+                9000 cuLaunchCooperativeKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64) | cuLaunchCooperativeKernel_ptsz;
                 11060 cuLaunchKernelEx(config: u64, function: u64, kernel_params: u64, extra: u64) | cuLaunchKernelEx_ptsz;
                 4000 cuProfilerStart();
                 4000 cuProfilerStop();
@@ -244,7 +245,6 @@ macro_rules! driver_functions {
                 10000 cuImportExternalSemaphore; 4010 cuIpcGetEventHandle; 4010 cuIpcOpenEventHandle;
                 12050 cuKernelGetLibrary; 12030 cuKernelGetName; 13020 cuKernelGetParamCount; 12040 cuKernelGetParamInfo;
                 12000 cuKernelSetCacheConfig; 2000 cuLaunch;
-                9000 cuLaunchCooperativeKernel | cuLaunchCooperativeKernel_ptsz;
                 9000 cuLaunchCooperativeKernelMultiDevice; 2000 cuLaunchGrid; 2000 cuLaunchGridAsync;
                 13010 cuLaunchHostFunc_v2 | cuLaunchHostFunc_v2_ptsz; 12040 cuLibraryEnumerateKernels;
                 12000 cuLibraryGetGlobal; 12040 cuLibraryGetKernelCount; 12000 cuLibraryGetManaged;

@@ -1,8 +1,7 @@
-//! Modules, libraries and launches.
+//! Modules, libraries and their kernels.
 
 use std::{ffi::CStr, ptr};
 
-use allocert_contract::StreamHandle;
 use allocert_driver::{CudaError, Result};
 
 use super::text::{read, text};
@@ -96,40 +95,6 @@ pub(crate) fn cuKernelGetAttribute(call: &mut Call, value: Out<i32>, attribute: 
 
 pub(crate) fn cuKernelSetAttribute(call: &mut Call, _: u32, _: i32, kernel: u64, _: i32) -> Result {
     call.driver.function_exists(kernel)
-}
-
-#[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
-pub(crate) fn cuLaunchKernel(
-    call: &mut Call,
-    function: u64,
-    grid_x: u32,
-    grid_y: u32,
-    grid_z: u32,
-    block_x: u32,
-    block_y: u32,
-    block_z: u32,
-    _: u32,
-    stream: u64,
-    _: u64,
-    _: u64,
-) -> Result {
-    let dimensions = [grid_x, grid_y, grid_z, block_x, block_y, block_z];
-    call.driver.launch(&call.caller, function, dimensions, StreamHandle(stream))
-}
-
-/// The start of `CUlaunchConfig`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct LaunchConfig {
-    dimensions: [u32; 6],
-    shared_bytes: u32,
-    stream: u64,
-}
-
-pub(crate) fn cuLaunchKernelEx(call: &mut Call, config: u64, function: u64, _: u64, _: u64) -> Result {
-    // SAFETY: cuLaunchKernelEx's caller promises a CUlaunchConfig.
-    let config: LaunchConfig = unsafe { read(config)? };
-    call.driver.launch(&call.caller, function, config.dimensions, StreamHandle(config.stream))
 }
 
 pub(crate) fn cuProfilerStart(_: &mut Call) -> Result {

@@ -14,7 +14,7 @@ pub(crate) struct Cuda(Library);
 
 macro_rules! functions {
     ($($name:ident($($param:ident: $kind:ty),*);)*) => {
-        #[expect(non_snake_case, reason = "CUDA's own names")]
+        #[expect(non_snake_case, clippy::too_many_arguments, reason = "CUDA's own names and prototypes")]
         impl Cuda {
             $(pub(crate) fn $name(&self, $($param: $kind),*) -> i32 {
                 // SAFETY: the library exports this name with this prototype.
@@ -31,6 +31,17 @@ macro_rules! functions {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct IpcHandle(pub(crate) [u8; 64]);
+
+/// `CUlaunchConfig`, without attributes.
+#[repr(C)]
+pub(crate) struct LaunchConfig {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: u32,
+    pub(crate) stream: u64,
+    pub(crate) attributes: u64,
+    pub(crate) attribute_count: u32,
+}
 
 functions! {
     cuInit(flags: u32);
@@ -58,6 +69,12 @@ functions! {
     cuGetExportTable(table: &mut u64, id: *const u8);
     cuGraphCreate(graph: &mut u64, flags: u32);
     cuStreamQuery(stream: u64);
+    cuStreamCreate(stream: &mut u64, flags: u32);
+    cuModuleLoadData(module: &mut u64, image: *const u8);
+    cuModuleGetFunction(function: &mut u64, module: u64, name: *const std::ffi::c_char);
+    cuLaunchKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64, extra: *const u64);
+    cuLaunchCooperativeKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64);
+    cuLaunchKernelEx(config: &LaunchConfig, function: u64, params: *const u64, extra: *const u64);
     allocert_trace_mark(kind: u32, a: u64, b: u64);
     allocert_fault_add(function: *const std::ffi::c_char, nth: u64, count: u64, result: i32);
     allocert_fault_clear();

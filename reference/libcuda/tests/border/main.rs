@@ -4,6 +4,7 @@
 mod control;
 mod fork;
 mod forward;
+mod launches;
 mod library;
 mod probe;
 mod role;

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use crate::{
-    forward,
+    forward, launches,
     library::{Cuda, IpcHandle},
     sharing,
 };
@@ -38,6 +38,7 @@ fn part() {
         "restart" => forward::restart(),
         "look-up" => forward::look_up(),
         "words" => forward::words(),
+        "launch" => launches::launch(),
         "lazy" => forward::lazy(),
         other => panic!("no role {other}"),
     }
