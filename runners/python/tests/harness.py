@@ -38,9 +38,9 @@ class Worker:
         self._listener.close()
         self.process.wait(10)
 
-    def load(self, subject):
+    def load(self, subject, side="emm"):
         """The answer as (kind, body)."""
-        self._send("load", {"interface": "emm", "subject": subject})
+        self._send("load", {"interface": side, "subject": subject})
         return self._receive()
 
     def run(self, *steps, through="manager", ending="leave", **settings):

@@ -57,5 +57,5 @@ def test_a_host_without_numba_is_told_how_to_get_it(worker, subjects):
 
 
 def test_another_interface_is_refused(worker):
-    worker._send("load", {"interface": "cai", "subject": "x"})
-    assert worker._receive()[1]["message"] == "the Python worker runs subjects of the interface emm, not of cai"
+    _, body = worker.load("x", "cai")
+    assert body["message"] == "the Python worker runs subjects of emm, not of cai"

@@ -3,15 +3,13 @@
 import os
 import sys
 
-from .case import Case
-
 #: What the child performed, held until the interpreter itself lets go: a case may ask to end with everything alive.
 _performed = []
 
 
 class Batch:
-    def __init__(self, cases, subject, driver, wire):
-        self._cases = cases
+    def __init__(self, cases, stage, subject, driver, wire):
+        self._cases, self._stage = cases, stage
         self._subject, self._driver, self._wire = subject, driver, wire
 
     def perform(self):
@@ -19,7 +17,7 @@ class Batch:
         self._prepare()
         for described in self._cases:
             self._driver.fault_clear()
-            case = Case(described, self._subject, self._driver)
+            case = self._stage(described, self._subject, self._driver)
             _performed[:] = [case]
             case.run(self._wire)
             if described.get("ending") == "exit":
@@ -28,7 +26,7 @@ class Batch:
         os._exit(0)
 
     def _prepare(self):
-        """The driver of the batch. Numba holds on to its contexts, so a later case of a batch goes on with them."""
+        """The driver of the batch. Libraries hold on to their contexts, so a later case of a batch goes on with them."""
         self._driver.restart(self._cases[0].get("driver") or {})
         if self._subject.initialized_driver:
             # The subject's import did this in the server, and what it holds believes that it is still so.

@@ -5,7 +5,7 @@ import os
 
 def main(arguments):
     if arguments and arguments[0] == "--peer":
-        from . import peer
+        from .emm import peer
 
         return peer.main()
     if not arguments:

@@ -2,19 +2,22 @@
 
 import weakref
 
-from .memory import root
 from .outcome import Missing
 
 
 class Names:
-    """Holds the worker's only reference to each named object."""
+    """Holds the worker's only reference to each named object.
 
-    def __init__(self):
+    `root` gives the object whose life decides about a named one, and its `weakref.finalize` where it has one.
+    """
+
+    def __init__(self, root):
+        self._root = root
         self._values = {}
         self._watches = {}
 
     def bind(self, name, value):
-        self._watches[name] = Watch(value)
+        self._watches[name] = Watch(*self._root(value))
         self._values[name] = value
 
     def get(self, name):
@@ -37,8 +40,8 @@ class Names:
 class Watch:
     """Watches an object without keeping it alive."""
 
-    def __init__(self, value):
-        target, self._finalizer = root(value)
+    def __init__(self, target, finalizer):
+        self._finalizer = finalizer
         try:
             self._reference = weakref.ref(target)
         except TypeError:

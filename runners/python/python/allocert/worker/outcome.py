@@ -10,6 +10,10 @@ class Missing(Exception):
     """A step uses a name that an earlier step failed to make."""
 
 
+class Declined(Exception):
+    """The subject has no way to do what a step asks, and says so."""
+
+
 class DriverError(Exception):
     """A driver call made by the worker for a step failed."""
 

@@ -2,22 +2,23 @@
 
 import ctypes
 import gc
+import importlib
 import importlib.metadata
 import os
 import platform
 import selectors
 import signal
 import sys
-import traceback
 import warnings
 
 from .capture import Capture
-from .text import bounded
 from .wire import Wire
 
 #: How long the child's last words may take to arrive after its end.
 _POLL_S = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
+#: Side to the package that performs its cases.
+INTERFACES = {"emm": "emm"}
 
 
 def serve(path):
@@ -48,16 +49,14 @@ def _adopt_orphans():
 class Server:
     def __init__(self, wire):
         self.wire = wire
-        self._driver = self._subject = None
+        self._driver = self._subject_class = self._subject = self._stage = None
 
     def load(self, body):
         from .subject import Refused
 
         try:
-            host = self._host(body["interface"])
-            from .subject import Subject
-
-            self._subject = subject = Subject(body["subject"], self._driver)
+            host = self._prepare(body["interface"])
+            self._subject = subject = self._subject_class(body["subject"], self._driver)
         except Refused as refused:
             return self.wire.send("refused", refused.body)
         described = {"name": subject.name, "version": subject.version, "file": subject.file}
@@ -67,26 +66,24 @@ class Server:
         gc.freeze()
         self.wire.send("loaded", {"flavor": "python", "capabilities": subject.capabilities, "subject": described})
 
-    def _host(self, interface):
-        """Loads the driver first, so that its name is taken, then Numba. Returns the versions."""
+    def _prepare(self, side):
+        """Loads the driver first, so that its name is taken, then all that the side needs. Returns the versions.
+
+        All of the worker is imported before the subject: what a subject changes or deletes later cannot be missed. No call
+        may reach the driver here: it reads its settings at the first one, and those are a case's to choose.
+        """
+        from .driver import Driver
         from .subject import Refused
 
-        if interface != "emm":
-            raise Refused("host", f"the Python worker runs subjects of the interface emm, not of {interface}")
-        from .driver import Driver
-
+        if side not in INTERFACES:
+            raise Refused("host", f"the Python worker runs subjects of {', '.join(INTERFACES)}, not of {side}")
+        interface = importlib.import_module(f".{INTERFACES[side]}", __package__)
         try:
             self._driver = Driver()
         except OSError as error:
             raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
-        os.environ.pop("NUMBA_CUDA_MEMORY_MANAGER", None)
-        os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
-        # No call may reach the driver here: it reads its settings at the first one, and those are a case's to choose.
-        _import_numba()
-        # All of the worker is imported before the subject: what a subject changes or deletes later cannot be missed.
-        from . import batch  # noqa: F401
-
-        return _versions()
+        self._subject_class, self._stage = interface.prepare(side)
+        return _versions(interface.DISTRIBUTIONS)
 
     def run(self, body):
         """Forks for a batch. Returns it in the child, None in the server once the child is gone."""
@@ -101,7 +98,7 @@ class Server:
             self.wire.send("child", {"batch": body["batch"], "pid": os.getpid()})
             from .batch import Batch
 
-            return Batch(body["cases"], self._subject, self._driver, self.wire)
+            return Batch(body["cases"], self._stage, self._subject, self._driver, self.wire)
         os.close(out[1])
         os.close(err[1])
         captures = [Capture(out[0]), Capture(err[0])]
@@ -111,25 +108,9 @@ class Server:
         return None
 
 
-def _import_numba():
-    from .subject import Refused
-
-    try:
-        # The operations come along: what is compiled here, no child compiles again.
-        from . import batch  # noqa: F401
-    except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
-        missing = isinstance(error, ModuleNotFoundError)
-        what = "is not installed" if missing else "cannot be imported"
-        advice = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
-        detail = "".join(traceback.format_exception(error))
-        raise Refused(
-            "host", f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}", bounded(detail, 16384)
-        ) from None
-
-
-def _versions():
+def _versions(distributions):
     versions = {"python": platform.python_version(), "executable": sys.executable}
-    for name in ("numba-cuda", "numba", "cuda-bindings", "cuda-core", "numpy"):
+    for name in distributions:
         try:
             versions[name.replace("-", "_")] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Finding the subject: a class in an importable module. It is looked at, not used."""
+"""Finding the subject: a class in an importable module. It is looked at, not used. Each interface says what it looks for."""
 
 import difflib
 import importlib
@@ -7,25 +7,11 @@ import os
 import sys
 import traceback
 
-from .memory import read
+from .peek import read
 from .text import bounded, class_name, type_name
 
-#: What NUMBA_CUDA_MEMORY_MANAGER looks for in a module.
-DEFAULT_ATTRIBUTE = "_numba_memory_manager"
-#: A class or its module may say what the plugin offers; otherwise all that the interface has is asked of it.
+#: A class or its module may say what the subject offers; otherwise all that the interface has is asked of it.
 CAPABILITIES = "allocert_capabilities"
-OPTIONAL = ("host_memory", "memory_info", "ipc")
-METHODS = (
-    "memalloc",
-    "memhostalloc",
-    "mempin",
-    "initialize",
-    "get_ipc_handle",
-    "get_memory_info",
-    "reset",
-    "defer_cleanup",
-    "interface_version",
-)
 
 
 class Refused(Exception):
@@ -37,18 +23,82 @@ class Refused(Exception):
 
 
 class Subject:
+    """What an interface's own class sets: the attribute that stands for a subject where none is named, the capabilities that
+    a subject may lack, those that it always has."""
+
+    default_attribute = None
+    optional = ()
+    always = ("python",)
+
     def __init__(self, spec, driver):
         module_name, _, attribute = spec.partition(":")
-        self.module = module = _import(module_name)
+        attribute = attribute or self.default_attribute
+        self.module = module = import_module(module_name)
         self.initialized_driver = _in_fork(driver.initialized)
-        self.cls = _class(module, attribute or DEFAULT_ATTRIBUTE)
-        self.version = _version(module)
+        self.cls = self._class(module, attribute)
+        self.version = self._version()
         self.file = bounded(read(module, "__file__") or "") or None
-        self.name = f"{module_name}:{attribute or class_name(self.cls)}"
-        self.capabilities = _capabilities(module, self.cls)
+        self.name = f"{module_name}:{attribute}"
+        self.capabilities = self._capabilities()
+
+    def check(self, cls, seen):
+        """Refuses a class that cannot be a subject."""
+
+    def offers(self, cls):
+        """Whether a class looks like a subject, for `did you mean`."""
+        raise NotImplementedError
+
+    def _class(self, module, path):
+        found, seen = module, module.__name__
+        for part in path.split("."):
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                near = self._near(found, part)
+                raise Refused("attribute", f"`{seen}` has no attribute `{part}`{near}") from None
+            except BaseException as error:  # noqa: BLE001 - a module's __getattr__ is the subject's code
+                raise Refused(
+                    "attribute", f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}"
+                ) from None
+            seen = f"{seen}.{part}"
+        if not isinstance(found, type):
+            hint = "; give the class, not an instance of it" if self.offers(type(found)) else ""
+            raise Refused("class", f"`{seen}` is no class but a {type_name(found)}{hint}")
+        self.check(found, seen)
+        return found
+
+    def _near(self, owner, name):
+        names = [one for one in dir(owner) if not one.startswith("__")]
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        subjects = [one for one in names if isinstance(read(owner, one), type) and self._own(owner, read(owner, one))]
+        offered = list(dict.fromkeys(near + subjects))[:5]
+        return "; did you mean " + ", ".join(f"`{one}`" for one in offered) + "?" if offered else ""
+
+    def _own(self, owner, cls):
+        return self.offers(cls) and read(cls, "__module__") == read(owner, "__name__")
+
+    def _version(self):
+        """The version of the module, or of the distribution that it came with."""
+        top = self.module.__name__.partition(".")[0]
+        version = read(self.module, "__version__")
+        version = version if version is not None else read(sys.modules.get(top), "__version__")
+        return bounded(version, 100) if version is not None else version_of_module(top)
+
+    def _capabilities(self):
+        declared = read(self.cls, CAPABILITIES)
+        declared = read(self.module, CAPABILITIES) if declared is None else declared
+        if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
+            raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}")
+        offered = self.optional if declared is None else tuple(bounded(one, 50) for one in declared)
+        unknown = sorted(set(offered) - set(self.optional))
+        if unknown:
+            known = ", ".join(self.optional) or "none"
+            raise Refused("class", f"{CAPABILITIES} names {', '.join(unknown)}; known are {known}")
+        return [*self.always, *[one for one in self.optional if one in offered]]
 
 
-def _import(name):
+def import_module(name):
+    """The module; Refused where it is no name, not there, or raises."""
     if not name or not all(part.isidentifier() for part in name.split(".")):
         raise Refused("import", f"`{name}` is no module name: a Python subject is given as module or module:attribute")
     try:
@@ -89,77 +139,10 @@ def _in_fork(question):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 
 
-def _class(module, path):
-    found, seen = module, module.__name__
-    for part in path.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            raise Refused("attribute", f"`{seen}` has no attribute `{part}`{_near(found, part)}") from None
-        except BaseException as error:  # noqa: BLE001 - a module's __getattr__ is the subject's code
-            raise Refused(
-                "attribute", f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}"
-            ) from None
-        seen = f"{seen}.{part}"
-    if not isinstance(found, type):
-        hint = "; give the class, not an instance of it" if _offers(type(found)) else ""
-        raise Refused("class", f"`{seen}` is no class but a {type_name(found)}{hint}")
-    _check(found, seen)
-    return found
-
-
-def _check(cls, seen):
-    from numba.cuda.cudadrv.driver import BaseCUDAMemoryManager
-
-    if issubclass(cls, BaseCUDAMemoryManager):
-        return
-    missing = [name for name in METHODS if not hasattr(cls, name)]
-    if missing:
-        raise Refused(
-            "class",
-            f"`{seen}` is no memory manager: it does not derive from numba.cuda.BaseCUDAMemoryManager and lacks "
-            + ", ".join(missing),
-        )
-
-
-def _offers(cls):
-    return hasattr(cls, "memalloc")
-
-
-def _near(owner, name):
-    names = [one for one in dir(owner) if not one.startswith("__")]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    managers = [one for one in names if isinstance(read(owner, one), type) and _own_manager(owner, read(owner, one))]
-    offered = list(dict.fromkeys(near + managers))[:5]
-    return "; did you mean " + ", ".join(f"`{one}`" for one in offered) + "?" if offered else ""
-
-
-def _own_manager(owner, cls):
-    return _offers(cls) and read(cls, "__module__") == read(owner, "__name__")
-
-
-def _version(module):
-    version = read(module, "__version__")
-    top = sys.modules.get(module.__name__.partition(".")[0])
-    version = version if version is not None else read(top, "__version__")
-    if version is not None:
-        return bounded(version, 100)
+def version_of_module(top):
+    """The version of the distribution that a top-level module came with, where it can be told."""
     try:
-        distributions = importlib.metadata.packages_distributions().get(module.__name__.partition(".")[0], ())
+        distributions = importlib.metadata.packages_distributions().get(top, ())
         return importlib.metadata.version(distributions[0]) if distributions else None
     except Exception:  # noqa: BLE001 - broken metadata of some package; the version is a courtesy
         return None
-
-
-def _capabilities(module, cls):
-    declared = read(cls, CAPABILITIES)
-    declared = read(module, CAPABILITIES) if declared is None else declared
-    if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
-        raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}")
-    offered = OPTIONAL if declared is None else tuple(bounded(one, 50) for one in declared)
-    unknown = sorted(set(offered) - set(OPTIONAL))
-    if unknown:
-        raise Refused(
-            "class", f"{CAPABILITIES} names {', '.join(unknown)}; known are {', '.join(OPTIONAL)}"
-        )
-    return ["python", *[one for one in OPTIONAL if one in offered], "peer"]

@@ -4,9 +4,9 @@ import ctypes
 import mmap
 import weakref
 
+from ..outcome import DriverError
+from ..peek import read
 from . import facts
-from .memory import read
-from .outcome import DriverError
 
 _buffers = weakref.WeakSet()
 #: Pages outlive their buffer: a plugin that lets the owner of pinned memory die shall be seen to, not crash the worker.

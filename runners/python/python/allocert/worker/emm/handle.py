@@ -2,9 +2,9 @@
 
 import pickle as pickling
 
+from ..operation import operation
+from ..peek import read
 from . import facts, peer, transfer
-from .memory import read
-from .operation import operation
 
 
 @operation

@@ -3,9 +3,9 @@
 import collections
 import threading
 
+from ..operation import operation
+from ..text import bounded, type_name
 from . import facts
-from .operation import operation
-from .text import bounded, type_name
 
 ALIGNMENT_BYTES = 256
 

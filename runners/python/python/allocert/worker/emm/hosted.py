@@ -4,19 +4,18 @@ import ctypes
 import os
 import sys
 import types
-import weakref
 
 import numpy
 from numba import cuda
 from numba.cuda.core import config
 from numba.cuda.cudadrv import driver as numba_driver
 
+from ..operation import operation
+from ..peek import read
+from ..text import type_name
 from . import facts, transfer
 from .manager import ipc_facts
-from .memory import read
-from .operation import operation
 from .scope import Leaving, enter, leave
-from .text import type_name
 
 #: The module through which the subject is offered to NUMBA_CUDA_MEMORY_MANAGER.
 OFFERED = "allocert_subject_under_test"
@@ -45,11 +44,10 @@ def register_by_environment(case, _on, arguments):
 @operation
 def open_context(case, _on, _arguments):
     manager = cuda.current_context().memory_manager
-    before, case.last_manager = case.last_manager, weakref.ref(manager)
     return {
         "manager_type": type_name(manager),
         "manager_is_subject": isinstance(manager, case.subject.cls),
-        "same_manager": before is not None and before() is manager,
+        "same_manager": case.is_last_manager(manager),
     }
 
 

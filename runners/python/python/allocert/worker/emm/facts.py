@@ -8,8 +8,9 @@ import weakref
 import numpy
 from numba.cuda.cudadrv import driver as numba_driver
 
-from .memory import behind, read, referent
-from .text import bounded, class_name, type_name
+from ..peek import read
+from ..text import bounded, class_name, type_name
+from .memory import behind, referent
 
 HANDLE_BYTES = 64
 

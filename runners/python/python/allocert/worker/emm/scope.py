@@ -1,6 +1,6 @@
 """Entering and leaving a context manager as a `with` statement would, in two separate steps."""
 
-from .text import type_name
+from ..text import type_name
 
 
 class Leaving(Exception):

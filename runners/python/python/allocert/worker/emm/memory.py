@@ -5,13 +5,7 @@ Everything read here belongs to the subject: attributes may be missing, lie or r
 
 import weakref
 
-
-def read(value, name, default=None):
-    """`value.name`, or the default where that raises."""
-    try:
-        return getattr(value, name)
-    except BaseException:  # noqa: BLE001 - a property is the subject's code
-        return default
+from ..peek import read
 
 
 def behind(value):

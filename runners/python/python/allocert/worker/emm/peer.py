@@ -11,6 +11,8 @@ import sys
 
 TIMEOUT_S = 8
 _LAZY_ENABLE_PEER_ACCESS = 1
+#: What an interpreter is asked to run: the folder of the worker.
+_WORKER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Handle(ctypes.Structure):
@@ -19,13 +21,13 @@ class Handle(ctypes.Structure):
 
 def read(handle, offset, size_bytes, device):
     """The facts of `peer_read`; DriverError where a call of the peer failed."""
-    from .outcome import DriverError
+    from ..outcome import DriverError
     from .transfer import Unusable
 
     asked = {"handle": handle.hex(), "offset": offset, "size_bytes": size_bytes, "device": device}
     # The trace is this process's: two writers would tell two stories in one ring.
     environment = {name: value for name, value in os.environ.items() if name != "ALLOCERT_TRACE"}
-    command = [sys.executable, "-I", os.path.dirname(os.path.abspath(__file__)), "--peer"]
+    command = [sys.executable, "-I", _WORKER, "--peer"]
     ended = subprocess.run(
         command, input=json.dumps(asked).encode(), capture_output=True, env=environment, timeout=TIMEOUT_S, check=False
     )
@@ -40,7 +42,7 @@ def read(handle, offset, size_bytes, device):
 
 def main():
     """The second process: a request on stdin, an answer on stdout."""
-    from .outcome import DriverError
+    from ..outcome import DriverError
 
     asked = json.load(sys.stdin)
     try:
@@ -53,7 +55,7 @@ def main():
 
 
 def _uniform(asked):
-    from .driver import Driver
+    from ..driver import Driver
 
     driver = Driver()
     handle = Handle.from_buffer_copy(bytes.fromhex(asked["handle"]))

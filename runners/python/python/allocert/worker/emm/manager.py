@@ -2,11 +2,11 @@
 
 import importlib
 
+from ..operation import operation
+from ..peek import read
+from ..text import bounded, class_name, type_name
 from . import facts, transfer
-from .memory import read
-from .operation import operation
 from .scope import enter, leave
-from .text import bounded, class_name, type_name
 
 
 @operation
@@ -34,16 +34,6 @@ def describe(case, _on, _arguments):
         instantiable=True, interface_version=facts.plain(version), interface_version_type=type_name(version)
     )
     return described
-
-
-@operation
-def attach(case, _on, arguments):
-    case.attach(arguments.get("device", 0))
-
-
-@operation
-def detach(case, _on, _arguments):
-    case.driver.set_current(0)
 
 
 @operation

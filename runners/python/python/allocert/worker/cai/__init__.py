@@ -1,0 +1,1 @@
+"""The interface cai: the CUDA Array Interface, its producers and its consumers."""

@@ -1,0 +1,54 @@
+"""What a case of the interface emm stands on: Numba's contexts, and which manager keeps the host's own books."""
+
+import weakref
+
+from numba import cuda
+from numba.cuda.core import config
+from numba.cuda.cudadrv import driver as numba_driver
+
+from ..case import Case
+from . import handle, held, hosted, load, manager  # noqa: F401 - they register the operations
+from .memory import root
+
+
+class Stage(Case):
+    def __init__(self, case, subject, driver):
+        super().__init__(case, subject, driver, root)
+        self._through = case["through"]
+        self._last_manager = None
+        self._contexts = {}
+
+    def begin(self):
+        # Through the manager, Numba's own one keeps the host's books; through the host, the case says which it is.
+        own = numba_driver.NumbaCUDAMemoryManager
+        numba_driver._memory_manager = own if self._through == "manager" else None
+
+    def environment_changed(self, name):
+        if name.startswith("NUMBA_"):
+            config.reload_config()
+
+    def context(self, device=None):
+        """The Numba context of a device, made at its first use; without a device, the one attached last."""
+        if device is None:
+            return self._contexts.get("attached")
+        if device not in self._contexts:
+            # Making a context leaves another one current, or none.
+            with self.driver.harness(), self.driver.current_kept():
+                self._contexts[device] = cuda.gpus[device].get_primary_context()
+        return self._contexts[device]
+
+    def attach(self, device):
+        context = self._contexts["attached"] = self.context(device)
+        self.driver.set_current(int(context.handle))
+
+    def forget_contexts(self):
+        """Numba made an end of its contexts."""
+        self._contexts.clear()
+
+    def manager(self, name):
+        return self.names.get(name)
+
+    def is_last_manager(self, manager):
+        """Whether it is the one that was asked about before."""
+        before, self._last_manager = self._last_manager, weakref.ref(manager)
+        return before is not None and before() is manager
