@@ -179,14 +179,19 @@ pub enum ReadError {
 /// The first line that is not what a complete run has there.
 pub fn read(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
     let mut reader = Reader { file, number: 0, header: None, cases: Vec::new(), open: None };
+    let mut footer = None;
     for line in input.split(b'\n') {
         reader.number += 1;
         let line = line.map_err(|source| ReadError::Io { file: file.to_owned(), line: reader.number, source })?;
-        if let Some(footer) = reader.line(&line)? {
-            return reader.close(footer);
+        if footer.is_some() {
+            return Err(reader.wrong("a run ends with its footer, and this line is behind it".to_owned()));
         }
+        footer = reader.line(&line)?;
     }
-    Err(reader.cut())
+    match footer {
+        Some(footer) => reader.close(footer),
+        None => Err(reader.cut()),
+    }
 }
 
 struct Reader<'a> {

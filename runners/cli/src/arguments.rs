@@ -87,7 +87,7 @@ pub(crate) struct Run {
     /// Workers side by side [default: one a core; with --driver real one, because all share the device's memory]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Seconds for every case, instead of each case's own
+    /// Seconds for every case, instead of each case's own, and for loading the subject, which has at least 10 [default: 120]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
     /// Only the I-th of N equal parts of the cases

@@ -1,8 +1,8 @@
 //! `allocert fixtures check [PATH...]`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use allocert_suite::exit::Exit;
 use allocert_suite::{Catalogue, fixture};
@@ -22,7 +22,7 @@ fn read(paths: &[PathBuf]) -> Result<(usize, usize), Failure> {
     let catalogue = Catalogue::embedded()?;
     let mut files = Vec::new();
     for path in paths {
-        collect(path, &mut files).map_err(|error| unreadable(path, &error))?;
+        collect(path, &mut files)?;
     }
     files.sort();
     if files.is_empty() {
@@ -37,13 +37,18 @@ fn read(paths: &[PathBuf]) -> Result<(usize, usize), Failure> {
     Ok((fixtures.len(), cases.len()))
 }
 
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if !path.metadata()?.is_dir() {
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let kind = path.metadata().map_err(|error| unreadable(path, &error))?.file_type();
+    if kind.is_file() {
         files.push(path.to_owned());
         return Ok(());
     }
-    for entry in fs::read_dir(path)? {
-        let path = entry?.path();
+    if !kind.is_dir() {
+        // To read a pipe would be to wait for whoever writes into it, and a device may have no end.
+        return Err(Failure::usage(format!("cannot read {}: it is neither a file nor a folder", path.display())));
+    }
+    for entry in fs::read_dir(path).map_err(|error| unreadable(path, &error))? {
+        let path = entry.map_err(|error| unreadable(path, &error))?.path();
         if path.is_dir() || path.extension().is_some_and(|extension| extension == "yaml") {
             collect(&path, files)?;
         }
@@ -58,6 +63,6 @@ fn name(path: &Path) -> String {
     parts[start..].iter().collect::<PathBuf>().display().to_string()
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::usage(format!("cannot read {}: {error}", path.display()))
 }

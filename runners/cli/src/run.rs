@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{env, thread};
 
 use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject};
@@ -22,6 +23,8 @@ use crate::selection::Filter;
 use crate::suite::Suite;
 use crate::{interface, sweep, terminal};
 
+/// What numba-cuda takes to import on a machine that is busy with other runs.
+const LEAST_LOAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The interpreter that started this program, where one did.
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
@@ -61,12 +64,15 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
     let own = own.map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
     let machine = machine(arguments, &own, &run)?;
-    let launch = if subject.is_python() {
+    let mut launch = if subject.is_python() {
         let given = arguments.python.clone().or_else(|| env::var_os(PYTHON).map(PathBuf::from));
         Launch::python(given.unwrap_or_else(|| PathBuf::from("python3")), &run)
     } else {
         Launch::native(own)
     };
+    if let Some(timeout_s) = arguments.timeout {
+        launch.load_patience = load_patience(timeout_s);
+    }
     let jobs = match machine.driver {
         Driver::Sim => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         Driver::Real => NonZeroUsize::MIN,
@@ -82,6 +88,11 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
         interrupt,
     };
     Ok((request, machine))
+}
+
+/// A case may be given less time than an import takes, and nobody who does means the import.
+fn load_patience(timeout_s: u32) -> Duration {
+    Duration::from_secs(timeout_s.into()).max(LEAST_LOAD_PATIENCE)
 }
 
 /// The machine that was asked for; a real one is asked whether it is there.

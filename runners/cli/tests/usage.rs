@@ -148,6 +148,18 @@ fn a_bad_fixture_is_shown_with_its_line() {
 }
 
 #[test]
+fn a_pipe_is_no_fixture() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pipe = folder.path().join("pipe.yaml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    let words = format!("allocert: cannot read {}: it is neither a file nor a folder", pipe.display());
+    for path in [pipe.display().to_string(), folder.path().display().to_string()] {
+        assert_eq!(refused(&["fixtures", "check", &path]), (2, words.clone()));
+    }
+}
+
+#[test]
 fn a_file_that_is_no_run_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
@@ -266,6 +278,32 @@ fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
     let words = "allocert: cannot start the worker `/none/python`: No such file or directory (os error 2); \
                  name another interpreter with --python\n";
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+}
+
+#[test]
+fn a_program_that_is_no_interpreter_is_the_command_lines_fault() {
+    let folder = installed(true);
+    let mut command = Command::new(folder.path().join("allocert"));
+    let output = command
+        .args(["run", "emm", "pool", "--python", "/bin/true"])
+        .env_remove("ALLOCERT_LIBCUDA")
+        .output()
+        .expect("it starts");
+    let words = "allocert: the worker `/bin/true` ended with exit code 0 before it connected; \
+                 is it Python 3.10 or later? name another interpreter with --python\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+}
+
+#[test]
+fn a_subject_that_hangs_while_it_is_loaded_has_the_time_that_a_case_has_but_not_less_than_an_import_takes() {
+    let folder = installed(true);
+    let begin = std::time::Instant::now();
+    let output =
+        scripted(folder.path(), "scripted:hangs_loading").args(["--timeout", "1"]).output().expect("it starts");
+    let words = "allocert: the subject scripted:hangs_loading cannot be loaded: \
+                 the worker said nothing for 10 s, while it loaded it\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+    assert!(begin.elapsed() < std::time::Duration::from_secs(60));
 }
 
 #[test]

@@ -23,8 +23,9 @@ pub enum Error {
     #[error("cannot start the worker `{program}`: {source}{}", hint_python(source))]
     Start { program: String, source: io::Error },
 
-    #[error("the worker `{program}` {how} before it connected{}", appended(stderr))]
-    NotConnected { program: String, how: String, stderr: String },
+    /// `interpreter`: the user chose the program.
+    #[error("the worker `{program}` {how} before it connected{}{}", doubt(*interpreter), appended(stderr))]
+    NotConnected { program: String, how: String, interpreter: bool, stderr: String },
 
     #[error(
         "the worker speaks protocol {spoken}, this program speaks {}; both must come from one build",
@@ -60,6 +61,7 @@ impl Error {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Refused { .. } | Self::Unloadable { .. } | Self::Start { .. } => Fault::Subject,
+            Self::NotConnected { interpreter: true, .. } => Fault::Subject,
             _ => Fault::Harness,
         }
     }
@@ -75,6 +77,10 @@ fn hint_python(source: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => "; it is not executable",
         _ => "",
     }
+}
+
+fn doubt(interpreter: bool) -> &'static str {
+    if interpreter { "; is it Python 3.10 or later? name another interpreter with --python" } else { "" }
 }
 
 /// A program's own words below ours.

@@ -1,7 +1,7 @@
 //! One worker over its life: loading the subject, running batches, dying and being started again.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::PlannedCase;
@@ -14,8 +14,6 @@ use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
 use crate::remark::Remark;
 use crate::worker::Worker;
 
-/// Importing a large library on a busy machine.
-const LOAD_PATIENCE: Duration = Duration::from_secs(120);
 /// A worker that dies more often will go on dying.
 const RESTARTS: u32 = 3;
 /// How many cases before a broken one are suspected one by one.
@@ -152,10 +150,10 @@ fn broke(last: Option<&Observation>) -> bool {
 
 fn load(request: &Request) -> Result<(Worker, Loaded), Error> {
     let mut worker = Worker::start(&request.launch, &request.run, &request.interrupt)?;
-    let subject = request.subject.to_string();
+    let (subject, patience) = (request.subject.to_string(), request.launch.load_patience);
     let told = worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {
-        Ok(()) => worker.channel.receive(Instant::now() + LOAD_PATIENCE, &request.interrupt),
+        Ok(()) => worker.channel.receive(Instant::now() + patience, &request.interrupt),
         Err(_) => Received::Closed,
     };
     let how = match answer {
@@ -168,7 +166,7 @@ fn load(request: &Request) -> Result<(Worker, Loaded), Error> {
             other => worker.epitaph(&format!("answered {other:?}")),
         },
         Received::Garbage(what) => worker.epitaph(&format!("wrote a line that is not of the protocol: {what}")),
-        Received::Late => worker.epitaph(&format!("said nothing for {} s", LOAD_PATIENCE.as_secs())),
+        Received::Late => worker.epitaph(&format!("said nothing for {} s", patience.as_secs_f64())),
         Received::Closed => worker.epitaph(""),
         Received::Interrupted => return Err(Error::Interrupted),
     };

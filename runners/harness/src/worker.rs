@@ -23,6 +23,8 @@ use crate::rundir::RunDir;
 
 /// How long a worker may take from its start to its connection: an interpreter on a busy machine.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
+/// How long it may take to load its subject: to import a large library on a busy machine.
+const LOAD_PATIENCE: Duration = Duration::from_secs(120);
 /// How long a worker that was asked to quit may take.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait for the rest of the output of a worker that is gone.
@@ -39,6 +41,10 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
     pub connect_patience: Duration,
+    /// How long the worker may take to load the subject.
+    pub load_patience: Duration,
+    /// Whether the program is an interpreter that the user named, who may have named something else.
+    pub interpreter: bool,
 }
 
 impl Launch {
@@ -49,11 +55,18 @@ impl Launch {
 
     /// `INTERPRETER RUNDIR/allocert_worker SOCKET`
     pub fn python(interpreter: PathBuf, run: &RunDir) -> Self {
-        Self::new(interpreter, vec![run.python_worker().into()])
+        Self { interpreter: true, ..Self::new(interpreter, vec![run.python_worker().into()]) }
     }
 
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self { program, arguments, environment: Vec::new(), connect_patience: CONNECT_PATIENCE }
+        Self {
+            program,
+            arguments,
+            environment: Vec::new(),
+            connect_patience: CONNECT_PATIENCE,
+            load_patience: LOAD_PATIENCE,
+            interpreter: false,
+        }
     }
 
     /// The driver that its workers find; the simulated one where nothing is said.
@@ -140,6 +153,7 @@ impl Worker {
 struct Process {
     child: Child,
     program: String,
+    interpreter: bool,
     stderr: Capture,
     _stdout: Capture,
 }
@@ -150,7 +164,7 @@ impl Process {
         let mut child = command.spawn().map_err(|source| Error::Start { program: program.clone(), source })?;
         let stdout = Capture::start(child.stdout.take().expect("piped above"));
         let stderr = Capture::start(child.stderr.take().expect("piped above"));
-        Ok(Self { child, program, stderr, _stdout: stdout })
+        Ok(Self { child, program, interpreter: launch.interpreter, stderr, _stdout: stdout })
     }
 
     fn wait_for(
@@ -180,7 +194,8 @@ impl Process {
     }
 
     fn not_connected(&self, how: String) -> Error {
-        Error::NotConnected { program: self.program.clone(), how, stderr: self.stderr.text(OUTPUT_PATIENCE) }
+        let (program, stderr) = (self.program.clone(), self.stderr.text(OUTPUT_PATIENCE));
+        Error::NotConnected { program, how, interpreter: self.interpreter, stderr }
     }
 
     fn status(&mut self) -> Option<ExitStatus> {

@@ -174,8 +174,14 @@ impl Drop for Stranger {
     "crashes_loading",
     "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, while it loaded it"
 )]
+#[case(
+    "hangs_loading",
+    "the subject scripted:hangs_loading cannot be loaded: the worker said nothing for 1 s, while it loaded it"
+)]
 fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(#[case] scenario: &str, #[case] message: &str) {
-    let error = run(request(scenario, Isolation::Case)).expect_err("refused");
+    let mut request = request(scenario, Isolation::Case);
+    request.launch.load_patience = Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
+    let error = run(request).expect_err("refused");
     assert_eq!((error.fault(), error.to_string().as_str()), (Fault::Subject, message));
 }
 

@@ -37,6 +37,8 @@ def main():
 def load(wire, scenario):
     if scenario == "refuses":
         send(wire, "refused", stage="import", message="No module named 'pool'", detail="Traceback")
+    elif scenario == "hangs_loading":
+        time.sleep(600)
     elif scenario == "crashes_loading":
         os.kill(os.getpid(), signal.SIGSEGV)
     elif scenario == "other_version":

@@ -62,6 +62,15 @@ fn a_run_that_was_cut_off_is_refused() {
 }
 
 #[test]
+fn nothing_stands_behind_the_footer() {
+    let text = written();
+    let behind = "a run ends with its footer, and this line is behind it";
+    for line in text.lines() {
+        assert_eq!(refusal(&format!("{text}{line}\n")), format!("run.jsonl:{}: {behind}", text.lines().count() + 1));
+    }
+}
+
+#[test]
 fn another_file_is_refused() {
     assert!(refusal("").starts_with("run.jsonl:1: not a run file of allocert"));
     assert!(refusal("{\"a\": 1}\n").starts_with("run.jsonl:1: not a run file of allocert"));
