@@ -5,6 +5,7 @@ use allocert_contract::{StreamHandle, trace::Misuse};
 use crate::{
     Caller, Driver,
     error::{CudaError, Result},
+    image::{Kernels, Layout, Parameter},
     queue::Work,
     registry::Registry,
 };
@@ -21,8 +22,8 @@ pub(crate) struct Code {
 struct Image {
     /// 0 for a library, which belongs to no context.
     context: u64,
-    /// PTX; binary images are opaque.
-    text: Option<String>,
+    /// `None` if the image is opaque.
+    kernels: Option<Kernels>,
     functions: Vec<(String, u64)>,
 }
 
@@ -31,6 +32,7 @@ struct Image {
 struct Function {
     image: u64,
     name: String,
+    layout: Layout,
 }
 
 impl Code {
@@ -43,16 +45,16 @@ impl Code {
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 
 impl Driver {
-    /// `cuModuleLoadData`. `text` is the image if it is PTX.
-    pub fn module_load(&mut self, caller: &Caller, text: Option<String>) -> Result<u64> {
+    /// `cuModuleLoadData`. No `kernels`: the image is opaque.
+    pub fn module_load(&mut self, caller: &Caller, kernels: Option<Kernels>) -> Result<u64> {
         let context = self.current(caller)?;
-        Ok(self.code.images.insert(Image { context, text, functions: Vec::new() }))
+        Ok(self.code.images.insert(Image { context, kernels, functions: Vec::new() }))
     }
 
     /// `cuLibraryLoadData`.
-    pub fn library_load(&mut self, text: Option<String>) -> Result<u64> {
+    pub fn library_load(&mut self, kernels: Option<Kernels>) -> Result<u64> {
         self.initialized()?;
-        Ok(self.code.images.insert(Image { context: 0, text, functions: Vec::new() }))
+        Ok(self.code.images.insert(Image { context: 0, kernels, functions: Vec::new() }))
     }
 
     /// `cuModuleUnload`, `cuLibraryUnload`.
@@ -65,16 +67,17 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. A binary image has every name that is asked for.
+    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
         if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
             return Ok(*function);
         }
-        if image.text.as_ref().is_some_and(|text| !defines_entry(text, name)) {
-            return Err(CudaError::NOT_FOUND);
-        }
-        let function = self.code.functions.insert(Function { image: handle, name: name.to_owned() });
+        let layout = match &image.kernels {
+            Some(kernels) => kernels.layout(name).ok_or(CudaError::NOT_FOUND)?,
+            None => None,
+        };
+        let function = self.code.functions.insert(Function { image: handle, name: name.to_owned(), layout });
         self.image(handle)?.functions.push((name.to_owned(), function));
         Ok(function)
     }
@@ -93,6 +96,18 @@ impl Driver {
     /// `cuKernelGetFunction`: kernels and functions are the same thing here.
     pub fn function_exists(&mut self, handle: u64) -> Result {
         self.function(handle).map(|_| ())
+    }
+
+    /// `cuFuncGetParamInfo`, `cuKernelGetParamInfo`.
+    pub fn function_parameter(&mut self, handle: u64, index: u64) -> Result<Parameter> {
+        let layout = self.function_layout(handle)?.ok_or(CudaError::NOT_SUPPORTED)?;
+        let index = usize::try_from(index).map_err(|_| CudaError::INVALID_VALUE)?;
+        layout.get(index).copied().ok_or(CudaError::INVALID_VALUE)
+    }
+
+    /// A kernel's parameters; `None` if its image does not tell.
+    pub fn function_layout(&mut self, handle: u64) -> Result<Layout> {
+        self.function(handle).map(|function| function.layout.clone())
     }
 
     /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
@@ -128,14 +143,4 @@ impl Driver {
         }
         self.code.functions.get(handle).map_err(|_| CudaError::INVALID_HANDLE)
     }
-}
-
-/// Whether PTX text has `.entry NAME`.
-fn defines_entry(text: &str, name: &str) -> bool {
-    text.split(".entry").skip(1).any(|rest| {
-        let rest = rest.trim_start();
-        rest.strip_prefix(name).is_some_and(|after| {
-            !after.starts_with(|next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '$'))
-        })
-    })
 }

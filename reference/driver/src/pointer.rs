@@ -85,6 +85,14 @@ impl Driver {
         }
     }
 
+    /// Base and size in bytes of the live allocation around `address`, of any kind.
+    pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
+        match self.find_device(address) {
+            Some(block) => Some((block.base, block.size)),
+            None => self.find_host(address).map(|(base, block)| (base, block.size)),
+        }
+    }
+
     fn device_pointer_visible(&self, caller: &Caller) -> Result {
         if caller.thread.current() == 0 { Err(CudaError::INVALID_CONTEXT) } else { Ok(()) }
     }

@@ -2,12 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::{Function, Launch};
 use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
 
 use crate::{
+    arguments,
     process::{self, Session},
-    recorder::Origin,
+    recorder::{Origin, Ring},
 };
 
 /// What a function's implementation works with.
@@ -142,13 +143,19 @@ pub(crate) fn call(
     guard(|| {
         let entered = process::with(function, |session, thread| {
             let origin = Origin { function, thread: thread.id, context: thread.current(), per_thread };
-            let entry = session.ring.map(|ring| (ring, ring.enter(origin, args())));
+            let entry = session.ring.map(|ring| {
+                let args = args();
+                (ring, ring.enter(origin, args), args)
+            });
             let (result, injected) = answer(session, thread, function, per_thread, body);
             if session.driver.has_misuses() {
                 write_misuses(session, origin);
             }
-            if let Some((ring, entry)) = entry {
-                ring.leave(entry, result, injected, if result == 0 { out() } else { [0; 3] });
+            if let Some((ring, entry, args)) = entry {
+                ring.leave(&entry, result, injected, if result == 0 { out() } else { [0; 3] });
+                if Launch::is(function) && result == 0 {
+                    write_arguments(&mut session.driver, ring, origin, entry.seq, &Launch::read(args));
+                }
             }
             result
         });
@@ -163,6 +170,11 @@ fn write_misuses(session: &mut Session, origin: Origin) {
             ring.misuse(origin, misuse, values);
         }
     }
+}
+
+fn write_arguments(driver: &mut Driver, ring: &Ring, origin: Origin, seq: u64, launch: &Launch) {
+    let layout = driver.function_layout(launch.function).ok().flatten();
+    arguments::write(ring, origin, seq, launch, || layout, |address| driver.allocation(address));
 }
 
 /// The result, and whether the fault plan gave it.

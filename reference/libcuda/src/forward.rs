@@ -4,6 +4,7 @@
 
 mod address;
 mod genuine;
+mod kernels;
 mod place;
 
 use std::{
@@ -58,15 +59,22 @@ pub(crate) fn call(
     border::guard(|| {
         let Some(genuine) = genuine::load() else { return NO_DRIVER.code() };
         let target = genuine.target(function, per_thread);
-        let entry = recorder::ring().map(|ring| (ring, ring.enter(origin(genuine, function, per_thread), args())));
+        let entry = recorder::ring().map(|ring| {
+            let (origin, args) = (origin(genuine, function, per_thread), args());
+            (ring, ring.enter(origin, args), origin, args)
+        });
         let fault = fault(function);
         let result = match fault {
             Some(error) => error.code(),
             None if target.is_null() => NO_SYMBOL.code(),
             None => pass(target),
         };
-        if let Some((ring, entry)) = entry {
-            ring.leave(entry, result, fault.is_some(), if result == 0 { out() } else { [0; 3] });
+        if let Some((ring, entry, origin, args)) = entry {
+            let out = if result == 0 { out() } else { [0; 3] };
+            ring.leave(&entry, result, fault.is_some(), out);
+            if result == 0 {
+                kernels::follow(genuine, ring, origin, entry.seq, args, out);
+            }
         }
         result
     })
@@ -118,6 +126,7 @@ pub(crate) fn change_faults(change: impl FnOnce(&mut FaultPlan)) {
 /// Before `fork`: no other thread changes the faults. Held until `release_after_fork`.
 pub(crate) fn hold_for_fork() {
     std::mem::forget::<Guard<'_, _>>(FAULTS.lock());
+    kernels::hold_for_fork();
 }
 
 /// # Safety
@@ -125,4 +134,6 @@ pub(crate) fn hold_for_fork() {
 pub(crate) unsafe fn release_after_fork() {
     // SAFETY: passed on to the caller.
     unsafe { FAULTS.release() };
+    // SAFETY: passed on to the caller.
+    unsafe { kernels::release_after_fork() };
 }

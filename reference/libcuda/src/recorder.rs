@@ -16,7 +16,7 @@ use allocert_contract::trace::{
     ring::{self, HEADER_BYTES, Header, NEXT_OFFSET, RECORD_BYTES, Record, kind},
 };
 
-use crate::mode;
+use crate::{arguments::Range, mode};
 
 /// The mapped ring.
 #[derive(Debug)]
@@ -79,6 +79,7 @@ impl Origin {
 /// A call that did not return yet.
 #[derive(Debug)]
 pub(crate) struct Entry {
+    pub(crate) seq: u64,
     record: *mut u8,
     flags: u32,
 }
@@ -107,24 +108,23 @@ impl Ring {
     }
 
     #[inline]
-    fn append(&self, mut record: Record) -> *mut u8 {
+    fn append(&self, mut record: Record) -> Entry {
         record.seq = self.next.fetch_add(1, Ordering::Relaxed);
         let slot = self.records.wrapping_add((record.seq & self.mask) as usize);
         // SAFETY: masked into the mapping; this thread alone reserved the number.
         unsafe { slot.write(record.encode()) };
-        slot.cast()
+        Entry { seq: record.seq, record: slot.cast(), flags: record.flags }
     }
 
     /// Writes down that a call came in.
     #[inline]
     pub(crate) fn enter(&self, origin: Origin, args: [u64; 8]) -> Entry {
-        let record = origin.record(kind::CALL, ring::ENTERED, args);
-        Entry { record: self.append(record), flags: record.flags }
+        self.append(origin.record(kind::CALL, ring::ENTERED, args))
     }
 
     /// Writes down what it answered.
     #[inline]
-    pub(crate) fn leave(&self, entry: Entry, result: i32, injected: bool, out: [u64; 3]) {
+    pub(crate) fn leave(&self, entry: &Entry, result: i32, injected: bool, out: [u64; 3]) {
         let flags = entry.flags | if injected { ring::INJECTED } else { 0 };
         entry.put(Record::RESULT_OFFSET, result.to_le_bytes());
         entry.put(Record::FLAGS_OFFSET, flags.to_le_bytes());
@@ -146,6 +146,20 @@ impl Ring {
     /// A function was called that is passed on without knowing its parameters.
     pub(crate) fn passed_on(&self, origin: Origin) {
         self.append(origin.record(kind::PASSED_ON, ring::RETURNED, [0; 8]));
+    }
+
+    /// Word `position` of the parameters of the launch `seq` points into an allocation.
+    pub(crate) fn argument(
+        &self,
+        origin: Origin,
+        seq: u64,
+        stream: u64,
+        position: u32,
+        value: u64,
+        (base, size_bytes): Range,
+    ) {
+        let args = [seq, stream, position.into(), value, base, size_bytes, 0, 0];
+        self.append(origin.record(kind::ARGUMENT, ring::RETURNED, args));
     }
 
     pub(crate) fn mark(&self, kind: u16, thread: u32, context: u64, [a, b]: [u64; 2]) {

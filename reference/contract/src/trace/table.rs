@@ -157,12 +157,16 @@ macro_rules! driver_functions {
                 3020 cuModuleGetGlobal_v2(dptr: Out<u64>, bytes: Out<usize>, module: u64, name: u64);
                 2020 cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: u64);
                 9000 cuFuncSetAttribute(function: u64, attribute: u32, value: i32);
+                12040 cuFuncGetParamInfo(function: u64, index: usize, offset: Out<usize>, size: Out<usize>);
+                13020 cuFuncGetParamCount(function: u64, count: Out<usize>);
                 12000 cuLibraryLoadData(library: Out<u64>, code: u64, jit_options: u64, jit_options_values: u64, num_jit_options: u32, library_options: u64, library_option_values: u64, num_library_options: u32);
                 12000 cuLibraryUnload(library: u64);
                 12000 cuLibraryGetModule(module: Out<u64>, library: u64);
                 12000 cuLibraryGetKernel(kernel: Out<u64>, library: u64, name: u64);
                 12000 cuKernelGetFunction(function: Out<u64>, kernel: u64);
                 12000 cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: u64, device: i32);
+                12040 cuKernelGetParamInfo(kernel: u64, index: usize, offset: Out<usize>, size: Out<usize>);
+                13020 cuKernelGetParamCount(kernel: u64, count: Out<usize>);
                 12000 cuKernelSetAttribute(attribute: u32, value: i32, kernel: u64, device: i32);
                 4000 cuLaunchKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64, extra: u64) | cuLaunchKernel_ptsz;
                 9000 cuLaunchCooperativeKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64) | cuLaunchCooperativeKernel_ptsz;
@@ -195,8 +199,8 @@ macro_rules! driver_functions {
                 12040 cuDeviceRegisterAsyncNotification; 11040 cuDeviceSetGraphMemAttribute; 2000 cuDeviceTotalMem;
                 12040 cuDeviceUnregisterAsyncNotification; 2000 cuEventDestroy; 10000 cuExternalMemoryGetMappedBuffer;
                 10000 cuExternalMemoryGetMappedMipmappedArray; 13050 cuFabricCpyBatchAsync | cuFabricCpyBatchAsync_ptsz;
-                11030 cuFlushGPUDirectRDMAWrites; 11000 cuFuncGetModule; 12030 cuFuncGetName; 13020 cuFuncGetParamCount;
-                12040 cuFuncGetParamInfo; 12040 cuFuncIsLoaded; 12040 cuFuncLoad; 2000 cuFuncSetBlockShape;
+                11030 cuFlushGPUDirectRDMAWrites; 11000 cuFuncGetModule; 12030 cuFuncGetName;
+                12040 cuFuncIsLoaded; 12040 cuFuncLoad; 2000 cuFuncSetBlockShape;
                 3000 cuFuncSetCacheConfig; 4020 cuFuncSetSharedMemConfig; 2000 cuFuncSetSharedSize; 3000 cuGetExportTable;
                 11070 cuGraphAddBatchMemOpNode; 10000 cuGraphAddChildGraphNode; 10000 cuGraphAddDependencies;
                 12030 cuGraphAddDependencies_v2; 10000 cuGraphAddEmptyNode; 11010 cuGraphAddEventRecordNode;
@@ -243,7 +247,7 @@ macro_rules! driver_functions {
                 12040 cuGreenCtxGetDevResource; 12090 cuGreenCtxGetId; 12040 cuGreenCtxRecordEvent;
                 12050 cuGreenCtxStreamCreate; 12040 cuGreenCtxWaitEvent; 10000 cuImportExternalMemory;
                 10000 cuImportExternalSemaphore; 4010 cuIpcGetEventHandle; 4010 cuIpcOpenEventHandle;
-                12050 cuKernelGetLibrary; 12030 cuKernelGetName; 13020 cuKernelGetParamCount; 12040 cuKernelGetParamInfo;
+                12050 cuKernelGetLibrary; 12030 cuKernelGetName;
                 12000 cuKernelSetCacheConfig; 2000 cuLaunch;
                 9000 cuLaunchCooperativeKernelMultiDevice; 2000 cuLaunchGrid; 2000 cuLaunchGridAsync;
                 13010 cuLaunchHostFunc_v2 | cuLaunchHostFunc_v2_ptsz; 12040 cuLibraryEnumerateKernels;

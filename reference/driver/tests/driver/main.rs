@@ -2,6 +2,7 @@
 
 mod contexts;
 mod host;
+mod image;
 mod ipc;
 mod machine;
 mod memory;

@@ -1,7 +1,7 @@
 //! Order between streams. A missing wait must show in the data, every time; a present one must never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::Misuse};
-use allocert_driver::{CudaError, Plane};
+use allocert_driver::{CudaError, Kernels, Plane};
 use rstest::rstest;
 
 use crate::machine::{Machine, PAGEABLE};
@@ -235,8 +235,9 @@ fn copies_of_rows_keep_what_lies_between() {
 fn a_faulting_kernel_breaks_the_device_when_it_runs() {
     let faults = allocert_driver::FaultPlan::parse("kernel:bad=700").expect("well formed");
     let mut machine = Machine::with(allocert_driver::Settings { faults, ..Default::default() });
-    let module =
-        machine.call(|driver, caller| driver.module_load(caller, Some(".entry bad() {}".to_owned()))).expect("loaded");
+    let module = machine
+        .call(|driver, caller| driver.module_load(caller, Some(Kernels::of_ptx(".entry bad() {}"))))
+        .expect("loaded");
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
     machine.call(|driver, caller| driver.launch(caller, bad, [1; 6], StreamHandle::LEGACY)).expect("queued");

@@ -2,10 +2,13 @@
 
 use std::{ffi::CStr, ptr};
 
-use allocert_driver::{CudaError, Result};
+use allocert_driver::{CudaError, Kernels, Parameter, Result};
 
 use super::text::{read, text};
-use crate::border::{Call, Out};
+use crate::{
+    border::{Call, Out},
+    foreign,
+};
 
 pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
     const LAZY: u32 = 2;
@@ -15,8 +18,8 @@ pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
 
 pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) -> Result {
     // SAFETY: cuModuleLoadData's caller promises an image.
-    let text = unsafe { ptx(image)? };
-    module.required()?.put(call.driver.module_load(&call.caller, text)?);
+    let kernels = unsafe { kernels(image)? };
+    module.required()?.put(call.driver.module_load(&call.caller, kernels)?);
     Ok(())
 }
 
@@ -44,6 +47,25 @@ pub(crate) fn cuFuncGetAttribute(call: &mut Call, value: Out<i32>, attribute: u3
     Ok(())
 }
 
+pub(crate) fn cuFuncGetParamInfo(
+    call: &mut Call,
+    function: u64,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result {
+    let Parameter { offset: its_offset, size: its_size } = call.driver.function_parameter(function, index as u64)?;
+    offset.required()?.put(its_offset as usize);
+    size.put(its_size as usize);
+    Ok(())
+}
+
+pub(crate) fn cuFuncGetParamCount(call: &mut Call, function: u64, count: Out<usize>) -> Result {
+    let layout = call.driver.function_layout(function)?.ok_or(CudaError::NOT_SUPPORTED)?;
+    count.required()?.put(layout.len());
+    Ok(())
+}
+
 pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, _: u32, _: i32) -> Result {
     call.driver.function_exists(function)
 }
@@ -61,8 +83,8 @@ pub(crate) fn cuLibraryLoadData(
     _: u32,
 ) -> Result {
     // SAFETY: cuLibraryLoadData's caller promises an image.
-    let text = unsafe { ptx(code)? };
-    library.required()?.put(call.driver.library_load(text)?);
+    let kernels = unsafe { kernels(code)? };
+    library.required()?.put(call.driver.library_load(kernels)?);
     Ok(())
 }
 
@@ -93,6 +115,20 @@ pub(crate) fn cuKernelGetAttribute(call: &mut Call, value: Out<i32>, attribute: 
     cuFuncGetAttribute(call, value, attribute, kernel)
 }
 
+pub(crate) fn cuKernelGetParamInfo(
+    call: &mut Call,
+    kernel: u64,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result {
+    cuFuncGetParamInfo(call, kernel, index, offset, size)
+}
+
+pub(crate) fn cuKernelGetParamCount(call: &mut Call, kernel: u64, count: Out<usize>) -> Result {
+    cuFuncGetParamCount(call, kernel, count)
+}
+
 pub(crate) fn cuKernelSetAttribute(call: &mut Call, _: u32, _: i32, kernel: u64, _: i32) -> Result {
     call.driver.function_exists(kernel)
 }
@@ -105,18 +141,19 @@ pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
     Ok(())
 }
 
-/// The text of an image that is PTX; `None` for a binary one.
+/// The kernels of an image; `None` if it is opaque.
 ///
 /// # Safety
 /// `image` is 0 or an image as `cuModuleLoadData` takes it: PTX ends with NUL.
-unsafe fn ptx(image: u64) -> Result<Option<String>> {
+unsafe fn kernels(image: u64) -> Result<Option<Kernels>> {
     // SAFETY: any image has at least one byte.
     let first: u8 = unsafe { read(image)? };
     // PTX begins with a comment, a directive or white space; cubins and fat binaries begin with other bytes.
     if !matches!(first, b'/' | b'.' | b' ' | b'\t' | b'\r' | b'\n') {
-        return Ok(None);
+        let mut at = |offset, into: &mut [u8]| image.checked_add(offset).is_some_and(|from| foreign::read(from, into));
+        return Ok(Kernels::of_cubin(&mut at));
     }
     // SAFETY: it is text, so it ends with NUL.
     let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(image as usize)) };
-    Ok(Some(text.to_string_lossy().into_owned()))
+    Ok(Some(Kernels::of_ptx(&text.to_string_lossy())))
 }

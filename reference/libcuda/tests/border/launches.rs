@@ -1,18 +1,20 @@
-//! What a launch leaves in the trace.
+//! What a launch leaves in the trace: its own record, and the memory that its parameters point into.
 
 use std::ptr;
 
-use allocert_contract::trace::{Call, Event, Function, Launch};
+use allocert_contract::trace::{Call, Event, Function, Launch, What};
 use rstest::rstest;
 
 use crate::{
+    fork::in_child,
     forward::Genuine,
     library::{Cuda, LaunchConfig},
     role::said,
     trace::{call, record_with},
 };
 
-const IMAGE: &[u8] = b".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry fill(.param .u64 p) { ret; }\n\0";
+const IMAGE: &[u8] = b".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry fill(.param .u64 p) { ret; }\n\
+    .entry mix(.param .u8 c, .param .align 8 .b8 s[24], .param .u32 n, .param .u64 p) { ret; }\n\0";
 
 fn launches(events: &[Event]) -> Vec<&Call> {
     events.iter().filter_map(call).filter(|call| Launch::is(call.function)).collect()
@@ -48,7 +50,7 @@ pub(crate) fn launch() {
     assert_eq!(cuda.cuModuleLoadData(&mut module, IMAGE.as_ptr()), 0);
     assert_eq!(cuda.cuModuleGetFunction(&mut function, module, c"fill".as_ptr()), 0);
     let parameter = cuda.alloc(64);
-    let parameters = [(&raw const parameter).expose_provenance() as u64];
+    let parameters = [at(&parameter)];
     let parameters = parameters.as_ptr();
     cuda.cuLaunchKernel(function, 7, 2, 3, 32, 5, 6, 64, stream, parameters, ptr::null());
     cuda.cuLaunchCooperativeKernel(function, 7, 2, 3, 32, 5, 6, 64, stream, parameters);
@@ -58,4 +60,98 @@ pub(crate) fn launch() {
     let launch: unsafe extern "C" fn(u64, u64, u64, u64) -> i32 = cuda.function("cuLaunchKernelEx");
     // SAFETY: without a config, the function must refuse.
     unsafe { launch(0, function, 0, 0) };
+}
+
+/// The events of each launch's arguments: position, value, base, size.
+fn arguments(events: &[Event]) -> Vec<Vec<[u64; 4]>> {
+    let mut found = Vec::new();
+    for launch in events.iter().filter(|event| call(event).is_some_and(|call| Launch::is(call.function))) {
+        let mut its = Vec::new();
+        for event in events {
+            if let What::Argument { launch: seq, stream, position, value, base, size_bytes } = event.what
+                && seq == launch.seq
+            {
+                assert_eq!(Some(stream), call(launch).and_then(|call| call.arg("stream")), "of the same launch");
+                assert!(event.seq > seq && event.thread == launch.thread && event.context == launch.context);
+                its.push([position.into(), value, base, size_bytes]);
+            }
+        }
+        found.push(its);
+    }
+    found
+}
+
+#[rstest]
+#[case::simulated(false)]
+#[case::forwarded(true)]
+fn each_word_that_points_into_live_memory_is_written_with_its_allocation(#[case] forward: bool) {
+    let genuine = Genuine::software();
+    let variables = genuine.variables();
+    let (output, events) = record_with("launch-arguments", if forward { &variables } else { &[] });
+    let lines = said(&output);
+    let numbers: Vec<u64> = lines[0].split(' ').map(|number| number.parse().expect("a number")).collect();
+    let [device, pinned, managed, registered] = numbers[..] else { panic!("four addresses: {lines:?}") };
+    let all = [
+        // The structure begins at offset 8, so its words are 1 to 3; the number between the pointers is none.
+        vec![[1, device + 60, device, 64], [3, pinned, pinned, 4096], [5, managed + 8, managed, 100]],
+        vec![[0, registered + 1, registered, 512], [2, device, device, 64]],
+        vec![],
+        vec![],
+        vec![[0, pinned, pinned, 4096]],
+    ];
+    assert_eq!(arguments(&events), all);
+    assert_eq!(lines[1], "0 0 0 0 0");
+}
+
+/// Launches with parameters one by one and in a buffer; then with dead memory, with nothing behind a parameter, and with dead memory elsewhere.
+pub(crate) fn launch_arguments() {
+    let cuda = Cuda::up();
+    let (mut module, mut mix, mut fill) = (0, 0, 0);
+    assert_eq!(cuda.cuModuleLoadData(&mut module, IMAGE.as_ptr()), 0);
+    assert_eq!(cuda.cuModuleGetFunction(&mut mix, module, c"mix".as_ptr()), 0);
+    assert_eq!(cuda.cuModuleGetFunction(&mut fill, module, c"fill".as_ptr()), 0);
+    let (device, dead, mut pinned, mut managed) = (cuda.alloc(64), cuda.alloc(4 << 20), 0, 0);
+    assert_eq!(cuda.cuMemFree_v2(dead), 0);
+    assert_eq!(cuda.cuMemHostAlloc(&mut pinned, 4096, 0), 0);
+    assert_eq!(cuda.cuMemAllocManaged(&mut managed, 100, 1), 0);
+    let own = vec![0_u64; 64];
+    let registered = own.as_ptr().expose_provenance() as u64;
+    assert_eq!(cuda.cuMemHostRegister_v2(registered, 512, 0), 0);
+    println!("\n>{device} {pinned} {managed} {registered}");
+
+    let (c, s, n, p) = (7_u8, [device + 60, 1 << 30, pinned], 5_u32, managed + 8);
+    let addresses = [at(&c), at(&s), at(&n), at(&p)];
+    let run = |function, parameters, extra| cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, parameters, extra);
+    let first = run(mix, addresses.as_ptr(), ptr::null());
+
+    // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+    let block = [registered + 1, 2, device, device];
+    let size = 24_usize;
+    let extra = [1, at(&block), 2, at(&size), 0];
+    let second = run(fill, ptr::null(), extra.as_ptr());
+
+    let third = run(fill, [at(&dead)].as_ptr(), ptr::null());
+    let fourth = run(fill, [16].as_ptr(), ptr::null());
+    let fifth = run(fill, [at(&pinned)].as_ptr(), ptr::null());
+    println!(">{first} {second} {third} {fourth} {fifth}");
+}
+
+fn at<T>(value: &T) -> u64 {
+    (&raw const *value).expose_provenance() as u64
+}
+
+#[test]
+fn the_parameters_of_a_kernel_can_be_asked_for() {
+    in_child(|| {
+        let cuda = Cuda::up();
+        let (mut module, mut mix, mut offset, mut size, mut count) = (0, 0, 0, 0, 0);
+        assert_eq!(cuda.cuModuleLoadData(&mut module, IMAGE.as_ptr()), 0);
+        assert_eq!(cuda.cuModuleGetFunction(&mut mix, module, c"mix".as_ptr()), 0);
+        assert_eq!(cuda.cuFuncGetParamInfo(mix, 1, &mut offset, &mut size), 0);
+        assert_eq!((offset, size), (8, 24));
+        assert_eq!(cuda.cuFuncGetParamInfo(mix, 4, &mut offset, &mut size), 1, "there are four");
+        assert_eq!((cuda.cuFuncGetParamCount(mix, &mut count), count), (0, 4));
+        assert_eq!(cuda.cuKernelGetParamInfo(mix, 3, &mut offset, &mut size), 0);
+        assert_eq!((offset, size), (40, 8));
+    });
 }

@@ -72,6 +72,11 @@ functions! {
     cuStreamCreate(stream: &mut u64, flags: u32);
     cuModuleLoadData(module: &mut u64, image: *const u8);
     cuModuleGetFunction(function: &mut u64, module: u64, name: *const std::ffi::c_char);
+    cuFuncGetParamInfo(function: u64, index: usize, offset: &mut usize, size: &mut usize);
+    cuKernelGetParamInfo(kernel: u64, index: usize, offset: &mut usize, size: &mut usize);
+    cuFuncGetParamCount(function: u64, count: &mut usize);
+    cuMemAllocManaged(dptr: &mut u64, bytes: usize, flags: u32);
+    cuMemHostRegister_v2(host: u64, bytes: usize, flags: u32);
     cuLaunchKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64, extra: *const u64);
     cuLaunchCooperativeKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64);
     cuLaunchKernelEx(config: &LaunchConfig, function: u64, params: *const u64, extra: *const u64);

@@ -39,6 +39,7 @@ fn part() {
         "look-up" => forward::look_up(),
         "words" => forward::words(),
         "launch" => launches::launch(),
+        "launch-arguments" => launches::launch_arguments(),
         "lazy" => forward::lazy(),
         other => panic!("no role {other}"),
     }
