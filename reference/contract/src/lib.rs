@@ -3,6 +3,7 @@
 //! No input or output, no knowledge of who judges and who is judged.
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod curesult;
 mod handle;
 pub mod trace;

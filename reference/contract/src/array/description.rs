@@ -1,0 +1,105 @@
+//! What an export said, as data: any Python value, with the name of its class. Untrusted.
+
+use std::collections::BTreeMap;
+
+/// A Python value as far as it can be carried. The text of one file of JSON is in `fixtures/README.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The name of its class.
+    pub class: String,
+    /// The built-in class below that, for a value of a subclass.
+    pub base: Option<String>,
+    pub content: Content,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    None,
+    Bool(bool),
+    Int(i128),
+    /// An integer that does not fit `Int`, in digits that may be cut short; the sign comes first.
+    Huge(String),
+    Float(f64),
+    Str(String),
+    Tuple(Items),
+    List(Items),
+    Dict(Entries),
+    /// An object whose `__cuda_array_interface__` is this.
+    Exporter(Box<Description>),
+    /// An object whose `__cuda_array_interface__` raised this.
+    Raised(String),
+    /// Anything else, of which only the class is known.
+    Opaque,
+    /// It was too long or too deep to be carried.
+    NotCarried,
+}
+
+/// The items of a sequence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Items {
+    pub carried: Vec<Description>,
+    /// How many more there were.
+    pub truncated: u64,
+}
+
+/// The entries of a dict.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entries {
+    pub known: BTreeMap<String, Description>,
+    /// Keys that the interface does not know, as text.
+    pub others: Vec<String>,
+}
+
+impl Description {
+    fn builtin(class: &str, content: Content) -> Self {
+        Self { class: class.to_owned(), base: None, content }
+    }
+
+    #[must_use]
+    pub fn none() -> Self {
+        Self::builtin("NoneType", Content::None)
+    }
+
+    #[must_use]
+    pub fn bool(value: bool) -> Self {
+        Self::builtin("bool", Content::Bool(value))
+    }
+
+    #[must_use]
+    pub fn int(value: impl Into<i128>) -> Self {
+        Self::builtin("int", Content::Int(value.into()))
+    }
+
+    #[must_use]
+    pub fn str(value: impl Into<String>) -> Self {
+        Self::builtin("str", Content::Str(value.into()))
+    }
+
+    #[must_use]
+    pub fn tuple(items: impl IntoIterator<Item = Self>) -> Self {
+        Self::builtin("tuple", Content::Tuple(Items { carried: items.into_iter().collect(), truncated: 0 }))
+    }
+
+    #[must_use]
+    pub fn list(items: impl IntoIterator<Item = Self>) -> Self {
+        Self::builtin("list", Content::List(Items { carried: items.into_iter().collect(), truncated: 0 }))
+    }
+
+    #[must_use]
+    pub fn dict<K: Into<String>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+        let known = entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        Self::builtin("dict", Content::Dict(Entries { known, others: Vec::new() }))
+    }
+
+    /// An object of `class` whose attribute is `interface`.
+    #[must_use]
+    pub fn exporter(class: &str, interface: Self) -> Self {
+        Self::builtin(class, Content::Exporter(Box::new(interface)))
+    }
+
+    /// An object of `class` of which nothing else is known.
+    #[must_use]
+    pub fn opaque(class: &str) -> Self {
+        Self::builtin(class, Content::Opaque)
+    }
+}

@@ -1,0 +1,12 @@
+//! The CUDA Array Interface as data: what is valid, what is wrong with the rest, and where elements lie.
+
+#![forbid(unsafe_code)]
+
+mod fuzz;
+mod generator;
+mod json;
+mod layout;
+mod readings;
+mod rules;
+mod typestr;
+mod vector;
