@@ -17,7 +17,14 @@ JOBS = 2
 #: What no case states is checked in all of them, so it is looked for in a few that make every sort of call.
 EVERYWHERE = frozenset(
     f"emm/{case}"
-    for case in ("alloc/neighbours-keep-bytes", "alloc/view", "finalizer/after-reset-no-context", "ipc/type", "oom/array")
+    for case in (
+        "alloc/neighbours-keep-bytes",
+        "alloc/view",
+        "finalizer/after-reset-no-context",
+        "finalizer/second-device-other-thread",
+        "ipc/type",
+        "oom/array",
+    )
 )
 HOPELESS = ["python-does-nothing", "python-always-raises", "python-always-out-of-memory"]
 

@@ -1,6 +1,7 @@
 """Faults in finalizers."""
 
-from numba.cuda.cudadrv.driver import driver
+from numba.cuda import MemoryPointer
+from numba.cuda.cudadrv.driver import binding, driver
 
 from .honest import Manager
 
@@ -134,3 +135,39 @@ class Collected(Manager):
         memory = super().wrap(address, size, finalizer)
         memory.itself = memory
         return memory
+
+
+class LeavesItsContext(Manager):
+    """Makes the manager's context current to release where none is, and leaves it so: a thread ends up on a second device."""
+
+    def finalizer(self, token):
+        release = super().finalizer(token)
+        handle = self.context.handle
+
+        def finalize():
+            if not int(driver.cuCtxGetCurrent()):
+                driver.cuCtxSetCurrent(handle)
+            release()
+
+        return finalize
+
+
+class BringsAContext(Manager):
+    """Makes a context of its own to release in where none is current."""
+
+    def finalizer(self, token):
+        release = super().finalizer(token)
+
+        def finalize():
+            if not int(driver.cuCtxGetCurrent()):
+                driver.cuCtxCreate(None, 0, 0)
+            release()
+
+        return finalize
+
+
+class HoldsContext(Manager):
+    """Its memory refers to the context itself."""
+
+    def wrap(self, address, size, finalizer):
+        return MemoryPointer(self.context, binding.CUdeviceptr(address), size, finalizer=finalizer)

@@ -1,6 +1,7 @@
 """Faults in what memalloc returns."""
 
 import ctypes
+import functools
 import weakref
 
 from numba.cuda import MemoryPointer
@@ -45,6 +46,21 @@ class RoundsSize(Manager):
 class NullPointer(Manager):
     def wrap(self, address, size, finalizer):
         return super().wrap(0, size, finalizer)
+
+
+class ZeroCollides(Manager):
+    """No bytes have address 0, and a table by address wants each address once."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.table = set()
+
+    def memalloc(self, size):
+        if size:
+            return super().memalloc(size)
+        assert 0 not in self.table
+        self.table.add(0)
+        return self.wrap(0, 0, functools.partial(self.table.discard, 0))
 
 
 class Misaligned(Manager):

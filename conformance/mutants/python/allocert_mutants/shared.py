@@ -1,5 +1,6 @@
 """Faults in get_ipc_handle()."""
 
+from numba import cuda
 from numba.cuda import IpcHandle
 from numba.cuda.cudadrv.driver import binding, device_extents, driver
 
@@ -44,6 +45,15 @@ class SwallowsError(Manager):
         _, handle = binding.cuIpcGetMemHandle(base)
         identity = self.context.device.get_device_identity()
         return IpcHandle(memory, handle, memory.size, identity, offset=int(memory.handle) - int(base))
+
+
+class NamesCurrentDevice(Manager):
+    """Names the device that is current."""
+
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.source_info = cuda.current_context().device.get_device_identity()
+        return handle
 
 
 class PlainTuple(Manager):

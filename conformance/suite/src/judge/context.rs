@@ -1,7 +1,8 @@
-//! Context balance: every call leaves the context current that it found.
+//! Context balance: every call leaves the context current that it found, or on a thread without one what the host makes current.
 
 use allocert_contract::trace::{Event, Function};
 
+use crate::judge::act::Act;
 use crate::judge::docket::{Docket, Hit, witness};
 use crate::judge::scene::Scene;
 use crate::judge::timeline::call;
@@ -22,6 +23,7 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         let same_thread = || events.iter().filter(|event| event.thread == begin.thread);
         let observed = match same_thread().map(depth).sum() {
             _ if begin.thread != end.thread => continue,
+            more if more <= 1 && begin.context == 0 && is_hosts_own(scene, end.context) => continue,
             _ if begin.context != end.context => format!("{} is current afterwards", name(end.context)),
             0 => continue,
             more @ 1.. => format!("{more} more on the thread's context stack afterwards"),
@@ -36,6 +38,12 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
             events: switch.into_iter().map(|event| witness(event.seq, "switched here")).collect(),
         });
     }
+}
+
+/// Whether it is the primary context of device 0: the host itself makes that one current on a thread that has none.
+fn is_hosts_own(scene: &Scene<'_>, context: u64) -> bool {
+    let calls = scene.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
+    calls.map(Act::of).any(|act| matches!(act, Act::Retain { device: 0, context: primary } if primary == context))
 }
 
 /// What an event adds to its thread's context stack.

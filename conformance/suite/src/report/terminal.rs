@@ -1,6 +1,6 @@
 //! The report a person reads after a run: a table by group, then every finding with the calls around it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use allocert_contract::trace::{Event, What};
@@ -19,6 +19,8 @@ const AROUND: usize = 2;
 const CALLS: usize = 14;
 /// Places at which one requirement is broken that are shown in full; each further one is a line.
 const IN_FULL: usize = 3;
+/// So many lines at most: what a subject does in all cases alike, such as keeping a cache over `reset()`, is one thing to know.
+const IN_BRIEF: usize = 10;
 
 /// The whole report, with a newline at its end.
 #[must_use]
@@ -130,7 +132,7 @@ fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
         let noun = if places.len() == 1 { "place" } else { "places" };
         line!(out);
         line!(out, "{} {}", palette.strong(requirement), palette.faint(format!("at {} more {noun}", places.len())));
-        for (finding, cases) in places {
+        for (finding, cases) in places.iter().take(IN_BRIEF) {
             let step = finding.step.map(|step| format!(" step {step}")).unwrap_or_default();
             line!(
                 out,
@@ -139,6 +141,9 @@ fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
                 clean(&finding.observed),
                 palette.faint(format!("({})", some(cases)))
             );
+        }
+        if places.len() > IN_BRIEF {
+            line!(out, "    {}", palette.faint(format!("and {} more, in the run file", places.len() - IN_BRIEF)));
         }
     }
 }
@@ -205,7 +210,13 @@ fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette)
 fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
     let all = || report.cases.iter().flat_map(|judged| &judged.judgement.findings);
     let unlisted = |finding: &&Finding| finding.expected_because.is_none();
-    let must = all().filter(unlisted).filter(|finding| finding.level == Level::Must).count();
+    let broken: Vec<&str> = all()
+        .filter(unlisted)
+        .filter(|finding| finding.level == Level::Must)
+        .map(|finding| finding.requirement.as_str())
+        .collect();
+    let must = broken.len();
+    let requirements = BTreeSet::from_iter(broken).len();
     let other = all().filter(unlisted).count() - must;
     let cases = || report.cases.iter().filter(|judged| !is_swept(&judged.case));
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
@@ -213,7 +224,10 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
         (_, 0) => palette.odd("nothing ran"),
         (0, _) => palette.good("no violation"),
         (1, _) => palette.bad("1 violation"),
-        (count, _) => palette.bad(format!("{count} violations")),
+        (count, _) => palette.bad(match requirements {
+            1 => format!("{count} violations of 1 requirement"),
+            several => format!("{count} violations of {several} requirements"),
+        }),
     };
     let warnings = match other {
         0 => String::new(),

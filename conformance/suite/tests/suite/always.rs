@@ -259,6 +259,30 @@ fn a_call_leaves_the_context_that_it_found() {
     assert_eq!(finding.events[0].role, "switched here");
 }
 
+#[rstest]
+#[case::none(0, 0, &[], &[])]
+#[case::the_one_that_the_host_takes(0, CONTEXT, &[], &[])]
+#[case::that_one_twice(0, CONTEXT, &[push(), push()], &["EMM-CHECK-CONTEXT_BALANCE"])]
+#[case::that_of_another_device(1, CONTEXT, &[], &["EMM-CHECK-CONTEXT_BALANCE"])]
+#[case::one_of_its_own(0, 0xdd, &[], &["EMM-CHECK-CONTEXT_BALANCE"])]
+fn on_a_thread_without_a_context_a_call_leaves(
+    #[case] device: u64,
+    #[case] left: u64,
+    #[case] calls: &[Call],
+    #[case] found: &[&str],
+) {
+    let retain = call(Function::cuDevicePrimaryCtxRetain, &[device], &[CONTEXT], 0);
+    let calls: Vec<Call> = [retain, free(A, 0)].into_iter().chain(calls.iter().cloned()).collect();
+    let before = taken();
+    let first = before.seen.events.len();
+    let mut recorder = before.step(&calls, json!({"finalized": true}));
+    for event in &mut recorder.seen.events[first..] {
+        event.context = 0;
+    }
+    recorder.seen.events.last_mut().expect("a step has marks").context = left;
+    assert_eq!(recorder.rest().found(), found);
+}
+
 #[test]
 fn a_crash_names_its_step_and_its_last_call() {
     let dying = Call { result: None, ..free(A, 0) };

@@ -43,11 +43,13 @@ def register_by_environment(case, _on, arguments):
 
 @operation
 def open_context(case, _on, _arguments):
-    manager = cuda.current_context().memory_manager
+    context = cuda.current_context()
+    manager = context.memory_manager
     return {
         "manager_type": type_name(manager),
         "manager_is_subject": isinstance(manager, case.subject.cls),
         "same_manager": case.is_last_manager(manager),
+        "closed_contexts": case.closed_contexts(context),
     }
 
 

@@ -23,13 +23,13 @@ class Live:
         """Takes note of new memory and returns its range, or None where it has no usable address."""
         seen = facts.memory(memory)
         start, size = seen["pointer"], seen["size_bytes"]
-        if not start or type(size) is not int:
+        if start is None or type(size) is not int or (size and not start):
             self.fail(f"{seen['type']} without an address and a size")
             return None
         new = (start, start + size)
         with self._lock:
             self.misaligned += start % ALIGNMENT_BYTES != 0
-            self.overlaps += any(new[0] < end and begin < new[1] for begin, end in self._ranges) or new in self._ranges
+            self.overlaps += any(new[0] < end and begin < new[1] for begin, end in self._ranges)
             self._ranges.add(new)
         return new
 

@@ -16,6 +16,7 @@ class Stage(Case):
         super().__init__(case, subject, driver, root)
         self._through = case["through"]
         self._last_manager = None
+        self._opened = []
         self._contexts = {}
 
     def begin(self):
@@ -52,3 +53,11 @@ class Stage(Case):
         """Whether it is the one that was asked about before."""
         before, self._last_manager = self._last_manager, weakref.ref(manager)
         return before is not None and before() is manager
+
+    def closed_contexts(self, context):
+        """How many others than this one, which is open, are still there of those that were asked about before."""
+        # By identity: a closed context equals the one that has its handle now.
+        self._opened = [one for one in self._opened if one() is not None and one() is not context]
+        closed = len(self._opened)
+        self._opened.append(weakref.ref(context))
+        return closed

@@ -1,0 +1,44 @@
+"""RMM's plugin for Numba on the software driver, by its stand-in (standin/README.md)."""
+
+import base64
+import hashlib
+import importlib.metadata
+import sys
+
+import pytest
+from harness import ROOT
+from runfile import findings
+
+STANDIN = ROOT / "runners/python/tests/standin"
+EXPECTED = ROOT / "fixtures/expectations/rmm-26.10.yaml"
+PLUGIN = "rmm/allocators/numba.py"
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    """The installed distribution of RMM."""
+    try:
+        return importlib.metadata.distribution("rmm-cu13")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("rmm-cu13 is not installed; its wheels are for Python 3.11 and later")
+
+
+def test_the_plugin_is_the_wheels_own(wheel):
+    (recorded,) = [file for file in wheel.files if str(file) == PLUGIN]
+    digest = hashlib.new(recorded.hash.mode, recorded.read_binary()).digest()
+    assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == recorded.hash.value
+
+
+def test_rmms_plugin_is_as_expected(wheel, allocert, tmp_path):
+    out = tmp_path / "run.jsonl"
+    asked = ("rmm_standin", "--python", sys.executable, "--out", out, "--expect", EXPECTED)
+    ended = allocert("run", "emm", *asked, path=[STANDIN])
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    # As expected means that what is known was found, and not that little was looked at.
+    found = findings(out)
+    assert len(found) > 300
+    assert {one["requirement"] for ones in found.values() for one in ones} >= {"EMM-FINAL-09", "EMM-IPC-11", "EMM-ZERO-02"}
+
+
+def test_the_expectations_say_which_version_they_are_of(wheel):
+    assert f"rmm-cu13 {wheel.version}," in EXPECTED.read_text()
