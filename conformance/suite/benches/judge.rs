@@ -38,7 +38,11 @@ fn observation(case: &PlannedCase, events: u64) -> Observation {
             }
         }
         push(&mut seen, What::Mark { mark: Mark::StepEnd, a: index.into(), b: 0 });
-        seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(Default::default()) });
+        seen.steps.push(StepOutcome {
+            index,
+            outcome: Outcome::Returned(Default::default()),
+            plugin_calls: Vec::new(),
+        });
     }
     seen
 }

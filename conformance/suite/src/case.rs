@@ -190,8 +190,8 @@ impl Kind {
     }
 }
 
-/// Demands on the driver calls of a window.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Demands on the calls of a window: driver calls, and on the side of a host its calls into the plugin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -204,6 +204,9 @@ pub struct Calls {
     pub at_most: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_order: Vec<String>,
+    /// Plugin method to what holds of each of its calls, of which there is at least one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub with: BTreeMap<String, BTreeMap<String, Predicate>>,
     /// The label of the step at whose beginning the window opens, instead of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,

@@ -2,6 +2,7 @@
 //! observation says is treated as written by the subject.
 
 mod act;
+mod bypass;
 mod calls;
 mod context;
 mod docket;
@@ -37,6 +38,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     let mut docket = Docket::new(&scene);
     step::judge(&scene, &mut docket);
     ledger::judge(&scene, &mut docket);
+    bypass::judge(&scene, &mut docket);
     misuse::judge(&scene, &mut docket);
     context::judge(&scene, &mut docket);
     process::judge(&scene, &mut docket);

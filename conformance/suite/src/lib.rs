@@ -25,6 +25,7 @@ mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
+pub mod plugin;
 pub mod predicate;
 pub mod report;
 pub mod run;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
 
-use crate::case::{Case, Step, Through};
+use crate::case::{Case, Expectation, Step, Through};
 use crate::operation::{Noun, Operation};
 use crate::sense::line;
 
@@ -20,7 +20,12 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
             refusal
         })?;
     }
-    Ok(())
+    let end = document.find(1, "finally").map_or(1, |(line, _)| line);
+    names.predicates(case.r#finally.values()).map_err(|complaint| {
+        let mut refusal = document.refuse_word(end, &complaint.word, complaint.message);
+        refusal.help = complaint.help;
+        refusal
+    })
 }
 
 struct Complaint {
@@ -61,7 +66,7 @@ impl Names {
         if let Some((name, noun)) = operation.binds() {
             self.bind(name, noun)?;
         }
-        self.expectations(step)?;
+        self.predicates(step.expect.values())?;
         let destroyed = matches!(operation, Operation::Destroy {}).then_some(step.on.as_str());
         if let Some(name) = operation.unbinds().or(destroyed) {
             self.gone.insert(name.to_owned());
@@ -99,9 +104,11 @@ impl Names {
     }
 
     /// Names inside predicates may be gone: their facts stay.
-    fn expectations(&self, step: &Step) -> Result<(), Complaint> {
-        let returns = step.expect.values().filter_map(|expectation| expectation.returns.as_ref());
-        for (test, value) in returns.flat_map(BTreeMap::values).flat_map(|predicate| &predicate.0) {
+    fn predicates<'e>(&self, expectations: impl Iterator<Item = &'e Expectation> + Clone) -> Result<(), Complaint> {
+        let returns = expectations.clone().filter_map(|expectation| expectation.returns.as_ref());
+        let calls = expectations.filter_map(|expectation| expectation.calls.as_ref());
+        let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).flat_map(BTreeMap::values);
+        for (test, value) in predicates.flat_map(|predicate| &predicate.0) {
             let Some(name) = test.name_in(value) else { continue };
             if !self.bound.contains_key(name) {
                 let help = suggestion(name, self.bound.keys().map(String::as_str));

@@ -35,6 +35,9 @@ pub struct Observation {
 pub struct StepOutcome {
     pub index: u32,
     pub outcome: Outcome,
+    /// What a host handed to the plugin since the step before: facts with the `number` of the call in the trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugin_calls: Vec<Facts>,
 }
 
 /// OUTCOME of the worker protocol.

@@ -6,13 +6,16 @@ use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 
-use crate::case::{Calls, Case, Expectation, Step};
+use crate::case::{Calls, Case, Expectation, Step, Through};
+use crate::plugin::Method;
+use crate::predicate::Predicate;
 
 type Checked = Result<(), Box<Refusal>>;
 
 /// Everything but the names that steps bind.
 pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
     check_head(case, document)?;
+    let side = Side::of_path(&case.case).unwrap_or(Side::Emm);
     let mut labels = BTreeSet::new();
     for step in &case.steps {
         let line = line(step.referenced.line());
@@ -21,16 +24,17 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         {
             return Err(document.refuse_word(line, label, format!("label `{label}` is given twice")));
         }
-        check_step(&step.value, line, &labels, document, catalogue)?;
+        check_step(&step.value, line, &Sense { side, labels: &labels, document, catalogue })?;
     }
+    let sense = Sense { side, labels: &labels, document, catalogue };
     let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
     for (id, expectation) in &case.r#finally {
-        check_requirement(id, finally, document, catalogue)?;
+        check_requirement(id, finally, &sense)?;
         let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
         if *expectation != only_calls || expectation.calls.is_none() {
             return Err(document.refuse_word(finally, id, "`finally` expects `calls` and nothing else"));
         }
-        check_expectation(id, expectation, finally, &labels, document)?;
+        check_expectation(id, expectation, finally, &sense)?;
     }
     if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
         return Err(document.refuse_word(
@@ -52,6 +56,9 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
         return Err(document.refuse_word(1, &case.case, format!("`{}` is below no side of an interface", case.case)));
     }
+    if Side::of_path(&case.case) == Some(Side::EmmHost) && case.through != Through::Host {
+        return Err(document.refuse_word(1, "case", "a case that certifies a host goes `through: host`"));
+    }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(1, "about", "`about` says nothing"));
     }
@@ -61,40 +68,37 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     Ok(())
 }
 
-fn check_step(
-    step: &Step,
-    line: usize,
-    labels: &BTreeSet<&str>,
-    document: &Document<'_>,
-    catalogue: &Catalogue,
-) -> Checked {
+/// What an expectation is read against.
+struct Sense<'a> {
+    side: Side,
+    /// Of this and all earlier steps.
+    labels: &'a BTreeSet<&'a str>,
+    document: &'a Document<'a>,
+    catalogue: &'a Catalogue,
+}
+
+fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
     if let crate::operation::Operation::Fault { call, .. } = &step.r#do {
-        check_function(call, line, document)?;
+        check_function(call, line, sense.document)?;
     }
     for (id, expectation) in &step.expect {
-        check_requirement(id, line, document, catalogue)?;
-        check_expectation(id, expectation, line, labels, document)?;
+        check_requirement(id, line, sense)?;
+        check_expectation(id, expectation, line, sense)?;
     }
     Ok(())
 }
 
-fn check_requirement(id: &str, line: usize, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
-    if catalogue.get(id).is_some() {
+fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
+    if sense.catalogue.get(id).is_some() {
         return Ok(());
     }
-    let mut refusal = document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
-    refusal.help = catalogue.suggestion(id);
+    let mut refusal = sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    refusal.help = sense.catalogue.suggestion(id);
     Err(refusal)
 }
 
-fn check_expectation(
-    id: &str,
-    expectation: &Expectation,
-    line: usize,
-    labels: &BTreeSet<&str>,
-    document: &Document<'_>,
-) -> Checked {
-    let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
+fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &Sense<'_>) -> Checked {
+    let refuse = |word: &str, message: String| Err(sense.document.refuse_word(line, word, message));
     if *expectation == Expectation::default() {
         return refuse(id, format!("{id} expects nothing"));
     }
@@ -104,7 +108,18 @@ fn check_expectation(
     if expectation.message.is_some() && expectation.raises.is_none() {
         return refuse("message", "`message` without `raises`".to_owned());
     }
-    for (fact, predicate) in expectation.returns.iter().flatten() {
+    if let Some(returns) = &expectation.returns {
+        check_facts(returns, line, sense.document)?;
+    }
+    match &expectation.calls {
+        Some(calls) => check_calls(calls, line, sense),
+        None => Ok(()),
+    }
+}
+
+fn check_facts(facts: &BTreeMap<String, Predicate>, line: usize, document: &Document<'_>) -> Checked {
+    let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
+    for (fact, predicate) in facts {
         if predicate.0.is_empty() {
             return refuse(fact, format!("nothing is asked of `{fact}`"));
         }
@@ -114,30 +129,44 @@ fn check_expectation(
             }
         }
     }
-    match &expectation.calls {
-        Some(calls) => check_calls(calls, line, labels, document),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-fn check_calls(calls: &Calls, line: usize, labels: &BTreeSet<&str>, document: &Document<'_>) -> Checked {
-    let Calls { none_of, count, at_least, at_most, in_order, since } = calls;
+fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
+    let Calls { none_of, count, at_least, at_most, in_order, with, since } = calls;
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
-    let mut functions = none_of.iter().chain(in_order).chain(counted).peekable();
-    if functions.peek().is_none() {
-        return Err(document.refuse_word(line, "calls", "`calls` asks nothing"));
+    let mut names = none_of.iter().chain(in_order).chain(counted).peekable();
+    if names.peek().is_none() && with.is_empty() {
+        return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }
-    for function in functions {
-        check_function(function, line, document)?;
+    for name in names.filter(|name| !is_method(name, sense.side)) {
+        check_function(name, line, sense.document)?;
+    }
+    for (name, facts) in with {
+        if !is_method(name, sense.side) {
+            let message =
+                format!("`with` speaks of calls into a plugin, and `{name}` is none on the side {}", sense.side);
+            return Err(sense.document.refuse_word(line, name, message));
+        }
+        if facts.is_empty() {
+            return Err(sense.document.refuse_word(line, name, format!("nothing is asked of the calls of `{name}`")));
+        }
+        check_facts(facts, line, sense.document)?;
     }
     match since {
-        Some(label) if !labels.contains(label.as_str()) => {
-            let mut refusal = document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
-            refusal.help = suggestion(label, labels.iter().copied());
+        Some(label) if !sense.labels.contains(label.as_str()) => {
+            let mut refusal =
+                sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
+            refusal.help = suggestion(label, sense.labels.iter().copied());
             Err(refusal)
         }
         _ => Ok(()),
     }
+}
+
+/// The calls of a host into the plugin are seen where the host is the subject.
+fn is_method(name: &str, side: Side) -> bool {
+    side == Side::EmmHost && Method::by_name(name).is_some()
 }
 
 fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {

@@ -56,7 +56,7 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
     ran.flat_map(|(judged, observation)| match whole(judged, observation) {
         Some(reason) => vec![left_out(&judged.case, "*", reason)],
         None => {
-            let sites = site::sites(observation);
+            let sites = site::sites(observation, judged.case.side());
             sites.iter().flat_map(|site| injections(judged, observation, site, width, &mut met)).collect()
         }
     })

@@ -171,10 +171,12 @@ pub enum Check {
     Exit,
     Chatter,
     FinalizerError,
+    /// A host called the driver for memory although it has a plugin.
+    OwnAllocation,
 }
 
 impl Check {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Leak,
         Self::DoubleFree,
         Self::ForeignFree,
@@ -187,6 +189,7 @@ impl Check {
         Self::Exit,
         Self::Chatter,
         Self::FinalizerError,
+        Self::OwnAllocation,
     ];
 
     /// The name that the catalogue's `check:` uses.
@@ -205,6 +208,7 @@ impl Check {
             Self::Exit => "exit",
             Self::Chatter => "chatter",
             Self::FinalizerError => "finalizer_error",
+            Self::OwnAllocation => "own_allocation",
         }
     }
 }

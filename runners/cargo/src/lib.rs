@@ -25,7 +25,7 @@ use std::{env, thread};
 
 use allocert_harness::{Asset, Interrupt, Isolation, Launch, Request, RunDir, Subject};
 use allocert_suite::exit::Exit;
-use allocert_suite::{Catalogue, fixture};
+use allocert_suite::{Catalogue, Side, fixture};
 use libtest_mimic::Arguments;
 
 use crate::pool::Pool;
@@ -76,7 +76,7 @@ fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
 fn request(interface: &str, subject: &Path) -> Result<Request, String> {
     let own = env::current_exe().map_err(text)?;
     let subject = find(subject, &own);
-    let subject = Subject::parse(&subject.display().to_string()).map_err(text)?;
+    let subject = Subject::parse(&subject.display().to_string(), Side::Emm).map_err(text)?;
     Ok(Request {
         run: RunDir::create(&Asset::Driver.find().map_err(text)?).map_err(text)?,
         launch: Launch::native(own),

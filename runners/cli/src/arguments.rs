@@ -63,9 +63,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// emm
+    /// What is certified: emm (a plugin) or emm-host (the host of plugins)
     pub(crate) interface: String,
-    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]
+    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]; a host: module[:attribute]
     pub(crate) subject: String,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]

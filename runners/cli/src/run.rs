@@ -31,7 +31,7 @@ const PYTHON: &str = "ALLOCERT_PYTHON";
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let suite = Suite::load()?;
     let side = interface::side(&arguments.interface, &suite)?;
-    let subject = Subject::parse(&arguments.subject).map_err(Failure::usage)?;
+    let subject = Subject::parse(&arguments.subject, side).map_err(Failure::usage)?;
     let filter = Filter::new(arguments.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), arguments.shard)?;
     let conclusion = Conclusion::prepare(&suite, &arguments.verdict, arguments.out.as_ref())?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use allocert_suite::applicability::{Flavor, Offer};
 use allocert_suite::case::Need;
-use allocert_suite::observation::{Captured, Outcome};
+use allocert_suite::observation::{Captured, Facts, Outcome};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,10 +29,22 @@ pub(crate) enum ToWorker<'a> {
 pub(crate) enum FromWorker {
     Loaded(Loaded),
     Refused(Refused),
-    Child { batch: u64, pid: u32 },
-    Case { id: String },
-    Step { index: u32, outcome: Outcome },
-    Done { id: String },
+    Child {
+        batch: u64,
+        pid: u32,
+    },
+    Case {
+        id: String,
+    },
+    Step {
+        index: u32,
+        outcome: Outcome,
+        #[serde(default)]
+        plugin_calls: Vec<Facts>,
+    },
+    Done {
+        id: String,
+    },
     Ended(Ended),
 }
 

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The attribute that Numba's environment variable uses (Numba EMM documentation, "Environment Variable").
-const DEFAULT_ATTRIBUTE: &str = "_numba_memory_manager";
+use allocert_suite::Side;
+
+/// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation, "Environment Variable").
+const PLUGIN_ATTRIBUTE: &str = "_numba_memory_manager";
 const REFERENCES: [&str; 3] = ["pool", "deferred", "host-only"];
 
 /// One implementation under test.
@@ -14,8 +16,8 @@ pub enum Subject {
     Reference { manager: &'static str },
     /// A shared library that exports the C contract's table.
     Library { path: PathBuf, symbol: Option<String> },
-    /// A class that a Python interpreter can import.
-    Python { module: String, attribute: String },
+    /// What a Python interpreter can import; without an attribute it is the module itself, or what the side expects there.
+    Python { module: String, attribute: Option<String> },
 }
 
 /// Why a text names no subject.
@@ -25,6 +27,8 @@ pub enum SubjectError {
     Reference(String),
     #[error("there is no library {}; build the plugin or correct the path", .0.display())]
     Missing(PathBuf),
+    #[error("`{given}` is no subject of {side}, which is certified in Python: give module[:attribute]")]
+    NotPython { given: String, side: Side },
     #[error("`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`")]
     FileName { given: String, module: String },
     #[error(
@@ -34,18 +38,20 @@ pub enum SubjectError {
 }
 
 impl Subject {
-    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`.
+    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side takes them: a host is Python alone.
     ///
     /// # Errors
     /// [`SubjectError`], which says what was expected; a library must exist.
-    pub fn parse(text: &str) -> Result<Self, SubjectError> {
-        if text == "reference" || text.starts_with("reference:") {
-            return reference(text);
+    pub fn parse(text: &str, side: Side) -> Result<Self, SubjectError> {
+        let native = text == "reference" || text.starts_with("reference:") || looks_like_path(text);
+        if native && side == Side::EmmHost {
+            return Err(SubjectError::NotPython { given: text.to_owned(), side });
         }
-        if looks_like_path(text) {
-            return library(text);
+        match native {
+            true if looks_like_path(text) => library(text),
+            true => reference(text),
+            false => python(text, side),
         }
-        python(text)
     }
 
     /// The library at `path`, with the contract's default symbol.
@@ -65,7 +71,8 @@ impl fmt::Display for Subject {
             Self::Reference { manager } => write!(out, "reference:{manager}"),
             Self::Library { path, symbol: None } => write!(out, "{}", path.display()),
             Self::Library { path, symbol: Some(symbol) } => write!(out, "{}:{symbol}", path.display()),
-            Self::Python { module, attribute } => write!(out, "{module}:{attribute}"),
+            Self::Python { module, attribute: None } => write!(out, "{module}"),
+            Self::Python { module, attribute: Some(attribute) } => write!(out, "{module}:{attribute}"),
         }
     }
 }
@@ -92,15 +99,18 @@ fn library(text: &str) -> Result<Subject, SubjectError> {
     Ok(Subject::Library { path, symbol })
 }
 
-fn python(text: &str) -> Result<Subject, SubjectError> {
-    let (module, attribute) = text.split_once(':').unwrap_or((text, DEFAULT_ATTRIBUTE));
+fn python(text: &str, side: Side) -> Result<Subject, SubjectError> {
+    let (module, attribute) = match text.split_once(':') {
+        Some((module, attribute)) => (module, Some(attribute)),
+        None => (text, (side == Side::Emm).then_some(PLUGIN_ATTRIBUTE)),
+    };
     if let Some(stem) = module.strip_suffix(".py") {
         return Err(SubjectError::FileName { given: module.to_owned(), module: stem.to_owned() });
     }
-    if !module.split('.').chain(attribute.split('.')).all(is_identifier) {
+    if !module.split('.').chain(attribute.iter().flat_map(|path| path.split('.'))).all(is_identifier) {
         return Err(SubjectError::Module(text.to_owned()));
     }
-    Ok(Subject::Python { module: module.to_owned(), attribute: attribute.to_owned() })
+    Ok(Subject::Python { module: module.to_owned(), attribute: attribute.map(str::to_owned) })
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -121,7 +131,24 @@ mod tests {
     #[case("/bin/sh", &Path::new("/bin/sh").canonicalize().expect("a shell").display().to_string())]
     #[case("/bin/../bin/sh:table", &format!("{}:table", Path::new("/bin/sh").canonicalize().expect("a shell").display()))]
     fn reads(#[case] text: &str, #[case] told: &str) {
-        assert_eq!(Subject::parse(text).expect("a subject").to_string(), told);
+        assert_eq!(Subject::parse(text, Side::Emm).expect("a subject").to_string(), told);
+    }
+
+    #[rstest]
+    #[case("numba.cuda", "numba.cuda")]
+    #[case("mine:host", "mine:host")]
+    fn reads_a_host(#[case] text: &str, #[case] told: &str) {
+        assert_eq!(Subject::parse(text, Side::EmmHost).expect("a subject").to_string(), told);
+    }
+
+    #[rstest]
+    #[case("reference")]
+    #[case("/bin/sh")]
+    fn refuses_a_host_that_is_not_python(#[case] text: &str) {
+        let message = Subject::parse(text, Side::EmmHost).expect_err("no subject").to_string();
+        let wanted =
+            format!("`{text}` is no subject of emm-host, which is certified in Python: give module[:attribute]");
+        assert_eq!(message, wanted);
     }
 
     #[rstest]
@@ -134,6 +161,6 @@ mod tests {
         "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
     )]
     fn refuses(#[case] text: &str, #[case] message: &str) {
-        assert_eq!(Subject::parse(text).expect_err("no subject").to_string(), message);
+        assert_eq!(Subject::parse(text, Side::Emm).expect_err("no subject").to_string(), message);
     }
 }

@@ -30,7 +30,7 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
         run: RunDir::create(&script).expect("a run folder"),
         launch: Launch::new(PathBuf::from("python3"), vec![script.into()]),
         interface: "emm".to_owned(),
-        subject: Subject::Python { module: "scripted".to_owned(), attribute: scenario.to_owned() },
+        subject: Subject::Python { module: "scripted".to_owned(), attribute: Some(scenario.to_owned()) },
         isolation,
         jobs: NonZeroUsize::MIN,
         timeout_s: None,

@@ -1,16 +1,20 @@
-//! Expectations on driver calls: the subject's own calls within a window.
+//! Expectations on calls: the subject's own driver calls within a window, and a host's calls into the plugin.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use allocert_contract::trace::{Event, Function};
+use allocert_contract::trace::{Event, Function, Mark, What};
 
 use crate::applicability::Reason;
 use crate::case::Calls;
 use crate::judge::docket::{Docket, witness};
+use crate::judge::predicate;
 use crate::judge::scene::Scene;
 use crate::judge::timeline::call;
+use crate::observation::Facts;
 use crate::plan::PlannedStep;
+use crate::plugin::Method;
+use crate::predicate::Predicate;
 use crate::verdict::Witness;
 
 /// A finding shows this many calls at most.
@@ -60,9 +64,9 @@ pub(crate) fn judge_case(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement
 /// The last calls of the subject in a step, to show beside an error.
 pub(crate) fn witnesses_of(scene: &Scene<'_>, step: u32) -> Vec<Witness> {
     let Some(window) = scene.timeline.window(step) else { return Vec::new() };
-    let calls: Vec<&Event> = subject_calls(scene, window).map(|(event, _)| event).collect();
-    let from = calls.len().saturating_sub(3);
-    calls[from..].iter().map(|event| witness(event.seq, "called in this step")).collect()
+    let entries: Vec<Entry<'_>> = entries(scene, window).collect();
+    let from = entries.len().saturating_sub(3);
+    entries[from..].iter().map(|entry| witness(entry.event.seq, "called in this step")).collect()
 }
 
 fn first_step(scene: &Scene<'_>, wanted: &Calls) -> Option<u32> {
@@ -70,13 +74,51 @@ fn first_step(scene: &Scene<'_>, wanted: &Calls) -> Option<u32> {
     scene.case.steps.iter().find(|step| step.label.as_deref() == Some(label)).map(|step| step.index)
 }
 
-fn subject_calls<'s>(scene: &'s Scene<'_>, window: Range<usize>) -> impl Iterator<Item = (&'s Event, Function)> {
+/// A call that can be expected, and where the trace has it.
+#[derive(Debug, Clone, Copy)]
+struct Entry<'s> {
+    event: &'s Event,
+    what: Called,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Called {
+    Driver(Function),
+    /// A call into the plugin and its number.
+    Plugin(Method, u64),
+}
+
+impl Entry<'_> {
+    /// Whether a name of a fixture stands for it. The name of a driver function without its version stands for every version.
+    fn is(&self, name: &str) -> bool {
+        match self.what {
+            Called::Driver(function) => function.name() == name || function.base_name() == name,
+            Called::Plugin(method, _) => method.name() == name,
+        }
+    }
+}
+
+fn entries<'s>(scene: &'s Scene<'_>, window: Range<usize>) -> impl Iterator<Item = Entry<'s>> {
     let events = scene.observation.events[window.clone()].iter().zip(&scene.timeline.moments[window]);
-    events.filter(|(_, moment)| moment.subject).filter_map(|(event, _)| Some((event, call(event)?.function)))
+    events.filter_map(|(event, moment)| {
+        let driver = call(event).filter(|_| moment.subject).map(|call| Called::Driver(call.function));
+        let what = driver.or_else(|| plugin_call(event).filter(|_| moment.own))?;
+        Some(Entry { event, what })
+    })
+}
+
+/// Marks of the harness's own business are number 0.
+fn plugin_call(event: &Event) -> Option<Called> {
+    match event.what {
+        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if number > 0 => {
+            Some(Called::Plugin(Method::from_code(code)?, number))
+        }
+        _ => None,
+    }
 }
 
 fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Complaint> {
-    let calls: Vec<(&Event, Function)> = subject_calls(scene, window).collect();
+    let entries: Vec<Entry<'_>> = entries(scene, window).collect();
     let zero: BTreeMap<String, u64> = wanted.none_of.iter().map(|name| (name.clone(), 0)).collect();
     let mut complaints = Vec::new();
     for (counts, phrase, holds) in [
@@ -86,56 +128,82 @@ fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Co
         (&wanted.at_most, "at most", u64::le),
     ] {
         for (name, wanted) in counts {
-            let found = of_function(&calls, name);
+            let found = called(&entries, name);
             if !holds(&(found.len() as u64), wanted) {
                 complaints.push(miscounted(phrase, name, *wanted, &found));
             }
         }
     }
-    complaints.extend(disorder(&calls, &wanted.in_order));
+    complaints.extend(disorder(&entries, &wanted.in_order));
+    for (name, facts) in &wanted.with {
+        complaints.extend(misgiven(scene, &entries, name, facts));
+    }
     complaints
 }
 
-fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Event]) -> Complaint {
+fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Entry<'_>]) -> Complaint {
     let expected = match wanted {
         0 => format!("no call of {name}"),
         _ => format!("{phrase} {} of {name}", times(wanted)),
     };
-    let events = found.iter().take(WITNESS_LIMIT).map(|event| witness(event.seq, "called here")).collect();
+    let events = found.iter().take(WITNESS_LIMIT).map(|entry| witness(entry.event.seq, "called here")).collect();
     Complaint { expected, observed: times(found.len() as u64), events }
 }
 
-/// The first function of a sequence that does not follow its predecessor.
-fn disorder(calls: &[(&Event, Function)], wanted: &[String]) -> Option<Complaint> {
-    let mut rest = calls;
+/// The first call of a sequence that does not follow its predecessor.
+fn disorder(entries: &[Entry<'_>], wanted: &[String]) -> Option<Complaint> {
+    let mut rest = entries;
     let mut met: Vec<&Event> = Vec::new();
     for name in wanted {
-        let functions = named(name);
-        let Some(at) = rest.iter().position(|(_, function)| functions.contains(function)) else {
+        let Some(at) = rest.iter().position(|entry| entry.is(name)) else {
             let observed = match met.last() {
                 Some(_) => format!("no {name} after {}", wanted[met.len() - 1]),
                 None => format!("no {name}"),
             };
             let mut events: Vec<Witness> = met.iter().map(|event| witness(event.seq, "in order")).collect();
-            let early = of_function(calls, name);
-            events.extend(early.first().map(|event| witness(event.seq, "called too early")));
+            let early = called(entries, name);
+            events.extend(early.first().map(|entry| witness(entry.event.seq, "called too early")));
             events.sort_by_key(|witness| witness.seq);
             return Some(Complaint { expected: format!("in this order: {}", wanted.join(", ")), observed, events });
         };
-        met.push(rest[at].0);
+        met.push(rest[at].event);
         rest = &rest[at + 1..];
     }
     None
 }
 
-fn of_function<'e>(calls: &[(&'e Event, Function)], name: &str) -> Vec<&'e Event> {
-    let functions = named(name);
-    calls.iter().filter(|(_, function)| functions.contains(function)).map(|(event, _)| *event).collect()
+/// The first call of a plugin method that was made with other facts than these; there has to be one.
+fn misgiven(
+    scene: &Scene<'_>,
+    entries: &[Entry<'_>],
+    name: &str,
+    wanted: &BTreeMap<String, Predicate>,
+) -> Option<Complaint> {
+    let found = called(entries, name);
+    if found.is_empty() {
+        return Some(miscounted("at least", name, 1, &found));
+    }
+    let nothing = Facts::new();
+    found.into_iter().find_map(|entry| {
+        let facts = handed(scene, entry).unwrap_or(&nothing);
+        let mismatch = wanted.iter().find_map(|(path, one)| predicate::check(scene, facts, path, one))?;
+        Some(Complaint {
+            expected: format!("{name} is called with: {}", mismatch.expected),
+            observed: mismatch.observed,
+            events: vec![witness(entry.event.seq, "called here")],
+        })
+    })
 }
 
-/// The functions that a name stands for: one version, or all of them when it names none.
-fn named(name: &str) -> Vec<Function> {
-    Function::all().filter(|function| function.name() == name || function.base_name() == name).collect()
+/// What a call into the plugin was made with, as the worker reports it.
+fn handed<'s>(scene: &Scene<'s>, entry: &Entry<'_>) -> Option<&'s Facts> {
+    let Called::Plugin(_, number) = entry.what else { return None };
+    let calls = scene.observation.steps.iter().flat_map(|step| &step.plugin_calls);
+    calls.into_iter().find(|facts| facts.get("number").and_then(serde_json::Value::as_u64) == Some(number))
+}
+
+fn called<'a, 's>(entries: &'a [Entry<'s>], name: &str) -> Vec<&'a Entry<'s>> {
+    entries.iter().filter(|entry| entry.is(name)).collect()
 }
 
 fn times(count: u64) -> String {

@@ -27,7 +27,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn new(catalogue: &'a Catalogue, case: &'a PlannedCase, observation: &'a Observation) -> Self {
         let (outcomes, contradiction) = sort(case, observation);
         let births = case.steps.iter().enumerate();
-        let timeline = Timeline::new(observation);
+        let timeline = Timeline::new(observation, case.side());
         let contradiction = contradiction.or_else(|| marks::contradiction(observation, timeline.process));
         Self {
             catalogue,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use allocert_contract::trace::{Call, Event, Mark, What};
+use allocert_requirements::{Role, Side};
 
 use crate::judge::act::Act;
 use crate::observation::Observation;
@@ -40,7 +41,8 @@ pub(crate) struct Window {
 }
 
 impl Timeline {
-    pub(crate) fn new(observation: &Observation) -> Self {
+    /// `side` decides whether an allocation between harness marks is believed to be the worker's.
+    pub(crate) fn new(observation: &Observation, side: Side) -> Self {
         let events = &observation.events;
         let mut timeline = Self { process: marked_process(events), ..Self::default() };
         timeline.moments.reserve(events.len());
@@ -55,7 +57,7 @@ impl Timeline {
                 timeline.mark(mark, a, index, &mut step);
                 inside.mark(event.thread, mark);
             }
-            let subject = !inside.harness(event.thread) || takes_or_gives(event);
+            let subject = !inside.harness(event.thread) || (!stands_in(side) && takes_or_gives(event));
             timeline.moments.push(Moment { step, own: true, subject });
         }
         timeline
@@ -126,7 +128,12 @@ impl Inside {
     }
 }
 
-/// A worker allocates and frees nothing through the driver: such a call is the subject's, whatever marks stand around it.
+/// Whether the worker plays the partner of the subject, and so allocates as that partner would.
+fn stands_in(side: Side) -> bool {
+    matches!(side.role(), Role::Host | Role::Consumer)
+}
+
+/// Any other worker allocates and frees nothing through the driver, so such a call is the subject's, whatever marks stand around it.
 fn takes_or_gives(event: &Event) -> bool {
     call(event).is_some_and(|call| matches!(Act::of(call), Act::Take { .. } | Act::Give { .. }))
 }

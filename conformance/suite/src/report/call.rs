@@ -1,13 +1,28 @@
 //! Driver calls as text: `cuMemFree_v2(dptr=0x7d0000000000) = 201 CUDA_ERROR_INVALID_CONTEXT`.
 
 use allocert_contract::curesult;
-use allocert_contract::trace::{Call, Event, What};
+use allocert_contract::trace::{Call, Event, Mark, What};
+
+use crate::plugin::Method;
+
+/// Whether an event says more than where a step begins or ends.
+#[must_use]
+pub fn is_shown(event: &Event) -> bool {
+    match event.what {
+        What::Mark { mark, a, .. } => mark == Mark::HarnessBegin && a > 0,
+        _ => true,
+    }
+}
 
 /// One event in one line.
 #[must_use]
 pub fn render(event: &Event) -> String {
     match &event.what {
         What::Call(call) => render_call(call),
+        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if *number > 0 => match Method::from_code(*code) {
+            Some(method) => format!("call of the host into the plugin: {method}"),
+            None => format!("call {number} of the host into the plugin"),
+        },
         What::Mark { mark, a, .. } => format!("{mark:?} {a}"),
         What::Misuse { misuse, function, args } => format!("{function} misuse: {misuse:?} {:#x}", args[0]),
         What::Unsupported { function, .. } => format!("{function} is not part of the software driver"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use allocert_contract::trace::{Event, What};
+use allocert_contract::trace::Event;
 use allocert_requirements::Level;
 
 use crate::report::style::Palette;
@@ -185,8 +185,7 @@ fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Findin
 /// The calls that the finding points to and their neighbours.
 fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette) {
     let Some(observation) = &judged.observation else { return };
-    let calls: Vec<&Event> =
-        observation.events.iter().filter(|event| !matches!(event.what, What::Mark { .. })).collect();
+    let calls: Vec<&Event> = observation.events.iter().filter(|event| call::is_shown(event)).collect();
     let role = |event: &Event| finding.events.iter().find(|witness| witness.seq == event.seq);
     let meant: Vec<usize> = (0..calls.len()).filter(|index| role(calls[*index]).is_some()).collect();
     let near = |index: &usize| meant.iter().any(|at| at.abs_diff(*index) <= AROUND);

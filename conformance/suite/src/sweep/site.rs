@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use allocert_contract::trace::{Call, Function};
+use allocert_requirements::Side;
 
 use crate::judge::timeline::{Timeline, call};
 use crate::observation::Observation;
@@ -35,8 +36,8 @@ impl Site {
 }
 
 /// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and are no sites.
-pub(crate) fn sites(observation: &Observation) -> Vec<Site> {
-    let timeline = Timeline::new(observation);
+pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
+    let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();
     let mut counts = Counts::default();
     for (event, moment) in observation.events.iter().zip(&timeline.moments) {

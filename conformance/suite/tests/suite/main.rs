@@ -7,6 +7,7 @@ mod expectations;
 mod fixtures;
 mod kinds;
 mod plan;
+mod plugin;
 mod predicates;
 mod record;
 mod reports;

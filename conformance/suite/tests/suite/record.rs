@@ -4,7 +4,7 @@ use allocert_contract::trace::{Call, Event, Function, Mark, What};
 use allocert_suite::observation::{Captured, Ending, Facts, Observation, Outcome, Raised, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Judgement, Verdict};
-use allocert_suite::{Catalogue, fixture, judge};
+use allocert_suite::{Catalogue, Refusal, fixture, judge};
 use serde_json::{Value, json};
 
 pub(crate) const CONTEXT: u64 = 0xc0;
@@ -39,12 +39,21 @@ pub(crate) fn catalogue() -> Catalogue {
         let id = format!("EMM-CHECK-{}", check.to_uppercase());
         text.push_str(&entry(&id, level, &format!("  check: {check}\n")));
     }
-    Catalogue::from_files([("emm/test.yaml", text.as_str())]).expect("written here")
+    let host = format!(
+        "{}{}",
+        duty("EMM-T-03", "MUST", "host", ""),
+        duty("EMM-T-04", "MUST", "host", "  check: own_allocation\n")
+    );
+    Catalogue::from_files([("emm/test.yaml", text.as_str()), ("emm/host.yaml", &host)]).expect("written here")
 }
 
 fn entry(id: &str, level: &str, more: &str) -> String {
+    duty(id, level, "plugin", more)
+}
+
+fn duty(id: &str, level: &str, role: &str, more: &str) -> String {
     format!(
-        "- id: {id}\n  level: {level}\n  role: plugin\n  statement: Statement of {id}.\n  \
+        "- id: {id}\n  level: {level}\n  role: {role}\n  statement: Statement of {id}.\n  \
          source: {{text: a text, section: a section}}\n  versions: [one]\n  observed_by: [trace]\n{more}"
     )
 }
@@ -55,9 +64,13 @@ pub(crate) fn memalloc(expect: &str) -> PlannedCase {
 }
 
 pub(crate) fn case(rest: &str) -> PlannedCase {
-    let text = format!("# A case of the suite's own tests.\ncase: emm/test/case\nabout: a test\n{rest}");
-    let planned = fixture::plan_file("cases/emm/test/case.yaml", &text, &catalogue());
-    planned.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0)
+    case_of("emm", rest).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// A case of any side.
+pub(crate) fn case_of(side: &str, rest: &str) -> Result<PlannedCase, Box<Refusal>> {
+    let text = format!("# A case of the suite's own tests.\ncase: {side}/test/case\nabout: a test\n{rest}");
+    Ok(fixture::plan_file(&format!("cases/{side}/test/case.yaml"), &text, &catalogue())?.remove(0))
 }
 
 /// Plays worker and driver. Steps are 0 attach, 1 create, 2 and on the case's own.
@@ -69,10 +82,15 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A recorder after setup.
     pub(crate) fn new(case: PlannedCase) -> Self {
+        Self::bare(case).step(&[], json!({})).step(&[], json!({}))
+    }
+
+    /// A recorder before setup.
+    pub(crate) fn bare(case: PlannedCase) -> Self {
         let seen = Observation::silent(&case.id, Ending::Done);
         let mut recorder = Self { case, seen };
         recorder.mark(Mark::StepBegin, u64::from(u32::MAX));
-        recorder.step(&[], json!({})).step(&[], json!({}))
+        recorder
     }
 
     /// The next step makes these calls and returns these facts.
@@ -92,7 +110,7 @@ impl Recorder {
             self.event(What::Call(call.clone()));
         }
         self.mark(Mark::StepEnd, u64::from(index));
-        self.seen.steps.push(StepOutcome { index, outcome });
+        self.seen.steps.push(StepOutcome { index, outcome, plugin_calls: Vec::new() });
         self
     }
 
@@ -106,7 +124,7 @@ impl Recorder {
     pub(crate) fn silent(mut self, facts: Value) -> Self {
         let facts: Facts = serde_json::from_value(facts).expect("an object");
         let index = self.seen.steps.len() as u32;
-        self.seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(facts) });
+        self.seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(facts), plugin_calls: Vec::new() });
         self
     }
 
