@@ -16,6 +16,7 @@ mod host;
 mod image;
 mod ipc;
 mod memory;
+mod occupancy;
 mod pages;
 mod pointer;
 mod pool;

@@ -10,6 +10,7 @@ mod events;
 mod hostmemory;
 mod launch;
 mod memory;
+mod occupancy;
 mod pools;
 mod sharing;
 mod start;
@@ -17,6 +18,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*, pools::*, sharing::*,
-    start::*, streams::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*, occupancy::*,
+    pools::*, sharing::*, start::*, streams::*,
 };

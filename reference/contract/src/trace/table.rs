@@ -171,6 +171,10 @@ macro_rules! driver_functions {
                 4000 cuLaunchKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64, extra: u64) | cuLaunchKernel_ptsz;
                 9000 cuLaunchCooperativeKernel(function: u64, grid_dim_x: u32, grid_dim_y: u32, grid_dim_z: u32, block_dim_x: u32, block_dim_y: u32, block_dim_z: u32, shared_mem_bytes: u32, stream: u64, kernel_params: u64) | cuLaunchCooperativeKernel_ptsz;
                 11060 cuLaunchKernelEx(config: u64, function: u64, kernel_params: u64, extra: u64) | cuLaunchKernelEx_ptsz;
+                6050 cuOccupancyMaxActiveBlocksPerMultiprocessor(num_blocks: Out<i32>, function: u64, block_size: i32, dynamic_smem_size: usize);
+                7000 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(num_blocks: Out<i32>, function: u64, block_size: i32, dynamic_smem_size: usize, flags: u32);
+                6050 cuOccupancyMaxPotentialBlockSize(min_grid_size: Out<i32>, block_size: Out<i32>, function: u64, size_of_block: u64, dynamic_smem_size: usize, block_size_limit: i32);
+                7000 cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid_size: Out<i32>, block_size: Out<i32>, function: u64, size_of_block: u64, dynamic_smem_size: usize, block_size_limit: i32, flags: u32);
                 4000 cuProfilerStart();
                 4000 cuProfilerStop();
             }
@@ -300,9 +304,7 @@ macro_rules! driver_functions {
                 12010 cuMulticastAddDevice; 12010 cuMulticastBindAddr; 13010 cuMulticastBindAddr_v2;
                 12010 cuMulticastBindMem; 13010 cuMulticastBindMem_v2; 12010 cuMulticastCreate;
                 12010 cuMulticastGetGranularity; 12010 cuMulticastUnbind; 10020 cuOccupancyAvailableDynamicSMemPerBlock;
-                6050 cuOccupancyMaxActiveBlocksPerMultiprocessor;
-                7000 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags; 11070 cuOccupancyMaxActiveClusters;
-                6050 cuOccupancyMaxPotentialBlockSize; 7000 cuOccupancyMaxPotentialBlockSizeWithFlags;
+                11070 cuOccupancyMaxActiveClusters;
                 11070 cuOccupancyMaxPotentialClusterSize; 2000 cuParamSetSize; 2000 cuParamSetTexRef; 2000 cuParamSetf;
                 2000 cuParamSeti; 2000 cuParamSetv; 4000 cuProfilerInitialize;
                 10000 cuSignalExternalSemaphoresAsync | cuSignalExternalSemaphoresAsync_ptsz;

@@ -6,5 +6,6 @@ mod image;
 mod ipc;
 mod machine;
 mod memory;
+mod occupancy;
 mod pools;
 mod streams;
