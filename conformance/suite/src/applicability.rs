@@ -99,6 +99,43 @@ pub enum Reason {
     FaultNotReached {
         call: String,
     },
+    /// Accesses would race, but something that the trace does not show may have put them in order.
+    OrderUnknown {
+        because: Doubt,
+    },
+    /// No access of this step conflicts with one of the labelled step.
+    NothingToOrder {
+        step: u32,
+        after: String,
+    },
+    /// Nothing was seen to read or write the memory of this name.
+    NothingAccessed {
+        step: u32,
+        name: String,
+    },
+    /// The fact that should name a stream names none.
+    NoStream {
+        step: u32,
+        found: String,
+    },
+}
+
+/// What can put accesses in order without a trace of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// A call whose parameters are not known.
+    PassedOn { call: String, seq: u64 },
+    /// A function of the host in a stream.
+    HostFunction { seq: u64 },
+    /// A wait for an event that nobody created in the trace.
+    UnknownEvent { seq: u64 },
+    /// A stream is captured: its work is not run.
+    Capture { seq: u64 },
+    /// So many streams at a time are not told apart.
+    ManyStreams { limit: u64 },
+    /// Memory was read and written in so many pieces that they are not told apart.
+    ManyPieces,
 }
 
 impl fmt::Display for Reason {
@@ -123,6 +160,33 @@ impl fmt::Display for Reason {
             Self::FaultNotReached { call } => {
                 write!(f, "the call of {call} that was to fail was not made this time")
             }
+            Self::OrderUnknown { because } => {
+                write!(f, "whether accesses to memory are ordered is not known: {because}")
+            }
+            Self::NothingToOrder { step, after } => {
+                write!(f, "no access to memory in step {step} conflicts with one of `{after}`: nothing to order")
+            }
+            Self::NothingAccessed { step, name } => {
+                write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
+            }
+            Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PassedOn { call, seq } => {
+                write!(f, "{call} (#{seq}) was passed on by name alone and may have waited for anything")
+            }
+            Self::HostFunction { seq } => {
+                write!(f, "the function of the host that #{seq} queued may have told a thread of it")
+            }
+            Self::UnknownEvent { seq } => write!(f, "#{seq} waits for an event that was created out of sight"),
+            Self::Capture { seq } => write!(f, "a stream is captured from #{seq} on"),
+            Self::ManyStreams { limit } => write!(f, "there are more than {limit} streams at a time"),
+            Self::ManyPieces => f.write_str("memory was accessed in too many pieces"),
         }
     }
 }

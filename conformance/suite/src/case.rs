@@ -159,6 +159,10 @@ pub struct Expectation {
     pub calls: Option<Calls>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<Ordered>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covered_by: Option<CoveredBy>,
 }
 
 /// The kind of an error, the same for natively returned and Python errors.
@@ -210,6 +214,33 @@ pub struct Calls {
     /// The label of the step at whose beginning the window opens, instead of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+}
+
+/// All accesses to memory of this step that conflict with one of the labelled step come after it, whatever the device is free to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ordered {
+    /// The label of the earlier step.
+    pub after: String,
+}
+
+/// At the end of the step, all work on the memory is over for whoever synchronizes with the stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoveredBy {
+    /// A name whose facts have an address and a size.
+    pub memory: String,
+    /// `name.fact`: a stream's handle, 1 and 2 the default streams. Where there is none, all work is over for the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+}
+
+impl CoveredBy {
+    /// The names that it refers to.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let stream = self.stream.as_deref().map(|text| text.split('.').next().unwrap_or(text));
+        [self.memory.as_str()].into_iter().chain(stream)
+    }
 }
 
 /// What the subject may have written to standard error.

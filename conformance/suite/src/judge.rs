@@ -11,6 +11,7 @@ mod holdings;
 mod ledger;
 mod marks;
 mod misuse;
+mod order;
 mod predicate;
 mod process;
 mod scene;
@@ -40,6 +41,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     ledger::judge(&scene, &mut docket);
     bypass::judge(&scene, &mut docket);
     misuse::judge(&scene, &mut docket);
+    order::judge(&scene, &mut docket);
     context::judge(&scene, &mut docket);
     process::judge(&scene, &mut docket);
     if scene.observation.events_lost > 0 {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
 
-use crate::case::{Case, Expectation, Step, Through};
+use crate::case::{Case, CoveredBy, Expectation, Step, Through};
 use crate::operation::{Noun, Operation};
 use crate::sense::line;
 
@@ -103,13 +103,14 @@ impl Names {
         }
     }
 
-    /// Names inside predicates may be gone: their facts stay.
+    /// Names inside predicates and `covered_by` may be gone: their facts stay.
     fn predicates<'e>(&self, expectations: impl Iterator<Item = &'e Expectation> + Clone) -> Result<(), Complaint> {
         let returns = expectations.clone().filter_map(|expectation| expectation.returns.as_ref());
-        let calls = expectations.filter_map(|expectation| expectation.calls.as_ref());
+        let calls = expectations.clone().filter_map(|expectation| expectation.calls.as_ref());
         let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).flat_map(BTreeMap::values);
-        for (test, value) in predicates.flat_map(|predicate| &predicate.0) {
-            let Some(name) = test.name_in(value) else { continue };
+        let compared = predicates.flat_map(|predicate| &predicate.0).filter_map(|(test, value)| test.name_in(value));
+        let covered = expectations.filter_map(|expectation| expectation.covered_by.as_ref());
+        for name in compared.chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
                 let help = suggestion(name, self.bound.keys().map(String::as_str));
                 let message = format!("`{name}` is not bound by this or an earlier step");

@@ -6,7 +6,7 @@ use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 
-use crate::case::{Calls, Case, Expectation, Step, Through};
+use crate::case::{Calls, Case, Expectation, Ordered, Step, Through};
 use crate::plugin::Method;
 use crate::predicate::Predicate;
 
@@ -84,6 +84,11 @@ fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
     for (id, expectation) in &step.expect {
         check_requirement(id, line, sense)?;
         check_expectation(id, expectation, line, sense)?;
+        let own = expectation.ordered.as_ref().filter(|ordered| step.label.as_ref() == Some(&ordered.after));
+        if let Some(Ordered { after }) = own {
+            let message = format!("`{after}` is the label of this step, not of an earlier one");
+            return Err(sense.document.refuse_word(line, after, message));
+        }
     }
     Ok(())
 }
@@ -110,6 +115,13 @@ fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &S
     }
     if let Some(returns) = &expectation.returns {
         check_facts(returns, line, sense.document)?;
+    }
+    if let Some(Ordered { after }) = &expectation.ordered {
+        check_label(after, line, sense)?;
+    }
+    let stream = expectation.covered_by.as_ref().and_then(|covered| covered.stream.as_deref());
+    if let Some(stream) = stream.filter(|stream| !stream.contains('.')) {
+        return refuse(stream, format!("the stream of `covered_by` is `name.fact`, not `{stream}`"));
     }
     match &expectation.calls {
         Some(calls) => check_calls(calls, line, sense),
@@ -153,15 +165,16 @@ fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
         }
         check_facts(facts, line, sense.document)?;
     }
-    match since {
-        Some(label) if !sense.labels.contains(label.as_str()) => {
-            let mut refusal =
-                sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
-            refusal.help = suggestion(label, sense.labels.iter().copied());
-            Err(refusal)
-        }
-        _ => Ok(()),
+    since.as_ref().map_or(Ok(()), |label| check_label(label, line, sense))
+}
+
+fn check_label(label: &str, line: usize, sense: &Sense<'_>) -> Checked {
+    if sense.labels.contains(label) {
+        return Ok(());
     }
+    let mut refusal = sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
+    refusal.help = suggestion(label, sense.labels.iter().copied());
+    Err(refusal)
 }
 
 /// The calls of a host into the plugin are seen where the host is the subject.

@@ -173,10 +173,12 @@ pub enum Check {
     FinalizerError,
     /// A host called the driver for memory although it has a plugin.
     OwnAllocation,
+    /// Accesses to memory that conflict and can happen in either order.
+    Race,
 }
 
 impl Check {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Leak,
         Self::DoubleFree,
         Self::ForeignFree,
@@ -190,6 +192,7 @@ impl Check {
         Self::Chatter,
         Self::FinalizerError,
         Self::OwnAllocation,
+        Self::Race,
     ];
 
     /// The name that the catalogue's `check:` uses.
@@ -209,6 +212,7 @@ impl Check {
             Self::Chatter => "chatter",
             Self::FinalizerError => "finalizer_error",
             Self::OwnAllocation => "own_allocation",
+            Self::Race => "race",
         }
     }
 }

@@ -24,8 +24,11 @@ pub(crate) enum Act {
         start: u64,
         room: Room,
     },
-    /// Reads or writes device memory; an address of 0 is no address.
-    Touch([(u64, u64); 2]),
+    /// Writes and reads memory.
+    Touch {
+        write: Span,
+        read: Span,
+    },
     Retain {
         device: u64,
         context: u64,
@@ -40,6 +43,38 @@ pub(crate) enum Act {
         context: u64,
     },
     Nothing,
+}
+
+/// What a call reads or writes; an address of 0 is no address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) size_bytes: u64,
+    /// Whether it may be memory that the driver did not give, by the type of the parameter.
+    pub(crate) of: Of,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Of {
+    Device,
+    Host,
+    Either,
+}
+
+const NOTHING: Span = Span::device(0, 0);
+
+impl Span {
+    const fn device(start: u64, size_bytes: u64) -> Self {
+        Self { start, size_bytes, of: Of::Device }
+    }
+
+    const fn host(start: u64, size_bytes: u64) -> Self {
+        Self { start, size_bytes, of: Of::Host }
+    }
+
+    const fn either(start: u64, size_bytes: u64) -> Self {
+        Self { start, size_bytes, of: Of::Either }
+    }
 }
 
 impl Act {
@@ -60,22 +95,34 @@ impl Act {
             Function::cuMemFree_v2 | Function::cuMemFreeAsync => Self::Give { start: a, room: Room::Device },
             Function::cuMemFreeHost => Self::Give { start: a, room: Room::Host },
             Function::cuMemHostUnregister => Self::Give { start: a, room: Room::Registered },
-            Function::cuMemcpy
-            | Function::cuMemcpyAsync
-            | Function::cuMemcpyDtoD_v2
-            | Function::cuMemcpyDtoDAsync_v2 => Self::Touch([(a, c), (b, c)]),
-            Function::cuMemcpyHtoD_v2 | Function::cuMemcpyHtoDAsync_v2 => Self::Touch([(a, c), (0, 0)]),
-            Function::cuMemcpyDtoH_v2 | Function::cuMemcpyDtoHAsync_v2 => Self::Touch([(b, c), (0, 0)]),
-            Function::cuMemcpyPeer | Function::cuMemcpyPeerAsync => Self::Touch([(a, e), (c, e)]),
-            Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => Self::Touch([(a, c), (0, 0)]),
-            Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => Self::Touch([(a, c.saturating_mul(2)), (0, 0)]),
-            Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => Self::Touch([(a, c.saturating_mul(4)), (0, 0)]),
-            Function::cuIpcGetMemHandle => Self::Touch([(a, 1), (0, 0)]),
+            Function::cuMemcpy | Function::cuMemcpyAsync => {
+                Self::Touch { write: Span::either(a, c), read: Span::either(b, c) }
+            }
+            Function::cuMemcpyDtoD_v2 | Function::cuMemcpyDtoDAsync_v2 => {
+                Self::Touch { write: Span::device(a, c), read: Span::device(b, c) }
+            }
+            Function::cuMemcpyHtoD_v2 | Function::cuMemcpyHtoDAsync_v2 => {
+                Self::Touch { write: Span::device(a, c), read: Span::host(b, c) }
+            }
+            Function::cuMemcpyDtoH_v2 | Function::cuMemcpyDtoHAsync_v2 => {
+                Self::Touch { write: Span::host(a, c), read: Span::device(b, c) }
+            }
+            Function::cuMemcpyPeer | Function::cuMemcpyPeerAsync => {
+                Self::Touch { write: Span::device(a, e), read: Span::device(c, e) }
+            }
+            Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => Self::fill(a, c),
+            Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => Self::fill(a, c.saturating_mul(2)),
+            Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => Self::fill(a, c.saturating_mul(4)),
+            Function::cuIpcGetMemHandle => Self::Touch { write: NOTHING, read: Span::device(a, 1) },
             Function::cuDevicePrimaryCtxRetain => Self::Retain { device: a, context: out },
             Function::cuDevicePrimaryCtxRelease | Function::cuDevicePrimaryCtxRelease_v2 => Self::Release { device: a },
             Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => Self::ResetDevice { device: a },
             Function::cuCtxDestroy_v2 => Self::EndContext { context: a },
             _ => Self::Nothing,
         }
+    }
+
+    const fn fill(start: u64, size_bytes: u64) -> Self {
+        Self::Touch { write: Span::device(start, size_bytes), read: NOTHING }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
 
 use crate::case::{Teardown, Through};
-use crate::judge::act::{Act, Room};
+use crate::judge::act::{Act, Of, Room, Span};
 use crate::judge::docket::{Docket, Hit, witness};
 use crate::judge::holdings::{Complaint, Holdings};
 use crate::judge::scene::Scene;
@@ -104,7 +104,7 @@ impl Ledger<'_, '_> {
                 self.take(event, start, size_bytes, room, moment)
             }
             Act::Give { start, room } if start != 0 => self.give(event.seq, call, start, room, moment),
-            Act::Touch(ranges) if moment.subject => self.touch(event.seq, call, ranges, moment),
+            Act::Touch { write, read } if moment.subject => self.touch(event.seq, call, [write, read], moment),
             Act::Retain { device, context } if granted => {
                 let primary = self.contexts.entry(device).or_default();
                 primary.context = context;
@@ -218,9 +218,9 @@ impl Ledger<'_, '_> {
         (Check::ForeignFree, expected, observed, events)
     }
 
-    fn touch(&mut self, seq: u64, call: &Call, ranges: [(u64, u64); 2], moment: Moment) {
-        for (address, size_bytes) in ranges.into_iter().filter(|(address, size_bytes)| *address != 0 && *size_bytes > 0)
-        {
+    fn touch(&mut self, seq: u64, call: &Call, spans: [Span; 2], moment: Moment) {
+        let of_driver = |span: &Span| span.start != 0 && span.size_bytes > 0 && span.of != Of::Host;
+        for Span { start: address, size_bytes, .. } in spans.into_iter().filter(of_driver) {
             let Some((start, block)) = self.blocks.meeting(address, address.saturating_add(size_bytes)) else {
                 continue;
             };

@@ -11,7 +11,7 @@ pub(crate) const CONTEXT: u64 = 0xc0;
 pub(crate) const THREAD: u32 = 7;
 const PROCESS: u32 = 70;
 
-const CHECKS: [&str; 12] = [
+const CHECKS: [&str; 13] = [
     "leak",
     "double_free",
     "foreign_free",
@@ -24,6 +24,7 @@ const CHECKS: [&str; 12] = [
     "exit",
     "chatter",
     "finalizer_error",
+    "race",
 ];
 
 /// `EMM-T-01` is free for expectations, `EMM-OP-…` stand for operations, `EMM-CHECK-…` for the always-on checks.

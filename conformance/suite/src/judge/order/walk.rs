@@ -1,0 +1,311 @@
+//! The walk over a case's events: each call's effect on the order, and its accesses in it.
+
+use std::collections::HashMap;
+
+use allocert_contract::trace::{Call, Event, Function, Mark as Sign, What};
+
+use crate::applicability::Doubt;
+use crate::judge::act::{Act, Of, Room, Span};
+use crate::judge::order::access::{Kind, Mark, Pair};
+use crate::judge::order::arguments::Arguments;
+use crate::judge::order::clock::{Clock, Snapshot};
+use crate::judge::order::contexts::Contexts;
+use crate::judge::order::doubts::Doubts;
+use crate::judge::order::effect::{Effect, Host};
+use crate::judge::order::memory::Memory;
+use crate::judge::order::race::Races;
+use crate::judge::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
+use crate::judge::order::wanted::{Now, Wanted};
+use crate::judge::scene::Scene;
+use crate::judge::space::Space;
+use crate::judge::timeline::{CASE_MARK, Moment};
+
+pub(crate) struct Walk<'a> {
+    scene: &'a Scene<'a>,
+    streams: Streams,
+    /// What each event captured, if it was recorded.
+    events: HashMap<u64, Option<Snapshot>>,
+    allocations: Space<Allocation>,
+    memory: Memory,
+    contexts: Contexts,
+    arguments: Arguments<'a>,
+    /// Streams that are being captured.
+    captures: u32,
+    pub(crate) doubts: Doubts,
+    pub(crate) races: Races,
+    pub(crate) wanted: Wanted<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Allocation {
+    size_bytes: u64,
+    place: Place,
+}
+
+/// Where bytes lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Device,
+    /// On both sides, or device memory of unknown kind.
+    Managed,
+    Pinned,
+    Pageable,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(scene: &'a Scene<'a>) -> Self {
+        Self {
+            scene,
+            streams: Streams::default(),
+            events: HashMap::new(),
+            allocations: Space::default(),
+            memory: Memory::default(),
+            contexts: Contexts::default(),
+            arguments: Arguments::new(scene),
+            captures: 0,
+            doubts: Doubts::default(),
+            races: Races::default(),
+            wanted: Wanted::new(scene),
+        }
+    }
+
+    pub(crate) fn event(&mut self, index: usize, event: &Event, moment: Moment) {
+        match &event.what {
+            What::Call(call) => self.call(index, event, call, moment),
+            What::PassedOn { function, .. } => self.passed_on(event.seq, *function),
+            What::Mark { mark: Sign::StepEnd, a, .. } if *a != CASE_MARK => {
+                let caller = Caller { context: event.context, thread: event.thread, per_thread: false };
+                let (streams, memory, doubts) = (&mut self.streams, &self.memory, &mut self.doubts);
+                self.wanted.end(self.scene, *a, Now { streams, memory, doubts, caller });
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, index: usize, event: &Event, call: &Call, moment: Moment) {
+        if call.result != Some(0) {
+            if broken(call) {
+                self.streams.host_waits_for_contexts(|_| true);
+            }
+            return;
+        }
+        let caller = Caller { context: event.context, thread: event.thread, per_thread: call.per_thread };
+        let effect = Effect::of(call);
+        let lane = self.apply(effect, event.seq, caller);
+        let act = Act::of(call);
+        if let Act::Take { start, size_bytes, room } = act {
+            self.take(start, size_bytes, room, call.function);
+        }
+        if let Some(lane) = lane {
+            self.accesses(index, event, act, lane, moment);
+        }
+        match (act, effect) {
+            (Act::Give { start, .. }, _) => self.give(start, lane),
+            (Act::Retain { device, .. }, _) => self.contexts.retain(device),
+            (Act::Release { device }, _) if self.contexts.release(device) => self.end_device(device),
+            (Act::ResetDevice { device }, _) => self.end_device(device),
+            (_, Effect::Queue { host, .. }) if self.waits(host, act) => {
+                lane.into_iter().for_each(|lane| self.streams.host_waits_for_lane(lane));
+            }
+            (_, Effect::Peer { contexts }) => self.await_contexts(contexts, caller),
+            _ => {}
+        }
+        if self.streams.crowded {
+            self.doubts.meet(Doubt::ManyStreams { limit: LANE_LIMIT as u64 });
+        }
+    }
+
+    /// Brings the order up to date; the lane in which the call's accesses are, if it has any.
+    fn apply(&mut self, effect: Effect, seq: u64, caller: Caller) -> Option<u32> {
+        match effect {
+            Effect::Queue { stream, .. } => return Some(self.submit(stream, caller)),
+            Effect::Peer { contexts } => {
+                self.await_contexts(contexts, caller);
+                return Some(self.submit(0, caller));
+            }
+            Effect::Callback { stream } => {
+                let lane = self.submit(stream, caller);
+                let mut clock = Clock::default();
+                clock.absorb_lane(&self.streams.snapshot(lane));
+                self.doubts.raise(Doubt::HostFunction { seq }, clock);
+            }
+            Effect::CreateStream { handle, flags } => drop(self.streams.create(handle, flags, caller.context)),
+            Effect::DestroyStream { handle } => self.streams.destroy(handle),
+            Effect::CreateEvent { event } => drop(self.events.insert(event, None)),
+            Effect::DestroyEvent { event } => drop(self.events.remove(&event)),
+            Effect::Record { event, stream } => {
+                let lane = self.submit(stream, caller);
+                let seen = self.streams.snapshot(lane);
+                self.events.insert(event, Some(seen));
+            }
+            Effect::Wait { stream, event } => {
+                let lane = self.submit(stream, caller);
+                match self.events.get(&event) {
+                    Some(Some(seen)) => self.streams.wait(lane, seen),
+                    Some(None) => {}
+                    None => self.anything(Doubt::UnknownEvent { seq }),
+                }
+            }
+            Effect::AwaitStream { stream } => {
+                let lane = self.streams.lane(stream, caller);
+                self.streams.host_waits_for_stream(lane);
+            }
+            Effect::AwaitEvents(events) => {
+                for event in events {
+                    match self.events.get(&event) {
+                        Some(Some(seen)) => self.streams.host_waits(seen),
+                        Some(None) => {}
+                        None => self.anything(Doubt::UnknownEvent { seq }),
+                    }
+                }
+            }
+            Effect::AwaitContext { context } => {
+                let context = if context == 0 { caller.context } else { context };
+                self.streams.host_waits_for_contexts(|of| of == context);
+            }
+            Effect::AwaitDevice => {
+                let contexts = &self.contexts;
+                self.streams.host_waits_for_contexts(|of| contexts.share(of, caller.context));
+                return Some(HOST);
+            }
+            Effect::CreateContext { context, device } => self.contexts.begin(context, device),
+            Effect::Nothing => {}
+        }
+        None
+    }
+
+    fn submit(&mut self, stream: u64, caller: Caller) -> u32 {
+        let lane = self.streams.lane(stream, caller);
+        self.streams.submit(lane);
+        lane
+    }
+
+    fn await_contexts(&mut self, contexts: [u64; 2], caller: Caller) {
+        self.streams.host_waits_for_contexts(|of| of == caller.context || contexts.contains(&of));
+    }
+
+    fn end_device(&mut self, device: u64) {
+        let contexts = &self.contexts;
+        self.streams.host_waits_for_contexts(|of| contexts.device(of).is_none_or(|found| found == device));
+    }
+
+    fn passed_on(&mut self, seq: u64, function: Function) {
+        let (name, call) = (function.name(), function.name().to_owned());
+        if name.starts_with("cuStreamBeginCapture") || name.starts_with("cuStreamBeginRecapture") {
+            self.captures = self.captures.saturating_add(1);
+            self.doubts.meet(Doubt::Capture { seq });
+        } else if name.starts_with("cuStreamEndCapture") {
+            self.captures = self.captures.saturating_sub(1);
+        } else {
+            self.anything(Doubt::PassedOn { call, seq });
+        }
+    }
+
+    /// All that was queued so far may be over, or in whatever order.
+    fn anything(&mut self, doubt: Doubt) {
+        let mut clock = Clock::default();
+        self.streams.gather(&mut clock);
+        self.doubts.raise(doubt, clock);
+    }
+
+    fn accesses(&mut self, index: usize, event: &Event, act: Act, lane: u32, moment: Moment) {
+        let whole = |start: u64, size_bytes: u64| (start, start.saturating_add(size_bytes));
+        match act {
+            Act::Take { start, size_bytes, .. } => {
+                self.record(index, whole(start, size_bytes), Kind::Write, lane, moment);
+            }
+            Act::Give { start, .. } => {
+                if let Some(Allocation { size_bytes, .. }) = self.allocations.get(start).copied() {
+                    self.record(index, whole(start, size_bytes), Kind::Write, lane, moment);
+                }
+            }
+            Act::Touch { write, read } => {
+                for (span, kind) in [(read, Kind::Read), (write, Kind::Write)] {
+                    if self.place(span) != Place::Pageable {
+                        self.record(index, whole(span.start, span.size_bytes), kind, lane, moment);
+                    }
+                }
+            }
+            _ => {
+                while let Some(range) = self.arguments.next(event.seq) {
+                    self.record(index, range, Kind::Argument, lane, moment);
+                }
+            }
+        }
+    }
+
+    fn record(&mut self, index: usize, range: (u64, u64), kind: Kind, lane: u32, moment: Moment) {
+        let (start, end) = range;
+        if start == 0 || start >= end || self.captures > 0 || self.streams.crowded {
+            return;
+        }
+        let epoch = self.streams.tick(lane);
+        let mark = Mark { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
+        for (earlier, part) in self.memory.meeting(start, end) {
+            let loose = earlier.conflicts(&mark) && !self.streams.after(lane, earlier.epoch);
+            if loose && !self.doubts.cover(&earlier) {
+                self.races.add(self.scene, Pair { earlier, later: mark, part });
+            }
+        }
+        self.wanted.access(moment.step, range, mark, &self.streams, &mut self.doubts);
+        if lane != HOST {
+            let streams = &self.streams;
+            let past = |earlier: &Mark| {
+                let over = streams.after(HOST, earlier.epoch);
+                over || (mark.supersedes(earlier) && streams.after(lane, earlier.epoch))
+            };
+            self.memory.add(start, end, mark, past);
+        }
+    }
+
+    fn take(&mut self, start: u64, size_bytes: u64, room: Room, function: Function) {
+        if start == 0 {
+            return;
+        }
+        let place = match room {
+            Room::Device if function == Function::cuMemAllocManaged => Place::Managed,
+            Room::Device => Place::Device,
+            Room::Host | Room::Registered => Place::Pinned,
+        };
+        let end = start.saturating_add(size_bytes.max(1));
+        self.allocations.put(start, end, Allocation { size_bytes, place });
+        self.memory.forget(start, end);
+        self.wanted.forget(start, end);
+    }
+
+    /// What was freed in a stream is remembered until its addresses are given out again.
+    fn give(&mut self, start: u64, lane: Option<u32>) {
+        let Some(Allocation { size_bytes, .. }) = self.allocations.remove(start) else { return };
+        if lane == Some(HOST) {
+            self.memory.forget(start, start.saturating_add(size_bytes.max(1)));
+        }
+    }
+
+    fn place(&self, span: Span) -> Place {
+        match self.allocations.at(span.start) {
+            Some((_, allocation)) => allocation.place,
+            None if span.of == Of::Device => Place::Managed,
+            None => Place::Pageable,
+        }
+    }
+
+    fn waits(&self, host: Host, act: Act) -> bool {
+        // Of a copy whose addresses are not known, the host waits for the end.
+        let (write, read) = match act {
+            Act::Touch { write, read } => (self.place(write), self.place(read)),
+            _ => (Place::Pageable, Place::Pageable),
+        };
+        let of_host = |place: Place| matches!(place, Place::Pinned | Place::Pageable);
+        match host {
+            Host::GoesOn => false,
+            Host::WaitsForCopy => (write, read) != (Place::Device, Place::Device),
+            Host::WaitsForPageable => write == Place::Pageable || (of_host(write) && of_host(read)),
+            Host::WaitsForVisible => write != Place::Device,
+        }
+    }
+}
+
+/// A kernel has broken the context: nothing of it runs any more.
+fn broken(call: &Call) -> bool {
+    !call.injected && matches!(call.result, Some(700 | 702 | 714..=719))
+}
