@@ -71,6 +71,31 @@ impl Driver {
         check("cuCtxPopCurrent", unsafe { sys::cuCtxPopCurrent_v2(&raw mut raw) })
     }
 
+    /// Makes `call`, and again with the context pushed if the driver wants one. Calls that release mostly work without;
+    /// pushing first would cost two calls every time, and fail for a context that is going away.
+    pub fn in_context(self, context: Context, call: impl Fn() -> Result<(), DriverError>) -> Result<(), DriverError> {
+        match call() {
+            Err(error) if error.code() == Some(DriverError::INVALID_CONTEXT) => {
+                self.ctx_push_current(context)?;
+                let result = call();
+                self.ctx_pop_current()?;
+                result
+            }
+            result => result,
+        }
+    }
+
+    /// `CU_POINTER_ATTRIBUTE_CONTEXT` of `cuPointerGetAttribute`: where the memory at `pointer` belongs. Memory of a pool
+    /// belongs to no context.
+    pub fn pointer_get_context(self, pointer: u64) -> Result<Option<Context>, DriverError> {
+        let mut raw: sys::CUcontext = ptr::null_mut();
+        let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT;
+        // SAFETY: the out pointer is valid for a write of a CUcontext, which is what this attribute is.
+        let result = unsafe { sys::cuPointerGetAttribute((&raw mut raw).cast(), attribute, pointer) };
+        check("cuPointerGetAttribute", result)?;
+        Ok(Context::from_driver(raw))
+    }
+
     /// `cuDevicePrimaryCtxRetain` for the device with this ordinal.
     pub fn primary_ctx_retain(self, ordinal: i32) -> Result<Context, DriverError> {
         let device = self.device_get(ordinal)?;

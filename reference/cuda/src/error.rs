@@ -13,6 +13,8 @@ pub enum DriverError {
 }
 
 impl DriverError {
+    /// `CUDA_ERROR_INVALID_VALUE`.
+    pub const INVALID_VALUE: u32 = CUresult::CUDA_ERROR_INVALID_VALUE as u32;
     /// `CUDA_ERROR_OUT_OF_MEMORY`.
     pub const OUT_OF_MEMORY: u32 = CUresult::CUDA_ERROR_OUT_OF_MEMORY as u32;
     /// `CUDA_ERROR_INVALID_CONTEXT`: also what a call answers that needs a current context and has none.

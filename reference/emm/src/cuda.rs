@@ -15,21 +15,6 @@ impl Cuda {
     pub const fn new(driver: allocert_cuda::Driver, context: Context, device: i32) -> Self {
         Self { driver, context, device }
     }
-
-    /// Makes `call`, and again with the context pushed if the driver wants one. The calls that come here
-    /// mostly work without; pushing first would cost two calls every time, and fail for a context that
-    /// is going away.
-    fn in_context(&self, call: impl Fn() -> Result<(), DriverError>) -> Result<(), DriverError> {
-        match call() {
-            Err(error) if error.code() == Some(DriverError::INVALID_CONTEXT) => {
-                self.driver.ctx_push_current(self.context)?;
-                let result = call();
-                self.driver.ctx_pop_current()?;
-                result
-            }
-            result => result,
-        }
-    }
 }
 
 impl Driver for Cuda {
@@ -38,7 +23,7 @@ impl Driver for Cuda {
     }
 
     fn mem_free(&self, pointer: u64) -> Result<(), DriverError> {
-        self.in_context(|| self.driver.mem_free(pointer))
+        self.driver.in_context(self.context, || self.driver.mem_free(pointer))
     }
 
     fn mem_info(&self) -> Result<MemoryInfo, DriverError> {
@@ -54,7 +39,7 @@ impl Driver for Cuda {
     }
 
     fn host_free(&self, pointer: usize) -> Result<(), DriverError> {
-        self.in_context(|| self.driver.mem_free_host(pointer))
+        self.driver.in_context(self.context, || self.driver.mem_free_host(pointer))
     }
 
     fn host_register(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<(), DriverError> {
@@ -62,7 +47,7 @@ impl Driver for Cuda {
     }
 
     fn host_unregister(&self, pointer: usize) -> Result<(), DriverError> {
-        self.in_context(|| self.driver.mem_host_unregister(pointer))
+        self.driver.in_context(self.context, || self.driver.mem_host_unregister(pointer))
     }
 
     fn host_device_pointer(&self, pointer: usize) -> Result<u64, DriverError> {

@@ -13,6 +13,7 @@ use crate::workspace::{self, members};
 #[case("allocert-libcuda", &["allocert-contract", "allocert-driver"])]
 #[case("allocert-cuda", &["allocert-contract"])]
 #[case("allocert-abi", &["allocert-contract"])]
+#[case("allocert-cai", &["allocert-contract", "allocert-cuda"])]
 #[case("allocert-emm", &["allocert-contract", "allocert-cuda"])]
 #[case("allocert-emm-so", &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm"])]
 #[case("allocert-suite", &["allocert-contract", "allocert-requirements", "allocert-fixtures"])]
