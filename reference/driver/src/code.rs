@@ -33,6 +33,8 @@ struct Function {
     image: u64,
     name: String,
     layout: Layout,
+    /// As `cuFuncSetAttribute` left it.
+    most_shared_bytes: i32,
 }
 
 impl Code {
@@ -43,6 +45,9 @@ impl Code {
 
 /// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and binary version, cache mode, maximum dynamic shared bytes.
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 
 impl Driver {
     /// `cuModuleLoadData`. No `kernels`: the image is opaque.
@@ -77,7 +82,12 @@ impl Driver {
             Some(kernels) => kernels.layout(name).ok_or(CudaError::NOT_FOUND)?,
             None => None,
         };
-        let function = self.code.functions.insert(Function { image: handle, name: name.to_owned(), layout });
+        let function = self.code.functions.insert(Function {
+            image: handle,
+            name: name.to_owned(),
+            layout,
+            most_shared_bytes: FUNCTION_ATTRIBUTES[MAX_DYNAMIC_SHARED_SIZE_BYTES as usize],
+        });
         self.image(handle)?.functions.push((name.to_owned(), function));
         Ok(function)
     }
@@ -89,8 +99,20 @@ impl Driver {
 
     /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
     pub fn function_attribute(&mut self, handle: u64, attribute: u32) -> Result<i32> {
-        self.function(handle)?;
-        Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0))
+        let function = self.function(handle)?;
+        match attribute {
+            MAX_DYNAMIC_SHARED_SIZE_BYTES => Ok(function.most_shared_bytes),
+            _ => Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0)),
+        }
+    }
+
+    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory is kept, all else accepted.
+    pub fn function_set_attribute(&mut self, handle: u64, attribute: u32, value: i32) -> Result {
+        let function = self.function(handle)?;
+        if attribute == MAX_DYNAMIC_SHARED_SIZE_BYTES {
+            function.most_shared_bytes = value;
+        }
+        Ok(())
     }
 
     /// `cuKernelGetFunction`: kernels and functions are the same thing here.
@@ -136,11 +158,11 @@ impl Driver {
         self.code.images.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
     }
 
-    fn function(&mut self, handle: u64) -> Result<&Function> {
+    fn function(&mut self, handle: u64) -> Result<&mut Function> {
         self.initialized()?;
         if self.code.functions.get(handle).is_err() {
             self.note(Misuse::UnknownObject, [handle, 0]);
         }
-        self.code.functions.get(handle).map_err(|_| CudaError::INVALID_HANDLE)
+        self.code.functions.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
     }
 }

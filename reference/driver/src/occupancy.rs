@@ -3,6 +3,7 @@
 
 use crate::{
     Driver,
+    code::MAX_DYNAMIC_SHARED_SIZE_BYTES,
     error::{CudaError, Result},
 };
 
@@ -12,7 +13,6 @@ const MULTIPROCESSOR_COUNT: u32 = 16;
 const MAX_THREADS_PER_MULTIPROCESSOR: u32 = 39;
 const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: u32 = 81;
 const MAX_REGISTERS_PER_MULTIPROCESSOR: u32 = 82;
-const MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: u32 = 97;
 const MAX_BLOCKS_PER_MULTIPROCESSOR: u32 = 106;
 const RESERVED_SHARED_MEMORY_PER_BLOCK: u32 = 111;
 /// `CU_FUNC_ATTRIBUTE_NUM_REGS`
@@ -24,9 +24,9 @@ impl Driver {
         let registers = u64::try_from(self.function_attribute(function, NUM_REGS)?).unwrap_or(0);
         let threads = u64::try_from(block_threads).ok().filter(|threads| *threads > 0);
         let threads = threads.ok_or(CudaError::INVALID_VALUE)?;
-        if threads > self.limit(MAX_THREADS_PER_BLOCK)?
-            || shared_bytes > self.limit(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
-        {
+        let most_shared_bytes = self.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        let too_shared = shared_bytes > u64::try_from(most_shared_bytes).unwrap_or(0);
+        if too_shared || threads > self.limit(MAX_THREADS_PER_BLOCK)? {
             return Ok(0);
         }
         let threads = threads.next_multiple_of(self.limit(WARP_SIZE)?);

@@ -66,8 +66,8 @@ pub(crate) fn cuFuncGetParamCount(call: &mut Call, function: u64, count: Out<usi
     Ok(())
 }
 
-pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, _: u32, _: i32) -> Result {
-    call.driver.function_exists(function)
+pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, attribute: u32, value: i32) -> Result {
+    call.driver.function_set_attribute(function, attribute, value)
 }
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
@@ -129,8 +129,8 @@ pub(crate) fn cuKernelGetParamCount(call: &mut Call, kernel: u64, count: Out<usi
     cuFuncGetParamCount(call, kernel, count)
 }
 
-pub(crate) fn cuKernelSetAttribute(call: &mut Call, _: u32, _: i32, kernel: u64, _: i32) -> Result {
-    call.driver.function_exists(kernel)
+pub(crate) fn cuKernelSetAttribute(call: &mut Call, attribute: u32, value: i32, kernel: u64, _: i32) -> Result {
+    call.driver.function_set_attribute(kernel, attribute, value)
 }
 
 pub(crate) fn cuProfilerStart(_: &mut Call) -> Result {
