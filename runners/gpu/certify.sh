@@ -8,6 +8,7 @@
 #
 #   OUT       where the reports go: NAME.txt for a person, NAME.jsonl.gz for `allocert judge` (default: ./out)
 #   PYTHON    the interpreter (default: python3)
+#   OWN       1: what is not among the wheels comes from that interpreter's own packages
 #   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in emm/info
 #   FILTER    only these cases, e.g. emm/info
 #   SUBJECTS  names from the list below (default: all)
@@ -17,26 +18,13 @@
 set -uo pipefail
 
 out=${OUT:-out}
-python=${PYTHON:-python3}
 jobs=${JOBS:-4}
 filter=${FILTER:-*}
 subjects=${SUBJECTS:-reference numba allocert rmm}
 failed=0
 
-say() { printf 'certify: %s\n' "$*"; }
-give_up() { say "$*" >&2; exit 1; }
-
-[ $# -gt 0 ] || give_up "no wheels given; usage: OUT=results $0 WHEEL..."
+source "$(dirname "$0")/environment.sh" "$@"
 mkdir -p "$out" || give_up "cannot make $out"
-home=$(mktemp -d) || give_up "cannot make a temporary folder"
-trap 'rm -rf "$home"' EXIT
-
-# A folder of an environment of its own, rather than one on PYTHONPATH: libraries look for NVIDIA's files in site-packages.
-"$python" -m venv --without-pip "$home/env" || give_up "$python cannot make an environment"
-interpreter=$home/env/bin/python
-site=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || give_up "$interpreter does not run"
-"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-compile --target "$site" "$@" ||
-  give_up "the wheels cannot be installed; do they fit $("$python" --version)?"
 allocert=$site/allocert/bin/allocert
 [ -f "$allocert" ] || give_up "the wheel of allocert is not among those given: it holds the program"
 chmod +x "$allocert"

@@ -1,31 +1,61 @@
-//! What runs when the last reference to an allocation is gone.
+//! What gives an allocation back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_emm::Token;
 use pyo3::prelude::*;
 
 use crate::manager::Core;
 
-/// Releases one allocation when called. Safe on any thread, with or without a current context, after `reset()` and while
-/// the interpreter shuts down; never raises. It keeps the manager behind it alive, but no Python object.
+/// Releases one allocation when it is called, and otherwise when its own last reference goes; never twice. Safe on any thread, with
+/// or without a current context, after `reset()` and while the interpreter shuts down; never raises. It keeps the manager
+/// behind it alive, but no Python object.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Finalizer {
     core: Arc<Core>,
+    /// Names the allocation; never 0, never given twice by one manager.
     token: Token,
+    alive: AtomicBool,
 }
 
 impl Finalizer {
-    pub(crate) fn new(core: Arc<Core>, token: u64) -> Self {
-        Self { core, token: Token(token) }
+    pub(crate) fn new(core: Arc<Core>, token: Token) -> Self {
+        Self { core, token, alive: AtomicBool::new(true) }
+    }
+
+    fn release(&self) {
+        if self.alive.swap(false, Ordering::AcqRel) {
+            // Whatever the driver answers, the token is spent, and nobody above a finalizer could act on an error.
+            let _ = self.core.manager.release(self.token);
+        }
     }
 }
 
 #[pymethods]
 impl Finalizer {
     fn __call__(&self, py: Python<'_>) {
-        // Whatever the driver answers, the token is spent, and nobody above a finalizer could act on an error.
-        let _ = py.detach(|| self.core.manager.release(self.token));
+        py.detach(|| self.release());
+    }
+
+    /// Whether it has not released anything yet.
+    #[getter]
+    fn alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    #[getter]
+    fn token(&self) -> u64 {
+        self.token.0
+    }
+}
+
+impl Drop for Finalizer {
+    /// Lets other threads run meanwhile: a driver that waits for the device may wait for a callback in Python.
+    fn drop(&mut self) {
+        if *self.alive.get_mut() && Python::try_attach(|py| py.detach(|| self.release())).is_none() {
+            self.release();
+        }
     }
 }

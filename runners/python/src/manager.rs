@@ -60,8 +60,11 @@ impl Manager {
         py.detach(|| self.core.manager.initialize()).map_err(raised)
     }
 
-    fn memalloc(&self, py: Python<'_>, size_bytes: u64) -> PyResult<Memory> {
-        py.detach(|| self.core.manager.memalloc(size_bytes)).map(Memory::from).map_err(raised)
+    /// (device address, size in bytes, finalizer): one call and one object, because this is the hot path.
+    fn memalloc(&self, py: Python<'_>, size_bytes: u64) -> PyResult<(u64, u64, Finalizer)> {
+        let memory = py.detach(|| self.core.manager.memalloc(size_bytes)).map_err(raised)?;
+        let finalizer = Finalizer::new(Arc::clone(&self.core), memory.token);
+        Ok((memory.device_pointer, memory.size_bytes, finalizer))
     }
 
     fn memhostalloc(
@@ -82,7 +85,7 @@ impl Manager {
 
     /// The finalizer of the allocation with this token.
     fn finalizer(&self, token: u64) -> Finalizer {
-        Finalizer::new(Arc::clone(&self.core), token)
+        Finalizer::new(Arc::clone(&self.core), Token(token))
     }
 
     /// (free, total) bytes of device memory.

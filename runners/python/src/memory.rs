@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// One allocation or pinned region. Addresses are integers, 0 for none.
+/// One page-locked allocation or pinned region. Addresses are integers, 0 for none.
 #[pyclass(frozen, get_all, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Memory {

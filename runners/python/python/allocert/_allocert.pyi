@@ -6,7 +6,7 @@ class DriverError(Exception):
     args: tuple[str, int | None]
 
 class Memory:
-    """One allocation or pinned region."""
+    """One page-locked allocation or pinned region."""
 
     device_pointer: int
     host_pointer: int
@@ -21,7 +21,11 @@ class IpcHandle:
     offset_bytes: int
 
 class Finalizer:
-    """Releases one allocation when called: on any thread, with or without a context, at any time. Raises nothing."""
+    """Releases one allocation when it is called, and otherwise when its own last reference goes: on any thread, with or without
+    a context, at any time. Raises nothing."""
+
+    alive: bool
+    token: int
 
     def __call__(self) -> None: ...
 
@@ -31,7 +35,7 @@ class Manager:
 
     def __new__(cls, kind: str, context: int, device: int) -> Manager: ...
     def initialize(self) -> None: ...
-    def memalloc(self, size_bytes: int) -> Memory: ...
+    def memalloc(self, size_bytes: int) -> tuple[int, int, Finalizer]: ...
     def memhostalloc(self, size_bytes: int, mapped: bool, portable: bool, write_combined: bool) -> Memory: ...
     def mempin(self, pointer: int, size_bytes: int, mapped: bool) -> Memory: ...
     def finalizer(self, token: int) -> Finalizer: ...

@@ -35,14 +35,12 @@ from ._allocert import Manager as _Manager
 __all__ = ["DeferredManager", "HostOnlyManager", "IpcHandle", "PoolManager"]
 
 _HANDLE_BYTES = 64
+CUdeviceptr = binding.CUdeviceptr
 
 
 class DeviceMemory(MemoryPointer):
-    """Device memory of a reference manager."""
-
-    def __init__(self, context, memory, finalizer):
-        self.token = memory.token
-        super().__init__(context, binding.CUdeviceptr(memory.device_pointer), memory.size_bytes, finalizer=finalizer)
+    """Device memory of a reference manager. Its finalizer is the native one rather than a `weakref.finalize` around it, which
+    takes longer than the allocation: it releases when it is called, or with the memory that it is an attribute of."""
 
 
 class _Mapped(MappedMemory):
@@ -89,10 +87,12 @@ def _asked(function, *arguments):
     try:
         return function(*arguments)
     except DriverError as error:
-        message, code = error.args
-        if code is None:
-            raise
-        raise CudaAPIError(binding.CUresult(code), message) from None
+        raise _as_numba_does(error) from None
+
+
+def _as_numba_does(error):
+    message, code = error.args
+    return error if code is None else CudaAPIError(binding.CUresult(code), message)
 
 
 class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
@@ -106,6 +106,7 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         if self.context is not None:
             self._proxy = weakref.proxy(self.context)
             self._manager = _asked(_Manager, self._kind, int(self.context.handle), int(self.context.device.id))
+            self._memalloc = self._manager.memalloc
 
     @property
     def interface_version(self):
@@ -115,8 +116,14 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         _asked(self._manager.initialize)
 
     def memalloc(self, size):
-        memory = _asked(self._manager.memalloc, size)
-        return DeviceMemory(self._proxy, memory, self._manager.finalizer(memory.token))
+        try:
+            address, size, finalizer = self._memalloc(size)
+        except DriverError as error:
+            raise _as_numba_does(error) from None
+        memory = DeviceMemory(self._proxy, CUdeviceptr(address), size)
+        memory._finalizer = finalizer
+        memory.is_managed = True
+        return memory
 
     def memhostalloc(self, size, mapped=False, portable=False, wc=False):
         memory = _asked(self._manager.memhostalloc, size, mapped, portable, wc)
@@ -151,7 +158,7 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
             made = super().get_ipc_handle(memory)
             return IpcHandle(memory, made.handle, memory.size, made.source_info, made.offset)
         offset_in_base = int(memory.device_pointer) - int(base.device_pointer)
-        made = _asked(self._manager.get_ipc_handle, base.token, offset_in_base)
+        made = _asked(self._manager.get_ipc_handle, base._finalizer.token, offset_in_base)
         identity = self.context.device.get_device_identity()
         return IpcHandle(memory, _driver_handle(made.handle), memory.size, identity, made.offset_bytes)
 
