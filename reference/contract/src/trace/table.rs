@@ -157,6 +157,7 @@ macro_rules! driver_functions {
                 3020 cuModuleGetGlobal_v2(dptr: Out<u64>, bytes: Out<usize>, module: u64, name: u64);
                 2020 cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: u64);
                 9000 cuFuncSetAttribute(function: u64, attribute: u32, value: i32);
+                2000 cuFuncSetBlockShape(function: u64, x: i32, y: i32, z: i32);
                 12040 cuFuncGetParamInfo(function: u64, index: usize, offset: Out<usize>, size: Out<usize>);
                 13020 cuFuncGetParamCount(function: u64, count: Out<usize>);
                 12000 cuLibraryLoadData(library: Out<u64>, code: u64, jit_options: u64, jit_options_values: u64, num_jit_options: u32, library_options: u64, library_option_values: u64, num_library_options: u32);
@@ -204,7 +205,7 @@ macro_rules! driver_functions {
                 12040 cuDeviceUnregisterAsyncNotification; 2000 cuEventDestroy; 10000 cuExternalMemoryGetMappedBuffer;
                 10000 cuExternalMemoryGetMappedMipmappedArray; 13050 cuFabricCpyBatchAsync | cuFabricCpyBatchAsync_ptsz;
                 11030 cuFlushGPUDirectRDMAWrites; 11000 cuFuncGetModule; 12030 cuFuncGetName;
-                12040 cuFuncIsLoaded; 12040 cuFuncLoad; 2000 cuFuncSetBlockShape;
+                12040 cuFuncIsLoaded; 12040 cuFuncLoad;
                 3000 cuFuncSetCacheConfig; 4020 cuFuncSetSharedMemConfig; 2000 cuFuncSetSharedSize; 3000 cuGetExportTable;
                 11070 cuGraphAddBatchMemOpNode; 10000 cuGraphAddChildGraphNode; 10000 cuGraphAddDependencies;
                 12030 cuGraphAddDependencies_v2; 10000 cuGraphAddEmptyNode; 11010 cuGraphAddEventRecordNode;

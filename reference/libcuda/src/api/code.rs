@@ -70,6 +70,13 @@ pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, attribute: u32,
     call.driver.function_set_attribute(function, attribute, value)
 }
 
+/// For the launches of CUDA 3, which are not part of the software driver; those of CUDA 4 name their block themselves. PyCUDA calls it
+/// before each of these.
+pub(crate) fn cuFuncSetBlockShape(call: &mut Call, function: u64, x: i32, y: i32, z: i32) -> Result {
+    call.driver.function_exists(function)?;
+    if x > 0 && y > 0 && z > 0 { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
+}
+
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
 pub(crate) fn cuLibraryLoadData(
     call: &mut Call,

@@ -141,7 +141,7 @@ fn at<T>(value: &T) -> u64 {
 }
 
 #[test]
-fn the_parameters_of_a_kernel_can_be_asked_for() {
+fn a_kernel_can_be_asked_for_its_parameters_and_told_its_block() {
     in_child(|| {
         let cuda = Cuda::up();
         let (mut module, mut mix, mut offset, mut size, mut count) = (0, 0, 0, 0, 0);
@@ -151,6 +151,8 @@ fn the_parameters_of_a_kernel_can_be_asked_for() {
         assert_eq!((offset, size), (8, 24));
         assert_eq!(cuda.cuFuncGetParamInfo(mix, 4, &mut offset, &mut size), 1, "there are four");
         assert_eq!((cuda.cuFuncGetParamCount(mix, &mut count), count), (0, 4));
+        assert_eq!(cuda.cuFuncSetBlockShape(mix, 8, 1, 1), 0);
+        assert_eq!((cuda.cuFuncSetBlockShape(mix, 8, 0, 1), cuda.cuFuncSetBlockShape(8, 8, 1, 1)), (1, 400));
         assert_eq!(cuda.cuKernelGetParamInfo(mix, 3, &mut offset, &mut size), 0);
         assert_eq!((offset, size), (40, 8));
     });

@@ -74,6 +74,7 @@ functions! {
     cuModuleGetFunction(function: &mut u64, module: u64, name: *const std::ffi::c_char);
     cuFuncGetParamInfo(function: u64, index: usize, offset: &mut usize, size: &mut usize);
     cuKernelGetParamInfo(kernel: u64, index: usize, offset: &mut usize, size: &mut usize);
+    cuFuncSetBlockShape(function: u64, x: i32, y: i32, z: i32);
     cuFuncGetParamCount(function: u64, count: &mut usize);
     cuMemAllocManaged(dptr: &mut u64, bytes: usize, flags: u32);
     cuMemHostRegister_v2(host: u64, bytes: usize, flags: u32);
