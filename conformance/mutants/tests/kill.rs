@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync;
 use std::thread;
 
-use allocert_requirements::{Catalogue, Flavor, Mutant, mutant};
+use allocert_requirements::{Catalogue, Flavor, Interface, Mutant, mutant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{fixture, run};
 
@@ -36,7 +36,8 @@ fn every_native_mutant_is_found_out() {
     let plan = plan();
     let mutants: Vec<Mutant> =
         registry().into_iter().filter(|mutant| mutant.flavor == Flavor::Native && !mutant.faults).collect();
-    let matrix = all(&mutants, |mutant| examine(&mutant.subject, &filter(&plan, mutant), &[]));
+    let matrix =
+        all(&mutants, |mutant| examine(&mutant.subject, &filter(&plan, mutant), &["--profile", &profile(mutant)]));
     let mut wrong = Vec::new();
     for (mutant, found) in mutants.iter().zip(&matrix) {
         println!("{:24} {}", mutant.name, row(mutant, found));
@@ -109,6 +110,16 @@ fn filter(plan: &[PlannedCase], mutant: &Mutant) -> String {
         }
     }
     format!("{{{}}}", names.into_iter().collect::<Vec<_>>().join(","))
+}
+
+/// The profile that contains all of what this mutant breaks.
+fn profile(mutant: &Mutant) -> String {
+    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
+    let broken: Vec<_> = mutant.breaks.iter().filter_map(|id| catalogue.get(id)).collect();
+    let mut profiles: Vec<_> = catalogue.profiles(Interface::Emm).collect();
+    profiles.sort_by_key(|profile| !profile.default);
+    let fits = profiles.into_iter().find(|profile| broken.iter().all(|requirement| profile.contains(requirement)));
+    fits.unwrap_or_else(|| panic!("no profile contains all of what {} breaks", mutant.name)).name.clone()
 }
 
 /// Runs the cases on a mutant: what was found against it.

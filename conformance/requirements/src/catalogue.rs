@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::profile::{self, Difference, Profile};
 use crate::requirement::Requirement;
 use crate::side::{Interface, Side};
 use crate::yaml::{Document, Refusal, Spanned, suggestion};
@@ -9,12 +10,16 @@ use crate::yaml::{Document, Refusal, Spanned, suggestion};
 /// `(path below catalogue/, text)` of every catalogue file, in the order of their paths.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
-/// Every requirement of every interface.
+/// Every requirement of every interface, and the profile that is in force.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     requirements: BTreeMap<String, Requirement>,
     operations: BTreeMap<(Side, String), String>,
     checks: BTreeMap<(Side, String), String>,
+    profiles: Vec<Profile>,
+    differences: Vec<Difference>,
+    /// Nothing where all requirements are judged.
+    chosen: Option<Profile>,
 }
 
 impl Catalogue {
@@ -32,12 +37,20 @@ impl Catalogue {
     /// One refusal for each file that is not accepted.
     pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Vec<Refusal>> {
         let mut catalogue = Self::default();
-        let mut refusals = Vec::new();
-        for (file, text) in files {
-            let document = Document { noun: "catalogue", file, text };
-            if let Err(refusal) = catalogue.add(&document) {
-                refusals.push(*refusal);
-            }
+        let documents: Vec<Document<'_>> =
+            files.into_iter().map(|(file, text)| Document { noun: "catalogue", file, text }).collect();
+        let (profiles, requirements): (Vec<_>, Vec<_>) =
+            documents.iter().partition(|document| profile::interface_of(document).is_some());
+        // Differences name requirements, so those come first.
+        let mut refusals = refused(&requirements, |document| catalogue.add(document));
+        if refusals.is_empty() {
+            refusals = refused(&profiles, |document| catalogue.add_profiles(document));
+        }
+        if refusals.is_empty() {
+            refusals = refused(&requirements, |document| catalogue.check_versions(document));
+        }
+        if refusals.is_empty() {
+            refusals = refused(&profiles, |document| catalogue.add_differences(document));
         }
         if refusals.is_empty() { Ok(catalogue) } else { Err(refusals) }
     }
@@ -65,6 +78,47 @@ impl Catalogue {
         self.requirements.values()
     }
 
+    /// The profiles of an interface, in the order of their file.
+    pub fn profiles(&self, interface: Interface) -> impl Iterator<Item = &Profile> {
+        self.profiles.iter().filter(move |profile| profile.interface == interface)
+    }
+
+    /// The profile with this name, of whichever interface.
+    #[must_use]
+    pub fn profile(&self, name: &str) -> Option<&Profile> {
+        self.profiles.iter().find(|profile| profile.name == name)
+    }
+
+    /// The profile that holds for an interface where nobody chooses one; nothing for an interface of one text.
+    #[must_use]
+    pub fn default_profile(&self, interface: Interface) -> Option<&Profile> {
+        self.profiles(interface).find(|profile| profile.default)
+    }
+
+    /// Every point on which the profiles of an interface disagree.
+    #[must_use]
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
+    }
+
+    /// Judges by this profile from now on; by all requirements without one.
+    pub fn choose(&mut self, profile: Option<Profile>) {
+        self.chosen = profile;
+    }
+
+    /// The profile that is in force.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Profile> {
+        self.chosen.as_ref()
+    }
+
+    /// Whether the profile in force does not contain this requirement. An id that is not here is left out by nobody.
+    #[must_use]
+    pub fn leaves_out(&self, id: &str) -> bool {
+        let Some(chosen) = &self.chosen else { return false };
+        self.get(id).is_some_and(|requirement| !chosen.contains(requirement))
+    }
+
     /// "did you mean" for an id that is not here.
     #[must_use]
     pub fn suggestion(&self, id: &str) -> Option<String> {
@@ -80,6 +134,58 @@ impl Catalogue {
             requirement.file = document.file.to_owned();
             requirement.line = line;
             self.insert(requirement).map_err(|(word, message)| document.refuse_word(line, &word, message))?;
+        }
+        Ok(())
+    }
+
+    fn add_profiles(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        let Some(interface) = profile::interface_of(document) else { return Ok(()) };
+        let file: profile::File = document.read()?;
+        for entry in file.profiles {
+            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let profile = entry.value.of(interface);
+            if self.profile(&profile.name).is_some() {
+                let message = format!("a profile `{}` stands elsewhere already", profile.name);
+                return Err(document.refuse_word(line, &profile.name, message));
+            }
+            self.profiles.push(profile);
+        }
+        if self.profiles(interface).filter(|profile| profile.default).count() != 1 {
+            return Err(document.refuse_word(1, "profiles", "exactly one profile must be the `default`"));
+        }
+        Ok(())
+    }
+
+    fn add_differences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        let Some(interface) = profile::interface_of(document) else { return Ok(()) };
+        for entry in document.read::<profile::File>()?.differences {
+            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let profiles: Vec<&Profile> = self.profiles(interface).collect();
+            if let Some((word, message)) = entry.value.fault(&profiles, |id| self.get(id)) {
+                return Err(document.refuse_word(line, &word, message));
+            }
+            self.differences.push(entry.value);
+        }
+        Ok(())
+    }
+
+    /// Every version that a requirement names is a profile, where its interface has profiles.
+    fn check_versions(&self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        for requirement in self.iter().filter(|requirement| requirement.file == document.file) {
+            let Some(interface) = Interface::of_id(&requirement.id) else { continue };
+            let known: Vec<&str> = self.profiles(interface).map(|profile| profile.name.as_str()).collect();
+            if known.is_empty() {
+                continue;
+            }
+            let (id, line) = (&requirement.id, requirement.line);
+            if requirement.versions.is_empty() {
+                return Err(document.refuse_word(line, "versions", format!("no profile contains {id}")));
+            }
+            if let Some(version) = requirement.versions.iter().find(|version| !known.contains(&version.as_str())) {
+                let mut refusal = document.refuse_word(line, version, format!("there is no profile `{version}`"));
+                refusal.help = suggestion(version, known);
+                return Err(refusal);
+            }
         }
         Ok(())
     }
@@ -110,6 +216,14 @@ impl Catalogue {
             }
         }
     }
+}
+
+/// What is refused of these documents.
+fn refused(
+    documents: &[&Document<'_>],
+    mut add: impl FnMut(&Document<'_>) -> Result<(), Box<Refusal>>,
+) -> Vec<Refusal> {
+    documents.iter().filter_map(|document| add(document).err()).map(|refusal| *refusal).collect()
 }
 
 /// Gives an operation or a check to one requirement, and to no second one.

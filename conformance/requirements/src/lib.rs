@@ -3,6 +3,7 @@
 //! - [`side`]: the interfaces and their roles.
 //! - [`requirement`]: one atomic normative statement.
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
+//! - [`profile`]: which text holds where the texts disagree.
 //! - [`mutant`]: the subjects that are built to break them.
 //! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the fixtures and expectation files.
 //! - [`nearest`]: "did you mean".
@@ -12,12 +13,14 @@
 pub mod catalogue;
 pub mod mutant;
 pub mod nearest;
+pub mod profile;
 pub mod requirement;
 pub mod side;
 pub mod yaml;
 
 pub use catalogue::Catalogue;
 pub use mutant::{Flavor, Mutant};
+pub use profile::{Difference, Profile};
 pub use requirement::{Channel, Level, Requirement};
 pub use side::{Interface, Role, Side};
 pub use yaml::Refusal;

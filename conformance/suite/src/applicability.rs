@@ -1,8 +1,9 @@
-//! Whether a case is run at all: capabilities of the subject x needs of the case x driver. The one place that decides it.
+//! Whether a case is run at all: profile x capabilities of the subject x needs of the case x driver. The one place that decides it.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
+use allocert_requirements::Catalogue;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Need, Through};
@@ -91,6 +92,14 @@ pub enum Reason {
     EventsLost {
         events: u64,
     },
+    /// The profile contains none of the requirements that the case states.
+    OutsideProfile {
+        profile: String,
+    },
+    /// As [`Reason::OutsideProfile`] when the run was made, and it is judged by another profile now.
+    NotRecorded {
+        profile: String,
+    },
     /// The fault sweep leaves this out.
     Unswept {
         because: Unswept,
@@ -156,6 +165,15 @@ impl fmt::Display for Reason {
             }
             Self::NoMarks { step } => write!(f, "the trace does not show where step {step} begins and ends"),
             Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
+            Self::OutsideProfile { profile } => {
+                write!(f, "the profile {profile} contains nothing of what the case states")
+            }
+            Self::NotRecorded { profile } => {
+                write!(
+                    f,
+                    "the run was made with the profile {profile}, which leaves the case out; run it again with this one"
+                )
+            }
             Self::Unswept { because } => because.fmt(f),
             Self::FaultNotReached { call } => {
                 write!(f, "the call of {call} that was to fail was not made this time")
@@ -193,7 +211,10 @@ impl fmt::Display for Doubt {
 
 /// Decides whether a case is run.
 #[must_use]
-pub fn applicability(case: &PlannedCase, offer: &Offer) -> Applicability {
+pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -> Applicability {
+    if let Some(reason) = outside(case, catalogue) {
+        return Applicability::NotApplicable(reason);
+    }
     if case.through == Through::Host && offer.flavor == Flavor::Native {
         return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
     }
@@ -202,6 +223,15 @@ pub fn applicability(case: &PlannedCase, offer: &Offer) -> Applicability {
     }
     let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));
     obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
+}
+
+/// Why a case is none of the profile's in force: all of the requirements that it states are left out.
+#[must_use]
+pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
+    let mut stated = case.requirements().peekable();
+    stated.peek()?;
+    let profile = catalogue.chosen()?;
+    stated.all(|id| catalogue.leaves_out(id)).then(|| Reason::OutsideProfile { profile: profile.name.clone() })
 }
 
 /// Why one need is not met.

@@ -50,7 +50,7 @@ struct Listed {
 }
 
 impl Expectations {
-    /// Reads an expectation file; `file` is the name to show in errors.
+    /// Reads an expectation file; `file` is the name to show in errors. Entries whose requirement the profile leaves out are dropped.
     ///
     /// # Errors
     /// The first place where it is not one.
@@ -58,7 +58,9 @@ impl Expectations {
         let document = Document { noun: "expectation file", file, text };
         let read: File = document.read()?;
         let entries = read.expected.into_iter().map(|listed| entry(listed, &document, catalogue));
-        let entries = entries.collect::<Result<_, _>>()?;
+        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        // What is not judged can neither be met nor be found to be gone.
+        entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
         Ok(Self { file: file.to_owned(), subject: read.subject, seen_on: read.seen_on, entries })
     }
 

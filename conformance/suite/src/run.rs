@@ -27,6 +27,9 @@ pub struct Header {
     pub suite: String,
     /// `emm`, `emm-host`, ...
     pub interface: String,
+    /// The profile that it was judged by; nothing for an interface of one text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     pub subject: Subject,
     pub driver: DriverInfo,
     /// RFC 3339, or nothing where no clock was asked.

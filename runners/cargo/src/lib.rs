@@ -61,7 +61,10 @@ fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, 
 
 fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
     let arguments = Arguments::from_args();
-    let catalogue = Arc::new(Catalogue::embedded().map_err(texts)?);
+    let mut catalogue = Catalogue::embedded().map_err(texts)?;
+    let profile = Side::by_name(interface).and_then(|side| catalogue.default_profile(side.interface()).cloned());
+    catalogue.choose(profile);
+    let catalogue = Arc::new(catalogue);
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
     let mut cases = fixture::plan(files, &catalogue).map_err(texts)?;
     cases.retain(|case| case.side().name() == interface);

@@ -14,7 +14,7 @@ use crate::pool::Pool;
 pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool>) -> Trial {
     Trial::ignorable_test(case.id.clone(), move || {
         let judgement = pool.with(|harness| {
-            let decision = applicability(&case, &harness.loaded().offer(&Machine::simulated()));
+            let decision = applicability(&case, &catalogue, &harness.loaded().offer(&Machine::simulated()));
             if decision != Applicability::Run {
                 return Ok(judge::not_run(&case, decision));
             }

@@ -32,20 +32,26 @@ pub(crate) enum Command {
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
-    /// Tell what a requirement demands, where it is written and which cases test it
+    /// Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
     Explain {
-        /// A requirement (EMM-ALLOC-03) or a case (emm/alloc/exact-size)
+        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile (numba-cuda-0.30)
         id: String,
     },
     /// List the cases
     List {
         #[arg(long, value_name = "GLOB")]
         filter: Option<String>,
+        /// Only cases that state something which this profile contains
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
     },
     /// Show which requirements are tested by how many cases
     Coverage {
         #[arg(default_value = "emm")]
         interface: String,
+        /// Only requirements that this profile contains
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
     },
     /// Work on fixture files
     #[command(subcommand)]
@@ -111,6 +117,11 @@ pub(crate) struct Judge {
 /// What is done with verdicts, however they were come by.
 #[derive(Debug, Args)]
 pub(crate) struct VerdictOptions {
+    /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm
+    ///
+    /// [default: the newest text and the host that it is used with; `judge` takes that of the run]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// The violations that are known, with their reasons
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,

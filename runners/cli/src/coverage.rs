@@ -8,11 +8,15 @@ use allocert_suite::report::coverage;
 
 use crate::failure::Failure;
 use crate::suite::Suite;
-use crate::{interface, terminal};
+use crate::{interface, profile, terminal};
 
-pub(crate) fn coverage(word: &str) -> Result<ExitCode, Failure> {
+pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Failure> {
     let sides = interface::sides(word)?;
-    let suite = Suite::load()?;
+    let mut suite = Suite::load()?;
+    if let (Some(name), Some(side)) = (profile, sides.first()) {
+        let profile = profile::of(&suite.catalogue, side.interface(), Some(name))?;
+        suite.catalogue.choose(profile);
+    }
     let cases: Vec<PlannedCase> = suite.cases.iter().filter(|case| sides.contains(&case.side())).cloned().collect();
     let mutants = mutant::embedded().map_err(Failure::usage)?;
     let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();

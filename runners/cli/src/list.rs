@@ -2,17 +2,24 @@
 
 use std::process::ExitCode;
 
+use allocert_suite::applicability::outside;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::list;
 
 use crate::failure::Failure;
 use crate::selection::Filter;
 use crate::suite::Suite;
-use crate::terminal;
+use crate::{profile, terminal};
 
-pub(crate) fn list(filter: Option<&str>) -> Result<ExitCode, Failure> {
-    let suite = Suite::load()?;
-    let cases: Vec<PlannedCase> = Filter::new(filter)?.select(suite.cases.iter(), None)?.into_iter().cloned().collect();
+pub(crate) fn list(filter: Option<&str>, profile: Option<&str>) -> Result<ExitCode, Failure> {
+    let mut suite = Suite::load()?;
+    if let Some(name) = profile {
+        let profile = profile::by_name(&suite.catalogue, name)?;
+        suite.cases.retain(|case| case.side().interface() == profile.interface);
+        suite.catalogue.choose(Some(profile));
+    }
+    let inside = suite.cases.iter().filter(|case| outside(case, &suite.catalogue).is_none());
+    let cases: Vec<PlannedCase> = Filter::new(filter)?.select(inside, None)?.into_iter().cloned().collect();
     terminal::print(&list::render(&cases))?;
     Ok(ExitCode::SUCCESS)
 }

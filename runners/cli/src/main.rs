@@ -10,6 +10,7 @@ mod fixtures;
 mod interface;
 mod judge;
 mod list;
+mod profile;
 mod progress;
 mod run;
 mod selection;
@@ -38,8 +39,8 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Judge(arguments) => judge::judge(&arguments),
         Command::Explain { id } => explain::explain(&id),
-        Command::List { filter } => list::list(filter.as_deref()),
-        Command::Coverage { interface } => coverage::coverage(&interface),
+        Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
+        Command::Coverage { interface, profile } => coverage::coverage(&interface, profile.as_deref()),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
         Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => Ok(ExitCode::SUCCESS),
     }

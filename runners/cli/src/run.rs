@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::selection::Filter;
 use crate::suite::Suite;
-use crate::{interface, sweep, terminal};
+use crate::{interface, profile, sweep, terminal};
 
 /// What numba-cuda takes to import on a machine that is busy with other runs.
 const LEAST_LOAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -29,8 +29,10 @@ const LEAST_LOAD_PATIENCE: Duration = Duration::from_secs(10);
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    let suite = Suite::load()?;
+    let mut suite = Suite::load()?;
     let side = interface::side(&arguments.interface, &suite)?;
+    let profile = profile::of(&suite.catalogue, side.interface(), arguments.verdict.profile.as_deref())?;
+    suite.catalogue.choose(profile);
     let subject = Subject::parse(&arguments.subject, side).map_err(Failure::usage)?;
     let filter = Filter::new(arguments.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), arguments.shard)?;
@@ -41,7 +43,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let mut harness = Harness::load(&request)?;
     let header = header(&suite, arguments, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
-    let (runnable, decisions) = decide(&cases, &offer);
+    let (runnable, decisions) = decide(&suite, &cases, &offer);
     let sighting = harness.run(&runnable, &mut Progress::new())?;
     let mut notes: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
     let mut judged = judge_all(&suite, &cases, decisions, sighting);
@@ -133,6 +135,7 @@ fn header(suite: &Suite, arguments: &Run, machine: &Machine, loaded: &Loaded) ->
         allocert: env!("CARGO_PKG_VERSION").to_owned(),
         suite: suite.hash(),
         interface: arguments.interface.clone(),
+        profile: suite.catalogue.chosen().map(|profile| profile.name.clone()),
         subject: run::Subject {
             argument: arguments.subject.clone(),
             flavor: flavor.to_owned(),
@@ -145,8 +148,8 @@ fn header(suite: &Suite, arguments: &Run, machine: &Machine, loaded: &Loaded) ->
 }
 
 /// Which cases are run, and the decision on each.
-fn decide<'c>(cases: &[&'c PlannedCase], offer: &Offer) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
-    let decisions: Vec<Applicability> = cases.iter().map(|case| applicability(case, offer)).collect();
+fn decide<'c>(suite: &Suite, cases: &[&'c PlannedCase], offer: &Offer) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
+    let decisions: Vec<Applicability> = cases.iter().map(|case| applicability(case, &suite.catalogue, offer)).collect();
     let runs = |decision: &Applicability| matches!(decision, Applicability::Run);
     let runnable = cases.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
     (runnable.collect(), decisions)

@@ -26,8 +26,9 @@ impl Suite {
     /// Names what a run was judged by.
     pub(crate) fn hash(&self) -> String {
         let fixtures = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-        let requirements =
-            self.catalogue.iter().map(|requirement| (requirement.id.as_str(), requirement.statement.as_str()));
-        run::suite_hash(fixtures.chain(requirements))
+        let requirements = self.catalogue.iter().map(|one| (one.id.as_str(), one.statement.as_str()));
+        let versions =
+            self.catalogue.iter().flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
+        run::suite_hash(fixtures.chain(requirements).chain(versions))
     }
 }

@@ -97,6 +97,22 @@ fn the_reference_conforms_behind_the_recorder_too() {
 }
 
 #[rstest]
+#[case::run(&["run", "emm", "reference", "--profile", "nbep8"])]
+#[case::coverage(&["coverage", "emm", "--profile", "nbep8"])]
+fn an_unknown_profile_gets_the_closest_one(#[case] arguments: &[&str]) {
+    let words =
+        "allocert: emm has no profile `nbep8`, did you mean nbep7?\n  there are nbep7, numba-docs, numba-cuda-0.30";
+    assert_eq!(refused(arguments), (2, words.to_owned()));
+}
+
+#[test]
+fn a_profile_of_no_interface_is_refused() {
+    let (code, words) = refused(&["list", "--profile", "zzz"]);
+    assert_eq!(code, 2);
+    assert!(words.starts_with("allocert: there is no profile `zzz`\n  there are nbep7, "), "{words}");
+}
+
+#[rstest]
 #[case::shard(&["run", "emm", "reference", "--shard", "3/2"], "expected I/N with I from 1 to N, such as 1/4")]
 #[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]
 #[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "would be zero")]
@@ -127,7 +143,7 @@ fn a_shard_without_cases_ran_nothing() {
 fn an_unknown_id_gets_the_closest_one() {
     let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(words, @"allocert: no requirement and no case is called EMM-ALOC-01, did you mean EMM-ALLOC-01?");
+    insta::assert_snapshot!(words, @"allocert: no requirement, no case and no profile is called EMM-ALOC-01, did you mean EMM-ALLOC-01?");
 }
 
 #[test]
@@ -203,7 +219,7 @@ fn help_names_the_exit_codes() {
     Commands:
       run       Run the cases of an interface against a subject and judge what was seen
       judge     Judge a recorded run again
-      explain   Tell what a requirement demands, where it is written and which cases test it
+      explain   Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
       list      List the cases
       coverage  Show which requirements are tested by how many cases
       fixtures  Work on fixture files
@@ -314,6 +330,45 @@ fn a_recorded_run_is_judged_again_to_the_same_words() {
     let again = allocert(&["judge", &out.display().to_string()]);
     assert_eq!(first.status.code(), Some(1), "a worker that returns nothing does not conform: {first:?}");
     assert_eq!((again.status.code(), again.stdout), (first.status.code(), first.stdout));
+}
+
+/// Exit code and words of a command that works on the software driver and complains of nothing.
+fn judged(arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    let output = command
+        .args(arguments)
+        .env("ALLOCERT_LIBCUDA", recorder())
+        .output()
+        .expect("the program that cargo built starts");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_run_is_judged_by_its_profile_unless_another_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run.jsonl").display().to_string();
+    let run = ["run", "emm", "reference", "--filter", "emm/{info,reset}", "--out", &out, "--profile", "nbep7"];
+    let (code, first) = judged(&run);
+    assert_eq!(code, Some(0), "{first}");
+    let line = first.lines().nth(1).expect("the profile");
+    assert!(
+        line.starts_with("profile nbep7: ")
+            && line.ends_with("requirements are left out (more: allocert explain nbep7)"),
+        "{line}"
+    );
+    assert!(first.contains("not-applicable: the profile nbep7 contains nothing of what the case states\n"), "{first}");
+    assert_eq!(judged(&["judge", &out]).1, first);
+    let (code, other) = judged(&["judge", &out, "--profile", "numba-cuda-0.30"]);
+    assert_eq!(code, Some(0), "{other}");
+    assert!(
+        other.contains("not-observed: the run was made with the profile nbep7, which leaves the case out; "),
+        "{other}"
+    );
+    assert!(
+        other.contains("not-applicable: the profile numba-cuda-0.30 contains nothing of what the case states\n"),
+        "{other}"
+    );
 }
 
 #[test]

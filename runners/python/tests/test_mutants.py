@@ -12,6 +12,11 @@ from runfile import findings
 
 REGISTRY = yaml.safe_load((ROOT / "conformance/mutants/mutants.yaml").read_text())
 MUTANTS = {entry["name"]: entry for entry in REGISTRY if entry["flavor"] == "python"}
+CATALOGUE = ROOT / "conformance/requirements/catalogue/emm"
+PROFILES = yaml.safe_load((CATALOGUE / "profiles.yaml").read_text())["profiles"]
+DEFAULT = next(one["name"] for one in PROFILES if one.get("default"))
+LISTS = [yaml.safe_load(path.read_text()) for path in CATALOGUE.glob("*.yaml") if path.stem != "profiles"]
+VERSIONS = {requirement["id"]: requirement["versions"] for one in LISTS for requirement in one}
 #: Runs side by side: the whole suite has two cores to count on.
 JOBS = 2
 #: What no case states is checked in all of them, so it is looked for in a few that make every sort of call.
@@ -43,9 +48,15 @@ def broken(allocert, folder, mutant):
     return {one["requirement"] for ones in certify(allocert, folder, mutant, cases).values() for one in ones}
 
 
+def profile(mutant):
+    """The profile that contains all of what it breaks, the default if that one does."""
+    common = set.intersection(*(set(VERSIONS[requirement]) for requirement in mutant["breaks"]))
+    return DEFAULT if DEFAULT in common else min(common)
+
+
 def certify(allocert, folder, mutant, cases):
     out = folder / f"{mutant['name']}.jsonl"
-    selected = ["--filter", "{" + ",".join(sorted(cases)) + "}", "--jobs", 1, "--timeout", 1]
+    selected = ["--filter", "{" + ",".join(sorted(cases)) + "}", "--jobs", 1, "--timeout", 1, "--profile", profile(mutant)]
     ended = allocert("run", "emm", mutant["subject"], "--python", sys.executable, "--out", out, *selected)
     assert out.is_file(), ended.stdout + ended.stderr
     return findings(out)

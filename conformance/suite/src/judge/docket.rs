@@ -45,9 +45,9 @@ impl<'a> Docket<'a> {
         }
     }
 
-    /// A requirement was looked at, whatever came of it.
+    /// A requirement was looked at, whatever came of it; one that the profile leaves out is not judged.
     pub(crate) fn checked(&mut self, requirement: &str) {
-        if !self.checked.contains(requirement) {
+        if !self.scene.catalogue.leaves_out(requirement) && !self.checked.contains(requirement) {
             self.checked.insert(requirement.to_owned());
         }
     }
@@ -84,6 +84,9 @@ impl<'a> Docket<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
+        if self.scene.catalogue.leaves_out(requirement) {
+            return;
+        }
         let finding = Finding {
             requirement: requirement.to_owned(),
             level: self.level(requirement),
@@ -106,6 +109,9 @@ impl<'a> Docket<'a> {
         let Some(listed) = self.scene.catalogue.by_check(self.scene.side, hit.check.name()) else {
             return;
         };
+        if self.scene.catalogue.leaves_out(&listed.id) {
+            return;
+        }
         let count = self.counts.entry(hit.check).or_default();
         *count += 1;
         if *count > CHECK_LIMIT {

@@ -15,17 +15,22 @@ pub struct Mutant<'a> {
     pub breaks: &'a str,
 }
 
-/// The matrix over the requirements of these sides, then the share of each level that is covered.
+/// The matrix over the requirements of these sides that the profile contains, then the share of each level that is covered.
 #[must_use]
 pub fn render(catalogue: &Catalogue, sides: &[Side], cases: &[PlannedCase], mutants: &[Mutant<'_>]) -> String {
     let cover = Cover::new(catalogue, cases, mutants);
     let requirements: Vec<&Requirement> =
         catalogue.iter().filter(|one| one.side().is_some_and(|side| sides.contains(&side))).collect();
+    let (left_out, requirements): (Vec<_>, Vec<_>) =
+        requirements.into_iter().partition(|requirement| catalogue.leaves_out(&requirement.id));
     let mut rows = vec![["requirement", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
     rows.extend(requirements.iter().map(|requirement| cover.row(requirement)));
     let mut lines = align(&rows, 3);
     lines.push(String::new());
     lines.extend(align(&cover.shares(&requirements), 1));
+    if let Some(profile) = catalogue.chosen() {
+        lines.push(format!("\nthe profile {} leaves out {} requirements", profile.name, left_out.len()));
+    }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -1,28 +1,33 @@
-//! `allocert explain`: one requirement, where it is written and what tests it; or one case.
+//! `allocert explain`: one requirement, where it is written, what the texts disagree on and what tests it; or one case; or one profile.
 
 use std::fmt::Write as _;
 
-use allocert_requirements::{Catalogue, Requirement, nearest};
+use allocert_requirements::{Catalogue, Difference, Interface, Profile, Requirement, nearest};
 
 use crate::plan::PlannedCase;
 
-/// What there is to say about a requirement id or a case id.
+/// What there is to say about a requirement id, a case id or a profile.
 ///
 /// # Errors
 /// A message with the nearest id, when there is neither.
 pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<String, String> {
     if let Some(requirement) = catalogue.get(id) {
-        return Ok(explain(requirement, cases));
+        return Ok(explain(requirement, catalogue, cases));
+    }
+    if let Some(profile) = catalogue.profile(id) {
+        return Ok(explain_profile(profile, catalogue));
     }
     if let Some(case) = cases.iter().find(|case| case.id == id) {
         return Ok(explain_case(case, catalogue));
     }
     let ids = catalogue.iter().map(|one| one.id.as_str()).chain(cases.iter().map(|case| case.id.as_str()));
+    let profiles = Interface::ALL.into_iter().flat_map(|interface| catalogue.profiles(interface));
+    let ids = ids.chain(profiles.map(|profile| profile.name.as_str()));
     let hint = nearest::nearest(id, ids).map(|near| format!(", did you mean {near}?")).unwrap_or_default();
-    Err(format!("no requirement and no case is called {id}{hint}"))
+    Err(format!("no requirement, no case and no profile is called {id}{hint}"))
 }
 
-fn explain(requirement: &Requirement, cases: &[PlannedCase]) -> String {
+fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCase]) -> String {
     let Requirement { id, level, role, statement, source, versions, observed_by, gpu, .. } = requirement;
     let observed: Vec<String> = observed_by.iter().map(|channel| format!("{channel:?}").to_lowercase()).collect();
     let mut lines = vec![
@@ -38,6 +43,11 @@ fn explain(requirement: &Requirement, cases: &[PlannedCase]) -> String {
     lines.extend(requirement.check.as_ref().map(|name| format!("checked    in every case ({name})")));
     lines.extend(requirement.excluded.as_ref().map(|reason| format!("excluded   {reason}")));
     lines.push(format!("written in conformance/requirements/catalogue/{}:{}", requirement.file, requirement.line));
+    for difference in catalogue.differences().iter().filter(|difference| difference.bears_on().any(|named| named == id))
+    {
+        lines.push(String::new());
+        lines.extend(explain_difference(difference, catalogue));
+    }
     let testing = cases.iter().filter(|case| case.requirements().any(|named| named == id));
     let mut files: Vec<&str> = testing.map(|case| case.file.as_str()).collect();
     files.dedup();
@@ -45,6 +55,39 @@ fn explain(requirement: &Requirement, cases: &[PlannedCase]) -> String {
         lines.push(String::new());
     }
     lines.extend(files.iter().map(|file| format!("tested by  fixtures/{file}")));
+    lines.join("\n") + "\n"
+}
+
+/// What each text says, a line a text.
+fn explain_difference(difference: &Difference, catalogue: &Catalogue) -> Vec<String> {
+    let positions = difference.positions.iter().map(|position| {
+        let verb = catalogue.profile(&position.profile).map_or("says", |profile| profile.kind.verb());
+        format!("           {} {verb}: {} ({})", position.profile, position.says, position.section)
+    });
+    std::iter::once(format!("differs    {}", difference.about)).chain(positions).collect()
+}
+
+/// What it is, the requirements that it leaves out, and what others say differently.
+fn explain_profile(profile: &Profile, catalogue: &Catalogue) -> String {
+    let Profile { interface, name, about, default, .. } = profile;
+    let standing = if *default { ", the default" } else { "" };
+    let mut lines = vec![
+        format!("{name}  a profile of {}{standing}", interface.name()),
+        String::new(),
+        format!("    {about}"),
+        String::new(),
+    ];
+    let all: Vec<&Requirement> = catalogue.iter().filter(|one| Interface::of_id(&one.id) == Some(*interface)).collect();
+    let left_out: Vec<&&Requirement> = all.iter().filter(|one| !profile.contains(one)).collect();
+    lines.push(format!("contains {} of {} requirements; left out are", all.len() - left_out.len(), all.len()));
+    lines.extend(
+        left_out.iter().map(|one| format!("    {:<16} {} ({})", one.id, one.statement, one.versions.join(", "))),
+    );
+    let speaks = |difference: &&Difference| difference.positions.iter().any(|position| position.profile == *name);
+    for difference in catalogue.differences().iter().filter(speaks) {
+        lines.push(String::new());
+        lines.extend(explain_difference(difference, catalogue));
+    }
     lines.join("\n") + "\n"
 }
 

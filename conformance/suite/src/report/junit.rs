@@ -25,6 +25,7 @@ pub fn render(report: &Report<'_>) -> Result<String, SerializeError> {
                 let mut suite = TestSuite::new(group);
                 suite.add_property(Property::new("subject", clean(&report.header.subject.argument)));
                 suite.add_property(Property::new("suite", &report.header.suite));
+                suite.add_properties(report.header.profile.iter().map(|profile| Property::new("profile", profile)));
                 suite.add_test_case(case);
                 suites.push((group, suite));
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use allocert_contract::trace::Event;
-use allocert_requirements::Level;
+use allocert_requirements::{Level, Side};
 
 use crate::report::style::Palette;
 use crate::report::table::align;
@@ -50,7 +50,24 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
         crate::applicability::Driver::Real => "real driver",
     };
     line!(out, "{} {subject} on the {driver}, suite {}", header.interface, header.suite);
+    profile(out, report, palette);
     line!(out);
+}
+
+/// What the profile in force leaves out: nothing is left out in silence.
+fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
+    let (Some(profile), Some(side)) = (report.catalogue.chosen(), Side::by_name(&report.header.interface)) else {
+        return;
+    };
+    let all = || report.catalogue.iter().filter(|requirement| requirement.side() == Some(side));
+    let left_out = all().filter(|requirement| report.catalogue.leaves_out(&requirement.id)).count();
+    let more = palette.faint(format!("(more: allocert explain {})", profile.name));
+    line!(
+        out,
+        "profile {}: {left_out} of {} requirements are left out {more}",
+        palette.strong(&profile.name),
+        all().count()
+    );
 }
 
 fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {

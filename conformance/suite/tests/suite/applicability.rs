@@ -5,7 +5,7 @@ use allocert_suite::applicability::{Driver, Flavor, Offer, Reason, applicability
 use allocert_suite::case::Need;
 use rstest::rstest;
 
-use crate::record::case;
+use crate::record::{case, catalogue};
 
 const STEP: &str = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 const FAULT: &str = "steps:\n  - do: {fault: {call: cuMemAlloc, error: 2}}\n  - do: {memalloc: {size: 64, as: a}}\n    \
@@ -37,19 +37,19 @@ fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
 #[case::devices_real("driver: {devices: 2}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::TooFewDevices { needed: 2, found: 1 }))]
 #[case::enough_devices_real("driver: {devices: 2}\n", Offer { devices: 2, ..offer(Flavor::Python, Driver::Real, &[]) }, Run)]
 fn needs_meet_the_offer(#[case] head: &str, #[case] offer: Offer, #[case] expected: Applicability) {
-    assert_eq!(applicability(&case(&format!("{head}{STEP}")), &offer), expected);
+    assert_eq!(applicability(&case(&format!("{head}{STEP}")), &catalogue(), &offer), expected);
 }
 
 #[test]
 fn a_fault_is_injected_in_front_of_either_driver() {
-    assert_eq!(applicability(&case(FAULT), &offer(Flavor::Native, Driver::Real, &[])), Run);
-    assert_eq!(applicability(&case(FAULT), &offer(Flavor::Native, Driver::Sim, &[])), Run);
+    assert_eq!(applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Real, &[])), Run);
+    assert_eq!(applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Sim, &[])), Run);
 }
 
 #[test]
 fn the_host_is_python() {
-    let native = applicability(&case(HOST), &offer(Flavor::Native, Driver::Sim, &[]));
+    let native = applicability(&case(HOST), &catalogue(), &offer(Flavor::Native, Driver::Sim, &[]));
     assert_eq!(native, NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python }));
     let without = Offer { host: false, ..offer(Flavor::Python, Driver::Sim, &[]) };
-    assert_eq!(applicability(&case(HOST), &without), NotObserved(Reason::NoHost));
+    assert_eq!(applicability(&case(HOST), &catalogue(), &without), NotObserved(Reason::NoHost));
 }

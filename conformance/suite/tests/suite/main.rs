@@ -11,6 +11,7 @@ mod ordered;
 mod plan;
 mod plugin;
 mod predicates;
+mod profiles;
 mod race;
 mod record;
 mod reports;

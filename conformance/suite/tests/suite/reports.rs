@@ -140,7 +140,7 @@ fn a_requirement_is_explained() {
     "#);
     assert_eq!(
         explain::render("EMM-T-10", &catalogue(), &cases).expect_err("it does not exist"),
-        "no requirement and no case is called EMM-T-10, did you mean EMM-T-01?"
+        "no requirement, no case and no profile is called EMM-T-10, did you mean EMM-T-01?"
     );
 }
 

@@ -13,6 +13,7 @@ pub(crate) fn header() -> Header {
         allocert: "0.1.0".to_owned(),
         suite: "0123456789abcdef".to_owned(),
         interface: "emm".to_owned(),
+        profile: Some("numba-cuda-0.30".to_owned()),
         subject: Subject { argument: "reference".to_owned(), ..Subject::default() },
         driver: DriverInfo { kind: Driver::Sim, version: Some(13000) },
         started: None,
