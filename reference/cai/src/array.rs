@@ -94,7 +94,7 @@ impl Array {
     /// # Errors
     /// [`Error::InvalidValue`] if one of them does not exist.
     pub fn take(&self, axis: usize, first: u64, count: u64, step: i64) -> Result<Self> {
-        self.view.take(axis, first, count, step).map(|view| self.viewed(view))
+        self.viewed(&|view| view.take(axis, first, count, step))
     }
 
     /// The elements with that index on an axis, which is gone then.
@@ -102,7 +102,7 @@ impl Array {
     /// # Errors
     /// As [`Array::take`].
     pub fn at(&self, axis: usize, index: u64) -> Result<Self> {
-        self.view.at(axis, index).map(|view| self.viewed(view))
+        self.viewed(&|view| view.at(axis, index))
     }
 
     /// The axes in another order.
@@ -110,7 +110,7 @@ impl Array {
     /// # Errors
     /// [`Error::InvalidValue`] if `axes` does not name each axis once.
     pub fn transpose(&self, axes: &[usize]) -> Result<Self> {
-        self.view.transpose(axes).map(|view| self.viewed(view))
+        self.viewed(&|view| view.transpose(axes))
     }
 
     /// Repeated to that shape, as NumPy does it, with strides of 0.
@@ -118,7 +118,7 @@ impl Array {
     /// # Errors
     /// [`Error::InvalidValue`] if the shapes do not allow it.
     pub fn broadcast(&self, shape: &[u64]) -> Result<Self> {
-        self.view.broadcast(shape).map(|view| self.viewed(view))
+        self.viewed(&|view| view.broadcast(shape))
     }
 
     /// The same data, which nobody may write through this view or one of it.
@@ -256,9 +256,13 @@ impl Array {
         own.clone().ok_or(Error::NotSupported("the array has no stream"))
     }
 
-    fn viewed(&self, view: View) -> Self {
-        // A mask has the shape of its array, not of a view.
-        Self { view, mask: None, ..self.clone() }
+    /// The same view of the data and of its mask, which is not smaller than the data here.
+    fn viewed(&self, change: &dyn Fn(&View) -> Result<View>) -> Result<Self> {
+        let mask = match &self.mask {
+            Some(mask) => Some(Arc::new(mask.broadcast(self.shape())?.viewed(change)?)),
+            None => None,
+        };
+        Ok(Self { view: change(&self.view)?, mask, ..self.clone() })
     }
 
     fn writable(&self) -> Result<()> {

@@ -1,20 +1,31 @@
-//! `allocert._allocert`: the reference managers of the EMM interface as Python objects.
+//! `allocert._allocert`: the reference managers of the EMM interface, and the reference sides of the CUDA Array Interface, as
+//! Python objects.
 //!
-//! It knows no Numba: `allocert/numba.py` makes the plugin out of it.
-#![expect(unsafe_code, reason = "a CUcontext crosses from Python as a number")]
+//! It knows no Numba: `allocert/numba.py` makes the plugin out of it, and `allocert/cai.py` the arrays.
+#![expect(unsafe_code, reason = "contexts, streams and pointers cross from Python as numbers")]
 
+mod array;
+mod described;
 mod error;
 mod finalizer;
+mod importer;
 mod manager;
 mod memory;
+mod stream;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _allocert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DriverError", module.py().get_type::<error::DriverError>())?;
+    module.add("InterfaceError", module.py().get_type::<error::InterfaceError>())?;
     module.add_class::<manager::Manager>()?;
     module.add_class::<finalizer::Finalizer>()?;
     module.add_class::<memory::Memory>()?;
-    module.add_class::<memory::IpcHandle>()
+    module.add_class::<memory::IpcHandle>()?;
+    module.add_class::<array::DeviceArray>()?;
+    module.add_class::<importer::Importer>()?;
+    module.add_class::<importer::Imported>()?;
+    module.add_class::<stream::Stream>()?;
+    module.add_function(wrap_pyfunction!(described::defects, module)?)
 }

@@ -197,6 +197,12 @@ fn kinds() {
     let Error::Defects(defects) = refused else { panic!("{refused}") };
     assert_eq!(defects.iter().map(|defect| defect.kind).collect::<Vec<_>>(), [DefectKind::MaskInVersion0]);
     assert!(array.masked(counted(driver, &[3], "|b1")).is_err());
+    let masked = array.masked(counted(driver, &[4], "|b1")).expect("the same shape");
+    let part = masked.take(0, 3, 2, -2).expect("inside");
+    let said = export(&part);
+    let mask = said.mask().expect("a view keeps it");
+    assert_eq!((mask.shape(), mask.strides()), (&[2][..], Some(&[-2][..])));
+    assert_eq!(part.mask().expect("the same").read().expect("readable"), [3, 1]);
     let short = counted(driver, &[4], "|V4").export(&Export { descr: Some(descr), ..Export::default() });
     assert!(matches!(short, Err(Error::Defects(_))));
     let huge = Array::new(driver, &[1 << 40, 1 << 40], "<f8".parse().expect("a type"), MemoryOrder::C);

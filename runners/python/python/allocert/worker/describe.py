@@ -23,9 +23,12 @@ _BUILTIN = (bool, int, float, str, tuple, list, dict, type(None))
 _NAMES = {cls.__name__ for cls in _BUILTIN}
 
 
-def exported(value):
-    """The object `value` with what its attribute gave, or with what became of reading it."""
-    return _Walk().object(value)
+def exported(value, kept=None):
+    """The object `value` with what its attribute gave, or with what became of reading it.
+
+    What the attributes gave is appended to `kept`: it may be all that keeps a mask alive.
+    """
+    return _Walk(kept).object(value)
 
 
 def interface(value):
@@ -33,8 +36,14 @@ def interface(value):
     return _Walk().interface(value)
 
 
+def plain(value):
+    """Any other value."""
+    return _Walk().value(value, 0)
+
+
 class _Walk:
-    def __init__(self):
+    def __init__(self, kept=None):
+        self._kept = [] if kept is None else kept
         self._left = VALUES
         #: The objects whose attributes we are in.
         self._inside = []
@@ -51,6 +60,7 @@ class _Walk:
         except BaseException as error:  # noqa: BLE001 - a property is the subject's code
             return {**found, "raised": f"{type_name(error)}: {bounded(error, 300)}"}
         else:
+            self._kept.append(said)
             return {**found, "interface": self.interface(said)}
         finally:
             self._inside.pop()
