@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A Python value as far as it can be carried. The text of one file of JSON is in `fixtures/README.md`.
+/// A Python value as far as it can be carried. Its JSON form is in `runners/PROTOCOL.md`, under "Descriptions".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The name of its class.
