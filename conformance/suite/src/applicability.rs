@@ -122,6 +122,11 @@ pub enum Reason {
         step: u32,
         name: String,
     },
+    /// The facts of this name describe no memory.
+    NoMemory {
+        step: u32,
+        name: String,
+    },
     /// The fact that should name a stream names none.
     NoStream {
         step: u32,
@@ -187,6 +192,7 @@ impl fmt::Display for Reason {
             Self::NothingAccessed { step, name } => {
                 write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
             }
+            Self::NoMemory { step, name } => write!(f, "the facts of `{name}` describe no memory (step {step})"),
             Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
         }
     }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use allocert_contract::array::{ArrayInterface, Description, Reading};
 use serde_json::Value;
 
 use crate::observation::Facts;
 
-/// The half-open address ranges of memory or array facts: the device's, and the host's where it is another.
+/// The half-open address ranges of memory or array facts: the device's, and the host's where it is another; those of an array
+/// description from its lowest to its highest byte.
 pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
     let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
     let (device, host, size) = (number("pointer"), number("host_pointer"), number("size_bytes"));
@@ -15,6 +17,19 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
         .into_iter()
         .filter(move |start| *start != 0 && size > 0)
         .map(move |start| (start, start.saturating_add(size)))
+        .chain(described(facts))
+}
+
+/// The bytes of a description's array: of an interface, or of an object that has one.
+fn described(facts: &Facts) -> Option<(u64, u64)> {
+    let read = match (facts.contains_key("entries"), facts.contains_key("interface")) {
+        (true, _) => ArrayInterface::read_as,
+        (false, true) => ArrayInterface::read_object,
+        (false, false) => return None,
+    };
+    let description: Description = serde_json::from_value(Value::Object(facts.clone())).ok()?;
+    let extent = read(&description, &Reading::default()).ok()?.extent()?;
+    Some((*extent.start(), extent.end().saturating_add(1)))
 }
 
 /// Values by address range. Ranges do not overlap.

@@ -142,3 +142,40 @@ fn what_nobody_saw_is_not_covered() {
     let settled = in_two(COVERED, two(non_blocking), vec![fill(X, A), sync(A)], export(json!(0x77)));
     assert_eq!(settled.verdict, Verdict::Conforms, "whatever the stream is");
 }
+
+/// A description of so many bytes from an address, every second one of them.
+fn description(address: u64, elements: u64, stream: &Value) -> Value {
+    let int = |value: u64| json!({"type": "int", "value": value});
+    let tuple = |items: Vec<Value>| json!({"type": "tuple", "items": items});
+    json!({"type": "dict", "entries": {
+        "shape": tuple(vec![int(elements)]),
+        "strides": tuple(vec![int(2)]),
+        "typestr": {"type": "str", "value": "|u1"},
+        "data": tuple(vec![int(address), json!({"type": "bool", "value": false})]),
+        "version": int(3),
+        "stream": stream,
+    }})
+}
+
+#[rstest]
+#[case::the_interface(|found: Value| found, "b.entries.stream")]
+#[case::an_object(|found: Value| json!({"type": "Array", "interface": found}), "b.interface.entries.stream")]
+fn a_description_describes_memory_and_stream(#[case] facts: fn(Value) -> Value, #[case] path: &str) {
+    let case = case(&format!(
+        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{get_memory_info: {{as: b}}}}\n    \
+         expect: {{EMM-T-01: {{covered_by: {{memory: b, stream: {path}}}}}}}\n"
+    ));
+    let judge = |address, elements, stream| {
+        let found = facts(description(address, elements, &json!({"type": "int", "value": stream})));
+        let recorder = Recorder::new(case.clone()).does(two(non_blocking), memory(X, 64));
+        recorder.does(vec![fill(X, B)], found).rest().judged()
+    };
+    assert_eq!(judge(X + 62, 1, B).verdict, Verdict::Conforms);
+    assert_eq!(of_expectation(&judge(X + 62, 1, A)).len(), 1);
+    assert_eq!(of_expectation(&judge(X - 2, 2, A)).len(), 1, "its last byte is the first that was written");
+    let apart = Verdict::NotObserved { reason: Reason::NothingAccessed { step: 3, name: "b".to_owned() } };
+    assert_eq!(judge(X + 64, 8, A).verdict, apart);
+    assert_eq!(judge(X - 4, 2, A).verdict, apart);
+    let nothing = Verdict::NotObserved { reason: Reason::NoMemory { step: 3, name: "b".to_owned() } };
+    assert_eq!(judge(X, 0, A).verdict, nothing);
+}

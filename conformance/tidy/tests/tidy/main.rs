@@ -3,6 +3,7 @@
 
 mod edges;
 mod mutants;
+mod order;
 mod sources;
 mod traceability;
 mod workspace;

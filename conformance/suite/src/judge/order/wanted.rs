@@ -223,7 +223,9 @@ impl Cover<'_> {
             return docket.not_observed(reason.clone());
         }
         let Some(Loose { mark, part: (start, end), waits_for, count }) = &self.loose else {
-            if !self.touched {
+            if self.ranges.is_empty() {
+                docket.not_observed(Reason::NoMemory { step, name: name.clone() });
+            } else if !self.touched {
                 docket.not_observed(Reason::NothingAccessed { step, name: name.clone() });
             } else if !self.ended {
                 docket.not_observed(Reason::NoMarks { step });
@@ -263,8 +265,10 @@ fn handle(fact: Option<&Value>) -> Result<Option<u64>, String> {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Object(described)) => match described.get("type").and_then(Value::as_str) {
             Some("NoneType") => return Ok(None),
-            Some("int") => described.get("value"),
-            _ => None,
+            kind => {
+                let int = kind == Some("int") || described.get("base").and_then(Value::as_str) == Some("int");
+                described.get("value").filter(|_| int)
+            }
         },
         Some(value) => Some(value),
     };
