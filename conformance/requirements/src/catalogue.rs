@@ -16,6 +16,7 @@ pub struct Catalogue {
     requirements: BTreeMap<String, Requirement>,
     operations: BTreeMap<(Side, String), String>,
     checks: BTreeMap<(Side, String), String>,
+    defects: BTreeMap<(Side, String), String>,
     profiles: Vec<Profile>,
     differences: Vec<Difference>,
     /// Nothing where all requirements are judged.
@@ -71,6 +72,17 @@ impl Catalogue {
     #[must_use]
     pub fn by_check(&self, side: Side, check: &str) -> Option<&Requirement> {
         self.get(self.checks.get(&(side, check.to_owned()))?)
+    }
+
+    /// The requirement whose id a defect of an export carries.
+    #[must_use]
+    pub fn by_defect(&self, side: Side, defect: &str) -> Option<&Requirement> {
+        self.get(self.defects.get(&(side, defect.to_owned()))?)
+    }
+
+    /// The defects that requirements of a side name.
+    pub fn defects(&self, side: Side) -> impl Iterator<Item = &str> {
+        self.defects.keys().filter(move |(of, _)| *of == side).map(|(_, defect)| defect.as_str())
     }
 
     /// All of them, ordered by id.
@@ -208,6 +220,9 @@ impl Catalogue {
         }
         claim(&mut self.operations, side, requirement.operation.as_deref(), &id)?;
         claim(&mut self.checks, side, requirement.check.as_deref(), &id)?;
+        for defect in &requirement.defects {
+            claim(&mut self.defects, side, Some(defect), &id)?;
+        }
         match self.requirements.insert(id.clone(), requirement) {
             None => Ok(()),
             Some(earlier) => {
@@ -226,7 +241,7 @@ fn refused(
     documents.iter().filter_map(|document| add(document).err()).map(|refusal| *refusal).collect()
 }
 
-/// Gives an operation or a check to one requirement, and to no second one.
+/// Gives an operation, a check or a defect to one requirement, and to no second one.
 fn claim(
     claims: &mut BTreeMap<(Side, String), String>,
     side: Side,

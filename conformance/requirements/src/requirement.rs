@@ -33,6 +33,9 @@ pub struct Requirement {
     /// The always-on check whose findings carry this id.
     #[serde(default)]
     pub check: Option<String>,
+    /// The defects of an export that carry this id: each export of a case is read whole.
+    #[serde(default)]
+    pub defects: Vec<String>,
     /// Why no case can test it.
     #[serde(default)]
     pub excluded: Option<String>,
@@ -45,6 +48,12 @@ pub struct Requirement {
 }
 
 impl Requirement {
+    /// Whether cases look for it without naming it.
+    #[must_use]
+    pub fn always_on(&self) -> bool {
+        self.check.is_some() || !self.defects.is_empty()
+    }
+
     /// The side that it binds; the loader has refused an entry without one.
     #[must_use]
     pub fn side(&self) -> Option<Side> {

@@ -221,7 +221,7 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
     if let Some(reason) = outside(case, catalogue) {
         return Applicability::NotApplicable(reason);
     }
-    if case.through == Through::Host && offer.flavor == Flavor::Native {
+    if case.through != Through::Manager && offer.flavor == Flavor::Native {
         return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
     }
     if case.through == Through::Host && !offer.host {

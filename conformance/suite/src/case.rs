@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use allocert_requirements::Side;
 use allocert_requirements::yaml::Spanned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,8 +19,9 @@ pub struct Case {
     pub case: String,
     /// What the subject must do, in one sentence.
     pub about: String,
+    /// Written only where the side leaves a choice; see [`Case::through`].
     #[serde(default)]
-    pub through: Through,
+    through: Option<Through>,
     #[serde(default)]
     pub needs: Vec<Need>,
     /// Names of the axes; their values are already in the text.
@@ -36,6 +38,20 @@ pub struct Case {
     pub steps: Vec<Spanned<Step>>,
     #[serde(default)]
     pub r#finally: BTreeMap<String, Expectation>,
+}
+
+impl Case {
+    /// What the steps call: what is written, or what the side implies.
+    #[must_use]
+    pub fn through(&self) -> Through {
+        self.through.unwrap_or_else(|| Through::of(Side::of_path(&self.case)))
+    }
+
+    /// Whether the case says what its side says already, or something else.
+    #[must_use]
+    pub fn says_through(&self) -> bool {
+        self.through.is_some()
+    }
 }
 
 /// One step: an operation and what must come of it.
@@ -65,6 +81,23 @@ pub enum Through {
     Manager,
     /// Real numba-cuda with the subject installed.
     Host,
+    /// The adapter of a library that makes arrays.
+    Producer,
+    /// The adapter of a library that takes the arrays of others.
+    Consumer,
+}
+
+impl Through {
+    pub const ALL: [Self; 4] = [Self::Manager, Self::Host, Self::Producer, Self::Consumer];
+
+    /// What the cases of a side call unless they say otherwise.
+    fn of(side: Option<Side>) -> Self {
+        match side {
+            Some(Side::CaiProducer) => Self::Producer,
+            Some(Side::CaiConsumer) => Self::Consumer,
+            _ => Self::Manager,
+        }
+    }
 }
 
 /// Something a case asks of the subject, its worker or the driver.

@@ -7,24 +7,27 @@ use crate::operation::{Noun, Operation};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sense::line;
 
+/// The name of the subject's adapter. It lives as long as its process.
+pub(crate) const ADAPTER: &str = "adapter";
+
 /// The case as a worker performs it.
 pub(crate) fn expand(case: &Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
     let mut script = Script { line: document.find(1, "steps").map_or(1, |(line, _)| line), ..Script::default() };
     if case.setup {
-        script.setup(case.through);
+        script.setup(case.through());
     }
     for step in &case.steps {
         script.step(&step.value, line(step.referenced.line()));
     }
     if case.teardown == Teardown::Clean {
-        script.teardown(case.through);
+        script.teardown(case.through());
     }
     let finally = case.r#finally.iter();
     PlannedCase {
         id: format!("{}{suffix}", case.case),
         file: document.file.to_owned(),
         about: case.about.clone(),
-        through: case.through,
+        through: case.through(),
         needs: case.needs.clone(),
         driver: case.driver.clone(),
         teardown: case.teardown,
@@ -53,6 +56,10 @@ impl Script {
                 self.add(Part::Setup, Operation::Create { r#as: "m".to_owned(), device: 0 }, "m");
             }
             Through::Host => self.add(Part::Setup, Operation::Register { interface_version: None }, "m"),
+            Through::Producer | Through::Consumer => {
+                self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
+                self.add(Part::Setup, Operation::Instantiate { r#as: ADAPTER.to_owned() }, "m");
+            }
         }
     }
 
@@ -93,6 +100,7 @@ impl Script {
     fn add(&mut self, part: Part, operation: Operation, on: &str) {
         match operation.binds() {
             Some((name, Noun::Manager)) => self.managers.push(name.to_owned()),
+            Some((_, Noun::Adapter)) => {}
             Some((name, _)) => self.alive.push((name.to_owned(), on.to_owned())),
             None => {}
         }

@@ -7,6 +7,7 @@ mod calls;
 mod context;
 mod docket;
 mod error;
+mod export;
 mod holdings;
 mod ledger;
 mod marks;
@@ -31,6 +32,7 @@ use crate::sweep;
 use crate::verdict::{Judgement, Verdict};
 
 pub use error::kinds;
+pub use export::names as defects;
 
 /// Judges one case that was run.
 #[must_use]
@@ -38,6 +40,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     let scene = Scene::new(catalogue, case, observation);
     let mut docket = Docket::new(&scene);
     step::judge(&scene, &mut docket);
+    export::judge(&scene, &mut docket);
     ledger::judge(&scene, &mut docket);
     bypass::judge(&scene, &mut docket);
     misuse::judge(&scene, &mut docket);

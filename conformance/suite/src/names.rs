@@ -6,6 +6,7 @@ use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
 
 use crate::case::{Case, CoveredBy, Expectation, Step, Through};
+use crate::expand::ADAPTER;
 use crate::operation::{Noun, Operation};
 use crate::sense::line;
 
@@ -14,7 +15,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
     let mut names = Names::new(case);
     for step in &case.steps {
         let line = line(step.referenced.line());
-        names.step(case.through, &step.value).map_err(|complaint| {
+        names.step(case.through(), &step.value).map_err(|complaint| {
             let mut refusal = document.refuse_word(line, &complaint.word, complaint.message);
             refusal.help = complaint.help;
             refusal
@@ -43,25 +44,31 @@ struct Names {
 impl Names {
     fn new(case: &Case) -> Self {
         let mut names = Self::default();
-        if case.setup && case.through == Through::Manager {
-            names.bound.insert("m".to_owned(), Noun::Manager);
+        let given = match case.through() {
+            Through::Manager => Some(("m", Noun::Manager)),
+            Through::Producer | Through::Consumer => Some((ADAPTER, Noun::Adapter)),
+            Through::Host => None,
+        };
+        if let Some((name, noun)) = given.filter(|_| case.setup) {
+            names.bound.insert(name.to_owned(), noun);
         }
         names
     }
 
     fn step(&mut self, through: Through, step: &Step) -> Result<(), Complaint> {
         let operation = &step.r#do;
-        if let Some(belongs) = operation.belongs()
-            && belongs != through
-        {
+        if !operation.belongs().contains(&through) {
             let message = format!("`{}` is no operation of cases through the {}", operation.name(), word(through));
             return Err(Complaint { word: operation.name().to_owned(), message, help: None });
         }
         if operation.on_manager() {
             self.used(&step.on, &[Noun::Manager])?;
         }
-        if let Some((name, nouns)) = operation.uses() {
+        for (name, nouns) in operation.uses() {
             self.used(name, nouns)?;
+        }
+        if let Some(name) = operation.recalls() {
+            self.known(name)?;
         }
         if let Some((name, noun)) = operation.binds() {
             self.bind(name, noun)?;
@@ -74,21 +81,25 @@ impl Names {
         Ok(())
     }
 
+    /// What a name stands for, or stood for.
+    fn known(&self, name: &str) -> Result<Noun, Complaint> {
+        self.bound.get(name).copied().ok_or_else(|| Complaint {
+            word: name.to_owned(),
+            message: format!("`{name}` is not bound by an earlier step"),
+            help: suggestion(name, self.bound.keys().map(String::as_str)),
+        })
+    }
+
     fn used(&self, name: &str, nouns: &[Noun]) -> Result<(), Complaint> {
-        let complaint = |message, help| Err(Complaint { word: name.to_owned(), message, help });
-        let Some(noun) = self.bound.get(name) else {
-            let close = suggestion(name, self.bound.keys().map(String::as_str));
-            return complaint(format!("`{name}` is not bound by an earlier step"), close);
-        };
+        let complaint = |message| Err(Complaint { word: name.to_owned(), message, help: None });
+        let noun = self.known(name)?;
         if self.gone.contains(name) {
-            return complaint(format!("`{name}` is gone: an earlier step dropped it"), None);
+            return complaint(format!("`{name}` is gone: an earlier step dropped it"));
         }
-        let wrong = if nouns.is_empty() { *noun == Noun::Manager } else { !nouns.contains(noun) };
+        let wrong =
+            if nouns.is_empty() { matches!(noun, Noun::Manager | Noun::Adapter) } else { !nouns.contains(&noun) };
         if wrong {
-            return complaint(
-                format!("`{name}` stands for {}, which this operation does not take", article(*noun)),
-                None,
-            );
+            return complaint(format!("`{name}` stands for {}, which this operation does not take", article(noun)));
         }
         Ok(())
     }
@@ -125,17 +136,26 @@ fn word(through: Through) -> &'static str {
     match through {
         Through::Manager => "manager",
         Through::Host => "host",
+        Through::Producer => "producer",
+        Through::Consumer => "consumer",
     }
 }
 
 fn article(noun: Noun) -> &'static str {
     match noun {
         Noun::Manager => "a manager",
+        Noun::Adapter => "the subject's adapter",
         Noun::Memory => "memory",
         Noun::Buffer => "a buffer",
         Noun::Info => "memory information",
         Noun::Handle => "a handle",
         Noun::Scope => "a scope",
         Noun::Array => "an array",
+        Noun::Stream => "a stream of the worker",
+        Noun::SubjectStream => "a stream of the subject",
+        Noun::Object => "an object without the interface",
+        Noun::Export => "an export",
+        Noun::Produced => "an object of the worker",
+        Noun::Imported => "an imported array",
     }
 }

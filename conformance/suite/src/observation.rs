@@ -50,6 +50,10 @@ pub enum Outcome {
     Skipped {
         because: String,
     },
+    /// The subject has no way to do it, and says so.
+    Declined {
+        because: String,
+    },
     /// This worker has no such operation.
     Unsupported {
         operation: String,

@@ -1,10 +1,18 @@
 //! The operations a step can ask for. The names, fields and defaults are the fixture format (`fixtures/README.md`) and,
 //! serialised, the worker protocol: a worker is sent exactly these.
 
+mod consumer;
+mod names;
+mod producer;
+mod stage;
+mod word;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::case::Through;
+pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
+pub use names::Noun;
+pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
 
 /// What one step does. Externally tagged: `{memalloc: {size: 64, as: a}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,182 +198,76 @@ pub enum Operation {
     },
     HostReset {},
     Close {},
-}
+    // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
+    Instantiate {
+        r#as: String,
+    },
+    Stream {
+        kind: StreamKind,
+        r#as: String,
+    },
+    SubjectStream {
+        kind: StreamKind,
+        r#as: String,
+    },
+    Synchronize {
+        stream: String,
+    },
+    Alive {
+        of: String,
+    },
 
-/// What a bound name stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noun {
-    Manager,
-    Memory,
-    Buffer,
-    Info,
-    Handle,
-    Scope,
-    Array,
-}
+    // The subject is a producer.
+    Array(Array),
+    Derive(Derive),
+    Work {
+        on: String,
+        #[serde(default)]
+        stream: Option<String>,
+        byte: u8,
+    },
+    ReadWork {
+        on: String,
+        #[serde(default)]
+        stream: Option<String>,
+    },
+    PlainObject {
+        kind: ObjectKind,
+        r#as: String,
+    },
+    HasInterface {
+        of: String,
+    },
+    Export {
+        of: String,
+        r#as: String,
+    },
+    EditExport {
+        export: String,
+    },
+    Consume {
+        export: String,
+    },
 
-impl Operation {
-    /// The name that this operation binds, and to what.
-    #[must_use]
-    pub fn binds(&self) -> Option<(&str, Noun)> {
-        let (name, noun) = match self {
-            Self::Create { r#as, .. } => (r#as, Noun::Manager),
-            Self::Memalloc { r#as, .. }
-            | Self::Memhostalloc { r#as, .. }
-            | Self::Mempin { r#as, .. }
-            | Self::View { r#as, .. } => (r#as, Noun::Memory),
-            Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
-            Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
-            Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => (r#as, Noun::Handle),
-            Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, Noun::Scope),
-            Self::DeviceArray { r#as, .. }
-            | Self::PinnedArray { r#as, .. }
-            | Self::MappedArray { r#as, .. }
-            | Self::ManagedArray { r#as, .. }
-            | Self::ToDevice { r#as, .. }
-            | Self::Slice { r#as, .. } => (r#as, Noun::Array),
-            _ => return None,
-        };
-        Some((name, noun))
-    }
-
-    /// The name that this operation uses, and what it may stand for; empty: anything but a manager.
-    #[must_use]
-    pub fn uses(&self) -> Option<(&str, &'static [Noun])> {
-        Some(match self {
-            Self::Mempin { buffer, .. } => (buffer, &[Noun::Buffer]),
-            Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
-            Self::Pickle { handle } | Self::PeerRead { handle, .. } => (handle, &[Noun::Handle]),
-            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => (scope, &[Noun::Scope]),
-            Self::Drop { name } => (name, &[]),
-            Self::Free { name } => (name, &[Noun::Memory]),
-            Self::View { of, .. } => (of, &[Noun::Memory]),
-            Self::Fill { memory, .. } | Self::Read { memory, .. } => {
-                (memory, &[Noun::Memory, Noun::Buffer, Noun::Array])
-            }
-            Self::CopyToHost { array } | Self::HostIpcHandle { array, .. } => (array, &[Noun::Array]),
-            Self::Slice { of, .. } => (of, &[Noun::Array]),
-            _ => return None,
-        })
-    }
-
-    /// The name that stands for nothing afterwards.
-    #[must_use]
-    pub fn unbinds(&self) -> Option<&str> {
-        match self {
-            Self::Drop { name } => Some(name),
-            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => Some(scope),
-            _ => None,
-        }
-    }
-
-    /// The only kind of case that this operation belongs to, if it does not belong to both.
-    #[must_use]
-    pub fn belongs(&self) -> Option<Through> {
-        match self {
-            Self::Describe {}
-            | Self::Fault { .. }
-            | Self::ClearFaults {}
-            | Self::Collect {}
-            | Self::Environment { .. }
-            | Self::HostBuffer { .. }
-            | Self::PeerRead { .. }
-            | Self::Pickle { .. }
-            | Self::Fill { .. }
-            | Self::Read { .. }
-            | Self::Drop { .. } => None,
-            Self::Register { .. }
-            | Self::RegisterByEnvironment { .. }
-            | Self::OpenContext {}
-            | Self::DeviceArray { .. }
-            | Self::PinnedArray { .. }
-            | Self::MappedArray { .. }
-            | Self::ManagedArray { .. }
-            | Self::ToDevice { .. }
-            | Self::CopyToHost { .. }
-            | Self::Slice { .. }
-            | Self::PinBlock { .. }
-            | Self::HostDeferEnter { .. }
-            | Self::HostDeferExit { .. }
-            | Self::HostMemoryInfo {}
-            | Self::HostIpcHandle { .. }
-            | Self::HostReset {}
-            | Self::Close {} => Some(Through::Host),
-            _ => Some(Through::Manager),
-        }
-    }
-
-    /// Whether a manager is called, so that `on` has to name one.
-    #[must_use]
-    pub fn on_manager(&self) -> bool {
-        matches!(
-            self,
-            Self::Destroy {}
-                | Self::Initialize {}
-                | Self::Memalloc { .. }
-                | Self::Memhostalloc { .. }
-                | Self::Mempin { .. }
-                | Self::GetMemoryInfo { .. }
-                | Self::GetIpcHandle { .. }
-                | Self::Reset {}
-                | Self::DeferEnter { .. }
-                | Self::DeferExit { .. }
-                | Self::Churn { .. }
-                | Self::Stress { .. }
-        )
-    }
-
-    /// The operation's name in a fixture.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Describe {} => "describe",
-            Self::Attach { .. } => "attach",
-            Self::Detach {} => "detach",
-            Self::Create { .. } => "create",
-            Self::Destroy {} => "destroy",
-            Self::Initialize {} => "initialize",
-            Self::Memalloc { .. } => "memalloc",
-            Self::Memhostalloc { .. } => "memhostalloc",
-            Self::HostBuffer { .. } => "host_buffer",
-            Self::Mempin { .. } => "mempin",
-            Self::GetMemoryInfo { .. } => "get_memory_info",
-            Self::GetIpcHandle { .. } => "get_ipc_handle",
-            Self::Pickle { .. } => "pickle",
-            Self::PeerRead { .. } => "peer_read",
-            Self::Reset {} => "reset",
-            Self::DeferEnter { .. } => "defer_enter",
-            Self::DeferExit { .. } => "defer_exit",
-            Self::Drop { .. } => "drop",
-            Self::Free { .. } => "free",
-            Self::View { .. } => "view",
-            Self::Fill { .. } => "fill",
-            Self::Read { .. } => "read",
-            Self::Churn { .. } => "churn",
-            Self::Stress { .. } => "stress",
-            Self::Fault { .. } => "fault",
-            Self::ClearFaults {} => "clear_faults",
-            Self::Collect {} => "collect",
-            Self::Environment { .. } => "environment",
-            Self::Register { .. } => "register",
-            Self::RegisterByEnvironment { .. } => "register_by_environment",
-            Self::OpenContext {} => "open_context",
-            Self::DeviceArray { .. } => "device_array",
-            Self::PinnedArray { .. } => "pinned_array",
-            Self::MappedArray { .. } => "mapped_array",
-            Self::ManagedArray { .. } => "managed_array",
-            Self::ToDevice { .. } => "to_device",
-            Self::CopyToHost { .. } => "copy_to_host",
-            Self::Slice { .. } => "slice",
-            Self::PinBlock { .. } => "pin_block",
-            Self::HostDeferEnter { .. } => "host_defer_enter",
-            Self::HostDeferExit { .. } => "host_defer_exit",
-            Self::HostMemoryInfo {} => "host_memory_info",
-            Self::HostIpcHandle { .. } => "host_ipc_handle",
-            Self::HostReset {} => "host_reset",
-            Self::Close {} => "close",
-        }
-    }
+    // The subject is a consumer.
+    Produce(Produce),
+    Pend(Pend),
+    Import(Import),
+    Access(Access),
+    Launch(Launch),
+    Inspect {
+        on: String,
+        #[serde(default)]
+        stream: Option<String>,
+    },
+    Reuse(Pend),
+    Release {
+        on: String,
+    },
+    Reexport {
+        of: String,
+        r#as: String,
+    },
 }
 
 fn one() -> u64 {

@@ -1,10 +1,12 @@
 //! Whether a fixture makes sense: its name, its requirements, its expectations.
 
+mod operation;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Catalogue, Refusal, Side};
+use allocert_requirements::{Catalogue, Interface, Refusal, Side};
 
 use crate::case::{Calls, Case, Expectation, Ordered, Step, Through};
 use crate::plugin::Method;
@@ -56,8 +58,12 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
         return Err(document.refuse_word(1, &case.case, format!("`{}` is below no side of an interface", case.case)));
     }
-    if Side::of_path(&case.case) == Some(Side::EmmHost) && case.through != Through::Host {
+    if Side::of_path(&case.case) == Some(Side::EmmHost) && case.through() != Through::Host {
         return Err(document.refuse_word(1, "case", "a case that certifies a host goes `through: host`"));
+    }
+    let implied = Side::of_path(&case.case).filter(|side| side.interface() != Interface::Emm);
+    if let Some(side) = implied.filter(|_| case.says_through()) {
+        return Err(document.refuse_word(1, "through", format!("what a case of {side} calls is implied by its side")));
     }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(1, "about", "`about` says nothing"));
@@ -78,9 +84,7 @@ struct Sense<'a> {
 }
 
 fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
-    if let crate::operation::Operation::Fault { call, .. } = &step.r#do {
-        check_function(call, line, sense.document)?;
-    }
+    operation::check(&step.r#do, line, sense.document)?;
     for (id, expectation) in &step.expect {
         check_requirement(id, line, sense)?;
         check_expectation(id, expectation, line, sense)?;
@@ -94,8 +98,14 @@ fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
 }
 
 fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
-    if sense.catalogue.get(id).is_some() {
-        return Ok(());
+    if let Some(requirement) = sense.catalogue.get(id) {
+        let bound = requirement.side();
+        if sense.side.interface() == Interface::Emm || bound == Some(sense.side) {
+            return Ok(());
+        }
+        let message =
+            format!("{id} binds {}, and this is a case of {}", bound.map_or("no side", Side::name), sense.side);
+        return Err(sense.document.refuse_word(line, id, message));
     }
     let mut refusal = sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
     refusal.help = sense.catalogue.suggestion(id);

@@ -84,6 +84,7 @@ pub(crate) fn unreached(case: &PlannedCase, observation: &Observation) -> Option
 fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
     let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
     match &judged.judgement.verdict {
+        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => Some(Unswept::OtherSubject),
         _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
         Verdict::Conforms if observation.done => None,

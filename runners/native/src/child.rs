@@ -2,6 +2,7 @@
 
 use std::io;
 
+use allocert_suite::case::Through;
 use allocert_suite::observation::Outcome;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
@@ -51,8 +52,8 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
     let mut scene = Scene::new(subject, &server.recorder, server.driver);
     for step in &case.steps {
         let outcome = match (case.through, &step.r#do) {
-            (allocert_suite::case::Through::Host, operation) => unsupported(operation),
-            _ => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
+            (Through::Manager, _) => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
+            (Through::Host | Through::Producer | Through::Consumer, operation) => unsupported(operation),
         };
         outbox.push(&mut server.socket, &Line::Step { index: step.index, outcome: &outcome })?;
     }

@@ -337,6 +337,7 @@ impl Ledger<'_, '_> {
         let end = match scene.case.through {
             Through::Manager => "the last reset and destroy",
             Through::Host => "cuda.close()",
+            Through::Producer | Through::Consumer => "the last name was dropped",
         };
         self.docket.hit(Hit {
             check: Check::Leak,

@@ -21,6 +21,7 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         match scene.outcome(index) {
             Some(Outcome::Returned(facts)) => returned(scene, docket, step, facts),
             Some(Outcome::Raised(error)) => raised(scene, docket, step, error),
+            Some(Outcome::Declined { because }) => declined(docket, step, because.clone()),
             Some(Outcome::Unsupported { operation }) => {
                 docket.not_observed(Reason::NoSuchOperation { step: step.index, operation: operation.clone() });
             }
@@ -104,10 +105,9 @@ fn wrong_error(raised: &Raised, kinds: &[Kind], message: Option<&str>, or_return
 /// An error that nothing allows: declined, or a finding under the requirement that the operation stands for.
 fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
     let name = step.r#do.name();
-    let declinable = capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
+    let declinable = step.r#do.adapted() || capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
     if declinable && error::is_one_of(raised, &[Kind::NotSupported]) {
-        let message = raised.message.clone();
-        return docket.declined(Reason::Declined { step: step.index, operation: name.to_owned(), message });
+        return declined(docket, step, raised.message.clone());
     }
     let expected = format!("{name} returns");
     let observed = words::raised(raised);
@@ -126,6 +126,10 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
         docket.checked(requirement);
         docket.find(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
+}
+
+fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
+    docket.declined(Reason::Declined { step: step.index, operation: step.r#do.name().to_owned(), message });
 }
 
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that the operation stands for, unless the

@@ -58,10 +58,10 @@ impl<'a> Cover<'a> {
     }
 
     fn row(&self, requirement: &Requirement) -> Vec<String> {
-        let cases = match (&requirement.excluded, &requirement.check) {
+        let cases = match (&requirement.excluded, requirement.always_on()) {
             (Some(_), _) => "excluded".to_owned(),
-            (None, Some(_)) => "every".to_owned(),
-            (None, None) => self.count(&self.cases, requirement).to_string(),
+            (None, true) => "every".to_owned(),
+            (None, false) => self.count(&self.cases, requirement).to_string(),
         };
         let mutants = self.count(&self.mutants, requirement).to_string();
         let source = format!("{}, {}", requirement.source.text, requirement.source.section);
@@ -74,7 +74,7 @@ impl<'a> Cover<'a> {
         for level in [Level::Must, Level::Should, Level::May] {
             let testable = |one: &&&Requirement| one.level == level && one.excluded.is_none();
             let all: Vec<&Requirement> = requirements.iter().filter(testable).copied().collect();
-            let tested = all.iter().filter(|one| one.check.is_some() || self.count(&self.cases, one) > 0).count();
+            let tested = all.iter().filter(|one| one.always_on() || self.count(&self.cases, one) > 0).count();
             let killed = all.iter().filter(|one| self.count(&self.mutants, one) > 0).count();
             rows.push(vec![
                 level.to_string(),

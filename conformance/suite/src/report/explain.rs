@@ -41,6 +41,9 @@ fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCas
     ];
     lines.extend(requirement.operation.as_ref().map(|name| format!("stands for {name}, when it fails unexpectedly")));
     lines.extend(requirement.check.as_ref().map(|name| format!("checked    in every case ({name})")));
+    if !requirement.defects.is_empty() {
+        lines.push(format!("checked    in every export ({})", requirement.defects.join(", ")));
+    }
     lines.extend(requirement.excluded.as_ref().map(|reason| format!("excluded   {reason}")));
     lines.push(format!("written in conformance/requirements/catalogue/{}:{}", requirement.file, requirement.line));
     for difference in catalogue.differences().iter().filter(|difference| difference.bears_on().any(|named| named == id))

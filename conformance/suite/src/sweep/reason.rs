@@ -18,6 +18,8 @@ pub enum Unswept {
     OwnFaults,
     /// The case did not conform without a fault.
     NotClean,
+    /// The sweep knows what a manager must do when a call fails, and of no other subject.
+    OtherSubject,
     /// numba-cuda makes calls too, and they cannot be told from the subject's.
     HostCalls,
     /// The same call at the same place of another case is swept.
@@ -29,7 +31,9 @@ pub enum Unswept {
 impl Unswept {
     pub(crate) fn applicability(self) -> Applicability {
         let decision = match &self {
-            Self::NeverAnswers { .. } | Self::Restores { .. } | Self::OwnFaults => Applicability::NotApplicable,
+            Self::NeverAnswers { .. } | Self::Restores { .. } | Self::OwnFaults | Self::OtherSubject => {
+                Applicability::NotApplicable
+            }
             Self::NotClean | Self::HostCalls | Self::Sampled | Self::Repeated => Applicability::NotObserved,
         };
         decision(Reason::Unswept { because: self })
@@ -46,6 +50,7 @@ impl fmt::Display for Unswept {
             }
             Self::OwnFaults => f.write_str("the case makes driver calls fail itself"),
             Self::NotClean => f.write_str("the case does not conform without a fault"),
+            Self::OtherSubject => f.write_str("the fault sweep is for managers"),
             Self::HostCalls => {
                 f.write_str("numba-cuda makes driver calls in this case that cannot be told from the subject's")
             }

@@ -4,6 +4,7 @@ mod always;
 mod applicability;
 mod calls;
 mod expectations;
+mod exports;
 mod fixtures;
 mod kinds;
 mod order;

@@ -33,6 +33,13 @@ class Names:
         del self._values[name]
         return watch.finalized()
 
+    def alive(self, name):
+        """Whether the object that has or had this name is alive (None: it cannot be told)."""
+        if name not in self._watches:
+            raise Missing(name)
+        finalized = self._watches[name].finalized()
+        return None if finalized is None else not finalized
+
     def __contains__(self, name):
         return name in self._values
 

@@ -3,7 +3,7 @@
 OPERATIONS = {}
 
 
-def operation(function):
-    """Registers a function under its own name."""
-    OPERATIONS[function.__name__] = function
+def operation(function, name=None):
+    """Registers a function under its own name, or under one that Python does not take for a function's."""
+    OPERATIONS[name or function.__name__] = function
     return function

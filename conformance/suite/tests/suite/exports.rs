@@ -1,0 +1,101 @@
+//! Exports: each defect of a description is a finding under the requirement that the catalogue gives it.
+
+use std::collections::BTreeSet;
+
+use allocert_suite::verdict::Verdict;
+use allocert_suite::{Catalogue, Side, fixture, judge};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::record::Recorder;
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"))
+}
+
+#[test]
+fn every_defect_has_a_requirement_and_every_name_of_one_is_known() {
+    let catalogue = catalogue();
+    let known: BTreeSet<String> = judge::defects().collect();
+    let named: BTreeSet<String> = catalogue.defects(Side::CaiProducer).map(str::to_owned).collect();
+    assert_eq!(named, known);
+    assert_eq!(catalogue.defects(Side::CaiConsumer).count(), 0, "consumers export nothing of their own");
+}
+
+/// The description of a vector of four single precision numbers at 0x1000, with one entry as given.
+fn vector(key: &str, value: Value) -> Value {
+    let int = |value: i64| json!({"type": "int", "value": value});
+    let mut entries = json!({
+        "shape": {"type": "tuple", "items": [int(4)]},
+        "typestr": {"type": "str", "value": "<f4"},
+        "data": {"type": "tuple", "items": [int(0x1000), {"type": "bool", "value": false}]},
+        "version": int(3),
+    });
+    entries[key] = value;
+    json!({"type": "dict", "entries": entries})
+}
+
+/// What is found in a case that exports once, with these facts.
+fn found(facts: Value) -> Vec<String> {
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
+                - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
+                expect: {CAI-DICT-01: {returns: {}}}\n";
+    let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
+    let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
+    let recorder = Recorder::new(case).step(&[], json!({})).step(&[], facts).rest();
+    let judgement = judge::judge(&catalogue(), &recorder.case, &recorder.seen);
+    judgement.findings.iter().map(|one| format!("{}: {}", one.requirement, one.observed)).collect()
+}
+
+#[rstest]
+#[case("stream", json!({"type": "int", "value": 0}), "CAI-STREAM-02")]
+#[case("shape", json!({"type": "list", "items": [{"type": "int", "value": 4}]}), "CAI-SHAPE-01")]
+#[case("typestr", json!({"type": "str", "value": "=f4"}), "CAI-TYPE-02")]
+#[case("version", json!({"type": "int", "value": 4}), "CAI-VERSION-02")]
+#[case("strides", json!({"type": "tuple", "items": []}), "CAI-STRIDES-02")]
+#[case("mask", json!({"type": "dict", "entries": {}}), "CAI-MASK-01")]
+#[case("mask", json!({"type": "Mask", "interface": {"type": "dict", "entries": {}}}), "CAI-MASK-06")]
+fn a_defect_is_found(#[case] key: &str, #[case] value: Value, #[case] requirement: &str) {
+    let found = found(json!({"description": vector(key, value)}));
+    assert!(!found.is_empty() && found.iter().all(|one| one.starts_with(requirement)), "{found:?}");
+}
+
+#[rstest]
+#[case(json!({"known": false}), "CAI-DATA-03: data[0]: the driver knows no memory at 0x1000")]
+#[case(
+    json!({"known": true, "base": 0x1000, "size_bytes": 15}),
+    "CAI-DATA-12: data[0]: elements lie at 0x1000..=0x100f, and the allocation is 0x1000..0x100f, 15 bytes"
+)]
+fn memory_is_what_the_driver_says(#[case] memory: Value, #[case] finding: &str) {
+    let description = vector("strides", json!({"type": "NoneType"}));
+    assert_eq!(found(json!({"description": description, "memory": memory})), [finding]);
+}
+
+#[test]
+fn a_stream_that_the_driver_does_not_know_is_found() {
+    let description = vector("stream", json!({"type": "int", "value": 77}));
+    let dead = found(json!({"description": description, "stream_flags": null}));
+    assert_eq!(dead, ["CAI-STREAM-05: stream: the driver knows no stream 0x4d"]);
+    assert_eq!(found(json!({"description": description, "stream_flags": 1})), [""; 0]);
+}
+
+#[test]
+fn a_subject_cannot_make_the_judge_stumble() {
+    for description in [json!(3), json!({}), json!({"type": "dict"}), json!({"type": "dict", "entries": {"shape": 3}})]
+    {
+        let _findings = found(json!({"description": description, "memory": 7, "stream_flags": "x"}));
+    }
+}
+
+#[test]
+fn what_an_adapter_declines_is_not_applicable() {
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
+                - do: {array: {shape: [4], as: a}}\n    expect: {CAI-SHAPE-03: {returns: {}}}\n";
+    let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
+    let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
+    let declined = serde_json::from_value(json!({"declined": {"because": "no such arrays"}})).expect("an outcome");
+    let recorder = Recorder::new(case).outcome(&[], declined).rest();
+    let judgement = judge::judge(&catalogue(), &recorder.case, &recorder.seen);
+    let Verdict::NotApplicable { reason } = judgement.verdict else { panic!("{:?}", judgement.verdict) };
+    insta::assert_snapshot!(reason.to_string(), @"the subject declined array in step 2: no such arrays");
+}

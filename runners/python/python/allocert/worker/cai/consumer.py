@@ -1,0 +1,173 @@
+"""The operations on a subject that takes the arrays of others. The worker is the producer."""
+
+import ctypes
+
+from ..operation import operation
+from ..peek import read
+from ..text import bounded, type_name
+from . import data
+from .element import Element
+from .exporter import Exporter, Record, bytes_of, record_of
+from .layout import Layout
+from .said import Said
+from .shared import gathered
+
+_PLAIN = (bool, int, float, str, type(None))
+
+
+@operation
+def produce(case, _on, arguments):
+    typestr = arguments.get("typestr", "<f4")
+    element = Element(typestr)
+    layout = Layout(arguments["shape"], arguments.get("strides"), element.size_bytes)
+    low, high = layout.span()
+    kind = arguments.get("memory", "device")
+    memory = case.device.allocate(kind, high - low)
+    if kind != "none":
+        _fill(case, memory, layout, element, arguments)
+    stream, mask = case.named(arguments, "stream"), case.named(arguments, "mask")
+    pointer = memory.base - low if layout.elements else 0
+    entries = _entries(arguments, layout, typestr, pointer, stream, mask)
+    record = Record(memory, layout, typestr, entries, arguments.get("attribute", "plain"), (stream, mask))
+    case.names.bind(arguments["as"], Exporter(record))
+    return {"pointer": pointer, "base": memory.base, "size_bytes": memory.size_bytes, "keys": sorted(entries)}
+
+
+def _fill(case, memory, layout, element, arguments):
+    if arguments.get("counting"):
+        raw = bytes_of(layout, (element.count(index) for index in range(layout.elements)))
+    else:
+        raw = bytes([arguments.get("byte", 0)]) * memory.size_bytes
+    if memory.host is None:
+        case.device.write(memory.base, raw)
+    else:
+        ctypes.memmove(memory.host, raw, len(raw))
+
+
+def _entries(arguments, layout, typestr, pointer, stream, mask):
+    entries = {
+        "shape": layout.shape,
+        "typestr": typestr,
+        "data": (pointer, arguments.get("read_only", False)),
+        "version": arguments.get("version", 3),
+    }
+    if arguments.get("strides") is not None:
+        entries["strides"] = layout.strides
+    if stream is not None:
+        entries["stream"] = stream.handle
+    if mask is not None:
+        entries["mask"] = mask
+    for key, value in arguments.get("set", {}).items():
+        entries[key] = _value(value, pointer)
+    for key in arguments.get("omit", ()):
+        entries.pop(key, None)
+    return entries
+
+
+def _value(value, pointer):
+    """Plain values mean themselves and a list means a tuple; a mapping says its `type`."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, list):
+        return tuple(_value(one, pointer) for one in value)
+    kind = value["type"]
+    if kind == "pointer":
+        return pointer + value.get("plus", 0)
+    if kind in ("list", "tuple"):
+        items = [_value(one, pointer) for one in value["items"]]
+        return items if kind == "list" else tuple(items)
+    return {"int": int, "float": float, "str": str, "bool": bool}[kind](value["value"])
+
+
+@operation
+def pend(case, _on, arguments):
+    record = record_of(case.names.get(arguments["on"]))
+    stream = case.names.get(arguments["stream"])
+    case.device.fill(record.memory.base, arguments["byte"], record.memory.size_bytes, stream.handle)
+
+
+@operation
+def reuse(case, on, arguments):
+    """The producer's next work, as soon as control has come back to it."""
+    pend(case, on, arguments)
+
+
+def accept(case, _on, arguments):
+    exporter = case.names.get(arguments["of"])
+    imported = case.adapted("accept")(exporter, arguments.get("ignore_stream", False))
+    case.names.bind(arguments["as"], Imported(imported, record_of(exporter).typestr))
+    return {**_described(case, imported), **_use(exporter)}
+
+
+operation(accept, "import")
+
+
+class Imported:
+    """What the subject made of an exporter."""
+
+    def __init__(self, value, typestr):
+        self.value, self.typestr = value, typestr
+
+
+def _described(case, imported):
+    describe = read(case.names.get("adapter"), "describe")
+    if not callable(describe):
+        return {"type": type_name(imported)}
+    described = describe(imported)
+    return {"type": type_name(imported), **{bounded(name, 50): _plain(value) for name, value in described.items()}}
+
+
+def _plain(value):
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value[:64]]
+    if value is None or type(value) in (bool, float):
+        return value
+    return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)
+
+
+def _use(exporter):
+    """What became of the exporter's attribute so far."""
+    record = record_of(exporter)
+    return {"attribute_reads": record.reads, "unchanged": record.unchanged}
+
+
+@operation
+def access(case, _on, arguments):
+    imported = case.names.get(arguments["on"])
+    if arguments.get("write") is not None:
+        case.adapted("write")(imported.value, arguments["write"])
+        return {}
+    return data.of_host(case.adapted("read")(imported.value), imported.typestr)
+
+
+@operation
+def launch(case, _on, arguments):
+    exporters = [case.names.get(name) for name in arguments["on"]]
+    case.adapted("launch")(exporters, case.named(arguments, "stream"))
+    return {name: _use(exporter) for name, exporter in zip(arguments["on"], exporters)}
+
+
+@operation
+def inspect(case, _on, arguments):
+    """The producer reads its own data on its own stream; without a stream after everything else."""
+    record = record_of(case.names.get(arguments["on"]))
+    stream = case.named(arguments, "stream")
+    if stream is None:
+        case.device.synchronize_all()
+        stream = case.device.own
+    low, high = record.layout.span()
+    raw = case.device.read(record.memory.base, high - low, stream.handle)
+    return data.of_bytes(gathered(raw, low, record.layout), record.typestr)
+
+
+@operation
+def release(case, _on, arguments):
+    record_of(case.names.get(arguments["on"])).memory.free()
+
+
+@operation
+def reexport(case, _on, arguments):
+    exported = case.adapted("export")(case.names.get(arguments["of"]).value)
+    said = Said(exported.__cuda_array_interface__)
+    case.names.bind(arguments["as"], said)
+    return said.facts(case.device)
