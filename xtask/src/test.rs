@@ -37,6 +37,7 @@ fn rust() -> Result<(), Fault> {
         .args(["test", "--workspace"])
         .env("ALLOCERT_LIBCUDA", products.join("liballocert_libcuda.so"))
         .env("ALLOCERT_CUDA_INCLUDE", python::cuda_include()?)
+        .env("ALLOCERT_PYTHON", python::interpreter())
         .done()
 }
 

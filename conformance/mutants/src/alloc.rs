@@ -3,6 +3,7 @@
 use std::thread::{self, ThreadId};
 
 use allocert_abi::emm::{KIND_PINNED, Memory, Status};
+use allocert_cuda::{Span, Stream};
 
 use crate::base::{Answer, Base, fail};
 use crate::mutant::{Cell, Count, Live, Mutation};
@@ -165,6 +166,32 @@ impl Mutation for OneThread {
     fn reset(&self, base: &Base) -> Answer {
         self.shared.lock().take();
         base.reset()
+    }
+}
+
+/// Clears its memory on a stream of its own, which the default stream does not wait for, and does not wait for it either.
+#[derive(Default)]
+pub(crate) struct ClearsLate {
+    stream: Cell<Option<Stream>>,
+}
+
+impl Mutation for ClearsLate {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let memory = base.memalloc(size_bytes)?;
+        let error = |error: allocert_cuda::DriverError| fail(Status::DRIVER_ERROR, error.to_string());
+        let mut own = self.stream.lock();
+        let stream = match own.take() {
+            Some(stream) => stream,
+            None => base.driver.stream_create().map_err(error)?,
+        };
+        if size_bytes > 0 {
+            // SAFETY: the base has just given out these bytes, nobody on the host refers into device memory, and the driver runs what
+            // was queued before it takes memory back.
+            let span = unsafe { Span::foreign(memory.device_pointer, size_bytes, None) };
+            base.driver.memset_d8_async(&span, 0, &stream).map_err(error)?;
+        }
+        *own = Some(stream);
+        Ok(memory)
     }
 }
 

@@ -35,6 +35,7 @@ allocert_abi::export_emm_plugin! {
     mutant_promises => Mutant<alloc::Promises>,
     mutant_scribbler => Mutant<alloc::Scribbler>,
     mutant_one_thread => Mutant<alloc::OneThread>,
+    mutant_clears_late => Mutant<alloc::ClearsLate>,
     mutant_late_start => Mutant<alloc::LateStart>,
     mutant_leaks_on_release => Mutant<release::LeaksOnRelease>,
     mutant_never_releases => Mutant<release::NeverReleases>,

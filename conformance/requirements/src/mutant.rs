@@ -4,10 +4,15 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::Deserialize;
 
+use crate::catalogue::Catalogue;
+use crate::side::Side;
 use crate::yaml::{Document, Refusal, Spanned};
 
 /// The registry's path from the repository root.
 const FILE: &str = "conformance/mutants/mutants.yaml";
+
+/// The Python mutants as `(path below conformance/mutants/python, text)`, so that any interpreter can be handed them.
+pub const PYTHON: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
 /// One entry of the registry.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -24,6 +29,23 @@ pub struct Mutant {
     pub faults: bool,
     /// What it does wrong.
     pub about: String,
+}
+
+impl Mutant {
+    /// The side whose requirements it breaks; the tests of the registry see to it that there is one and no second.
+    #[must_use]
+    pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
+        self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
+    }
+
+    /// The file that it is in: mutants of one file can be loaded one after the other by one worker.
+    #[must_use]
+    pub fn module(&self) -> &str {
+        match self.flavor {
+            Flavor::Native => "",
+            Flavor::Python => self.subject.split(':').next().unwrap_or_default(),
+        }
+    }
 }
 
 /// What a mutant is written in, and so by which tests it is run.

@@ -4,6 +4,7 @@ pub mod call;
 pub mod coverage;
 pub mod explain;
 pub mod junit;
+pub mod kills;
 pub mod list;
 pub mod style;
 mod table;

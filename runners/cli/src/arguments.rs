@@ -53,6 +53,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
     },
+    /// Run the suite on subjects that are built to break requirements, and show which it finds out
+    Mutants(Mutants),
     /// Work on fixture files
     #[command(subcommand)]
     Fixtures(Fixtures),
@@ -112,6 +114,41 @@ pub(crate) struct Judge {
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) verdict: VerdictOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mutants {
+    /// emm [default: every side that there are cases for]
+    pub(crate) interface: Option<String>,
+    /// Only mutants whose name matches
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) filter: Option<String>,
+    /// Only mutants that are written in this
+    #[arg(long, value_enum)]
+    pub(crate) flavor: Option<Flavor>,
+    /// The interpreter for the Python mutants [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// Mutants side by side [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Flavor {
+    /// In a shared library
+    Native,
+    /// In Python
+    Python,
+}
+
+impl From<Flavor> for allocert_requirements::Flavor {
+    fn from(flavor: Flavor) -> Self {
+        match flavor {
+            Flavor::Native => Self::Native,
+            Flavor::Python => Self::Python,
+        }
+    }
 }
 
 /// What is done with verdicts, however they were come by.

@@ -7,9 +7,11 @@ mod coverage;
 mod explain;
 mod failure;
 mod fixtures;
+mod hunt;
 mod interface;
 mod judge;
 mod list;
+mod mutants;
 mod profile;
 mod progress;
 mod run;
@@ -41,6 +43,7 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
         Command::Coverage { interface, profile } => coverage::coverage(&interface, profile.as_deref()),
+        Command::Mutants(arguments) => mutants::mutants(&arguments),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
         Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => Ok(ExitCode::SUCCESS),
     }

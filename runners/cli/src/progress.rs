@@ -16,6 +16,19 @@ impl Progress {
         let style = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg}");
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
+
+    /// A bar over things that are told of one by one.
+    pub(crate) fn of(things: usize) -> Self {
+        let progress = Self::new();
+        progress.0.set_length(things as u64);
+        progress
+    }
+
+    /// One of them is done.
+    pub(crate) fn step(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+        self.0.inc(1);
+    }
 }
 
 impl Observer for Progress {

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     if let Some(width) = arguments.faults {
         let width = width.map_or_else(|| sweep::width(offer.flavor), Into::into);
         let isolation = arguments.isolation.map_or_else(|| sweep::isolation(offer.flavor), Into::into);
-        let swept = sweep::run(&suite, &mut harness, &judged, width, isolation)?;
+        let swept = sweep::run(&suite, &mut harness, &judged, width, isolation, &mut Progress::new())?;
         judged.extend(swept.judged);
         notes.extend(swept.notes);
     }
@@ -62,13 +62,11 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 
 fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Failure> {
     let interrupt = listen()?;
-    let own = env::current_exe();
-    let own = own.map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))?;
+    let own = own()?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
     let machine = machine(arguments, &own, &run)?;
     let mut launch = if subject.is_python() {
-        let given = arguments.python.clone().or_else(|| env::var_os(PYTHON).map(PathBuf::from));
-        Launch::python(given.unwrap_or_else(|| PathBuf::from("python3")), &run)
+        Launch::python(interpreter(arguments.python.as_ref()), &run)
     } else {
         Launch::native(own)
     };
@@ -92,6 +90,17 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
     Ok((request, machine))
 }
 
+/// This program's own file: it is its own worker.
+pub(crate) fn own() -> Result<PathBuf, Failure> {
+    env::current_exe().map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))
+}
+
+/// The interpreter that was named, or that started this program, or the usual one.
+pub(crate) fn interpreter(given: Option<&PathBuf>) -> PathBuf {
+    let started = || env::var_os(PYTHON).map(PathBuf::from);
+    given.cloned().or_else(started).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
 /// A case may be given less time than an import takes, and nobody who does means the import.
 fn load_patience(timeout_s: u32) -> Duration {
     Duration::from_secs(timeout_s.into()).max(LEAST_LOAD_PATIENCE)
@@ -112,7 +121,7 @@ fn machine(arguments: &Run, own: &Path, run: &RunDir) -> Result<Machine, Failure
 }
 
 /// The first Ctrl-C ends the run in order, the second one ends this program at once.
-fn listen() -> Result<Interrupt, Failure> {
+pub(crate) fn listen() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
     // A write beyond `ulimit -f` is then an error that is told, not the end of this program with its files left behind.
     signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag())

@@ -7,6 +7,13 @@ use globset::{GlobBuilder, GlobMatcher};
 use crate::arguments::Shard;
 use crate::failure::Failure;
 
+/// What `--filter` says.
+pub(crate) fn glob(text: &str) -> Result<GlobMatcher, Failure> {
+    let glob = GlobBuilder::new(text).literal_separator(false).build();
+    let glob = glob.map_err(|error| Failure::usage(format!("--filter is no glob: {error}")))?;
+    Ok(glob.compile_matcher())
+}
+
 /// A glob over case names. It takes a case when it matches the name or a folder of it, so `emm/alloc` means the group.
 #[derive(Debug)]
 pub(crate) struct Filter<'a> {
@@ -16,9 +23,7 @@ pub(crate) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     pub(crate) fn new(text: Option<&'a str>) -> Result<Self, Failure> {
-        let glob = text.map(|text| GlobBuilder::new(text).literal_separator(false).build()).transpose();
-        let glob = glob.map_err(|error| Failure::usage(format!("--filter is no glob: {error}")))?;
-        Ok(Self { text: text.unwrap_or("*"), glob: glob.map(|glob| glob.compile_matcher()) })
+        Ok(Self { text: text.unwrap_or("*"), glob: text.map(glob).transpose()? })
     }
 
     fn takes(&self, id: &str) -> bool {

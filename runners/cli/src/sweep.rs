@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use allocert_harness::{Harness, Isolation};
+use allocert_harness::{Harness, Isolation, Observer};
 use allocert_suite::applicability::{Applicability, Flavor};
 use allocert_suite::judge;
 use allocert_suite::plan::PlannedCase;
@@ -11,7 +11,6 @@ use allocert_suite::sweep::{self, Injection, Width};
 use allocert_suite::verdict::Verdict;
 
 use crate::failure::Failure;
-use crate::progress::Progress;
 use crate::run::judge_all;
 use crate::suite::Suite;
 
@@ -45,6 +44,7 @@ pub(crate) fn run(
     clean: &[Judged],
     width: Width,
     isolation: Isolation,
+    observer: &mut dyn Observer,
 ) -> Result<Swept, Failure> {
     let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) =
         sweep::sweep(clean, width).into_iter().map(|Injection { case, applicability }| (case, applicability)).unzip();
@@ -52,21 +52,26 @@ pub(crate) fn run(
     let runs = |decision: &Applicability| *decision == Applicability::Run;
     let runnable = all.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
     let runnable: Vec<&PlannedCase> = runnable.collect();
-    let sighting = harness.run_isolated(&runnable, isolation, &mut Progress::new())?;
+    let sighting = harness.run_isolated(&runnable, isolation, observer)?;
     // What breaks in company is run alone below; who was in the company says nothing then.
     let judged = judge_all(suite, &all, decisions, sighting);
     if isolation == Isolation::Case {
         return Ok(Swept { judged, notes: Vec::new() });
     }
-    alone(suite, harness, judged)
+    alone(suite, harness, judged, observer)
 }
 
 /// Runs what did not conform in company once more by itself: a fault may have damaged the process for those that came after it.
-fn alone(suite: &Suite, harness: &mut Harness, mut judged: Vec<Judged>) -> Result<Swept, Failure> {
+fn alone(
+    suite: &Suite,
+    harness: &mut Harness,
+    mut judged: Vec<Judged>,
+    observer: &mut dyn Observer,
+) -> Result<Swept, Failure> {
     let suspects: Vec<usize> = (0..judged.len()).filter(|index| !clear(&judged[*index])).collect();
     let cases: Vec<PlannedCase> = suspects.iter().map(|index| judged[*index].case.clone()).collect();
     let cases: Vec<&PlannedCase> = cases.iter().collect();
-    let sighting = harness.run_isolated(&cases, Isolation::Case, &mut Progress::new())?;
+    let sighting = harness.run_isolated(&cases, Isolation::Case, observer)?;
     let mut again: HashMap<usize, _> = suspects.into_iter().zip(sighting.observations).collect();
     let mut company: Vec<String> = Vec::new();
     for (index, judged) in judged.iter_mut().enumerate() {

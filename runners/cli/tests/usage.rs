@@ -125,6 +125,41 @@ fn a_wrong_option_is_refused_with_the_reason(#[case] arguments: &[&str], #[case]
     assert!(words.contains(reason), "{words}");
 }
 
+#[test]
+fn a_mutant_that_is_not_there_has_the_exit_code_of_a_filter() {
+    let words = "allocert: nothing to do: no mutant matches `none-*`".to_owned();
+    assert_eq!(refused(&["mutants", "--filter", "none-*"]), (4, words));
+}
+
+#[test]
+fn mutants_that_were_not_built_are_named_with_the_command_that_builds_them() {
+    let folder = installed(true);
+    let mut command = Command::new(folder.path().join("allocert"));
+    let output = command
+        .args(["mutants", "emm", "--flavor", "native"])
+        .env_remove("ALLOCERT_LIBCUDA")
+        .output()
+        .expect("it starts");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(words.starts_with("allocert: liballocert_mutants.so is not beside this program in "), "{words}");
+    assert!(words.ends_with("; `cargo build -p allocert-mutants` builds it\n"), "{words}");
+}
+
+#[test]
+fn python_mutants_without_their_host_say_what_they_need() {
+    let folder = installed(true);
+    let mut command = Command::new(folder.path().join("allocert"));
+    let output = command
+        .args(["mutants", "emm", "--filter", "python-info-constant", "--python", "/bin/true"])
+        .env_remove("ALLOCERT_LIBCUDA")
+        .output()
+        .expect("it starts");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(words.ends_with("name it with --python, or leave them out with --flavor native\n"), "{words}");
+}
+
 #[rstest]
 #[case(&["run", "emm", "reference", "--filter", "emm/none/*"])]
 #[case(&["list", "--filter", "emm/none/*"])]
@@ -222,6 +257,7 @@ fn help_names_the_exit_codes() {
       explain   Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
       list      List the cases
       coverage  Show which requirements are tested by how many cases
+      mutants   Run the suite on subjects that are built to break requirements, and show which it finds out
       fixtures  Work on fixture files
       help      Print this message or the help of the given subcommand(s)
 

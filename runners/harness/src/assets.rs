@@ -16,6 +16,8 @@ pub enum Asset {
     Driver,
     /// The reference manager behind the C contract.
     EmmReference,
+    /// The native subjects that are built to break requirements.
+    Mutants,
 }
 
 impl Asset {
@@ -23,6 +25,7 @@ impl Asset {
         match self {
             Self::Driver => "liballocert_libcuda.so",
             Self::EmmReference => "liballocert_emm_reference.so",
+            Self::Mutants => "liballocert_mutants.so",
         }
     }
 
@@ -30,7 +33,7 @@ impl Asset {
     fn variable(self) -> Option<&'static str> {
         match self {
             Self::Driver => Some("ALLOCERT_LIBCUDA"),
-            Self::EmmReference => None,
+            Self::EmmReference | Self::Mutants => None,
         }
     }
 
@@ -38,6 +41,7 @@ impl Asset {
         match self {
             Self::Driver => "allocert-libcuda",
             Self::EmmReference => "allocert-emm-so",
+            Self::Mutants => "allocert-mutants",
         }
     }
 

@@ -57,6 +57,7 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Harness {
     request: Arc<Request>,
+    subject: Subject,
     first: Session,
     loaded: Loaded,
 }
@@ -82,8 +83,20 @@ impl Harness {
         if let Some(limit_bytes) = getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES) {
             return Err(Error::AddressSpace { limit_bytes });
         }
-        let (first, loaded) = Session::open(request)?;
-        Ok(Self { request: Arc::clone(request), first, loaded })
+        let subject = request.subject.clone();
+        let (first, loaded) = Session::open(request, &subject)?;
+        Ok(Self { request: Arc::clone(request), subject, first, loaded })
+    }
+
+    /// Goes on with another subject of the same file, which the worker that is there loads without starting anew. What the file did
+    /// to the process when it was loaded stays done, so another file wants a harness of its own.
+    ///
+    /// # Errors
+    /// As [`Harness::load`].
+    pub fn exchange(&mut self, subject: Subject) -> Result<(), Error> {
+        self.loaded = self.first.exchange(&subject)?;
+        self.subject = subject;
+        Ok(())
     }
 
     pub fn loaded(&self) -> &Loaded {
@@ -112,14 +125,14 @@ impl Harness {
         let batches = batches(cases, isolation);
         let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
         let workers = self.request.jobs.get().min(batches.len());
-        let (request, first) = (&self.request, &mut self.first);
+        let (request, subject, first) = (&self.request, &self.subject, &mut self.first);
         thread::scope(|scope| {
             let (sender, reports) = mpsc::channel::<Report>();
             for _ in 1..workers {
                 let (sender, queue) = (sender.clone(), &queue);
                 // Without this worker the others take its share, so its failure to start changes nothing but the time.
                 scope.spawn(move || {
-                    if let Ok((mut session, _)) = Session::open(request) {
+                    if let Ok((mut session, _)) = Session::open(request, subject) {
                         queue.work_off(&mut session, &sender);
                     }
                 });

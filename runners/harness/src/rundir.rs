@@ -14,6 +14,9 @@ use crate::error::Error;
 /// `sun_path` holds 108 bytes with its NUL (unix(7)); what a name in the folder needs is taken off.
 const LONGEST_FOLDER_BYTES: usize = 108 - "/worker-9999.socket\0".len();
 
+/// The folder of the Python worker.
+const WORKER: &str = "allocert_worker";
+
 #[derive(Debug)]
 pub struct RunDir {
     folder: TempDir,
@@ -30,8 +33,22 @@ impl RunDir {
         let run = Self { folder, workers: AtomicUsize::new(0) };
         run.link_driver(driver)
             .map_err(|source| Error::io(format!("link the recording driver {}", driver.display()), source))?;
-        run.write_python_worker().map_err(|source| Error::io("write the Python worker", source))?;
+        run.write(WORKER, PYTHON_WORKER)?;
         Ok(run)
+    }
+
+    /// Writes files given as `(name, text)` into a folder of this name, for an interpreter to find.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when one of them cannot be written.
+    pub fn write(&self, folder: &str, files: &[(&str, &str)]) -> Result<PathBuf, Error> {
+        let folder = self.path().join(folder);
+        for (name, text) in files {
+            let path = folder.join(name);
+            let written = fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(&path, text));
+            written.map_err(|source| Error::io(format!("write {}", path.display()), source))?;
+        }
+        Ok(folder)
     }
 
     pub fn path(&self) -> &Path {
@@ -45,7 +62,7 @@ impl RunDir {
 
     /// What a Python interpreter is asked to run.
     pub fn python_worker(&self) -> PathBuf {
-        self.path().join("allocert_worker")
+        self.path().join(WORKER)
     }
 
     /// Where the next worker is listened for; no two get the same.
@@ -58,15 +75,6 @@ impl RunDir {
         fs::create_dir(self.library_folder())?;
         symlink(&driver, self.library_folder().join("libcuda.so"))?;
         symlink(&driver, self.library_folder().join("libcuda.so.1"))
-    }
-
-    fn write_python_worker(&self) -> std::io::Result<()> {
-        for (name, text) in PYTHON_WORKER {
-            let path = self.python_worker().join(name);
-            fs::create_dir_all(path.parent().expect("joined below a folder"))?;
-            fs::write(path, text)?;
-        }
-        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::harness::Request;
 use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
 use crate::remark::Remark;
+use crate::subject::Subject;
 use crate::worker::Worker;
 
 /// A worker that dies more often will go on dying.
@@ -22,6 +23,7 @@ const SUSPECTS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Session {
     request: Arc<Request>,
+    subject: Subject,
     worker: Option<Worker>,
     /// Why there is no worker.
     grave: String,
@@ -38,16 +40,34 @@ pub(crate) struct Seen {
 
 impl Session {
     /// Starts a worker and has it load the subject.
-    pub(crate) fn open(request: &Arc<Request>) -> Result<(Self, Loaded), Error> {
-        let (worker, loaded) = load(request)?;
+    pub(crate) fn open(request: &Arc<Request>, subject: &Subject) -> Result<(Self, Loaded), Error> {
+        let (worker, loaded) = load(request, subject)?;
         let session = Self {
             request: Arc::clone(request),
+            subject: subject.clone(),
             worker: Some(worker),
             grave: String::new(),
             restarts_left: RESTARTS,
             batches: 0,
         };
         Ok((session, loaded))
+    }
+
+    /// Has the worker load another subject: it has imported already what both need.
+    pub(crate) fn exchange(&mut self, subject: &Subject) -> Result<Loaded, Error> {
+        self.subject.clone_from(subject);
+        self.restarts_left = RESTARTS;
+        self.replace_the_traceless();
+        if let Some(worker) = &mut self.worker {
+            let loaded = introduce(worker, &self.request, subject);
+            if loaded.is_err() {
+                self.worker = None;
+            }
+            return loaded;
+        }
+        let (worker, loaded) = load(&self.request, subject)?;
+        self.worker = Some(worker);
+        Ok(loaded)
     }
 
     /// Runs `cases` in one process each time as far as it gets. Every case has an observation afterwards.
@@ -126,7 +146,7 @@ impl Session {
             return Ok(());
         }
         self.restarts_left -= 1;
-        match load(&self.request) {
+        match load(&self.request, &self.subject) {
             Ok((worker, _)) => self.worker = Some(worker),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => self.grave = error.to_string(),
@@ -148,9 +168,14 @@ fn broke(last: Option<&Observation>) -> bool {
     last.is_some_and(|observation| observation.ending != Ending::Done)
 }
 
-fn load(request: &Request) -> Result<(Worker, Loaded), Error> {
+fn load(request: &Request, subject: &Subject) -> Result<(Worker, Loaded), Error> {
     let mut worker = Worker::start(&request.launch, &request.run, &request.interrupt)?;
-    let (subject, patience) = (request.subject.to_string(), request.launch.load_patience);
+    introduce(&mut worker, request, subject).map(|loaded| (worker, loaded))
+}
+
+/// Has a worker load a subject.
+fn introduce(worker: &mut Worker, request: &Request, subject: &Subject) -> Result<Loaded, Error> {
+    let (subject, patience) = (subject.to_string(), request.launch.load_patience);
     let told = worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {
         Ok(()) => worker.channel.receive(Instant::now() + patience, &request.interrupt),
@@ -158,7 +183,7 @@ fn load(request: &Request) -> Result<(Worker, Loaded), Error> {
     };
     let how = match answer {
         Received::Message(message) => match *message {
-            FromWorker::Loaded(loaded) => return check(loaded).map(|loaded| (worker, loaded)),
+            FromWorker::Loaded(loaded) => return check(loaded),
             FromWorker::Refused(refused) => {
                 let (stage, message, detail) = (refused.stage, refused.message, refused.detail);
                 return Err(Error::Refused { subject, stage, message, detail });

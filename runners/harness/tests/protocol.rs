@@ -198,6 +198,23 @@ fn a_worker_that_never_connects_is_told(#[case] start: &str, #[case] message: &s
 }
 
 #[test]
+fn a_worker_loads_one_subject_after_the_other() {
+    let plan = plan();
+    let cases = [&plan[1]];
+    let mut harness = Harness::load(&Arc::new(request("fine", Isolation::Case))).expect("it loads");
+    let subject =
+        |scenario: &str| Subject::Python { attribute: Some(scenario.to_owned()), module: "scripted".to_owned() };
+    let mut ending = |scenario: &str| {
+        harness.exchange(subject(scenario))?;
+        harness.run(&cases, &mut ()).map(|sighting| sighting.observations[0].ending.clone())
+    };
+    assert_eq!(ending("exits").expect("a run"), Ending::Code(5));
+    assert_eq!(ending("refuses").expect_err("refused").fault(), Fault::Subject);
+    assert_eq!(ending("crashes_loading").expect_err("it crashed").fault(), Fault::Subject);
+    assert_eq!(ending("fine").expect("a new worker"), Ending::Done);
+}
+
+#[test]
 fn another_protocol_version_is_refused() {
     let error = run(request("other_version", Isolation::Case)).expect_err("refused").to_string();
     assert_eq!(error, "the worker speaks protocol 2, this program speaks 1; both must come from one build");

@@ -6,6 +6,7 @@ mod calls;
 mod expectations;
 mod exports;
 mod fixtures;
+mod kills;
 mod kinds;
 mod order;
 mod ordered;
