@@ -1,0 +1,65 @@
+"""JAX: arrays, which nobody writes to; `jax.numpy.asarray`. It has no streams to choose from."""
+
+import os
+
+# JAX takes most of the device's memory otherwise, and each case has a process of its own.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import jax  # noqa: E402
+import numpy  # noqa: E402
+
+from . import hostside  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+
+class Producer:
+    library = "jax"
+
+    def array(self, spec):
+        if spec.read_only or spec.mask is not None or spec.stream is not None:
+            raise NotImplementedError("JAX has neither read-only nor masked arrays, and no streams")
+        if spec.memory != "device" or spec.layout != "c" or spec.fields:
+            raise NotImplementedError("JAX makes arrays of device memory, in C order, without fields")
+        return jax.device_put(hostside.filled(spec)).block_until_ready()
+
+    def view(self, array, way, value):
+        """New arrays all: JAX has no views."""
+        if way == "broadcast_to":
+            return jax.numpy.broadcast_to(array, value)
+        if way == "byteswapped":
+            raise NotImplementedError("JAX has native types alone")
+        return hostside.view(array, way, value)
+
+    def write(self, array, stream, byte):
+        raise NotImplementedError("arrays of JAX are immutable")
+
+    def read(self, array, stream):
+        if stream is not None:
+            raise NotImplementedError("JAX has no streams to choose from")
+        jax.numpy.negative(array)
+
+
+class Consumer:
+    library = "jax"
+
+    def accept(self, exporter, ignore_stream):
+        if ignore_stream:
+            raise NotImplementedError("JAX has no option for it")
+        return jax.numpy.asarray(exporter)
+
+    def describe(self, array):
+        return {
+            "shape": tuple(array.shape),
+            "typestr": array.dtype.str,
+            "pointer": array.unsafe_buffer_pointer(),
+        }
+
+    def read(self, array):
+        return numpy.asarray(array)
+
+    def write(self, array, byte):
+        raise NotImplementedError("arrays of JAX are immutable")
+
+    def export(self, array):
+        return array
