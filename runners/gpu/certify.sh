@@ -11,7 +11,8 @@
 #   OWN       1: what is not among the wheels comes from that interpreter's own packages
 #   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in emm/info
 #   FILTER    only these cases, e.g. emm/info
-#   SUBJECTS  names from the list below (default: all)
+#   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); producer-LIBRARY and consumer-LIBRARY for the
+#             array interface of a library that has an adapter in allocert.adapters: producer-torch
 #   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
 #
 # Exit code: 0 if every subject was judged, whatever the verdict; 1 if one could not be.
@@ -29,25 +30,31 @@ allocert=$site/allocert/bin/allocert
 [ -f "$allocert" ] || give_up "the wheel of allocert is not among those given: it holds the program"
 chmod +x "$allocert"
 
-argument() {
+# The subject of a name on its side, and the module that must be there for it.
+subject() {
   case $1 in
-    reference) echo reference ;;
-    numba) echo numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager ;;
-    allocert) echo allocert.numba ;;
-    rmm) echo rmm.allocators.numba:RMMNumbaManager ;;
+    reference) echo emm reference - ;;
+    numba) echo emm numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager numba.cuda ;;
+    allocert) echo emm allocert.numba numba.cuda ;;
+    rmm) echo emm rmm.allocators.numba:RMMNumbaManager rmm.allocators.numba ;;
+    producer-*) echo cai-producer "$(adapter "${1#*-}"):Producer" "$(adapter "${1#*-}")" ;;
+    consumer-*) echo cai-consumer "$(adapter "${1#*-}"):Consumer" "$(adapter "${1#*-}")" ;;
     *) return 1 ;;
   esac
 }
 
+adapter() { echo "allocert.adapters.$1"; }
+
 certify() {
-  local name=$1 argument status
-  argument=$(argument "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm"
-  if [ "$name" = rmm ] && ! "$interpreter" -c 'import rmm.allocators.numba' >"$home/rmm" 2>&1; then
-    say "rmm: left out, because it cannot be imported: $(tail -n 1 "$home/rmm")"
+  local name=$1 words side argument module status
+  words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm, producer-LIBRARY, consumer-LIBRARY"
+  read -r side argument module <<<"$words"
+  if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
+    say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"
     return
   fi
   local start=$SECONDS
-  "$allocert" run emm "$argument" --driver real --python "$interpreter" --jobs "$jobs" --filter "$filter" \
+  "$allocert" run "$side" "$argument" --driver real --python "$interpreter" --jobs "$jobs" --filter "$filter" \
     --out "$home/$name.jsonl" >"$out/$name.txt" 2>&1
   status=$?
   if [ -s "$home/$name.jsonl" ]; then gzip -c "$home/$name.jsonl" >"$out/$name.jsonl.gz"; fi
