@@ -1,4 +1,5 @@
-"""Known-bad Numba EMM plugins, each a small change of one honest plugin that breaks one requirement.
+"""Known-bad subjects, each a small change of an honest one that breaks one requirement: Numba EMM plugins here, producers and
+consumers of the CUDA Array Interface in `cai`.
 
 `conformance/mutants/mutants.yaml` says which. They import nothing of this project: the suite is judged with them.
 """

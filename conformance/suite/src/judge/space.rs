@@ -20,8 +20,9 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
         .chain(described(facts))
 }
 
-/// The bytes of a description's array: of an interface, or of an object that has one.
+/// The bytes of a description's array: of an interface, or of an object that has one. Facts are one, or hold one beside others.
 fn described(facts: &Facts) -> Option<(u64, u64)> {
+    let facts = facts.get("description").and_then(Value::as_object).unwrap_or(facts);
     let read = match (facts.contains_key("entries"), facts.contains_key("interface")) {
         (true, _) => ArrayInterface::read_as,
         (false, true) => ArrayInterface::read_object,
