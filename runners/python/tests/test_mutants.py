@@ -5,7 +5,7 @@ import sys
 import pytest
 import yaml
 from harness import ROOT
-from runfile import findings
+from runfile import findings, verdicts
 
 REGISTRY = yaml.safe_load((ROOT / "conformance/mutants/mutants.yaml").read_text())
 MUTANTS = {entry["name"]: entry for entry in REGISTRY if entry["flavor"] == "python"}
@@ -27,3 +27,12 @@ def test_a_hopeless_subject_violates(allocert, tmp_path, name):
     assert out.is_file(), ended.stdout + ended.stderr
     found = findings(out)
     assert sum(bool(ones) for ones in found.values()) > len(found) // 2
+
+
+@pytest.mark.parametrize("side", ["cai-producer", "cai-consumer"])
+def test_what_the_mutants_are_made_of_conforms(allocert, tmp_path, side):
+    _, _, role = side.partition("-")
+    out, subject = tmp_path / "run.jsonl", f"allocert_mutants.cai.{role}:{role.capitalize()}"
+    ended = allocert("run", side, subject, "--python", sys.executable, "--out", out)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert set(verdicts(out).values()) == {"conforms"} and not any(findings(out).values())
