@@ -4,6 +4,9 @@
 //! makes both.
 #![forbid(unsafe_code)]
 
+#[path = "kill/explored.rs"]
+mod explored;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::File;

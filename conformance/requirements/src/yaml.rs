@@ -3,11 +3,16 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use serde_saphyr::{Error, Options};
+use serde_saphyr::{Error, Location, Options};
 
 use crate::nearest::nearest;
 
 pub use serde_saphyr::Spanned;
+
+/// A value that stands in no file; its line is 0.
+pub fn unwritten<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, Location::UNKNOWN, Location::UNKNOWN)
+}
 
 /// A file that was not accepted: where, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub struct Case {
     pub about: String,
     /// Written only where the side leaves a choice; see [`Case::through`].
     #[serde(default)]
-    through: Option<Through>,
+    pub through: Option<Through>,
     #[serde(default)]
     pub needs: Vec<Need>,
     /// Names of the axes; their values are already in the text.

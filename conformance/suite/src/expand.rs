@@ -5,19 +5,31 @@ use allocert_requirements::yaml::Document;
 use crate::case::{Case, Teardown, Thread, Through};
 use crate::operation::{Noun, Operation};
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::sense::line;
+use crate::sense;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
 
 /// The case as a worker performs it.
 pub(crate) fn expand(case: &Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
-    let mut script = Script { line: document.find(1, "steps").map_or(1, |(line, _)| line), ..Script::default() };
+    let line = document.find(1, "steps").map_or(1, |(line, _)| line);
+    spell_out(case, document.file.to_owned(), line, suffix)
+}
+
+/// A case that no file holds; its steps stand on line 1 of the file that it would have.
+impl From<&Case> for PlannedCase {
+    fn from(case: &Case) -> Self {
+        spell_out(case, format!("cases/{}.yaml", case.case), 1, "")
+    }
+}
+
+fn spell_out(case: &Case, file: String, line: usize, suffix: &str) -> PlannedCase {
+    let mut script = Script { line, ..Script::default() };
     if case.setup {
         script.setup(case.through());
     }
     for step in &case.steps {
-        script.step(&step.value, line(step.referenced.line()));
+        script.step(&step.value, sense::line(step.referenced.line()).max(1));
     }
     if case.teardown == Teardown::Clean {
         script.teardown(case.through());
@@ -25,7 +37,7 @@ pub(crate) fn expand(case: &Case, document: &Document<'_>, suffix: &str) -> Plan
     let finally = case.r#finally.iter();
     PlannedCase {
         id: format!("{}{suffix}", case.case),
-        file: document.file.to_owned(),
+        file,
         about: case.about.clone(),
         through: case.through(),
         needs: case.needs.clone(),

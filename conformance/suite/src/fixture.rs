@@ -31,11 +31,37 @@ pub fn plan<'a>(
     if refusals.is_empty() { Ok(cases) } else { Err(refusals) }
 }
 
+/// Stands in the comment of a fixture that a program wrote, before the version that wrote it.
+const WRITTEN_BY: &str = "# Written by allocert ";
+/// Stands between that version and the arguments that make the fixture again.
+const MADE_AGAIN: &str = "; made again by: ";
+
+/// The line of comment that says which version wrote a fixture, and by which command it is made again.
+#[must_use]
+pub fn origin(version: &str, command: &str) -> String {
+    format!("{WRITTEN_BY}{version}{MADE_AGAIN}{command}\n")
+}
+
 /// Reads one fixture; `path` is relative to `fixtures/` and decides the case's name.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn plan_file(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase>, Box<Refusal>> {
+    read(path, text, catalogue).map_err(|refusal| make_again(refusal, text))
+}
+
+/// What nobody wrote by hand is not mended by hand: the format that it was written in may be another one.
+fn make_again(mut refusal: Box<Refusal>, text: &str) -> Box<Refusal> {
+    let comment = text.lines().take_while(|line| line.starts_with('#'));
+    let found = comment.filter_map(|line| line.strip_prefix(WRITTEN_BY)).find_map(|line| line.split_once(MADE_AGAIN));
+    if let Some((version, command)) = found {
+        let hint = format!("written by allocert {version}, and made again by `{command}`");
+        refusal.help = Some(refusal.help.map_or(hint.clone(), |help| format!("{help} ({hint})")));
+    }
+    refusal
+}
+
+fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase>, Box<Refusal>> {
     let document = Document { noun: "fixture", file: path, text };
     if !text.starts_with('#') {
         let message = "the first line must be a comment that says why this case exists";

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
+    /// Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
+    Explore(Explore),
     /// Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
     Explain {
         /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile (numba-cuda-0.30)
@@ -78,6 +80,9 @@ pub(crate) struct Run {
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
+    /// The fixtures below this path instead of those of this program
+    #[arg(long, value_name = "PATH")]
+    pub(crate) fixtures: Vec<PathBuf>,
     /// The driver under the subject: simulated, or this computer's own, recorded (ALLOCERT_REAL_DRIVER names it)
     #[arg(long, value_enum, default_value_t = Driver::Sim)]
     pub(crate) driver: Driver,
@@ -106,6 +111,32 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) verdict: VerdictOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explore {
+    /// emm
+    pub(crate) interface: String,
+    /// As for `allocert run`
+    pub(crate) subject: String,
+    /// The same seed makes the same sequences, on any machine
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many operations
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) ops: u64,
+    /// Where fixtures are written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) out: PathBuf,
+    /// The interpreter for a Python subject [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// Workers side by side [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Seconds for every sequence [default: 10, and 2 for a short one]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
 }
 
 #[derive(Debug, Args)]

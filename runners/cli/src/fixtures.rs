@@ -5,21 +5,19 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use allocert_suite::exit::Exit;
-use allocert_suite::{Catalogue, fixture};
 
 use crate::failure::Failure;
 use crate::suite::Suite;
 use crate::terminal;
 
 pub(crate) fn check(paths: &[PathBuf]) -> Result<ExitCode, Failure> {
-    let (fixtures, cases) =
-        if paths.is_empty() { (allocert_fixtures::files().len(), Suite::load()?.cases.len()) } else { read(paths)? };
-    terminal::print(&format!("{fixtures} fixtures, {cases} cases, nothing wrong\n"))?;
+    let suite = if paths.is_empty() { Suite::load()? } else { Suite::read(paths)? };
+    terminal::print(&format!("{} fixtures, {} cases, nothing wrong\n", suite.fixtures(), suite.cases.len()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(paths: &[PathBuf]) -> Result<(usize, usize), Failure> {
-    let catalogue = Catalogue::embedded()?;
+/// Name and text of each fixture below the paths.
+pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         collect(path, &mut files)?;
@@ -28,13 +26,11 @@ fn read(paths: &[PathBuf]) -> Result<(usize, usize), Failure> {
     if files.is_empty() {
         return Err(Failure::new(Exit::NothingRan, "nothing to do: there is no .yaml file below the given paths"));
     }
-    let mut fixtures = Vec::new();
-    for path in &files {
+    let text = |path: &PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-        fixtures.push((name(path), text));
-    }
-    let cases = fixture::plan(fixtures.iter().map(|(name, text)| (name.as_str(), text.as_str())), &catalogue)?;
-    Ok((fixtures.len(), cases.len()))
+        Ok((name(path, &text), text))
+    };
+    files.iter().map(text).collect()
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
@@ -56,11 +52,16 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path from `cases/` on: it decides the case's name.
-fn name(path: &Path) -> String {
+/// The path from `cases/` on: it decides the case's name. A fixture that is not in its place yet has its file name from the place
+/// that its own name means.
+fn name(path: &Path, text: &str) -> String {
     let parts: Vec<_> = path.components().collect();
-    let start = parts.iter().rposition(|part| part.as_os_str() == "cases").unwrap_or_default();
-    parts[start..].iter().collect::<PathBuf>().display().to_string()
+    if let Some(start) = parts.iter().rposition(|part| part.as_os_str() == "cases") {
+        return parts[start..].iter().collect::<PathBuf>().display().to_string();
+    }
+    let meant = text.lines().find_map(|line| line.strip_prefix("case: ")).map(str::trim);
+    let meant = meant.filter(|case| path.file_stem().is_some_and(|stem| case.rsplit('/').next() == stem.to_str()));
+    meant.map_or_else(|| path.display().to_string(), |case| format!("cases/{case}.yaml"))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

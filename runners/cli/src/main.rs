@@ -5,6 +5,7 @@ mod arguments;
 mod conclude;
 mod coverage;
 mod explain;
+mod explore;
 mod failure;
 mod fixtures;
 mod hunt;
@@ -39,6 +40,7 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
     }
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Explore(arguments) => explore::explore(&arguments),
         Command::Judge(arguments) => judge::judge(&arguments),
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),

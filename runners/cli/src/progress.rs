@@ -47,3 +47,19 @@ impl Drop for Progress {
         self.0.finish_and_clear();
     }
 }
+
+/// A bar that is told how far something has come.
+#[derive(Debug)]
+pub(crate) struct Bar(Progress);
+
+impl Bar {
+    pub(crate) fn new(all: u64) -> Self {
+        let progress = Progress::new();
+        progress.0.set_length(all);
+        Self(progress)
+    }
+
+    pub(crate) fn add(&mut self, more: u64) {
+        self.0.0.inc(more);
+    }
+}

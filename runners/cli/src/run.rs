@@ -29,7 +29,7 @@ const LEAST_LOAD_PATIENCE: Duration = Duration::from_secs(10);
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    let mut suite = Suite::load()?;
+    let mut suite = if arguments.fixtures.is_empty() { Suite::load()? } else { Suite::read(&arguments.fixtures)? };
     let side = interface::side(&arguments.interface, &suite)?;
     let profile = profile::of(&suite.catalogue, side.interface(), arguments.verdict.profile.as_deref())?;
     suite.catalogue.choose(profile);
@@ -65,14 +65,7 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
     let own = own()?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
     let machine = machine(arguments, &own, &run)?;
-    let mut launch = if subject.is_python() {
-        Launch::python(interpreter(arguments.python.as_ref()), &run)
-    } else {
-        Launch::native(own)
-    };
-    if let Some(timeout_s) = arguments.timeout {
-        launch.load_patience = load_patience(timeout_s);
-    }
+    let launch = launch(&subject, arguments.python.as_ref(), arguments.timeout, own, &run);
     let jobs = match machine.driver {
         Driver::Sim => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         Driver::Real => NonZeroUsize::MIN,
@@ -104,6 +97,21 @@ pub(crate) fn interpreter(given: Option<&PathBuf>) -> PathBuf {
 /// A case may be given less time than an import takes, and nobody who does means the import.
 fn load_patience(timeout_s: u32) -> Duration {
     Duration::from_secs(timeout_s.into()).max(LEAST_LOAD_PATIENCE)
+}
+
+/// The worker for a subject.
+pub(crate) fn launch(
+    subject: &Subject,
+    python: Option<&PathBuf>,
+    timeout_s: Option<u32>,
+    own: PathBuf,
+    run: &RunDir,
+) -> Launch {
+    let mut launch = if subject.is_python() { Launch::python(interpreter(python), run) } else { Launch::native(own) };
+    if let Some(timeout_s) = timeout_s {
+        launch.load_patience = load_patience(timeout_s);
+    }
+    launch
 }
 
 /// The machine that was asked for; a real one is asked whether it is there.

@@ -254,6 +254,7 @@ fn help_names_the_exit_codes() {
     Commands:
       run       Run the cases of an interface against a subject and judge what was seen
       judge     Judge a recorded run again
+      explore   Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
       explain   Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
       list      List the cases
       coverage  Show which requirements are tested by how many cases
@@ -450,4 +451,72 @@ fn wait_until(true_now: impl Fn() -> bool) {
 fn write(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
     std::fs::write(path, text).expect("writable");
+}
+
+#[rstest]
+#[case::seed(&["explore", "emm", "reference", "--seed", "seven"], "invalid value 'seven' for '--seed <S>'")]
+#[case::ops(&["explore", "emm", "reference", "--ops", "0"], "0 is not in 1..")]
+#[case::interface(&["explore", "emm-host", "reference"], "there is no model of `emm-host` to explore with; there is emm")]
+#[case::subject(&["explore", "emm", "./libpool.so"], "there is no library ./libpool.so")]
+#[case::folder(&["explore", "emm", "reference", "--out", "/proc/none"], "cannot write fixtures to /proc/none: ")]
+fn a_wrong_exploration_is_refused_with_the_reason(#[case] arguments: &[&str], #[case] reason: &str) {
+    let (code, words) = refused(arguments);
+    assert_eq!(code, 2, "{words}");
+    assert!(words.contains(reason), "{words}");
+}
+
+#[test]
+fn nothing_is_found_in_the_reference_by_20000_operations() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().display().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(["explore", "emm", "reference", "--ops", "20000", "--seed", "11", "--out", &out]);
+    let output = command.env("ALLOCERT_LIBCUDA", recorder()).output().expect("the program that cargo built starts");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.starts_with("emm reference on the software driver, seed 11\n20,"), "{printed}");
+    assert!(printed.ends_with("nothing found\n"), "{printed}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "no fixture is written");
+}
+
+/// What a program wrote for a newer or an older format says so itself.
+#[test]
+fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("emm-alloc-13-seed-7.yaml");
+    let head = "# Broke EMM-ALLOC-13 in a random sequence of operations.\n\
+        # Written by allocert 0.0.1; made again by: allocert explore emm ./libpool.so --seed 7 --ops 4000\n";
+    write(
+        &path,
+        &format!("{head}case: emm/explored/emm-alloc-13-seed-7\nabout: x\nsteps:\n  - do: {{initialise: {{}}}}\n"),
+    );
+    let (code, words) = refused(&["fixtures", "check", &path.display().to_string()]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(words, @"
+    allocert: fixture broken: unknown word `initialise`
+      --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
+      |
+    6 |   - do: {initialise: {}}
+      |          ^^^^^^^^^^
+      = help: did you mean `initialize`? (written by allocert 0.0.1, and made again by `allocert explore emm ./libpool.so --seed 7 --ops 4000`)
+    ");
+}
+
+/// A fixture need not be in its place to be read; its file has the last word of its name.
+#[rstest]
+#[case::out_of_place("aligned.yaml", 0, "")]
+#[case::another_name("other.yaml", 2, "the case is called `emm/mine/aligned`")]
+fn a_fixture_out_of_its_place_is_read_by_its_own_name(#[case] file: &str, #[case] code: i32, #[case] words: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(file);
+    let steps = "steps:\n  - do: {initialize: {}}\n    expect:\n      EMM-INIT-01: {returns: {}}\n";
+    write(&path, &format!("# Mine.\ncase: emm/mine/aligned\nabout: x\n{steps}"));
+    for arguments in [vec!["fixtures", "check"], vec!["run", "emm", "reference", "--fixtures"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+        command.args(arguments).arg(&path).env("ALLOCERT_LIBCUDA", recorder());
+        let output = command.output().expect("the program that cargo built starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
 }

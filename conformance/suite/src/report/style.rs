@@ -18,23 +18,23 @@ impl Palette {
         Self { colour: is_terminal && no_color.is_none_or(OsStr::is_empty) }
     }
 
-    pub(crate) fn good(self, text: impl Display) -> String {
+    pub fn good(self, text: impl Display) -> String {
         self.paint(AnsiColor::Green.on_default(), text)
     }
 
-    pub(crate) fn bad(self, text: impl Display) -> String {
+    pub fn bad(self, text: impl Display) -> String {
         self.paint(AnsiColor::Red.on_default().bold(), text)
     }
 
-    pub(crate) fn odd(self, text: impl Display) -> String {
+    pub fn odd(self, text: impl Display) -> String {
         self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
-    pub(crate) fn strong(self, text: impl Display) -> String {
+    pub fn strong(self, text: impl Display) -> String {
         self.paint(Style::new().bold(), text)
     }
 
-    pub(crate) fn faint(self, text: impl Display) -> String {
+    pub fn faint(self, text: impl Display) -> String {
         self.paint(Style::new().dimmed(), text)
     }
 

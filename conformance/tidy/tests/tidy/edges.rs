@@ -16,6 +16,7 @@ use crate::workspace::{self, members};
 #[case("allocert-cai", &["allocert-contract", "allocert-cuda"])]
 #[case("allocert-emm", &["allocert-contract", "allocert-cuda"])]
 #[case("allocert-emm-so", &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm"])]
+#[case("allocert-explore", &["allocert-contract", "allocert-requirements", "allocert-suite"])]
 #[case("allocert-suite", &["allocert-contract", "allocert-requirements", "allocert-fixtures"])]
 fn a_crate_knows_only(#[case] name: &str, #[case] allowed: &[&str]) {
     let members = members();

@@ -1,0 +1,93 @@
+//! What the model expects of a step, in the catalogue's words.
+
+use std::collections::BTreeMap;
+
+use allocert_suite::case::{Calls, Expectation, Kind};
+use allocert_suite::predicate::{Predicate, Test};
+use serde_json::Value;
+
+/// Calls that give memory back or wait: a scope promises that a release makes none of them.
+pub(crate) const DEVICE_FREES: &[&str] = &["cuMemFree", "cuMemRelease", "cuCtxSynchronize"];
+/// Calls that no release after a reset may make.
+pub(crate) const STALE_FREES: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemRelease"];
+
+/// Requirement id to what must hold.
+#[derive(Debug, Default)]
+pub(crate) struct Expect(BTreeMap<String, Expectation>);
+
+impl Expect {
+    pub(crate) fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// The step returns; no more is said.
+    pub(crate) fn returns(self, id: &str) -> Self {
+        self.facts(id, [])
+    }
+
+    /// The step returns, and these facts hold.
+    pub(crate) fn facts<const N: usize>(mut self, id: &str, facts: [(&str, Predicate); N]) -> Self {
+        let facts = facts.into_iter().map(|(name, predicate)| (name.to_owned(), predicate));
+        self.of(id).returns.get_or_insert_default().extend(facts);
+        self
+    }
+
+    /// The step raises one of these, or, where facts are given too, returns.
+    pub(crate) fn raises(mut self, id: &str, kinds: &[Kind]) -> Self {
+        self.of(id).raises = Some(kinds.to_vec());
+        self
+    }
+
+    /// The subject calls none of these in the step.
+    pub(crate) fn calls_none(mut self, id: &str, functions: &[&str]) -> Self {
+        let none_of = functions.iter().map(|name| (*name).to_owned()).collect();
+        self.of(id).calls = Some(Calls { none_of, ..Calls::default() });
+        self
+    }
+
+    pub(crate) fn done(self) -> BTreeMap<String, Expectation> {
+        self.0
+    }
+
+    fn of(&mut self, id: &str) -> &mut Expectation {
+        self.0.entry(id.to_owned()).or_default()
+    }
+}
+
+pub(crate) fn is(value: impl Into<Value>) -> Predicate {
+    test(Test::Is, value)
+}
+
+pub(crate) fn not(value: impl Into<Value>) -> Predicate {
+    test(Test::Not, value)
+}
+
+pub(crate) fn multiple_of(value: u64) -> Predicate {
+    test(Test::MultipleOf, value)
+}
+
+pub(crate) fn one_of(values: Vec<u64>) -> Predicate {
+    test(Test::OneOf, values)
+}
+
+pub(crate) fn at_most(value: u64) -> Predicate {
+    test(Test::AtMost, value)
+}
+
+pub(crate) fn between(least: u64, most: u64) -> Predicate {
+    Predicate([(Test::AtLeast, least.into()), (Test::AtMost, most.into())].into())
+}
+
+/// `name.fact`
+pub(crate) fn same_as(name: &str, fact: &str) -> Predicate {
+    test(Test::SameAs, format!("{name}.{fact}"))
+}
+
+/// `name.fact`
+pub(crate) fn differs_from(name: &str, fact: &str) -> Predicate {
+    test(Test::DiffersFrom, format!("{name}.{fact}"))
+}
+
+fn test(test: Test, value: impl Into<Value>) -> Predicate {
+    Predicate([(test, value.into())].into())
+}

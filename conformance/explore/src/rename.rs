@@ -1,0 +1,45 @@
+//! Names in the order of their birth: `a7` becomes `a1` when it is the first.
+
+use std::collections::BTreeMap;
+
+use allocert_suite::case::Step;
+use allocert_suite::operation::Operation;
+
+/// New names throughout; `m`, which the setup makes, stays.
+pub(crate) fn renumber(steps: &mut [Step]) {
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut counts: BTreeMap<char, u32> = [('m', 1)].into();
+    for step in steps.iter_mut() {
+        if let Some((name, _)) = step.r#do.binds() {
+            let prefix = name.chars().next().unwrap_or('x');
+            let count = counts.entry(prefix).or_default();
+            *count += 1;
+            names.insert(name.to_owned(), format!("{prefix}{count}"));
+        }
+        let mut names_of_step: Vec<&mut String> = vec![&mut step.on];
+        names_of_step.extend(mentioned(&mut step.r#do));
+        for name in names_of_step {
+            if let Some(new) = names.get(name.as_str()) {
+                name.clone_from(new);
+            }
+        }
+    }
+}
+
+/// Every name in the operations that the model knows.
+fn mentioned(operation: &mut Operation) -> Vec<&mut String> {
+    match operation {
+        Operation::Create { r#as, .. }
+        | Operation::Memalloc { r#as, .. }
+        | Operation::Memhostalloc { r#as, .. }
+        | Operation::HostBuffer { r#as, .. }
+        | Operation::DeferEnter { r#as } => vec![r#as],
+        Operation::Mempin { buffer, r#as, .. } => vec![buffer, r#as],
+        Operation::GetIpcHandle { memory, r#as } => vec![memory, r#as],
+        Operation::View { of, r#as, .. } => vec![of, r#as],
+        Operation::DeferExit { scope, .. } => vec![scope],
+        Operation::Drop { name } => vec![name],
+        Operation::Fill { memory, .. } | Operation::Read { memory, .. } => vec![memory],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,51 @@
+//! Sequences, their shrinking and what is written of them, without any subject.
+#![forbid(unsafe_code)]
+
+mod fixtures;
+mod reports;
+mod sequences;
+mod shrinking;
+mod tallies;
+
+use std::collections::BTreeSet;
+
+use allocert_explore::Exploration;
+use allocert_suite::case::Need;
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::verdict::{Fault, Finding, Judgement, Place, Verdict};
+use allocert_suite::{Catalogue, Level};
+
+fn exploration(seed: u64, ops: u64) -> Exploration {
+    let offer = BTreeSet::from([Need::HostMemory, Need::MemoryInfo, Need::Ipc, Need::TwoDevices]);
+    Exploration { seed, ops, offer }
+}
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().expect("the catalogue is read by its own tests")
+}
+
+/// The judgement of somebody who found these: requirement, level, step.
+fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
+    let findings = found.iter().map(|(requirement, level, step)| Finding {
+        requirement: (*requirement).to_owned(),
+        level: *level,
+        case: case.to_owned(),
+        step: *step,
+        place: Place { file: String::new(), line: 1 },
+        check: None,
+        expected: "uniform is 8".to_owned(),
+        observed: "uniform is 9".to_owned(),
+        fault: Fault::SubjectViolated,
+        events: Vec::new(),
+        expected_because: None,
+    });
+    let findings: Vec<Finding> = findings.collect();
+    let violated = findings.iter().any(|finding| finding.level == Level::Must);
+    let verdict = if violated { Verdict::Violates } else { Verdict::Conforms };
+    Judgement { case: case.to_owned(), verdict, findings, checked: BTreeSet::new() }
+}
+
+/// What is sent and expected, without names of the case.
+fn essence(case: &PlannedCase) -> String {
+    case.steps.iter().map(|step| format!("{:?} {} {:?} {:?}\n", step.r#do, step.on, step.thread, step.expect)).collect()
+}
