@@ -68,6 +68,35 @@ impl Mutation for MappedNull {
     }
 }
 
+/// Maps every block where the oldest live one is mapped.
+#[derive(Default)]
+pub(crate) struct MappedElsewhere {
+    live: Live,
+}
+
+impl Mutation for MappedElsewhere {
+    fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        let mut memory = base.memhostalloc(size_bytes, flags)?;
+        if flags & HOST_MAPPED == 0 {
+            return Ok(memory);
+        }
+        if let Some(oldest) = self.live.oldest() {
+            memory.device_pointer = oldest.device_pointer;
+        }
+        Ok(self.live.enter(memory))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.live.leave(token);
+        base.release(token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.live.clear();
+        base.reset()
+    }
+}
+
 /// Serves no combination of portable and write-combined.
 #[derive(Default)]
 pub(crate) struct FlagsRefused;

@@ -89,6 +89,7 @@ allocert_abi::export_emm_plugin! {
     mutant_host_rounded => Mutant<host::HostRounded>,
     mutant_host_null => Mutant<host::HostNull>,
     mutant_mapped_null => Mutant<host::MappedNull>,
+    mutant_mapped_elsewhere => Mutant<host::MappedElsewhere>,
     mutant_flags_refused => Mutant<host::FlagsRefused>,
     mutant_host_overlapping => Mutant<host::HostOverlapping>,
     mutant_host_never_released => Mutant<host::HostNeverReleased>,

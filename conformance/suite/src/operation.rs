@@ -105,12 +105,17 @@ pub enum Operation {
         offset: u64,
         #[serde(default)]
         size: Option<u64>,
+        #[serde(default)]
+        device: bool,
     },
     Churn {
         size: u64,
         times: u64,
         #[serde(default = "one")]
         hold: u64,
+    },
+    Reenter {
+        size: u64,
     },
     Stress {
         threads: u32,

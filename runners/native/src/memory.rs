@@ -116,7 +116,7 @@ impl Scene<'_> {
     }
 
     pub(crate) fn fill(&mut self, memory: &str, byte: u8, offset: u64, size: Option<u64>) -> Result<Facts, Halt> {
-        let (place, size_bytes) = self.place(memory, offset, size)?;
+        let (place, size_bytes) = self.place(memory, offset, size, false)?;
         match place {
             Place::Device(pointer) => {
                 let driver = self.driver()?;
@@ -135,8 +135,9 @@ impl Scene<'_> {
         Ok(Facts::new())
     }
 
-    pub(crate) fn read(&mut self, memory: &str, offset: u64, size: Option<u64>) -> Result<Facts, Halt> {
-        let (place, size_bytes) = self.place(memory, offset, size)?;
+    /// `device`: by way of the device address, also where there is one of the host.
+    pub(crate) fn read(&mut self, memory: &str, offset: u64, size: Option<u64>, device: bool) -> Result<Facts, Halt> {
+        let (place, size_bytes) = self.place(memory, offset, size, device)?;
         let mut chunk = vec![0; chunk_length(size_bytes)];
         let (mut uniform, mut bytes_read) = (None, 0);
         for (at, length) in chunks(size_bytes) {
@@ -160,14 +161,14 @@ impl Scene<'_> {
     }
 
     /// Where the bytes of a name lie, from `offset` on, and how many are meant.
-    fn place(&self, name: &str, offset: u64, size: Option<u64>) -> Result<(Place, u64), Halt> {
+    fn place(&self, name: &str, offset: u64, size: Option<u64>, device: bool) -> Result<(Place, u64), Halt> {
         let (place, whole) = match self.names.get(name) {
             Some(Named::Buffer(buffer)) => (Place::Host(buffer.address()), buffer.size_bytes),
             _ => {
                 let holding = self.names.memory(name)?;
                 let memory = &holding.token.memory;
                 let place = match memory.host_pointer {
-                    0 => Place::Device(memory.pointer.wrapping_add(holding.offset_bytes)),
+                    host if host == 0 || device => Place::Device(memory.pointer.wrapping_add(holding.offset_bytes)),
                     host => Place::Host(host.wrapping_add(holding.offset_bytes) as usize),
                 };
                 (place, holding.size_bytes)

@@ -61,7 +61,7 @@ impl<'a> Scene<'a> {
             Operation::Drop { name } => self.drop_name(name),
             Operation::View { of, offset, size, r#as } => self.view(of, *offset, *size, r#as),
             Operation::Fill { memory, byte, offset, size } => self.fill(memory, *byte, *offset, *size),
-            Operation::Read { memory, offset, size } => self.read(memory, *offset, *size),
+            Operation::Read { memory, offset, size, device } => self.read(memory, *offset, *size, *device),
             Operation::Churn { size, times, hold } => self.churn(on, *size, *times, *hold),
             Operation::Stress { threads, size, times } => self.stress(on, *threads, *size, *times),
             Operation::Fault { call, nth, count, error } => self.fault(call, *nth, *count, *error),

@@ -1,5 +1,7 @@
 """Faults in finalizers."""
 
+import threading
+
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import binding, driver
 
@@ -171,3 +173,26 @@ class HoldsContext(Manager):
 
     def wrap(self, address, size, finalizer):
         return MemoryPointer(self.context, binding.CUdeviceptr(address), size, finalizer=finalizer)
+
+
+class NotReentrant(Manager):
+    """A lock that one thread cannot take twice, and a finalizer that gives up where it would wait for itself."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.lock = threading.Lock()
+
+    def memalloc(self, size):
+        with self.lock:
+            return super().memalloc(size)
+
+    def finalizer(self, token):
+        def finalize():
+            if not self.lock.acquire(timeout=0.05):
+                raise RuntimeError("the lock is taken")
+            try:
+                self.blocks.release(token)
+            finally:
+                self.lock.release()
+
+        return finalize

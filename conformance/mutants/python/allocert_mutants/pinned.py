@@ -1,5 +1,6 @@
 """Faults in host memory."""
 
+import ctypes
 import weakref
 
 from numba.cuda import MappedMemory, PinnedMemory
@@ -52,3 +53,24 @@ class SwallowsError(Manager):
             return super().mempin(owner, pointer, size, mapped)
         except Exception:
             return None
+
+
+class CtypesAddress(Manager):
+    """Pinned memory at a c_void_p, as the documentation says."""
+
+    def memhostalloc(self, size, mapped=False, portable=False, wc=False):
+        if mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        pointer = int(driver.cuMemHostAlloc(size, 0))
+        self.allocations[pointer] = pointer
+        context = weakref.proxy(self.context)
+        return PinnedMemory(context, ctypes.c_void_p(pointer), size, finalizer=lambda: self._free(pointer))
+
+    def _free(self, pointer):
+        if self.allocations.pop(pointer, None) is not None:
+            driver.cuMemFreeHost(pointer)
+
+    def reset(self):
+        for pointer in [key for key in self.allocations if type(self.allocations[key]) is int]:
+            self._free(pointer)
+        super().reset()

@@ -3,7 +3,7 @@
 from numba.cuda import HostOnlyCUDAMemoryManager
 from numba.cuda.cudadrv.driver import driver
 
-from .honest import Manager
+from .honest import Blocks, Manager
 
 
 class Version2(Manager):
@@ -87,3 +87,14 @@ class LookAlike:
 
     def defer_cleanup(self):
         return self._manager.defer_cleanup()
+
+
+class SkipsConstructor(Manager):
+    """Its own constructor leaves that of HostOnlyCUDAMemoryManager out."""
+
+    def __init__(self, *args, **kwargs):
+        self.context = kwargs["context"]
+        self.blocks = Blocks()
+
+    def reset(self):
+        self.blocks.reset()

@@ -73,6 +73,7 @@ fn calls_the_subject(operation: &Operation) -> bool {
             | Operation::Drop { .. }
             | Operation::Free { .. }
             | Operation::Churn { .. }
+            | Operation::Reenter { .. }
     )
 }
 

@@ -98,6 +98,7 @@ impl Operation {
                 | Self::DeferEnter { .. }
                 | Self::DeferExit { .. }
                 | Self::Churn { .. }
+                | Self::Reenter { .. }
                 | Self::Stress { .. }
         )
     }

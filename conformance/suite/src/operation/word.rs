@@ -30,6 +30,7 @@ impl Operation {
             Self::Fill { .. } => "fill",
             Self::Read { .. } => "read",
             Self::Churn { .. } => "churn",
+            Self::Reenter { .. } => "reenter",
             Self::Stress { .. } => "stress",
             Self::Fault { .. } => "fault",
             Self::ClearFaults {} => "clear_faults",

@@ -84,7 +84,9 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
             wanted.extend(zeros.map(|zeros| not("handle", json!(zeros))));
             wanted
         }
-        Operation::Churn { .. } | Operation::Stress { .. } => same(facts, &["overlaps", "misaligned"]),
+        Operation::Churn { .. } | Operation::Reenter { .. } | Operation::Stress { .. } => {
+            same(facts, &["overlaps", "misaligned"])
+        }
         _ => Wanted::new(),
     }
 }

@@ -96,7 +96,7 @@ fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<Pl
     let memory = || PROBE.to_owned();
     add(Operation::Memalloc { size: PROBE_BYTES, r#as: memory() });
     add(Operation::Fill { memory: memory(), byte: PROBE_BYTE, offset: 0, size: None });
-    add(Operation::Read { memory: memory(), offset: 0, size: None });
+    add(Operation::Read { memory: memory(), offset: 0, size: None, device: false });
     add(Operation::Drop { name: memory() });
     if before.last().is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {}) {
         // The last reset of the teardown is over; what it could not do, and what the probe took, is this one's.

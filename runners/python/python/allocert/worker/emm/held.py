@@ -18,4 +18,5 @@ def fill(case, _on, arguments):
 @operation
 def read(case, _on, arguments):
     memory = case.names.get(arguments["memory"])
-    return transfer.uniform(case.driver, memory, arguments.get("offset", 0), arguments.get("size"))
+    offset, device = arguments.get("offset", 0), arguments.get("device", False)
+    return transfer.uniform(case.driver, memory, offset, arguments.get("size"), device)

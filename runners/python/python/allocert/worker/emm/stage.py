@@ -7,7 +7,7 @@ from numba.cuda.core import config
 from numba.cuda.cudadrv import driver as numba_driver
 
 from ..case import Case
-from . import handle, held, hosted, load, manager  # noqa: F401 - they register the operations
+from . import handle, held, hosted, load, manager, reenter  # noqa: F401 - they register the operations
 from .memory import root
 
 

@@ -45,9 +45,9 @@ def fill(driver, value, byte, offset, size_bytes):
         driver.fill(place.pointer, byte, place.size_bytes)
 
 
-def uniform(driver, value, offset, size_bytes):
-    """The facts of a read."""
-    place = _place(driver, value, offset, size_bytes)
+def uniform(driver, value, offset, size_bytes, device=False):
+    """The facts of a read; `device`: by way of the device address, also where there is one of the host."""
+    place = _place(driver, value, offset, size_bytes, device)
     if place.size_bytes == 0:
         data = b""
     elif place.on_host:
@@ -67,7 +67,7 @@ class _Place:
         self.pointer, self.size_bytes, self.on_host = pointer, size_bytes, on_host
 
 
-def _place(driver, value, offset, size_bytes):
+def _place(driver, value, offset, size_bytes, by_device=False):
     known = _addresses(value)
     host, device = known["host_pointer"], known["pointer"]
     size = known["size_bytes"] - offset if size_bytes is None and type(known["size_bytes"]) is int else size_bytes
@@ -75,7 +75,7 @@ def _place(driver, value, offset, size_bytes):
         raise Unusable(f"the memory does not say how large it is: {known['size_bytes']}")
     if not host and not device:
         raise Unusable("the memory has no address")
-    if not host:
+    if not host or (by_device and device):
         return _Place(device + offset, size, False)
     start = host + offset
     if size and not any(buffer.holds(start, size) for buffer in list(_buffers)):
