@@ -29,3 +29,16 @@ def view(array, way, value):
     if way == "byteswapped":
         return array.view(array.dtype.newbyteorder())
     raise NotImplementedError(f"no {way}")
+
+
+def span(shape, strides, size):
+    """From the first element's first byte: the lowest byte of all, and the one after the highest."""
+    if 0 in shape:
+        return 0, 0
+    reaches = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
+    return sum(reach for reach in reaches if reach < 0), sum(reach for reach in reaches if reach > 0) + size
+
+
+def gathered(raw, low, shape, strides, dtype):
+    """The array whose elements lie in these bytes, of which the first is `low` from its first element's."""
+    return numpy.ndarray(tuple(shape), dtype, buffer=raw, offset=-low, strides=strides).copy()
