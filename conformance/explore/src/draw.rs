@@ -190,7 +190,7 @@ fn read(hand: &mut Hand<'_>) -> Option<Step> {
     let range = *hand.random.pick(&known)?;
     let size = (range.end - range.start).min(LONGEST_TOUCH_BYTES);
     let (offset, size) = if range.start == 0 && size == whole { (0, None) } else { (range.end - size, Some(size)) };
-    Some(step(Operation::Read { memory, offset, size }, "m"))
+    Some(step(Operation::Read { memory, offset, size, device: false }, "m"))
 }
 
 fn get_memory_info(hand: &mut Hand<'_>) -> Option<Step> {

@@ -172,7 +172,7 @@ impl Model {
             Operation::View { of, offset, size, r#as } => self.view(of, *offset, *size, r#as),
             Operation::Drop { name } => self.drop(name, fresh),
             Operation::Fill { memory, byte, offset, size } => self.fill(memory, *byte, *offset, *size),
-            Operation::Read { memory, offset, size } => self.read(memory, *offset, *size),
+            Operation::Read { memory, offset, size, .. } => self.read(memory, *offset, *size),
             Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
             Operation::Churn { size, times, hold } => self.churn(on, *size, *times, *hold),

@@ -214,7 +214,7 @@ fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Ste
             Operation::Fill { memory: memory.clone(), byte: *byte, offset: 0, size: None }
         }
         Operation::Read { memory, .. } if memory == name => {
-            Operation::Read { memory: memory.clone(), offset: 0, size: None }
+            Operation::Read { memory: memory.clone(), offset: 0, size: None, device: false }
         }
         _ => return None,
     };

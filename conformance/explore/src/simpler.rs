@@ -46,8 +46,8 @@ fn operations(operation: &Operation) -> Vec<Operation> {
             forms.extend((byte > 9).then(|| form(byte % 9 + 1, offset, size)));
             forms
         }
-        Operation::Read { memory, offset, size } => {
-            let form = |offset, size| Operation::Read { memory: memory.clone(), offset, size };
+        Operation::Read { memory, offset, size, device } => {
+            let form = |offset, size| Operation::Read { memory: memory.clone(), offset, size, device };
             let mut forms = Vec::new();
             forms.extend(size.map(|_| form(0, None)));
             forms.extend(size.filter(|size| *size > 1).map(|_| form(offset, Some(1))));

@@ -105,7 +105,8 @@ pub enum Operation {
         offset: u64,
         #[serde(default)]
         size: Option<u64>,
-        #[serde(default)]
+        /// By way of the device address, also where there is one of the host.
+        #[serde(default, skip_serializing_if = "is_false")]
         device: bool,
     },
     Churn {
@@ -273,6 +274,11 @@ pub enum Operation {
         of: String,
         r#as: String,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn one() -> u64 {
