@@ -10,6 +10,7 @@
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
 //! 7. [`run`]: the run file, from which a run can be judged and reported again
 //! 8. [`report`]: one file a format; [`exit`]: the exit code
+//! 9. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ mod expand;
 pub mod expectations;
 pub mod fixture;
 pub mod judge;
+pub mod matrix;
 mod names;
 pub mod observation;
 pub mod operation;

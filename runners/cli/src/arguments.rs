@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
     Explore(Explore),
+    /// Try each library's arrays in the hands of each other library, and show who can exchange with whom
+    Matrix(Matrix),
     /// Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
     Explain {
         /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile (numba-cuda-0.30)
@@ -137,6 +139,39 @@ pub(crate) struct Explore {
     /// Seconds for every sequence [default: 10, and 2 for a short one]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Matrix {
+    /// The interface by which arrays are exchanged: cai
+    pub(crate) interface: String,
+    /// Adapters of producers, module[:attribute] [default: all that come with this program and can be imported]
+    #[arg(long, value_name = "ADAPTERS", value_delimiter = ',')]
+    pub(crate) producers: Vec<String>,
+    /// Adapters of consumers
+    #[arg(long, value_name = "ADAPTERS", value_delimiter = ',')]
+    pub(crate) consumers: Vec<String>,
+    /// The interpreter that has the libraries [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// The driver under the libraries: simulated, or this computer's own, recorded (ALLOCERT_REAL_DRIVER names it)
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    pub(crate) driver: Driver,
+    /// Only cases whose name matches
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) filter: Option<String>,
+    /// Pairs side by side [default: one a core; with --driver real one, because all share the device]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Where to write it as one page that a browser shows
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Where to write it as Markdown [default: to standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Where to write the run: every step, driver call and finding
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -63,13 +63,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    fn create(path: &PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn create(path: &PathBuf) -> Result<Self, Failure> {
         let file = File::create(path);
         let file = file.map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
         Ok(Self { path: path.clone(), file })
     }
 
-    fn write(self, write: impl FnOnce(File) -> std::io::Result<()>) -> Result<(), Failure> {
+    pub(crate) fn write(self, write: impl FnOnce(File) -> std::io::Result<()>) -> Result<(), Failure> {
         let Self { path, file } = self;
         write(file).map_err(|error| Failure::new(Exit::Harness, format!("cannot write {}: {error}", path.display())))
     }
@@ -82,7 +82,7 @@ fn expectations(suite: &Suite, path: &Path) -> Result<Expectations, Failure> {
     Expectations::read(&name, &text, &suite.catalogue).map_err(Failure::usage)
 }
 
-fn record(file: File, header: &Header, judged: &[Judged]) -> std::io::Result<()> {
+pub(crate) fn record(file: File, header: &Header, judged: &[Judged]) -> std::io::Result<()> {
     let mut writer = Writer::begin(BufWriter::new(file), header)?;
     judged.iter().try_for_each(|judged| writer.add(judged))?;
     writer.finish()?.flush()

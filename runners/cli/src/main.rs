@@ -12,6 +12,7 @@ mod hunt;
 mod interface;
 mod judge;
 mod list;
+mod matrix;
 mod mutants;
 mod profile;
 mod progress;
@@ -42,6 +43,7 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
         Command::Judge(arguments) => judge::judge(&arguments),
+        Command::Matrix(arguments) => matrix::matrix(&arguments),
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
         Command::Coverage { interface, profile } => coverage::coverage(&interface, profile.as_deref()),

@@ -18,6 +18,8 @@ pub enum Subject {
     Library { path: PathBuf, symbol: Option<String> },
     /// What a Python interpreter can import; without an attribute it is the module itself, or what the side expects there.
     Python { module: String, attribute: Option<String> },
+    /// The adapters of two libraries, for one process.
+    Pair { producer: Box<Subject>, consumer: Box<Subject> },
 }
 
 /// Why a text names no subject.
@@ -59,8 +61,13 @@ impl Subject {
         Self::Library { path: path.into(), symbol: None }
     }
 
+    /// Two adapters, of which the second is given what the first makes.
+    pub fn pair(producer: Self, consumer: Self) -> Self {
+        Self::Pair { producer: Box::new(producer), consumer: Box::new(consumer) }
+    }
+
     pub fn is_python(&self) -> bool {
-        matches!(self, Self::Python { .. })
+        matches!(self, Self::Python { .. } | Self::Pair { .. })
     }
 }
 
@@ -73,6 +80,7 @@ impl fmt::Display for Subject {
             Self::Library { path, symbol: Some(symbol) } => write!(out, "{}:{symbol}", path.display()),
             Self::Python { module, attribute: None } => write!(out, "{module}"),
             Self::Python { module, attribute: Some(attribute) } => write!(out, "{module}:{attribute}"),
+            Self::Pair { producer, consumer } => write!(out, "{producer}+{consumer}"),
         }
     }
 }

@@ -8,6 +8,7 @@ mod exports;
 mod fixtures;
 mod kills;
 mod kinds;
+mod matrix;
 mod order;
 mod ordered;
 mod plan;

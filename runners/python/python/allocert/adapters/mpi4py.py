@@ -1,4 +1,4 @@
-"""mpi4py: `MPI.buffer`, which describes what a transfer would send. Few builds of MPI can read device memory, so none is sent."""
+"""mpi4py: `MPI.buffer`, which describes what would be sent. Few builds of MPI read device memory, so none is sent."""
 
 import mpi4py
 

@@ -1,7 +1,7 @@
 """NVIDIA Warp: arrays over memory that it is given; `warp.array` of an object, and arguments of kernels.
 
-Warp copies and fills with CUDA's runtime. Data are read and written here by the driver, on the stream that Warp would use:
-that shows what Warp took an array for, and what it waited for, on the software driver too.
+Warp copies and fills with CUDA's runtime. Data are read and written here by the driver, on the stream that Warp would
+use: that shows what Warp took an array for, and what it waited for, on the software driver too.
 """
 
 import numpy
@@ -28,7 +28,7 @@ class Producer:
 
     def array(self, spec):
         if spec.read_only or spec.mask is not None or spec.memory != "device" or spec.fields:
-            raise NotImplementedError("Warp has neither read-only nor masked arrays; fields and other memory are not tried")
+            raise NotImplementedError("no read-only and no masked arrays; fields and other memory are not tried")
         host = hostside.filled(spec)
         pointer = _done(driver.cuMemAlloc(max(host.nbytes, 1)))
         if host.nbytes:
@@ -86,7 +86,7 @@ class Consumer:
         host, low = _copied(array, None)
         _done(driver.cuStreamSynchronize(warp.get_stream(_DEVICE).cuda_stream))
         dtype = numpy.dtype(warp.dtype_to_numpy(array.dtype))
-        return numpy.ndarray(array.shape, dtype, host, -low, array.strides).copy()
+        return hostside.gathered(host, low, array.shape, array.strides, dtype)
 
     def write(self, array, byte):
         _fill(array, None, byte)
@@ -101,7 +101,7 @@ class Consumer:
 
 
 class Sized(Consumer):
-    """`warp.array` refuses what has no `__len__`, with RuntimeError; this gives it what it asks for beside the attribute."""
+    """`warp.array` refuses what has no `__len__`; this gives it what it asks for beside the attribute."""
 
     def accept(self, exporter, ignore_stream):
         return super().accept(_WithLength(exporter), ignore_stream)
@@ -135,12 +135,7 @@ def _type(dtype):
 
 
 def _span(array):
-    """The offset of the lowest byte of an array, and of the byte after the highest."""
-    if not array.size:
-        return 0, 0
-    reaches = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
-    element = numpy.dtype(warp.dtype_to_numpy(array.dtype)).itemsize
-    return sum(reach for reach in reaches if reach < 0), sum(reach for reach in reaches if reach > 0) + element
+    return hostside.span(array.shape, array.strides, numpy.dtype(warp.dtype_to_numpy(array.dtype)).itemsize)
 
 
 def _fill(array, stream, byte):

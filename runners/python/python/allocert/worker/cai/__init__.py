@@ -10,8 +10,11 @@ DISTRIBUTIONS = ("numba-cuda", "cuda-bindings", "cuda-core", "numpy")
 def prepare(side):
     """Makes the adapters importable. Returns the classes of subjects and of cases."""
     from .offer import offer
+    from .pair import Pair, PairStage
     from .stage import Stage
     from .subject import Consumer, Producer
 
     offer()
+    if side == "cai-pair":
+        return Pair, PairStage
     return (Producer if side == "cai-producer" else Consumer), Stage

@@ -1,6 +1,7 @@
 """The operations on a subject that takes the arrays of others. The worker is the producer."""
 
 import ctypes
+import weakref
 
 from ..operation import operation
 from ..peek import read
@@ -95,7 +96,7 @@ def reuse(case, on, arguments):
 def accept(case, _on, arguments):
     exporter = case.names.get(arguments["of"])
     imported = case.adapted("accept")(exporter, arguments.get("ignore_stream", False))
-    case.names.bind(arguments["as"], Imported(imported, record_of(exporter).typestr))
+    case.names.bind(arguments["as"], Imported(imported, exporter))
     return {**_described(case, imported), **_use(exporter)}
 
 
@@ -105,12 +106,23 @@ operation(accept, "import")
 class Imported:
     """What the subject made of an exporter."""
 
-    def __init__(self, value, typestr):
-        self.value, self.typestr = value, typestr
+    def __init__(self, value, exporter):
+        # Not the exporter itself: whether it lives on is up to the subject.
+        self.value = value
+        try:
+            self._exporter = weakref.ref(exporter)
+        except TypeError:  # a class of another library, whose life nobody asks about
+            self._exporter = lambda: exporter
+        self._typestr = record_of(exporter).typestr if isinstance(exporter, Exporter) else None
+
+    @property
+    def typestr(self):
+        """What the exporter said of its elements: where it is another library's, it is asked again."""
+        return self._typestr or self._exporter().__cuda_array_interface__["typestr"]
 
 
 def _described(case, imported):
-    describe = read(case.names.get("adapter"), "describe")
+    describe = read(case.adapter(), "describe")
     if not callable(describe):
         return {"type": type_name(imported)}
     described = describe(imported)
@@ -126,7 +138,9 @@ def _plain(value):
 
 
 def _use(exporter):
-    """What became of the exporter's attribute so far."""
+    """What became of the exporter's attribute so far; nothing is known of one that is not the worker's."""
+    if not isinstance(exporter, Exporter):
+        return {}
     record = record_of(exporter)
     return {"attribute_reads": record.reads, "unchanged": record.unchanged}
 
@@ -137,7 +151,7 @@ def access(case, _on, arguments):
     if arguments.get("write") is not None:
         case.adapted("write")(imported.value, arguments["write"])
         return {}
-    return data.of_host(case.adapted("read")(imported.value), imported.typestr)
+    return data.of_host(case.adapted("read")(imported.value), imported)
 
 
 @operation

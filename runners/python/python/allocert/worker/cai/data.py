@@ -16,10 +16,10 @@ def of_bytes(data, typestr):
     return found
 
 
-def of_host(host, typestr):
+def of_host(host, imported):
     """Of what an adapter read: bytes in C order, or an array of NumPy's."""
     if isinstance(host, (bytes, bytearray, memoryview)):
-        return of_bytes(bytes(host), typestr)
+        return of_bytes(bytes(host), imported.typestr)
     data = host.tobytes()
     found = {"uniform": uniform(data), "bytes_read": len(data)}
     flat = host.ravel().tolist()

@@ -10,7 +10,7 @@ SPAN_BYTES = 1 << 26
 
 @operation
 def instantiate(case, _on, arguments):
-    case.names.bind(arguments["as"], case.subject.cls())
+    case.names.bind(arguments["as"], case.adapter_class()())
 
 
 @operation

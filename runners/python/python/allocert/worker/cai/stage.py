@@ -33,10 +33,17 @@ class Stage(Case):
 
     def adapted(self, method):
         """A method of the adapter; Declined where it has none."""
-        found = read(self.names.get(ADAPTER), method)
+        found = read(self.adapter(), method)
         if not callable(found):
-            raise Declined(f"{class_name(self.subject.cls)} has no method `{method}`")
+            raise Declined(f"{class_name(self.adapter_class())} has no method `{method}`")
         return found
+
+    def adapter(self):
+        """The adapter that the step is about."""
+        return self.names.get(ADAPTER)
+
+    def adapter_class(self):
+        return self.subject.cls
 
     def named(self, arguments, field):
         """The object that an optional field of an operation names, or None."""
