@@ -182,6 +182,9 @@ pub enum Thread {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
+    /// What must be the case for the rest to be asked: `name.fact` to what holds of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub given: BTreeMap<String, Predicate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<BTreeMap<String, Predicate>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,6 +199,15 @@ pub struct Expectation {
     pub ordered: Option<Ordered>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_by: Option<CoveredBy>,
+}
+
+impl Expectation {
+    /// Whether it asks for anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let given = self.given.clone();
+        *self == Self { given, ..Self::default() }
+    }
 }
 
 /// The kind of an error, the same for natively returned and Python errors.

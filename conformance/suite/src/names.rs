@@ -114,14 +114,17 @@ impl Names {
         }
     }
 
-    /// Names inside predicates and `covered_by` may be gone: their facts stay.
+    /// Names inside predicates, `given` and `covered_by` may be gone: their facts stay.
     fn predicates<'e>(&self, expectations: impl Iterator<Item = &'e Expectation> + Clone) -> Result<(), Complaint> {
         let returns = expectations.clone().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.clone().filter_map(|expectation| expectation.calls.as_ref());
-        let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).flat_map(BTreeMap::values);
+        let given = expectations.clone().map(|expectation| &expectation.given);
+        let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).chain(given.clone());
+        let predicates = predicates.flat_map(BTreeMap::values);
+        let given = given.flat_map(BTreeMap::keys).filter_map(|fact| fact.split('.').next());
         let compared = predicates.flat_map(|predicate| &predicate.0).filter_map(|(test, value)| test.name_in(value));
         let covered = expectations.filter_map(|expectation| expectation.covered_by.as_ref());
-        for name in compared.chain(covered.flat_map(CoveredBy::names)) {
+        for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
                 let help = suggestion(name, self.bound.keys().map(String::as_str));
                 let message = format!("`{name}` is not bound by this or an earlier step");

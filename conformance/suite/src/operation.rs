@@ -253,6 +253,9 @@ pub enum Operation {
     },
     Consume {
         export: String,
+        /// Of its mask instead, which is a producer too.
+        #[serde(default)]
+        mask: bool,
     },
 
     // The subject is a consumer.

@@ -114,7 +114,7 @@ fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
 
 fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &Sense<'_>) -> Checked {
     let refuse = |word: &str, message: String| Err(sense.document.refuse_word(line, word, message));
-    if *expectation == Expectation::default() {
+    if expectation.is_empty() {
         return refuse(id, format!("{id} expects nothing"));
     }
     if expectation.raises.as_ref().is_some_and(Vec::is_empty) {
@@ -125,6 +125,10 @@ fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &S
     }
     if let Some(returns) = &expectation.returns {
         check_facts(returns, line, sense.document)?;
+    }
+    check_facts(&expectation.given, line, sense.document)?;
+    if let Some(fact) = expectation.given.keys().find(|fact| !fact.contains('.')) {
+        return refuse(fact, format!("what is `given` is `name.fact`, not `{fact}`"));
     }
     if let Some(Ordered { after }) = &expectation.ordered {
         check_label(after, line, sense)?;

@@ -75,9 +75,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// What is certified: emm (a plugin) or emm-host (the host of plugins)
+    /// What is certified: emm (a plugin), emm-host (the host of plugins), cai-producer or cai-consumer (a library of arrays)
     pub(crate) interface: String,
-    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]; a host: module[:attribute]
+    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]; a host: module[:attribute]; arrays:
+    /// reference, or module[:attribute] of an adapter
     pub(crate) subject: String,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]

@@ -8,6 +8,8 @@ use allocert_suite::Side;
 /// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation, "Environment Variable").
 const PLUGIN_ATTRIBUTE: &str = "_numba_memory_manager";
 const REFERENCES: [&str; 3] = ["pool", "deferred", "host-only"];
+/// The adapter of the project's own arrays: a class for each role.
+const ARRAYS: &str = "allocert.adapters.reference";
 
 /// One implementation under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +42,18 @@ pub enum SubjectError {
 }
 
 impl Subject {
-    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side takes them: a host is Python alone.
+    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side takes them: a host is Python alone, and so
+    /// are arrays, whose reference is one.
     ///
     /// # Errors
     /// [`SubjectError`], which says what was expected; a library must exist.
     pub fn parse(text: &str, side: Side) -> Result<Self, SubjectError> {
         let native = text == "reference" || text.starts_with("reference:") || looks_like_path(text);
-        if native && side == Side::EmmHost {
+        let arrays = matches!(side, Side::CaiProducer | Side::CaiConsumer);
+        if arrays && text == "reference" {
+            return Ok(Self::Python { module: ARRAYS.to_owned(), attribute: None });
+        }
+        if native && (arrays || side == Side::EmmHost) {
             return Err(SubjectError::NotPython { given: text.to_owned(), side });
         }
         match native {
@@ -147,6 +154,16 @@ mod tests {
     #[case("mine:host", "mine:host")]
     fn reads_a_host(#[case] text: &str, #[case] told: &str) {
         assert_eq!(Subject::parse(text, Side::EmmHost).expect("a subject").to_string(), told);
+    }
+
+    #[test]
+    fn the_reference_of_arrays_is_an_adapter() {
+        let read = |text| Subject::parse(text, Side::CaiProducer);
+        assert_eq!(read("reference").expect("a subject").to_string(), ARRAYS);
+        let message = read("reference:pool").expect_err("no subject").to_string();
+        let wanted =
+            "`reference:pool` is no subject of cai-producer, which is certified in Python: give module[:attribute]";
+        assert_eq!(message, wanted);
     }
 
     #[rstest]

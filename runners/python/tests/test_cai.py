@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from harness import ROOT
+from runfile import findings, verdicts
 
 SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
 FAITHFUL = {"producer": "allocert_mutants.cai.producer:Producer", "consumer": "allocert_mutants.cai.consumer:Consumer"}
@@ -148,8 +149,11 @@ def test_what_an_adapter_lacks_is_declined_and_what_it_refuses_is_raised(worker,
     assert outcomes[2] == {"declined": {"because": "Consumer has no method `launch`"}}
 
 
+EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}})
+
+
 def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
-    outcomes, ended = run(worker, "producer", "allocert_mutants.cai.exports:Aborts", *EXPORT)
+    outcomes, ended = run(worker, "producer", "allocert_mutants.cai.kept:Aborts", *EMPTY)
     assert len(outcomes) == 1 and ended["exit"] == {"signal": signal.SIGABRT}
     outcomes, ended = worker.run(*steps(EXPORT[0]), through="producer")
     assert "returned" in outcomes[-1] and ended["exit"] == {"code": 0}
@@ -185,3 +189,23 @@ def test_numba_cuda_violates_what_is_known_of_it_and_nothing_else(allocert, role
     subject = f"allocert.adapters.numba_cuda:{role.capitalize()}"
     ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, "--expect", expected)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_the_reference_conforms(allocert, tmp_path):
+    out = tmp_path / "run.jsonl"
+    ended = allocert("run", "cai-producer", "reference", "--python", sys.executable, "--out", out)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert set(verdicts(out).values()) == {"conforms", "not_applicable"} and not any(findings(out).values())
+
+
+def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(allocert, tmp_path):
+    out, case = tmp_path / "run.jsonl", "cai-producer/order/pending-write-default"
+    subject = "allocert_mutants.cai.pending:NeverNames"
+    allocert("run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out)
+    found = {(one["requirement"], one["observed"].rpartition(", ")[2]) for one in findings(out)[case]}
+    assert found == {
+        ("CAI-PRODUCE-03", "and nothing has waited for it"),
+        ("CAI-PRODUCE-06", "and nothing has waited for it"),
+        ("CAI-PRODUCE-06", "uniform is 0"),
+        ("CAI-RACE-01", "and nothing orders the two"),
+    }

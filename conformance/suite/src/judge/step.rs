@@ -51,7 +51,7 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
         }
         return;
     }
-    for (requirement, expectation) in &step.expect {
+    for (requirement, expectation) in step.expect.iter().filter(|(_, expectation)| scene.asked(expectation)) {
         docket.checked(requirement);
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
@@ -76,7 +76,7 @@ fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised
     if !allowed {
         return unexpected(scene, docket, step, raised);
     }
-    for (requirement, expectation) in &step.expect {
+    for (requirement, expectation) in step.expect.iter().filter(|(_, expectation)| scene.asked(expectation)) {
         docket.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
             (Some(kinds), _) => {
@@ -135,7 +135,8 @@ fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that the operation stands for, unless the
 /// step is there to show no more than that it returns.
 fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
-    let asking = step.expect.iter().filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
+    let asked = step.expect.iter().filter(|(_, one)| scene.asked(one));
+    let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) = asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // The failure of a drop is the finalizer's, and its own check has spoken.
     if !only.contains(&true) && !matches!(step.r#do, Operation::Drop { .. }) {

@@ -82,7 +82,7 @@ impl Operation {
             Self::Derive(derive) => (&derive.of, &[Noun::Array]),
             Self::HasInterface { of } => (of, &[Noun::Array, Noun::Object]),
             Self::Export { of, .. } => (of, &[Noun::Array]),
-            Self::EditExport { export } | Self::Consume { export } => (export, &[Noun::Export]),
+            Self::EditExport { export } | Self::Consume { export, .. } => (export, &[Noun::Export]),
             Self::Import(import) => (&import.of, &[Noun::Produced]),
             Self::Access(access) => (&access.on, &[Noun::Imported]),
             Self::Release { on } => (on, &[Noun::Produced]),

@@ -1,38 +1,8 @@
-"""Producers and consumers that leave out an order that the interface asks for."""
+"""Consumers that leave out an order that the interface asks for."""
 
 import os
 
 from .consumer import Consumer, Imported
-from .producer import Array, Producer
-
-
-class _SaysNothing(Array):
-    def said_stream(self):
-        return None
-
-
-class SaysNothing(Producer):
-    """As before version 3."""
-
-    array_class = _SaysNothing
-
-
-class _SaysOne(Array):
-    def said_stream(self):
-        return self.memory.pending[0].handle if self.memory.pending else None
-
-
-class SaysOne(Producer):
-    array_class = _SaysOne
-
-
-class _SaysZero(Array):
-    def said_stream(self):
-        return super().said_stream() or 0
-
-
-class SaysZero(Producer):
-    array_class = _SaysZero
 
 
 class NeverWaits(Consumer):

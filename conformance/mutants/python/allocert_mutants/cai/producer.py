@@ -1,136 +1,182 @@
-"""A faithful producer: it knows which streams its data have work on, and joins them before it says one."""
+"""A library of arrays that keeps to the text. Where an array's elements lie is NumPy's business: each array has a shadow on the
+host, whose views are its views."""
 
-import math
+import ctypes
 
-from . import device
-from .device import LEGACY, PER_THREAD, Memory, Stream
-from .layout import c_strides, is_contiguous, scattered, size_of, span
+import numpy
+from numpy.lib.array_utils import byte_bounds
+
+from .driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
 
 
 class Array:
-    def __init__(self, memory, pointer, shape, strides, typestr, read_only=False, stream=None, mask=None, fields=()):
-        self.memory, self.pointer, self.shape, self.strides = memory, pointer, shape, strides
-        self.typestr, self.read_only, self.stream, self.mask, self.fields = typestr, read_only, stream, mask, fields
+    """Its parts are methods, so that a bad library is one that gets a part wrong."""
+
+    def __init__(self, memory, shadow, origin, stream=None, read_only=False, mask=None):
+        #: `origin` is the address of the shadow's memory: as far into it, as far into the device's.
+        self.memory, self.shadow, self.origin = memory, shadow, origin
+        self.stream, self.read_only, self.mask = stream, read_only, mask
+        #: The stream that was exported last lives as long as this does.
+        self.named = None
 
     @property
     def __cuda_array_interface__(self):
-        return self.entries()
+        return self.interface()
 
-    def entries(self):
-        said = {
-            "shape": self.shape,
-            "typestr": self.typestr,
-            "data": (self.address(), self.read_only),
-            "version": 3,
-            "strides": self.said_strides(),
-            "stream": self.said_stream(),
+    def interface(self):
+        entries = {
+            "shape": self.shape(),
+            "typestr": self.typestr(),
+            "data": self.data(),
+            "version": self.version(),
+            "strides": self.strides(),
+            "stream": self.exported(),
         }
+        if self.shadow.dtype.fields:
+            entries["descr"] = self.descr()
         if self.mask is not None:
-            said["mask"] = self.mask
-        if self.fields:
-            said["descr"] = [(name, of, shape) if shape else (name, of) for name, of, shape in self.fields]
-        return said
+            entries["mask"] = self.masked()
+        return entries
+
+    def shape(self):
+        return self.shadow.shape
+
+    def typestr(self):
+        return self.shadow.dtype.str
+
+    def data(self):
+        return self.pointer(), self.read_only
+
+    def pointer(self):
+        return self.address() if self.shadow.size else 0
 
     def address(self):
-        return self.pointer if math.prod(self.shape) else 0
+        return self.memory.base + self.shadow.__array_interface__["data"][0] - self.origin
 
-    def said_strides(self):
-        return None if is_contiguous(self.shape, self.strides, size_of(self.typestr)) else self.strides
+    def version(self):
+        return 3
 
-    def said_stream(self):
-        pending = self.memory.pending
-        if not pending:
+    def strides(self):
+        return None if self.shadow.flags.c_contiguous else self.shadow.strides
+
+    def descr(self):
+        return self.shadow.dtype.descr
+
+    def masked(self):
+        return self.mask
+
+    # -- order -------------------------------------------------------------------------------------------------------
+
+    def exported(self):
+        """The stream to wait for: the one that all pending work is in, or one that waits for all of it."""
+        work = self.pending()
+        if not work:
             return None
-        for other in pending[1:]:
-            device.order(other.handle, pending[0].handle)
-        return pending[0].handle
+        streams = {one.stream.handle: one.stream for one in work}
+        if len(streams) == 1 and all(one.named_here() for one in work):
+            (self.named,) = streams.values()
+        else:
+            self.named = self.joined(work)
+        return self.named.handle
 
-    def bytes(self):
-        """The first byte and how many there are up to the last one."""
-        low, high = span(self.shape, self.strides, size_of(self.typestr))
-        return self.pointer + low, high - low
+    def pending(self):
+        return self.memory.work
 
-    def like(self, **changed):
-        kept = {"shape": self.shape, "strides": self.strides, "typestr": self.typestr, "pointer": self.pointer}
-        kept |= {"read_only": self.read_only, "stream": self.stream, **changed}
-        return type(self)(self.memory, **kept)
+    def joined(self, work):
+        stream = Stream()
+        for one in work:
+            stream.wait(one.event)
+        return stream
+
+    def enqueue(self, stream, writes, perform):
+        """Puts work into the stream, behind all that it must not overtake."""
+        low, high = self.span()
+        stream = stream or self.default()
+        for one in self.memory.work:
+            if one.conflicts(low, high, writes) and not (one.stream is stream and one.named_here()):
+                stream.wait(one.event)
+        perform(low, high - low, ctypes.c_void_p(stream.handle))
+        self.note(Work(stream, low, high, writes))
+
+    def default(self):
+        return self.stream or Stream(LEGACY)
+
+    def note(self, work):
+        self.memory.work.append(work)
+
+    def span(self):
+        low, high = byte_bounds(self.shadow)
+        if high - low != self.shadow.nbytes:
+            raise NotImplementedError("work on arrays with gaps")
+        return self.memory.base + low - self.origin, self.memory.base + high - self.origin
 
 
 class Producer:
-    array_class = Array
+    """What the suite asks of a library. `made` is its class of arrays."""
 
-    def __init__(self):
-        self.own = Stream()
+    made = Array
 
     def stream(self, kind):
-        return Stream({"legacy": LEGACY, "per_thread": PER_THREAD}.get(kind))
+        return Stream({"new": None, "legacy": LEGACY, "per_thread": PER_THREAD, "default": LEGACY}[kind])
 
     def array(self, spec):
-        typestr = f"|V{len(spec.data) // max(math.prod(spec.shape), 1)}" if spec.fields else spec.typestr
-        size = size_of(typestr)
-        strides = c_strides(spec.shape, size)
-        if spec.layout == "fortran":
-            strides = tuple(reversed(c_strides(tuple(reversed(spec.shape)), size)))
-        memory = Memory(spec.memory, self.bytes_needed(len(spec.data)))
-        device.write(memory.base, scattered(spec.data, spec.shape, strides, size)[: memory.size_bytes], self.own)
-        named = {"read_only": spec.read_only, "stream": spec.stream, "mask": spec.mask, "fields": spec.fields}
-        return self.array_class(memory, memory.base, spec.shape, strides, typestr, **named)
+        return self.placed(_filled(spec), spec.memory, spec.stream, spec.read_only, spec.mask)
 
-    def bytes_needed(self, size_bytes):
-        return size_bytes
+    def placed(self, host, memory="device", *more):
+        """An array with the elements of this one."""
+        memory = Memory(memory, host.nbytes)
+        if host.nbytes:
+            source = ctypes.c_void_p(host.ctypes.data)
+            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), source, ctypes.c_size_t(host.nbytes))
+        return self.made(memory, host, host.ctypes.data, *more)
 
     def view(self, array, way, value):
-        size = size_of(array.typestr)
-        if way == "slice":
-            return _sliced(array, value)
-        if way == "transpose":
-            return array.like(shape=array.shape[::-1], strides=array.strides[::-1])
-        if way == "broadcast_to":
-            more = len(value) - len(array.shape)
-            shape, strides = (1,) * more + array.shape, (0,) * more + array.strides
-            kept = zip(shape, value, strides)
-            return array.like(shape=value, strides=tuple(s if have == want else 0 for have, want, s in kept))
-        if way == "reshape" and is_contiguous(array.shape, array.strides, size):
-            return array.like(shape=value, strides=c_strides(value, size))
-        if way == "byteswapped":
-            return array.like(typestr=array.typestr.translate(str.maketrans("<>", "><")))
-        if way == "dtype" and size_of(value) == size:
-            return array.like(typestr=value)
-        raise NotImplementedError(f"no such {way}")
+        shadow = _WAYS[way](array.shadow, value)
+        if shadow.size and not numpy.may_share_memory(shadow, array.shadow):
+            raise NotImplementedError("a reshape that needs a copy")
+        return self.seen(array, shadow)
+
+    def seen(self, array, shadow):
+        return type(array)(array.memory, shadow, array.origin, array.stream, array.read_only)
 
     def write(self, array, stream, byte):
-        stream = stream or array.stream or self.own
-        pointer, size_bytes = array.bytes()
-        device.fill(pointer, byte, size_bytes, stream.handle)
-        array.memory.works(stream)
+        def fill(start, size, handle):
+            byte_, size_ = ctypes.c_ubyte(byte), ctypes.c_size_t(size)
+            call("cuMemsetD8Async", ctypes.c_uint64(start), byte_, size_, handle)
+
+        array.enqueue(stream, True, fill)
 
     def read(self, array, stream):
-        stream = stream or array.stream or self.own
-        pointer, size_bytes = array.bytes()
-        array.memory.target = device.read(pointer, size_bytes, stream.handle)
-        array.memory.works(stream)
+        def copy(start, size, handle):
+            scratch = Memory("pinned", size)
+            array.memory.scratch.append(scratch)
+            target, source = ctypes.c_uint64(scratch.base), ctypes.c_uint64(start)
+            call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(size), handle)
+
+        array.enqueue(stream, False, copy)
 
     def plain_object(self, kind):
-        return [1.0, 2.0]
+        return numpy.zeros(4, numpy.float32)
 
 
-def _sliced(array, index):
-    pointer, shape, strides = array.pointer, [], []
-    axes = iter(zip(array.shape, array.strides))
-    for one in index:
-        if one is None:
-            shape.append(1)
-            strides.append(0)
-            continue
-        extent, stride = next(axes)
-        if isinstance(one, int):
-            pointer += (one % extent) * stride
-            continue
-        start, stop, step = one.indices(extent)
-        pointer += start * stride
-        shape.append(len(range(start, stop, step)))
-        strides.append(stride * step)
-    for extent, stride in axes:
-        shape.append(extent)
-        strides.append(stride)
-    return array.like(pointer=pointer, shape=tuple(shape), strides=tuple(strides))
+_WAYS = {
+    "slice": lambda shadow, value: shadow[value],
+    "transpose": lambda shadow, _value: shadow.T,
+    "broadcast_to": numpy.broadcast_to,
+    "reshape": lambda shadow, value: shadow.reshape(value),
+    "byteswapped": lambda shadow, _value: shadow.view(shadow.dtype.newbyteorder()),
+    "dtype": lambda shadow, value: shadow.view(numpy.dtype(value)),
+}
+
+
+def _filled(spec):
+    dtype = numpy.dtype(spec.typestr)
+    if spec.fields:
+        dtype = numpy.dtype([(name, typestr, shape) if shape else (name, typestr) for name, typestr, shape in spec.fields])
+    order = "F" if spec.layout == "fortran" else "C"
+    return numpy.array(numpy.frombuffer(spec.data, dtype).reshape(spec.shape), order=order)
+
+
+def library(made):
+    """The library whose arrays are of this class."""
+    return type(made.__name__, (Producer,), {"made": made, "__doc__": made.__doc__, "__module__": made.__module__})

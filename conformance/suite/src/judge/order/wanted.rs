@@ -81,7 +81,7 @@ impl<'a> Wanted<'a> {
             if !matches!(scene.outcome(index), Some(Outcome::Returned(_))) {
                 continue;
             }
-            for (requirement, expectation) in &step.expect {
+            for (requirement, expectation) in step.expect.iter().filter(|(_, one)| scene.asked(one)) {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));
                     let Some(after) = labelled.map(|one| one.index) else { continue };

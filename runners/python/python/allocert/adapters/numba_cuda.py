@@ -34,6 +34,8 @@ class Producer:
         return made
 
     def view(self, array, way, value):
+        if isinstance(array, numpy.ndarray):
+            raise NotImplementedError("a view of a managed or mapped array is NumPy's and has no device interface")
         if way == "slice" and any(one is None for one in value):
             raise NotImplementedError("device arrays take no new axes")
         if way == "transpose" and array.ndim == 2:
@@ -49,8 +51,8 @@ class Producer:
         device_memset(array, byte, array.nbytes, stream=stream)
 
     def read(self, array, stream):
-        stream = stream or array.stream or cuda.default_stream()
-        array.copy_to_host(cuda.pinned_array(array.shape, array.dtype), stream=stream)
+        # Without a stream, the array's own included, copying waits.
+        array.copy_to_host(cuda.pinned_array(array.shape, array.dtype), stream=stream or 0)
 
     def plain_object(self, kind):
         return cuda.pinned_array(4, numpy.float32)

@@ -87,6 +87,13 @@ class Device:
             code = self._driver.code("cuStreamGetFlags", ctypes.c_void_p(handle), ctypes.byref(flags))
         return flags.value if code == 0 else None
 
+    def stream_context(self, handle):
+        """The context of a stream, or None where the driver knows no such stream."""
+        context = ctypes.c_void_p()
+        with self._driver.harness():
+            code = self._driver.code("cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context))
+        return context.value if code == 0 else None
+
     # -- memory ------------------------------------------------------------------------------------------------------
 
     def allocate(self, kind, size_bytes):

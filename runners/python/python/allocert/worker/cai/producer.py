@@ -4,9 +4,7 @@ from types import SimpleNamespace
 
 from ..operation import operation
 from .element import Element
-from .said import Said
-
-ATTRIBUTE = "__cuda_array_interface__"
+from .said import ATTRIBUTE, Said
 
 
 @operation

@@ -4,6 +4,8 @@ from .. import describe
 from .element import Element
 from .layout import Layout
 
+ATTRIBUTE = "__cuda_array_interface__"
+
 
 class Unusable(Exception):
     """What was said cannot be followed."""
@@ -23,6 +25,7 @@ class Said:
             found["memory"] = device.memory_at(pointer)
         if type(stream) is int and 0 < stream < 1 << 64:
             found["stream_flags"] = device.stream_flags(stream)
+            found["stream_context"] = device.stream_context(stream)
         return found
 
     def _plain(self):
@@ -73,6 +76,13 @@ class Said:
         if type(stream) is not int or not 0 < stream < 1 << 64:
             raise Unusable(f"the stream is {str(stream)[:100]}")
         return stream
+
+    def mask(self):
+        """What the mask says of itself."""
+        mask = self._entries().get("mask")
+        if mask is None:
+            raise Unusable("there is no mask")
+        return Said(getattr(mask, ATTRIBUTE))
 
     def layout(self):
         entries = self._entries()

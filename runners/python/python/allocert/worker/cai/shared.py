@@ -37,8 +37,10 @@ def alive(case, _on, arguments):
 
 @operation
 def consume(case, _on, arguments):
-    """Waits for the stream that was given, for nothing where none was, and copies the data on a stream of its own."""
+    """Waits for the stream that was given, for nothing where none was, and copies the data on a stream of its own. With `mask`
+    the data of the mask, which is waited for as any other."""
     said = case.names.get(arguments["export"])
+    said = said.mask() if arguments.get("mask") else said
     device, own = case.device, case.device.own.handle
     layout, pointer, typestr = said.layout(), said.pointer, said.typestr
     low, high = layout.span()
