@@ -9,12 +9,13 @@ mod explored;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use allocert_requirements::{Flavor, Mutant, mutant};
+use allocert_requirements::{Catalogue, Flavor, Mutant, Side, mutant};
 use allocert_suite::run;
 
 /// Subjects that must be found violating whatever else is known of them.
@@ -23,20 +24,30 @@ const HOPELESS: [&str; 3] = ["does-nothing", "always-fails", "always-out-of-memo
 /// What a run said: requirement to number of findings.
 type Found = BTreeMap<String, usize>;
 
+/// On the sides whose mutants break every MUST.
 #[test]
 fn every_mutant_is_killed_and_every_must_by_one_of_them() {
-    let python = env::var_os("ALLOCERT_PYTHON");
-    let python = python
-        .expect("ALLOCERT_PYTHON is not set: it names an interpreter with numba-cuda, and `cargo xtask test` sets it");
-    let mut program = Command::new(product("allocert"));
+    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
+    let all = mutant::embedded().expect("the registry is read by its own tests");
     product("liballocert_mutants.so");
-    let output =
-        program.args(["mutants", "emm", "--python"]).arg(python).output().expect("the program was found above");
-    let (printed, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!((output.status.code(), words.as_ref()), (Some(0), ""), "{printed}");
-    let last = printed.lines().last().expect("a summary");
-    let all = mutant::embedded().expect("the registry is read by its own tests").len();
-    assert!(last.starts_with(&format!("{all} of {all} mutants killed, ")), "{last}");
+    for side in [Side::Emm, Side::EmmHost] {
+        let mut program = Command::new(product("allocert"));
+        let output = program
+            .args(["mutants", side.name(), "--python"])
+            .arg(python())
+            .output()
+            .expect("the program was found above");
+        let (printed, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!((output.status.code(), words.as_ref()), (Some(0), ""), "{printed}");
+        let last = printed.lines().last().expect("a summary");
+        let all = all.iter().filter(|mutant| mutant.side(&catalogue) == Some(side)).count();
+        assert!(last.starts_with(&format!("{all} of {all} mutants killed, ")), "{last}");
+    }
+}
+
+fn python() -> OsString {
+    env::var_os("ALLOCERT_PYTHON")
+        .expect("ALLOCERT_PYTHON is not set: it names an interpreter with numba-cuda, and `cargo xtask test` sets it")
 }
 
 #[test]

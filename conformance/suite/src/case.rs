@@ -93,6 +93,7 @@ impl Through {
     /// What the cases of a side call unless they say otherwise.
     fn of(side: Option<Side>) -> Self {
         match side {
+            Some(Side::EmmHost) => Self::Host,
             Some(Side::CaiProducer) => Self::Producer,
             Some(Side::CaiConsumer) => Self::Consumer,
             _ => Self::Manager,

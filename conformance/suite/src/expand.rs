@@ -3,7 +3,7 @@
 use allocert_requirements::yaml::Document;
 
 use crate::case::{Case, Teardown, Thread, Through};
-use crate::operation::{Noun, Operation};
+use crate::operation::{Noun, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sense;
 
@@ -67,7 +67,11 @@ impl Script {
                 self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
                 self.add(Part::Setup, Operation::Create { r#as: "m".to_owned(), device: 0 }, "m");
             }
-            Through::Host => self.add(Part::Setup, Operation::Register { interface_version: None }, "m"),
+            Through::Host => self.add(
+                Part::Setup,
+                Operation::Register { interface_version: None, plugin: PluginShape::default() },
+                "m",
+            ),
             Through::Producer | Through::Consumer => {
                 self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
                 self.add(Part::Setup, Operation::Instantiate { r#as: ADAPTER.to_owned() }, "m");

@@ -157,6 +157,7 @@ fn article(noun: Noun) -> &'static str {
         Noun::Stream => "a stream of the worker",
         Noun::SubjectStream => "a stream of the subject",
         Noun::Object => "an object without the interface",
+        Noun::HostObject => "an object of the host",
         Noun::Export => "an export",
         Noun::Produced => "an object of the worker",
         Noun::Imported => "an imported array",

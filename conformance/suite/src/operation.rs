@@ -2,15 +2,20 @@
 //! serialised, the worker protocol: a worker is sent exactly these.
 
 mod consumer;
+mod host;
 mod names;
 mod producer;
 mod stage;
 mod word;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::case::Kind;
+use crate::plugin::Method;
+
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
+pub use host::{HostObject, PluginBase, PluginShape, PointerType};
 pub use names::Noun;
 pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
 
@@ -138,8 +143,11 @@ pub enum Operation {
         value: String,
     },
     Register {
-        #[serde(default)]
+        /// What the class claims; `null` is a claim too.
+        #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
         interface_version: Option<Value>,
+        #[serde(default, skip_serializing_if = "PluginShape::is_default")]
+        plugin: PluginShape,
     },
     RegisterByEnvironment {
         #[serde(default)]
@@ -204,6 +212,32 @@ pub enum Operation {
     },
     HostReset {},
     Close {},
+    // The subject is the host.
+    DescribeHost {},
+    PluginFails {
+        method: Method,
+        error: Kind,
+        #[serde(default = "one")]
+        times: u64,
+    },
+    SelectDevice {
+        device: u32,
+    },
+    HostMemory {
+        size: u64,
+        #[serde(default)]
+        mapped: bool,
+        #[serde(default)]
+        portable: bool,
+        #[serde(default)]
+        wc: bool,
+        r#as: String,
+    },
+    HostObject {
+        kind: HostObject,
+        r#as: String,
+    },
+    HostSynchronize {},
     // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
     Instantiate {
         r#as: String,
@@ -286,4 +320,9 @@ fn is_false(flag: &bool) -> bool {
 
 fn one() -> u64 {
     1
+}
+
+/// A value that is there, be it `null`.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Catalogue, Interface, Refusal, Side};
+use allocert_requirements::{Catalogue, Refusal, Side};
 
-use crate::case::{Calls, Case, Expectation, Ordered, Step, Through};
+use crate::case::{Calls, Case, Expectation, Ordered, Step};
 use crate::plugin::Method;
 use crate::predicate::Predicate;
 
@@ -58,10 +58,7 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
         return Err(document.refuse_word(1, &case.case, format!("`{}` is below no side of an interface", case.case)));
     }
-    if Side::of_path(&case.case) == Some(Side::EmmHost) && case.through() != Through::Host {
-        return Err(document.refuse_word(1, "case", "a case that certifies a host goes `through: host`"));
-    }
-    let implied = Side::of_path(&case.case).filter(|side| side.interface() != Interface::Emm);
+    let implied = Side::of_path(&case.case).filter(|side| *side != Side::Emm);
     if let Some(side) = implied.filter(|_| case.says_through()) {
         return Err(document.refuse_word(1, "through", format!("what a case of {side} calls is implied by its side")));
     }
@@ -100,7 +97,7 @@ fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
 fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
     if let Some(requirement) = sense.catalogue.get(id) {
         let bound = requirement.side();
-        if sense.side.interface() == Interface::Emm || bound == Some(sense.side) {
+        if bound == Some(sense.side) {
             return Ok(());
         }
         let message =

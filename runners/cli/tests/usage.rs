@@ -21,7 +21,7 @@ fn refused(arguments: &[&str]) -> (i32, String) {
 
 #[rstest]
 #[case::no_interface(&["run", "cuda", "reference"], "allocert: there is no interface `cuda`; there are emm, emm-host, cai-producer, cai-consumer, nep49, nep49-host, place")]
-#[case::no_cases_yet(&["run", "place", "reference"], "allocert: the interface place has no cases yet, so nothing could be certified; there are emm, cai-producer, cai-consumer")]
+#[case::no_cases_yet(&["run", "place", "reference"], "allocert: the interface place has no cases yet, so nothing could be certified; there are emm, emm-host, cai-producer, cai-consumer")]
 #[case::no_reference(&["run", "emm", "reference:arena"], "allocert: there is no reference manager `arena`; there are pool, deferred, host-only")]
 #[case::no_library(&["run", "emm", "./libpool.so"], "allocert: there is no library ./libpool.so; build the plugin or correct the path")]
 #[case::file_name(&["run", "emm", "pool.py"], "allocert: `pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]

@@ -58,4 +58,4 @@ def test_a_host_without_numba_is_told_how_to_get_it(worker, subjects):
 
 def test_another_interface_is_refused(worker):
     _, body = worker.load("x", "cai")
-    assert body["message"] == "the Python worker runs subjects of emm, cai-producer, cai-consumer, not of cai"
+    assert body["message"] == "the Python worker runs subjects of emm, emm-host, cai-producer, cai-consumer, cai-pair, not of cai"

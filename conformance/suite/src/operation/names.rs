@@ -20,6 +20,8 @@ pub enum Noun {
     SubjectStream,
     /// An object of the subject without data on a device.
     Object,
+    /// A stream, an event or a module of a host.
+    HostObject,
     /// What an attribute said, and nothing more.
     Export,
     /// An object of the worker that has the interface.
@@ -38,6 +40,8 @@ impl Operation {
             | Self::Memhostalloc { r#as, .. }
             | Self::Mempin { r#as, .. }
             | Self::View { r#as, .. } => (r#as, Noun::Memory),
+            Self::HostMemory { r#as, .. } => (r#as, Noun::Memory),
+            Self::HostObject { r#as, .. } => (r#as, Noun::HostObject),
             Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
             Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
             Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => (r#as, Noun::Handle),

@@ -36,6 +36,12 @@ impl Operation {
             | Self::HostMemoryInfo {}
             | Self::HostIpcHandle { .. }
             | Self::HostReset {}
+            | Self::DescribeHost {}
+            | Self::PluginFails { .. }
+            | Self::SelectDevice { .. }
+            | Self::HostMemory { .. }
+            | Self::HostObject { .. }
+            | Self::HostSynchronize {}
             | Self::Close {} => &[Through::Host],
             Self::Instantiate { .. }
             | Self::Stream { .. }

@@ -40,7 +40,7 @@ fn a_host_case_registers_and_closes() {
     insta::assert_snapshot!(script(
         "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n"
     ).join("\n"), @r#"
-    0 {"register":{"interface_version":null}} m
+    0 {"register":{}} m
     1 {"device_array":{"size":64,"as":"a"}} m
     2 {"drop":{"name":"a"}} m
     3 {"close":{}} m

@@ -2,20 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Role, Side, mutant};
+use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Side, mutant};
 
-const BINDS_HOST: &str = "binds the host, and a subject is a plugin";
 /// What no mutant breaks, and why. An entry whose requirement has a mutant must go.
-const UNBROKEN: &[(&str, &str)] = &[
-    ("EMM-REG-10", BINDS_HOST),
-    ("EMM-REG-11", BINDS_HOST),
-    ("EMM-REG-12", BINDS_HOST),
-    ("EMM-REG-13", BINDS_HOST),
-    ("EMM-REG-14", BINDS_HOST),
-    ("EMM-VERSION-03", BINDS_HOST),
-    ("EMM-VERSION-05", BINDS_HOST),
-    ("EMM-ZERO-05", BINDS_HOST),
-];
+const UNBROKEN: &[(&str, &str)] = &[];
 
 /// Sides whose mutants do not break every MUST yet. One whose mutants do must go.
 const UNFINISHED: &[Side] = &[Side::CaiConsumer];
@@ -71,14 +61,6 @@ fn every_must_is_broken_by_a_mutant_or_listed_with_a_reason() {
     assert!(unlisted.is_empty(), "no mutant breaks {unlisted:?}: build one, or list it in UNBROKEN with the reason");
     let stale: Vec<&&str> = listed.keys().filter(|id| !unbroken.contains(**id)).collect();
     assert!(stale.is_empty(), "take {stale:?} out of UNBROKEN: a mutant breaks it, or nobody asks for one");
-}
-
-#[test]
-fn what_is_listed_as_the_hosts_duty_is() {
-    let catalogue = catalogue();
-    for (id, _) in UNBROKEN.iter().filter(|(_, reason)| *reason == BINDS_HOST) {
-        assert_eq!(catalogue.get(id).map(|requirement| requirement.role), Some(Role::Host), "{id}");
-    }
 }
 
 /// Whether a case on the software driver looks for it, and a subject can be blamed.

@@ -28,12 +28,16 @@ class Case:
     def environment_changed(self, name):
         """A step set this variable."""
 
+    def heard(self):
+        """What the line of a step tells besides its outcome."""
+        return {}
+
     def run(self, wire):
         self.begin()
         wire.send("case", {"id": self.id})
         self.driver.mark(marks.STEP_BEGIN, marks.CASE)
         for step in self._steps:
-            wire.send("step", {"index": step["index"], "outcome": self._outcome(step)})
+            wire.send("step", {"index": step["index"], "outcome": self._outcome(step), **self.heard()})
         wire.send("done", {"id": self.id})
 
     def _outcome(self, step):

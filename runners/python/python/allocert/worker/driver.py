@@ -42,16 +42,17 @@ class Driver:
 
     # -- the trace ---------------------------------------------------------------------------------------------------
 
-    def mark(self, kind, index=0):
-        self._mark(kind, index, 0)
+    def mark(self, kind, a=0, b=0):
+        self._mark(kind, a, b)
 
     @contextlib.contextmanager
-    def harness(self):
-        self._mark(HARNESS_BEGIN, 0, 0)
+    def harness(self, number=0, method=0):
+        """Around calls of the worker's own; with a number, around what it does as the plugin of a host."""
+        self._mark(HARNESS_BEGIN, number, method)
         try:
             yield
         finally:
-            self._mark(HARNESS_END, 0, 0)
+            self._mark(HARNESS_END, number, method)
 
     # -- the software driver's controls ------------------------------------------------------------------------------
 

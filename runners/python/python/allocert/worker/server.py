@@ -18,7 +18,7 @@ from .wire import Wire
 _POLL_S = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 #: Side to the package that performs its cases.
-INTERFACES = {"emm": "emm", "cai-producer": "cai", "cai-consumer": "cai", "cai-pair": "cai"}
+INTERFACES = {"emm": "emm", "emm-host": "emm", "cai-producer": "cai", "cai-consumer": "cai", "cai-pair": "cai"}
 
 
 def serve(path):

@@ -35,10 +35,10 @@ class Subject:
         attribute = attribute or self.default_attribute
         self.module = module = import_module(module_name)
         self.initialized_driver = _in_fork(driver.initialized)
-        self.cls = self._class(module, attribute)
+        self.cls = self.find(module, attribute)
         self.version = self._version()
         self.file = bounded(read(module, "__file__") or "") or None
-        self.name = f"{module_name}:{attribute}"
+        self.name = f"{module_name}:{attribute}" if attribute else module_name
         self.capabilities = self._capabilities()
 
     def check(self, cls, seen):
@@ -48,9 +48,19 @@ class Subject:
         """Whether a class looks like a subject, for `did you mean`."""
         raise NotImplementedError
 
-    def _class(self, module, path):
+    def find(self, module, path):
+        """The class at a path of a module; Refused where there is none."""
+        found, seen = self.walk(module, path)
+        if not isinstance(found, type):
+            hint = "; give the class, not an instance of it" if self.offers(type(found)) else ""
+            raise Refused("class", f"`{seen}` is no class but a {type_name(found)}{hint}")
+        self.check(found, seen)
+        return found
+
+    def walk(self, module, path):
+        """What lies at a path of a module, and the name of that place; the module itself where there is no path."""
         found, seen = module, module.__name__
-        for part in path.split("."):
+        for part in path.split(".") if path else ():
             try:
                 found = getattr(found, part)
             except AttributeError:
@@ -61,11 +71,7 @@ class Subject:
                     "attribute", f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}"
                 ) from None
             seen = f"{seen}.{part}"
-        if not isinstance(found, type):
-            hint = "; give the class, not an instance of it" if self.offers(type(found)) else ""
-            raise Refused("class", f"`{seen}` is no class but a {type_name(found)}{hint}")
-        self.check(found, seen)
-        return found
+        return found, seen
 
     def _near(self, owner, name):
         names = [one for one in dir(owner) if not one.startswith("__")]

@@ -11,7 +11,7 @@ import traceback
 DISTRIBUTIONS = ("numba-cuda", "numba", "cuda-bindings", "cuda-core", "numpy")
 
 
-def prepare(_side):
+def prepare(side):
     """Imports Numba and all operations, so that no child compiles again. Returns the classes of subjects and of cases."""
     from ..subject import Refused
     from ..text import bounded
@@ -19,6 +19,8 @@ def prepare(_side):
     os.environ.pop("NUMBA_CUDA_MEMORY_MANAGER", None)
     os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
     try:
+        from .host.stage import HostStage
+        from .host.subject import Host
         from .stage import Stage
         from .subject import Subject
     except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
@@ -29,4 +31,4 @@ def prepare(_side):
         raise Refused(
             "host", f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}", bounded(detail, 16384)
         ) from None
-    return Subject, Stage
+    return (Host, HostStage) if side == "emm-host" else (Subject, Stage)

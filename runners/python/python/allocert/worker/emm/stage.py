@@ -1,5 +1,6 @@
 """What a case of the interface emm stands on: Numba's contexts, and which manager keeps the host's own books."""
 
+import ctypes
 import weakref
 
 from numba import cuda
@@ -12,6 +13,9 @@ from .memory import root
 
 
 class Stage(Case):
+    #: What offers Numba's API.
+    host = cuda
+
     def __init__(self, case, subject, driver):
         super().__init__(case, subject, driver, root)
         self._through = case["through"]
@@ -42,9 +46,29 @@ class Stage(Case):
         context = self._contexts["attached"] = self.context(device)
         self.driver.set_current(int(context.handle))
 
-    def forget_contexts(self):
-        """Numba made an end of its contexts."""
+    def closed(self):
+        """Numba made an end of its contexts.
+
+        cuda.core remembers the primary contexts that Numba has just released, and never retains them again: the next
+        context would be a dead one, whatever the plugin does. So the worker does it for cuda.core.
+        """
         self._contexts.clear()
+        context = ctypes.c_void_p()
+        with self.driver.harness():
+            for device in numba_driver.driver.devices.values():
+                self.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device.id))
+
+    def plugin(self, arguments):
+        """The class that a step registers."""
+        cls = self.subject.cls
+        if "interface_version" not in arguments:
+            return cls
+        claimed = arguments["interface_version"]
+        return type(cls)(cls.__name__, (cls,), {"interface_version": property(lambda _self: claimed)})
+
+    def manager_facts(self, manager):
+        """Whose the manager of a context is."""
+        return {"manager_is_subject": isinstance(manager, self.subject.cls)}
 
     def manager(self, name):
         return self.names.get(name)

@@ -1,0 +1,59 @@
+//! What operations on a host under test are made of. Its plugin is the worker's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plugin::Method;
+
+/// What a host cares for itself, whatever plugin it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostObject {
+    Stream,
+    Event,
+    Module,
+}
+
+/// The plugin that a host under test is given, where it is not the faithful one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PluginShape {
+    #[serde(default)]
+    pub base: PluginBase,
+    /// Methods that it leaves to its base class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Method>,
+    /// The type in which it hands addresses over.
+    #[serde(default)]
+    pub pointer: PointerType,
+    /// Mapped memory is handed over as the `MappedMemory` that the texts ask for.
+    #[serde(default)]
+    pub bare: bool,
+}
+
+impl PluginShape {
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The base class of a plugin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PluginBase {
+    /// `BaseCUDAMemoryManager`
+    #[default]
+    Full,
+    /// `HostOnlyCUDAMemoryManager`
+    HostOnly,
+}
+
+/// A pointer in Python.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointerType {
+    #[default]
+    Integer,
+    CVoidP,
+    CUint64,
+}
