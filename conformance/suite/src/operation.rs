@@ -306,6 +306,9 @@ pub enum Operation {
     Reuse(Pend),
     Release {
         on: String,
+        /// The worker's stream in whose order the memory is freed.
+        #[serde(default)]
+        stream: Option<String>,
     },
     Reexport {
         of: String,

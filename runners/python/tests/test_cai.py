@@ -100,7 +100,7 @@ def test_late_work_is_late(worker):
     )
     waited, _ = run(worker, "consumer", FAITHFUL["consumer"], *operations)
     assert [facts(outcome)["uniform"] for outcome in waited[-2:]] == [2, 2]
-    early, _ = run(worker, "consumer", "allocert_mutants.cai.orders:NeverWaits", *operations)
+    early, _ = run(worker, "consumer", "allocert_mutants.cai.imports:NeverWaits", *operations)
     assert [facts(outcome)["uniform"] for outcome in early[-2:]] == [1, 2]
 
 
@@ -183,10 +183,14 @@ def test_no_numba_and_no_allocert_is_needed(worker, subjects):
     assert facts(outcomes[1])["shape"] == [2, 3]
 
 
-@pytest.mark.parametrize("role", ["producer", "consumer"])
-def test_numba_cuda_violates_what_is_known_of_it_and_nothing_else(allocert, role):
-    expected = ROOT / f"fixtures/expectations/numba-cuda-0.30.4-cai-{role}.yaml"
-    subject = f"allocert.adapters.numba_cuda:{role.capitalize()}"
+KNOWN = [("numba_cuda", "numba-cuda-0.30.4", "producer"), ("numba_cuda", "numba-cuda-0.30.4", "consumer")]
+KNOWN += [("cuda_core", "cuda-core-1.2.2", "consumer")]
+
+
+@pytest.mark.parametrize(("adapter", "release", "role"), KNOWN)
+def test_a_library_violates_what_is_known_of_it_and_nothing_else(allocert, adapter, release, role):
+    expected = ROOT / f"fixtures/expectations/{release}-cai-{role}.yaml"
+    subject = f"allocert.adapters.{adapter}:{role.capitalize()}"
     ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, "--expect", expected)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 

@@ -11,10 +11,10 @@ use crate::plan::{Part, PlannedCase, PlannedStep};
 pub(crate) const PRODUCER: &str = "producer";
 pub(crate) const CONSUMER: &str = "consumer";
 /// The requirements of a consumer that a case looks at; a finding under one of them is the pair's.
-const DATA: &str = "CAI-DATA-14";
-const MASK: &str = "CAI-MASK-05";
-const FORWARD: &str = "CAI-CONSUME-02";
-const BACK: &str = "CAI-CONSUME-05";
+const DATA: &str = "CAI-DATA-58";
+const MASK: &str = "CAI-MASK-52";
+const FORWARD: &str = "CAI-CONSUME-51";
+const BACK: &str = "CAI-CONSUME-53";
 
 /// One case without its libraries.
 #[derive(Debug, Clone, PartialEq)]

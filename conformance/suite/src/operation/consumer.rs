@@ -56,6 +56,8 @@ pub enum Memory {
     Mapped,
     /// Pageable memory of the host, which no device reaches.
     Host,
+    /// Of the driver's pool, so that it can be freed in the order of a stream.
+    Pool,
     /// Nowhere: the pointer is 0.
     None,
 }
@@ -67,6 +69,12 @@ pub enum Attribute {
     /// A new dict at each read.
     #[default]
     Plain,
+    /// Reads after the first give another array: one element of type `|u1`.
+    Changing,
+    /// A dict of a subclass.
+    Subclass,
+    /// The entries as a list of pairs.
+    Pairs,
     /// Reading it raises a `RuntimeError`.
     Raises,
     /// Reading it raises an `AttributeError`.
@@ -111,6 +119,9 @@ pub struct Launch {
     /// The subject's stream that it is launched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
+    /// Whether the step needs what the library took its arguments for; an adapter that does not say it declines.
+    #[serde(default)]
+    pub believed: bool,
 }
 
 fn single() -> String {

@@ -89,7 +89,6 @@ impl Operation {
             Self::EditExport { export } | Self::Consume { export, .. } => (export, &[Noun::Export]),
             Self::Import(import) => (&import.of, &[Noun::Produced]),
             Self::Access(access) => (&access.on, &[Noun::Imported]),
-            Self::Release { on } => (on, &[Noun::Produced]),
             Self::Reexport { of, .. } => (of, &[Noun::Imported]),
             _ => return self.uses_more(),
         };
@@ -115,7 +114,7 @@ impl Operation {
                 mask.into_iter().chain(made.stream.as_deref().map(own)).collect()
             }
             Self::Pend(pend) | Self::Reuse(pend) => vec![produced(&pend.on), own(&pend.stream)],
-            Self::Inspect { on, stream: name } => {
+            Self::Inspect { on, stream: name } | Self::Release { on, stream: name } => {
                 [produced(on.as_str())].into_iter().chain(name.as_deref().map(own)).collect()
             }
             Self::Launch(launch) => {

@@ -28,7 +28,7 @@ class Consumer:
         return {
             "shape": tuple(view.shape),
             "typestr": view.dtype.str,
-            "strides": _byte_strides(view),
+            "strides": None if view.strides is None else _byte_strides(view),
             "pointer": view.ptr,
             "read_only": view.readonly,
         }

@@ -85,7 +85,11 @@ class Consumer:
     def launch(self, exporters, stream):
         if len(exporters) not in _KERNELS:
             raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
-        _KERNELS[len(exporters)][1, 1, stream or 0](*exporters)
+        # A dispatcher of its own for each launch: what it compiled is what these arguments were taken for.
+        kernel = cuda.jit(_KERNELS[len(exporters)])
+        kernel[1, 1, stream or 0](*exporters)
+        (signature,) = kernel.overloads
+        return [_taken_for(exporter, kind) for exporter, kind in zip(exporters, signature)]
 
     def export(self, array):
         return array
@@ -94,21 +98,38 @@ class Consumer:
 class Described(Consumer):
     """By `from_cuda_array_interface`, which keeps no reference to the owner."""
 
+    keeps_owner = False
+
     def accept(self, exporter, ignore_stream):
         return cuda.from_cuda_array_interface(exporter.__cuda_array_interface__, sync=not ignore_stream)
 
 
-@cuda.jit
+def _taken_for(exporter, kind):
+    """A kernel compiled for C or Fortran order does not look at strides, and takes any others from the array."""
+    said = exporter.__cuda_array_interface__
+    strides, element = said.get("strides"), numpy.dtype(said["typestr"]).itemsize
+    if kind.layout != "A" or strides is None:
+        strides = _contiguous(said["shape"], element, kind.layout)
+    return {"shape": said["shape"], "strides": strides, "read_only": not kind.mutable}
+
+
+def _contiguous(shape, step, layout):
+    """The strides of arrays of this order without gaps."""
+    strides = []
+    for extent in shape if layout == "F" else reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(strides if layout == "F" else reversed(strides))
+
+
 def _one(first):
     first.size
 
 
-@cuda.jit
 def _two(first, second):
     first.size, second.size
 
 
-@cuda.jit
 def _three(first, second, third):
     first.size, second.size, third.size
 

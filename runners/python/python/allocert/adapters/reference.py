@@ -1,4 +1,6 @@
-"""allocert.cai: the reference, `Array` and its views."""
+"""allocert.cai: the reference, `Array` and its views, `from_interface` and what it returns."""
+
+import numpy
 
 try:
     from allocert import cai
@@ -47,3 +49,46 @@ class Producer:
         target = cai.Array(array.shape, array.typestr)
         self._scratch.append(target)
         target.copy_from(array, stream or cai.LEGACY)
+
+
+class Consumer:
+    library = "allocert"
+
+    def accept(self, exporter, ignore_stream):
+        return cai.from_interface(exporter, ignore_stream=ignore_stream)
+
+    def describe(self, imported):
+        said = {
+            "shape": imported.shape,
+            "typestr": imported.typestr,
+            "strides": imported.strides,
+            "pointer": imported.pointer,
+            "read_only": imported.read_only,
+            "stream": imported.stream,
+        }
+        if imported.mask is not None:
+            said["valid"] = numpy.broadcast_to(numpy.asarray(imported.mask) != 0, imported.shape).ravel().tolist()
+        return said
+
+    def read(self, imported):
+        if imported.typestr[1] == "O":
+            raise NotImplementedError("objects cannot be read")
+        return numpy.asarray(imported)
+
+    def write(self, imported, byte):
+        imported.fill(byte)
+
+    def launch(self, exporters, stream):
+        """The reference has no kernels: each array is imported, and set or read once."""
+        if stream is not None:
+            raise NotImplementedError("the reference takes no stream for its work")
+        taken = [cai.from_interface(exporter) for exporter in exporters]
+        for imported in taken:
+            if imported.read_only:
+                imported.read()
+            else:
+                imported.fill(0)
+        return [self.describe(imported) for imported in taken]
+
+    def export(self, imported):
+        return imported

@@ -4,11 +4,12 @@ import ctypes
 import weakref
 
 from ..operation import operation
+from ..outcome import Declined
 from ..peek import read
 from ..text import bounded, type_name
 from . import data
 from .element import Element
-from .exporter import Exporter, Record, bytes_of, record_of
+from .exporter import ITSELF, Exporter, Record, bytes_of, record_of
 from .layout import Layout
 from .said import Said
 from .shared import gathered
@@ -77,6 +78,10 @@ def _value(value, pointer):
     if kind in ("list", "tuple"):
         items = [_value(one, pointer) for one in value["items"]]
         return items if kind == "list" else tuple(items)
+    if kind in ("itself", "object"):
+        return ITSELF if kind == "itself" else object()
+    if kind == "dict":
+        return {key: _value(one, pointer) for key, one in value["entries"].items()}
     return {"int": int, "float": float, "str": str, "bool": bool}[kind](value["value"])
 
 
@@ -97,7 +102,8 @@ def accept(case, _on, arguments):
     exporter = case.names.get(arguments["of"])
     imported = case.adapted("accept")(exporter, arguments.get("ignore_stream", False))
     case.names.bind(arguments["as"], Imported(imported, exporter))
-    return {**_described(case, imported), **_use(exporter)}
+    keeps = bool(read(case.adapter(), "keeps_owner", True))
+    return {**_described(case, imported), **_use(exporter), "keeps_owner": keeps}
 
 
 operation(accept, "import")
@@ -126,7 +132,11 @@ def _described(case, imported):
     if not callable(describe):
         return {"type": type_name(imported)}
     described = describe(imported)
-    return {"type": type_name(imported), **{bounded(name, 50): _plain(value) for name, value in described.items()}}
+    return {"type": type_name(imported), **_believed(described)}
+
+
+def _believed(described):
+    return {bounded(name, 50): _plain(value) for name, value in described.items()}
 
 
 def _plain(value):
@@ -157,8 +167,14 @@ def access(case, _on, arguments):
 @operation
 def launch(case, _on, arguments):
     exporters = [case.names.get(name) for name in arguments["on"]]
-    case.adapted("launch")(exporters, case.named(arguments, "stream"))
-    return {name: _use(exporter) for name, exporter in zip(arguments["on"], exporters)}
+    believed = case.adapted("launch")(exporters, case.named(arguments, "stream"))
+    if believed is None:
+        if arguments.get("believed"):
+            raise Declined("the adapter does not say what the library took the arguments for")
+        believed = [{}] * len(exporters)
+    return {
+        name: {**_believed(one), **_use(exporter)} for name, exporter, one in zip(arguments["on"], exporters, believed)
+    }
 
 
 @operation
@@ -176,7 +192,11 @@ def inspect(case, _on, arguments):
 
 @operation
 def release(case, _on, arguments):
-    record_of(case.names.get(arguments["on"])).memory.free()
+    memory, stream = record_of(case.names.get(arguments["on"])).memory, case.named(arguments, "stream")
+    if stream is None:
+        memory.free()
+    else:
+        memory.free(lambda: case.device.free_in_order(memory.base, stream.handle))
 
 
 @operation

@@ -22,7 +22,11 @@ def of_host(host, imported):
         return of_bytes(bytes(host), imported.typestr)
     data = host.tobytes()
     found = {"uniform": uniform(data), "bytes_read": len(data)}
-    flat = host.ravel().tolist()
+    if host.dtype.kind in "SUV":
+        return of_bytes(data, f"|V{host.dtype.itemsize}")
+    # Dates and time spans are the numbers that they are stored as.
+    counted = host.view(f"{host.dtype.byteorder}i8") if host.dtype.kind in "mM" else host
+    flat = counted.ravel().tolist()
     if len(flat) <= VALUES:
         found["values"] = [_scalar(value) for value in flat]
     return found

@@ -6,6 +6,8 @@ import mmap
 import weakref
 
 LEGACY, PER_THREAD = 1, 2
+#: Bytes that every allocation has and nobody is told of.
+ROOM = 4096
 _NON_BLOCKING = 1
 _CONTEXT, _MEMORY_TYPE, _MANAGED, _ORDINAL, _RANGE_START, _RANGE_SIZE = 1, 2, 8, 9, 11, 12
 _TYPES = {1: "host", 2: "device"}
@@ -29,11 +31,11 @@ class Memory:
         self.base, self.size_bytes, self.host = base, size_bytes, host
         self._free = free
 
-    def free(self):
-        """Once; the second time does nothing."""
+    def free(self, otherwise=None):
+        """Once, by another way if one is given; the second time does nothing."""
         free, self._free = self._free, None
         if free is not None:
-            free()
+            (otherwise or free)()
 
 
 class Device:
@@ -97,15 +99,26 @@ class Device:
     # -- memory ------------------------------------------------------------------------------------------------------
 
     def allocate(self, kind, size_bytes):
-        """At least one byte, so that it has an address; `none` is no memory at all."""
-        size = max(size_bytes, 1)
+        """With room behind it: who reads too far reads something else, and gets no error that would pass for a refusal."""
+        size = size_bytes + ROOM
         if kind == "none":
             return Memory(0, 0, None, None)
         if kind == "host":
             pages = mmap.mmap(-1, size)
             address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
             return Memory(address, size_bytes, address, lambda: pages and None)
+        if kind == "pool":
+            return self._pooled(size, size_bytes)
         return self._mapped(size, size_bytes) if kind == "mapped" else self._device(kind, size, size_bytes)
+
+    def _pooled(self, size, size_bytes):
+        base, own = ctypes.c_uint64(), self.own.handle
+        self._do("cuMemAllocAsync", ctypes.byref(base), ctypes.c_size_t(size), ctypes.c_void_p(own))
+        self.synchronize(own)
+        return Memory(base.value, size_bytes, None, lambda: self._free("cuMemFree_v2", ctypes.c_uint64(base.value)))
+
+    def free_in_order(self, base, handle):
+        self._do("cuMemFreeAsync", ctypes.c_uint64(base), ctypes.c_void_p(handle))
 
     def _device(self, kind, size, size_bytes):
         base = ctypes.c_uint64()

@@ -6,6 +6,10 @@ import weakref
 GAP = 0xEE
 
 
+#: Stands in entries for the object that has them.
+ITSELF = object()
+
+
 class Exporter:
     """What a subject is given: an object with the one attribute. It owns the memory, as an array of a library would."""
 
@@ -17,7 +21,7 @@ class Exporter:
 
     @property
     def __cuda_array_interface__(self):
-        return self._record.read()
+        return self._record.read(self)
 
 
 class Record:
@@ -31,20 +35,30 @@ class Record:
         #: What lives as long as the object: its streams, its mask.
         self._keeps = keeps
 
-    def read(self):
+    def read(self, exporter):
         self.reads += 1
         if self.attribute == "missing":
             raise AttributeError("this object shows no interface")
         if self.attribute == "raises":
             raise RuntimeError("this object cannot be exported")
-        given = dict(self.entries)
-        self._given.append(given)
+        entries = {key: exporter if value is ITSELF else value for key, value in self._entries().items()}
+        given = {"subclass": Given, "pairs": lambda entries: list(entries.items())}.get(self.attribute, dict)(entries)
+        self._given.append((given, entries))
         return given
+
+    def _entries(self):
+        if self.attribute == "changing" and self.reads > 1:
+            return {**self.entries, "shape": (1,), "typestr": "|u1"}
+        return self.entries
 
     @property
     def unchanged(self):
         """Whether every dict that was given out is as it was."""
-        return all(given == self.entries for given in self._given)
+        return all(dict(given) == entries for given, entries in self._given)
+
+
+class Given(dict):
+    """A dict that is not quite one."""
 
 
 def record_of(exporter):
