@@ -188,7 +188,7 @@ class NotReentrant(Manager):
 
     def finalizer(self, token):
         def finalize():
-            if not self.lock.acquire(timeout=0.05):
+            if not self.lock.acquire(blocking=False):
                 raise RuntimeError("the lock is taken")
             try:
                 self.blocks.release(token)
