@@ -195,9 +195,10 @@ def test_a_library_violates_what_is_known_of_it_and_nothing_else(allocert, adapt
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_the_reference_conforms(allocert, tmp_path):
+@pytest.mark.parametrize("side", ["cai-producer", "cai-consumer"])
+def test_the_reference_conforms(allocert, tmp_path, side):
     out = tmp_path / "run.jsonl"
-    ended = allocert("run", "cai-producer", "reference", "--python", sys.executable, "--out", out)
+    ended = allocert("run", side, "reference", "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert set(verdicts(out).values()) == {"conforms", "not_applicable"} and not any(findings(out).values())
 
