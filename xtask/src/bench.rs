@@ -89,7 +89,7 @@ struct Timed {
 
 pub(crate) fn bench() -> Result<ExitCode, Fault> {
     python::create()?;
-    python::install()?;
+    python::install(python::Purpose::Use)?;
     let products = workspace::build("release")?;
     shell::cargo()
         .args(["bench", "--quiet", "-p", "allocert-libcuda", "-p", "allocert-emm", "-p", "allocert-suite"])

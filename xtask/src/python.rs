@@ -11,6 +11,14 @@ use crate::workspace;
 pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
 const NEWEST: &str = "runners/python/requirements-newest.txt";
 
+/// What the package in `.venv` is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    Use,
+    /// Nothing is measured, and the optimiser would take longer than the tests gain by it.
+    Test,
+}
+
 /// The interpreter of `.venv`.
 pub(crate) fn interpreter() -> PathBuf {
     workspace::root().join(".venv/bin/python")
@@ -23,7 +31,7 @@ pub(crate) fn newest() -> PathBuf {
 
 pub(crate) fn package() -> Result<ExitCode, Fault> {
     create()?;
-    install()?;
+    install(Purpose::Use)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,11 +56,15 @@ pub(crate) fn create() -> Result<(), Fault> {
 }
 
 /// Installs the pinned requirements and builds and installs the package of this tree.
-pub(crate) fn install() -> Result<(), Fault> {
+pub(crate) fn install(purpose: Purpose) -> Result<(), Fault> {
     let root = workspace::root();
     pip().args(["-r"]).args([root.join(REQUIREMENTS)]).done()?;
     install_newest()?;
-    pip().args([root]).env("CARGO_TARGET_DIR", workspace::target()).done()
+    let level = match purpose {
+        Purpose::Use => "3",
+        Purpose::Test => "1",
+    };
+    pip().args([root]).env("CARGO_TARGET_DIR", workspace::target()).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).done()
 }
 
 /// Once for each text of the requirements: pip puts packages into a folder anew however often it is asked.

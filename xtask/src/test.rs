@@ -10,7 +10,7 @@ pub(crate) fn test() -> Result<ExitCode, Fault> {
     compilers()?;
     python::create()?;
     shell::cargo().args(["fmt", "--all", "--check"]).done()?;
-    python::install()?;
+    python::install(python::Purpose::Test)?;
     lints()?;
     rust()?;
     python()?;
