@@ -255,7 +255,8 @@ def test_the_host_with_the_subject_installed(worker):
     ]
     worker.load("allocert_mutants.honest:Manager")
     outcomes, ended = worker.run(*steps, through="host")
-    assert facts(outcomes[1]) == {"manager_type": "Manager", "manager_is_subject": True, "same_manager": False}
+    opened = {"manager_type": "Manager", "manager_is_subject": True, "same_manager": False, "closed_contexts": 0}
+    assert facts(outcomes[1]) == opened
     assert facts(outcomes[3])["size_bytes"] == 100
     assert facts(outcomes[4]) == {"uniform": 3, "bytes_read": 100}
     assert [facts(outcome) for outcome in outcomes[7:10]] == [{"finalized": value} for value in (False, True, True)]

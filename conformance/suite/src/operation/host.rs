@@ -28,6 +28,9 @@ pub struct PluginShape {
     /// Mapped memory is handed over as the `MappedMemory` that the texts ask for.
     #[serde(default)]
     pub bare: bool,
+    /// IPC handles are left to `GetIpcHandleMixin`.
+    #[serde(default)]
+    pub mixin: bool,
 }
 
 impl PluginShape {

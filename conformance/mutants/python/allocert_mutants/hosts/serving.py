@@ -33,6 +33,15 @@ def base_defers_nothing(_host):
     HostOnly.defer_cleanup = lambda self: contextlib.nullcontext()
 
 
+@mutant
+def mixin_forgets_offset(_host):
+    @around(numba_driver.GetIpcHandleMixin, "get_ipc_handle")
+    def get_ipc_handle(original, self, memory):
+        handle = original(self, memory)
+        handle.offset = 0
+        return handle
+
+
 def _refuses(kind):
     for cls in (numba_driver.MemoryPointer, numba_driver.MappedMemory, numba_driver.PinnedMemory):
 

@@ -26,6 +26,8 @@ class Shape:
         self.pointer = POINTERS[described.get("pointer", "integer")]
         #: Mapped memory is returned as the object that the texts name, not as the one that numba-cuda makes of it.
         self.bare = described.get("bare", False)
+        #: IPC handles are left to the mixin of the host.
+        self.mixin = described.get("mixin", False)
 
 
 def make(host, shape, journal, driver, registration, version):
@@ -35,6 +37,8 @@ def make(host, shape, journal, driver, registration, version):
     else:
         bases = (_HostMemory, _Recording, host.BaseCUDAMemoryManager)
     members = {name: getattr(bases[-1], name) for name in shape.without}
+    if shape.mixin:
+        members["get_ipc_handle"] = host.GetIpcHandleMixin.get_ipc_handle
     members.update(_host=host, _shape=shape, _journal=journal, _driver=driver)
     members.update(_version=version, registration=registration)
     return type(bases[-1])("RecordingPlugin", bases, members)
