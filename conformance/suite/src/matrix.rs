@@ -105,6 +105,17 @@ impl Matrix {
         groups
     }
 
+    /// What each case is about.
+    fn cases(&self) -> Vec<(&str, &str)> {
+        let mut cases: Vec<(&str, &str)> = Vec::new();
+        for one in self.each().flat_map(|(_, _, exchanges)| exchanges) {
+            if !cases.iter().any(|(case, _)| *case == one.case) {
+                cases.push((&one.case, &one.about));
+            }
+        }
+        cases
+    }
+
     fn driver(&self) -> &'static str {
         match self.driver {
             Driver::Sim => "the software driver",

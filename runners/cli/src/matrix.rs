@@ -150,12 +150,12 @@ impl<'a> Stand<'a> {
             match Harness::load(&Arc::new(self.request(side.name(), subject.clone())?)) {
                 Ok(harness) => {
                     let version = harness.loaded().subject.get("version").and_then(|one| one.as_str());
-                    let library = Library { adapter: text.clone(), version: version.unwrap_or_default().to_owned() };
+                    let library = Library { adapter: text.clone(), version: named_version(text, version) };
                     Ok(Ok(Party { subject, library }))
                 }
                 // A library with one side alone is not missing on the other.
                 Err(Error::Refused { stage, .. }) if named.is_empty() && stage == "attribute" => Ok(Err(None)),
-                Err(error) if named.is_empty() && error.fault() == Fault::Subject => {
+                Err(error @ (Error::Refused { .. } | Error::Unloadable { .. })) if named.is_empty() => {
                     let adapter = text.split(':').next().unwrap_or(text).to_owned();
                     Ok(Err(Some(Missing { adapter, reason: reason(error) })))
                 }
@@ -254,6 +254,15 @@ impl<'a> Stand<'a> {
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
             started: None,
         }
+    }
+}
+
+/// With the name of the library, or of the adapter where it names none.
+fn named_version(adapter: &str, version: Option<&str>) -> String {
+    match version {
+        Some(version) if version.contains(' ') => version.to_owned(),
+        Some(version) => format!("{} {version}", adapter.split(':').next().unwrap_or(adapter)),
+        None => String::new(),
     }
 }
 

@@ -255,6 +255,7 @@ fn help_names_the_exit_codes() {
       run       Run the cases of an interface against a subject and judge what was seen
       judge     Judge a recorded run again
       explore   Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
+      matrix    Try each library's arrays in the hands of each other library, and show who can exchange with whom
       explain   Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
       list      List the cases
       coverage  Show which requirements are tested by how many cases
@@ -273,6 +274,17 @@ fn help_names_the_exit_codes() {
       3  allocert could not do its work
       4  nothing ran
     ");
+}
+
+#[rstest]
+#[case(&["matrix", "emm"], 2, "allocert: `emm` has no matrix; cai has one")]
+#[case(&["matrix", "cai", "--filter", "nothing"], 4, "allocert: nothing to do: no case matches `nothing`; there are plain, bytes")]
+#[case(&["matrix", "cai", "--producers", "a-b"], 2, "allocert: `a-b` is no module[:attribute] that Python could import")]
+fn a_matrix_of_nothing_is_refused(#[case] arguments: &[&str], #[case] code: i32, #[case] message: &str) {
+    let output = allocert(arguments);
+    assert_eq!(output.status.code(), Some(code));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.starts_with(message), "{told}");
 }
 
 /// A copy of the program in a folder of its own, with or without a file in the recording driver's place.

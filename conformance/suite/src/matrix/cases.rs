@@ -135,9 +135,10 @@ fn data() -> Vec<Pattern> {
 
 /// What a consumer should refuse if it cannot obey it.
 fn refusals() -> Vec<Pattern> {
-    let mask = made(json!({"shape": [4], "typestr": "|b1", "byte": 1, "as": "mask"}));
+    let mask = made(json!({"shape": [4], "typestr": "|b1", "counting": true, "as": "mask"}));
     let masked = made(json!({"shape": [4], "counting": true, "mask": "mask", "as": "a"}));
-    let refused = import().expect(MASK, json!({"raises": ["any"]}));
+    let obeyed = json!({"valid": {"is": [false, true, false, true]}});
+    let refused = import().expect(MASK, json!({"returns": obeyed, "raises": ["any"]}));
     vec![Pattern { name: "masked", about: "a mask, obeyed or refused", steps: vec![mask, masked, refused] }]
 }
 

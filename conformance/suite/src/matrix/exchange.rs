@@ -69,7 +69,9 @@ impl State {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Crashes => "the process ended, or did not come to an end",
-            Self::Misreads => "the consumer reads other data than the producer wrote, or ignores what it must obey",
+            Self::Misreads => {
+                "the consumer reads other data than the producer wrote, cannot read what it took, or ignores what it must obey"
+            }
             Self::RacesForward => "the consumer's work can run before work of the producer that was pending",
             Self::RacesBack => "the producer's next work can run before the consumer's is over",
             Self::Exchanges => "the data arrive, in order",
@@ -147,14 +149,19 @@ fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, Stri
     })
 }
 
-/// What an error means: a consumer that raises refuses what it was given; where it is to write, it may have no way to.
+/// What an error means: a consumer that raises refuses what it is given. Where it is to read or to write what it has taken, it may have no
+/// way to, and says so; any other error there comes too late.
 fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
     let unable = raised.bases.iter().any(|base| base == "NotImplementedError");
     let takes = matches!(step.r#do, Operation::Import(_) | Operation::Launch(_));
     if unable && !takes {
         return (State::Unavailable, format!("{}: {}", step.on, raised.message));
     }
-    let state = if step.on == CONSUMER && step.part == Part::Step { State::Refuses } else { State::Unavailable };
+    let state = match step.part {
+        Part::Step if takes => State::Refuses,
+        Part::Step if step.on == CONSUMER => State::Misreads,
+        _ => State::Unavailable,
+    };
     (state, format!("{} of the {} raised {}: {}", step.r#do.name(), step.on, raised.r#type, raised.message))
 }
 

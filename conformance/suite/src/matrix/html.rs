@@ -24,6 +24,7 @@ fn write(page: &mut String, matrix: &Matrix) -> fmt::Result {
     )?;
     overview(page, matrix)?;
     legend(page)?;
+    cases(page, matrix)?;
     missing(page, matrix)?;
     writeln!(page, "<h2>Each pair</h2>")?;
     for (row, column, exchanges) in matrix.each() {
@@ -75,6 +76,14 @@ fn legend(page: &mut String) -> fmt::Result {
     writeln!(page, "</dl>")
 }
 
+fn cases(page: &mut String, matrix: &Matrix) -> fmt::Result {
+    writeln!(page, "<h2>What the cases are about</h2>\n<dl>")?;
+    for (case, about) in matrix.cases() {
+        writeln!(page, "<dt><b>{}</b></dt><dd>{}</dd>", Text(case), Text(about))?;
+    }
+    writeln!(page, "</dl>")
+}
+
 fn missing(page: &mut String, matrix: &Matrix) -> fmt::Result {
     if matrix.missing.is_empty() {
         return Ok(());
@@ -100,11 +109,9 @@ fn pair(page: &mut String, matrix: &Matrix, row: usize, column: usize, exchanges
     )?;
     for group in Matrix::grouped(exchanges) {
         let Exchange { state, text, .. } = group[0];
-        write!(page, "<tr><td class=\"{}\">{}</td><td>", class(*state), Badge(*state))?;
-        for Exchange { case, about, .. } in &group {
-            write!(page, "<b>{}</b><small>{}</small>", Text(case), Text(about))?;
-        }
-        writeln!(page, "</td><td>{}</td></tr>", Text(text))?;
+        let names: Vec<&str> = group.iter().map(|one| one.case.as_str()).collect();
+        write!(page, "<tr><td class=\"{}\">{}</td>", class(*state), Badge(*state))?;
+        writeln!(page, "<td>{}</td><td>{}</td></tr>", Text(&names.join(", ")), Text(text))?;
     }
     writeln!(page, "</tbody>\n</table>\n</section>")
 }

@@ -13,6 +13,8 @@ pub(crate) fn document(matrix: &Matrix) -> String {
     lines.extend(table(matrix));
     lines.push(String::new());
     lines.extend(State::ALL.map(|state| format!("- **{}** {}: {}", state.letter(), state.words(), state.meaning())));
+    lines.extend([String::new(), "The cases:".to_owned(), String::new()]);
+    lines.extend(matrix.cases().into_iter().map(|(case, about)| format!("- {case}: {about}")));
     if !matrix.missing.is_empty() {
         lines.extend([String::new(), "Not here:".to_owned(), String::new()]);
     }

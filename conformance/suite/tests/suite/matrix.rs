@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use allocert_requirements::Role;
 use allocert_suite::applicability::Driver;
 use allocert_suite::matrix::{Cell, Exchange, Library, Matrix, Missing, Pattern, State, patterns};
 use allocert_suite::observation::{Ending, Outcome, Raised};
@@ -20,6 +21,7 @@ fn pattern(name: &str) -> Pattern {
 #[test]
 fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
     let cases: Vec<PlannedCase> = patterns().iter().map(|one| one.plan("a+b")).collect();
+    let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
     let ids: BTreeSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), cases.len());
     for case in &cases {
@@ -34,6 +36,10 @@ fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
             labels.extend(step.label.clone());
         }
         assert!(case.requirements().next().is_some(), "{} expects nothing", case.id);
+        for id in case.requirements() {
+            let requirement = catalogue.get(id).unwrap_or_else(|| panic!("{}: there is no {id}", case.id));
+            assert_eq!(requirement.role, Role::Consumer, "{}: {id}", case.id);
+        }
     }
 }
 
@@ -74,6 +80,11 @@ fn errors_are_the_librarys_that_raised_them() {
         made.raise(&[], unable).rest()
     };
     assert_eq!(seen("next-after-write", write), (State::Unavailable, "consumer: immutable".to_owned()));
+    let read = |recorder: Recorder| {
+        let taken = recorder.step(&[], json!({})).step(&[], json!({}));
+        taken.raise(&[], raised("CudaAPIError", "invalid value")).rest()
+    };
+    assert_eq!(seen("plain", read).0, State::Misreads, "what was taken cannot be read");
     let masks = |recorder: Recorder| recorder.rest();
     assert_eq!(seen("masked", masks).0, State::Misreads, "a mask that is neither obeyed nor refused");
 }

@@ -4,6 +4,8 @@ Warp copies and fills with CUDA's runtime. Data are read and written here by the
 use: that shows what Warp took an array for, and what it waited for, on the software driver too.
 """
 
+from typing import Any
+
 import numpy
 import warp
 from cuda.bindings import driver
@@ -30,9 +32,12 @@ class Producer:
         if spec.read_only or spec.mask is not None or spec.memory != "device" or spec.fields:
             raise NotImplementedError("no read-only and no masked arrays; fields and other memory are not tried")
         host = hostside.filled(spec)
-        pointer = _done(driver.cuMemAlloc(max(host.nbytes, 1)))
-        if host.nbytes:
-            _done(driver.cuMemcpyHtoD(pointer, host.ctypes.data, host.nbytes))
+        if not host.ndim:
+            raise NotImplementedError("an array of Warp has an axis at least")
+        if not host.size:
+            return warp.empty(host.shape, _type(host.dtype), device=_DEVICE)
+        pointer = _done(driver.cuMemAlloc(host.nbytes))
+        _done(driver.cuMemcpyHtoD(pointer, host.ctypes.data, host.nbytes))
         return warp.array(
             ptr=int(pointer),
             shape=host.shape,
@@ -47,7 +52,9 @@ class Producer:
             return array.reshape(value)
         if way == "transpose":
             return array.transpose()
-        if way == "slice" and not any(one is None for one in value):
+        if way == "slice":
+            if any(one is None or isinstance(one, slice) and (one.step or 1) < 0 for one in value):
+                raise NotImplementedError("no new axes and no negative steps")
             return array[value]
         if way == "dtype":
             return array.view(_type(numpy.dtype(value)))
@@ -94,7 +101,10 @@ class Consumer:
     def launch(self, exporters, stream):
         if len(exporters) not in _KERNELS:
             raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
-        warp.launch(_KERNELS[len(exporters)], dim=1, inputs=exporters, device=_DEVICE, stream=stream)
+        # Kernels have types; a user knows those of the arrays.
+        types = [_type(numpy.dtype(exporter.__cuda_array_interface__["typestr"])) for exporter in exporters]
+        kernel = warp.overload(_KERNELS[len(exporters)], [warp.array(dtype=one) for one in types])
+        warp.launch(kernel, dim=1, inputs=exporters, device=_DEVICE, stream=stream)
 
     def export(self, array):
         return array
@@ -166,13 +176,21 @@ def _done(answer):
 
 
 @warp.kernel
-def _one(first: warp.array(dtype=warp.float32)):
+def _one(first: warp.array(dtype=Any)):
     first[0] = first[0]
 
 
 @warp.kernel
-def _two(first: warp.array(dtype=warp.float32), second: warp.array(dtype=warp.float32)):
-    first[0] = second[0]
+def _two(first: warp.array(dtype=Any), second: warp.array(dtype=Any)):
+    first[0] = first[0]
+    second[0] = second[0]
 
 
-_KERNELS = {1: _one, 2: _two}
+@warp.kernel
+def _three(first: warp.array(dtype=Any), second: warp.array(dtype=Any), third: warp.array(dtype=Any)):
+    first[0] = first[0]
+    second[0] = second[0]
+    third[0] = third[0]
+
+
+_KERNELS = {1: _one, 2: _two, 3: _three}

@@ -1,6 +1,7 @@
 """The operations on a subject that takes the arrays of others. The worker is the producer."""
 
 import ctypes
+import math
 import weakref
 
 from ..operation import operation
@@ -142,7 +143,7 @@ def _believed(described):
 def _plain(value):
     if isinstance(value, (tuple, list)):
         return [_plain(one) for one in value[:64]]
-    if value is None or type(value) in (bool, float):
+    if value is None or type(value) is bool or type(value) is float and math.isfinite(value):
         return value
     return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)
 
