@@ -145,8 +145,9 @@ fn view(hand: &mut Hand<'_>) -> Option<Step> {
     let of = hand.memory()?;
     let offset = if hand.random.once_in(4) { 0 } else { hand.random.below(of.size_bytes) };
     let size = hand.random.between(1, (of.size_bytes - offset).max(1));
+    let on = &hand.model.managers[hand.model.root(of).manager].name;
     let (of, r#as) = (of.name.clone(), hand.name("v"));
-    Some(step(Operation::View { of, offset, size, r#as }, "m"))
+    Some(step(Operation::View { of, offset, size, r#as }, on))
 }
 
 fn release(hand: &mut Hand<'_>) -> Option<Step> {

@@ -30,7 +30,7 @@ pub fn name(requirement: &str, seed: u64, taken: u32) -> String {
 pub fn text(sequence: &Sequence, requirement: &Requirement, name: &str, origin: &Origin) -> String {
     let Origin { subject, seed, ops, version } = origin;
     let subject = word(subject);
-    let case = sequence.case(&format!("emm/explored/{name}"), &requirement.statement);
+    let case = sequence.clone().into_case(&format!("emm/explored/{name}"), &requirement.statement);
     let mut text = format!("# Broke {} in a random sequence of operations.\n", requirement.id);
     text.push_str(&allocert_suite::fixture::origin(
         version,

@@ -70,6 +70,10 @@ pub(crate) struct Manager {
     was_short: bool,
     /// It was asked for device memory since its last reset.
     took: bool,
+    /// Something was released since its last reset, and its giving back may wait for any later call.
+    released: bool,
+    /// It was reset inside the scope that is open, which may put off what a reset gives back.
+    reset_inside: bool,
 }
 
 /// One allocation of a subject, under one name or several.
@@ -169,7 +173,7 @@ impl Model {
             }
             Operation::HostBuffer { size, r#as } => self.host_buffer(*size, r#as),
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
-            Operation::View { of, offset, size, r#as } => self.view(of, *offset, *size, r#as),
+            Operation::View { of, offset, size, r#as } => self.view(on, of, *offset, *size, r#as),
             Operation::Drop { name } => self.drop(name, fresh),
             Operation::Fill { memory, byte, offset, size } => self.fill(memory, *byte, *offset, *size),
             Operation::Read { memory, offset, size, .. } => self.read(memory, *offset, *size),

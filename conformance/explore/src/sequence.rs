@@ -13,8 +13,9 @@ use crate::random::Random;
 
 /// Steps of one sequence: long enough to wear a manager out, short enough to be judged as one case.
 pub const LENGTH: u64 = 400;
-/// Every so many sequences one ends as a program ends, with everything alive.
-const EXITS: u64 = 32;
+/// Every so many sequences one ends as a program ends, with everything alive, and the next ones have a process of their own. More in
+/// one process save little and fill the caches.
+const EXITS: u64 = 8;
 /// So long a step that does nothing legal is looked for.
 const TRIES: usize = 10_000;
 /// A sequence takes milliseconds natively, and a second in Python on a slow machine.
@@ -109,8 +110,14 @@ impl Sequence {
     /// The case that performs it.
     #[must_use]
     pub fn planned(&self, name: &str, about: &str) -> PlannedCase {
+        self.clone().into_planned(name, about)
+    }
+
+    /// The case that performs it, with its steps.
+    #[must_use]
+    pub fn into_planned(self, name: &str, about: &str) -> PlannedCase {
         let timeout_s = if self.steps.len() < 64 { SHORT_TIMEOUT_S } else { TIMEOUT_S };
-        PlannedCase { timeout_s, ..PlannedCase::from(&self.case(name, about)) }
+        PlannedCase { timeout_s, ..PlannedCase::from(self.into_case(name, about)) }
     }
 
     /// The steps that it was drawn with; those that close scopes at its end are no operations of their own.
@@ -124,7 +131,7 @@ impl Sequence {
         self.steps.is_empty()
     }
 
-    pub(crate) fn case(&self, name: &str, about: &str) -> Case {
+    pub(crate) fn into_case(self, name: &str, about: &str) -> Case {
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
@@ -135,7 +142,7 @@ impl Sequence {
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
-            steps: self.steps.iter().map(|step| unwritten(step.clone())).collect(),
+            steps: self.steps.into_iter().map(unwritten).collect(),
             r#finally: Default::default(),
         }
     }

@@ -14,9 +14,9 @@ const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     requirements: BTreeMap<String, Requirement>,
-    operations: BTreeMap<(Side, String), String>,
-    checks: BTreeMap<(Side, String), String>,
-    defects: BTreeMap<(Side, String), String>,
+    operations: Claims,
+    checks: Claims,
+    defects: Claims,
     profiles: Vec<Profile>,
     differences: Vec<Difference>,
     /// Nothing where all requirements are judged.
@@ -65,24 +65,24 @@ impl Catalogue {
     /// The requirement that an operation stands for in the cases of a side.
     #[must_use]
     pub fn by_operation(&self, side: Side, operation: &str) -> Option<&Requirement> {
-        self.get(self.operations.get(&(side, operation.to_owned()))?)
+        self.get(self.operations.get(&side)?.get(operation)?)
     }
 
     /// The requirement whose id the findings of an always-on check carry. Without one, the check is not performed on that side.
     #[must_use]
     pub fn by_check(&self, side: Side, check: &str) -> Option<&Requirement> {
-        self.get(self.checks.get(&(side, check.to_owned()))?)
+        self.get(self.checks.get(&side)?.get(check)?)
     }
 
     /// The requirement whose id a defect of an export carries.
     #[must_use]
     pub fn by_defect(&self, side: Side, defect: &str) -> Option<&Requirement> {
-        self.get(self.defects.get(&(side, defect.to_owned()))?)
+        self.get(self.defects.get(&side)?.get(defect)?)
     }
 
     /// The defects that requirements of a side name.
     pub fn defects(&self, side: Side) -> impl Iterator<Item = &str> {
-        self.defects.keys().filter(move |(of, _)| *of == side).map(|(_, defect)| defect.as_str())
+        self.defects.get(&side).into_iter().flat_map(BTreeMap::keys).map(String::as_str)
     }
 
     /// All of them, ordered by id.
@@ -241,15 +241,13 @@ fn refused(
     documents.iter().filter_map(|document| add(document).err()).map(|refusal| *refusal).collect()
 }
 
+/// What each side calls by a name of its own, and the requirement that it belongs to.
+type Claims = BTreeMap<Side, BTreeMap<String, String>>;
+
 /// Gives an operation, a check or a defect to one requirement, and to no second one.
-fn claim(
-    claims: &mut BTreeMap<(Side, String), String>,
-    side: Side,
-    name: Option<&str>,
-    id: &str,
-) -> Result<(), (String, String)> {
+fn claim(claims: &mut Claims, side: Side, name: Option<&str>, id: &str) -> Result<(), (String, String)> {
     let Some(name) = name else { return Ok(()) };
-    match claims.insert((side, name.to_owned()), id.to_owned()) {
+    match claims.entry(side).or_default().insert(name.to_owned(), id.to_owned()) {
         None => Ok(()),
         Some(owner) => Err((name.to_owned(), format!("`{name}` already belongs to {owner}"))),
     }

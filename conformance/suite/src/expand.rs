@@ -11,41 +11,44 @@ use crate::sense;
 pub(crate) const ADAPTER: &str = "adapter";
 
 /// The case as a worker performs it.
-pub(crate) fn expand(case: &Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
+pub(crate) fn expand(case: Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
     let line = document.find(1, "steps").map_or(1, |(line, _)| line);
     spell_out(case, document.file.to_owned(), line, suffix)
 }
 
 /// A case that no file holds; its steps stand on line 1 of the file that it would have.
-impl From<&Case> for PlannedCase {
-    fn from(case: &Case) -> Self {
-        spell_out(case, format!("cases/{}.yaml", case.case), 1, "")
+impl From<Case> for PlannedCase {
+    fn from(case: Case) -> Self {
+        let file = format!("cases/{}.yaml", case.case);
+        spell_out(case, file, 1, "")
     }
 }
 
-fn spell_out(case: &Case, file: String, line: usize, suffix: &str) -> PlannedCase {
+fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase {
+    let through = case.through();
     let mut script = Script { line, ..Script::default() };
     if case.setup {
-        script.setup(case.through());
+        script.setup(through);
     }
-    for step in &case.steps {
-        script.step(&step.value, sense::line(step.referenced.line()).max(1));
+    for step in case.steps {
+        let line = sense::line(step.referenced.line()).max(1);
+        script.step(step.value, line);
     }
     if case.teardown == Teardown::Clean {
-        script.teardown(case.through());
+        script.teardown(through);
     }
-    let finally = case.r#finally.iter();
+    let finally = case.r#finally.into_iter();
     PlannedCase {
         id: format!("{}{suffix}", case.case),
         file,
-        about: case.about.clone(),
-        through: case.through(),
-        needs: case.needs.clone(),
-        driver: case.driver.clone(),
+        about: case.about,
+        through,
+        needs: case.needs,
+        driver: case.driver,
         teardown: case.teardown,
         timeout_s: case.timeout_s,
         steps: script.steps,
-        r#finally: finally.map(|(id, one)| (id.clone(), one.calls.clone().unwrap_or_default())).collect(),
+        r#finally: finally.map(|(id, one)| (id, one.calls.unwrap_or_default())).collect(),
     }
 }
 
@@ -79,17 +82,18 @@ impl Script {
         }
     }
 
-    fn step(&mut self, step: &crate::case::Step, line: usize) {
-        self.add(Part::Step, step.r#do.clone(), &step.on);
+    fn step(&mut self, step: crate::case::Step, line: usize) {
+        // An attachment of a thread that is gone leaves nothing to detach.
+        let gone = step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. });
+        self.add(Part::Step, step.r#do, &step.on);
         if let Some(planned) = self.steps.last_mut() {
             planned.thread = step.thread;
-            planned.label.clone_from(&step.label);
-            planned.expect.clone_from(&step.expect);
+            planned.label = step.label;
+            planned.expect = step.expect;
             planned.line = line;
-            // An attachment of a thread that is gone leaves nothing to detach.
-            if step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. }) {
-                self.attached = false;
-            }
+        }
+        if gone {
+            self.attached = false;
         }
     }
 

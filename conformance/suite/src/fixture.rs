@@ -74,7 +74,7 @@ fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase
         let case: Case = document.read()?;
         sense::check(&case, &document, catalogue)?;
         names::check(&case, &document)?;
-        let planned = expand(&case, &document, &permutation.suffix);
+        let planned = expand(case, &document, &permutation.suffix);
         if !ids.insert(planned.id.clone()) {
             let message = format!("two permutations are both called `{}`", planned.id);
             return Err(document.refuse_word(1, "axes", message));

@@ -32,6 +32,8 @@ unsafe impl Send for Ring {}
 unsafe impl Sync for Ring {}
 
 static RING: OnceLock<Option<Ring>> = OnceLock::new();
+/// A record begins with its number.
+const NUMBER_BYTES: usize = 8;
 /// This process's number, refreshed after `fork`.
 pub(crate) static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -111,8 +113,15 @@ impl Ring {
     fn append(&self, mut record: Record) -> Entry {
         record.seq = self.next.fetch_add(1, Ordering::Relaxed);
         let slot = self.records.wrapping_add((record.seq & self.mask) as usize);
-        // SAFETY: masked into the mapping; this thread alone reserved the number.
-        unsafe { slot.write(record.encode()) };
+        let bytes = record.encode();
+        let (number, body) = bytes.split_at(NUMBER_BYTES);
+        let behind = slot.cast::<u8>().wrapping_add(NUMBER_BYTES);
+        // SAFETY: masked into the mapping; this thread alone reserved the number. The rest of the slot, behind the record's number.
+        unsafe { behind.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+        // SAFETY: records are 8-byte aligned and begin with their number, which is only ever accessed atomically.
+        let own = unsafe { AtomicU64::from_ptr(slot.cast()) };
+        // Last, so that nobody who reads along takes what an earlier lap left in the slot for this record.
+        own.store(u64::from_ne_bytes(std::array::from_fn(|index| number[index])), Ordering::Release);
         Entry { seq: record.seq, record: slot.cast(), flags: record.flags }
     }
 

@@ -134,7 +134,7 @@ pub(crate) struct Explore {
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// Workers side by side [default: one a core]
+    /// Workers side by side [default: one a core, and one more for a native subject]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Seconds for every sequence [default: 10, and 2 for a short one]

@@ -6,14 +6,13 @@ mod shelf;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use allocert_explore::fixture::{self, Origin};
 use allocert_explore::report::{self, Outcome, Report, Shown, Written};
 use allocert_explore::{Broken, Exploration, Shrunk, Tally, declined, finding, shrink};
 use allocert_harness::{Asset, Harness, Isolation, Machine, Request, RunDir, Subject};
-use allocert_suite::applicability::{Flavor, Offer};
+use allocert_suite::applicability::Offer;
 use allocert_suite::case::Need;
 use allocert_suite::exit::Exit;
 use allocert_suite::plan::{Part, PlannedCase};
@@ -46,7 +45,7 @@ pub(crate) fn explore(arguments: &Explore) -> Result<ExitCode, Failure> {
     search.ask(&mut harness)?;
 
     let began = Instant::now();
-    let jobs = arguments.jobs.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    let jobs = arguments.jobs.unwrap_or_else(|| lanes::jobs(&search.exploration));
     let lanes = Lanes { request: &request, catalogue: &suite.catalogue, exploration: &search.exploration, jobs };
     let tally = lanes.run(&mut harness, &mut search.notes)?;
     let elapsed = began.elapsed();
@@ -80,9 +79,6 @@ impl<'a> Search<'a> {
     fn new(arguments: &'a Explore, suite: &'a Suite, mut offer: Offer) -> Self {
         offer.capabilities.insert(Need::TwoDevices);
         let (seed, ops, subject) = (arguments.seed, arguments.ops, arguments.subject.clone());
-        if offer.flavor == Flavor::Python {
-            offer.capabilities.remove(&Need::Native);
-        }
         Self {
             arguments,
             suite,

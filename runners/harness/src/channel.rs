@@ -34,6 +34,8 @@ pub(crate) enum Received {
 pub(crate) struct Channel {
     stream: UnixStream,
     buffer: Vec<u8>,
+    /// Where the first line begins that was not taken yet. What is before it goes with the next read: lines come many at a time.
+    start: usize,
     searched: usize,
     skipping: bool,
 }
@@ -42,7 +44,7 @@ impl Channel {
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(SEND_PATIENCE))?;
-        Ok(Self { stream, buffer: Vec::new(), searched: 0, skipping: false })
+        Ok(Self { stream, buffer: Vec::new(), start: 0, searched: 0, skipping: false })
     }
 
     pub(crate) fn send(&mut self, message: &impl Serialize) -> std::io::Result<()> {
@@ -91,9 +93,8 @@ impl Channel {
         let Some(end) = found.map(|offset| self.searched + offset) else {
             return self.refuse_overlong();
         };
-        let line: Vec<u8> = self.buffer.drain(..=end).collect();
-        self.searched = 0;
-        let line = &line[..end];
+        let line = &self.buffer[self.start..end];
+        (self.start, self.searched) = (end + 1, end + 1);
         if std::mem::take(&mut self.skipping) {
             return rescue(line).map(message).or_else(|| self.take_line());
         }
@@ -102,6 +103,8 @@ impl Channel {
 
     /// Without an end in sight, what was read of an endless line is dropped and the rest of it skipped.
     fn refuse_overlong(&mut self) -> Option<Received> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
         self.searched = self.buffer.len();
         if self.buffer.len() <= LONGEST_LINE_BYTES {
             return None;

@@ -33,6 +33,8 @@ impl Manager {
             was_reset: false,
             was_short: false,
             took: false,
+            released: false,
+            reset_inside: false,
         }
     }
 
@@ -114,6 +116,8 @@ impl Model {
         }
         (manager.used, manager.blank, manager.was_reset) = (false, true, manager.initialized);
         (manager.was_short, manager.took) = (false, false);
+        manager.reset_inside = !manager.scopes.is_empty();
+        manager.released = manager.reset_inside;
         self.forget(index);
         Some(expect)
     }
@@ -160,6 +164,7 @@ impl Model {
         if !manager.scopes.is_empty() {
             return Some(expect.returns("EMM-DEFER-03").calls_none("EMM-DEFER-04", DEVICE_FREES));
         }
+        manager.reset_inside = false;
         self.roots.retain(|_, root| {
             root.pending &= root.manager != index;
             root.names > 0 || root.handles > 0 || root.pending

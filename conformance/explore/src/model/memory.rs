@@ -147,10 +147,14 @@ impl Model {
         self.roots.insert(root, root_of_it);
     }
 
-    pub(super) fn view(&mut self, of: &str, offset: u64, size_bytes: u64, name: &str) -> Option<Expect> {
+    /// A view is taken of the manager that the memory is from: in Python it has its context.
+    pub(super) fn view(&mut self, on: &str, of: &str, offset: u64, size_bytes: u64, name: &str) -> Option<Expect> {
         let whole = self.memory(of)?.clone();
         let root = self.root(&whole);
         let inside = size_bytes > 0 && offset.checked_add(size_bytes).is_some_and(|end| end <= whole.size_bytes);
+        if self.manager(on) != Some(root.manager) {
+            return None;
+        }
         if !inside || root.kind != Kind::Device || !root.sure || root.stale {
             return None;
         }
@@ -181,7 +185,8 @@ impl Model {
         let expect = Expect::nothing();
         let device = root.kind == Kind::Device;
         if root.stale {
-            return if device { expect.calls_none("EMM-FINAL-08", STALE_FREES) } else { expect };
+            let quiet = device && !self.managers[root.manager].released;
+            return if quiet { expect.calls_none("EMM-FINAL-08", STALE_FREES) } else { expect };
         }
         if root.names > 1 {
             let expect = expect.facts("EMM-FINAL-03", [("finalized", is(false))]);
@@ -216,7 +221,7 @@ impl Model {
         let manager = &mut self.managers[root.manager];
         let inside = !manager.scopes.is_empty();
         if !root.stale {
-            manager.blank = false;
+            (manager.blank, manager.released) = (false, true);
         }
         if let Kind::Pin(at) = root.kind {
             let buffer = &mut self.buffers[at];
@@ -240,7 +245,7 @@ impl Model {
         if !modest || outlook != Outlook::Served || (size_bytes == 0 && times != hold) {
             return None;
         }
-        (manager.used, manager.blank, manager.took) = (true, false, true);
+        (manager.used, manager.blank, manager.took, manager.released) = (true, false, true, true);
         let apart = [("overlaps", is(0))];
         if size_bytes == 0 {
             let alike = [("failed", one_of(vec![0, times]))];

@@ -33,7 +33,7 @@ impl Model {
             _ if size_bytes >= HUGE_SIZES[0] => Outlook::Huge,
             _ if size_bytes > memory_bytes - self.held_bytes(device).min(memory_bytes) => Outlook::Short,
             _ if size_bytes > memory_bytes / PIECE => Outlook::Either,
-            _ if self.is_shared(manager) => Outlook::Either,
+            _ if self.is_shared(manager) || self.managers[manager].reset_inside => Outlook::Either,
             _ if self.taken_bytes(manager) + charge(size_bytes) > memory_bytes / SHARE => Outlook::Either,
             _ => Outlook::Served,
         }

@@ -16,7 +16,7 @@ fn every_sequence_can_be_written_and_read_again() {
     let listed = catalogue.get("EMM-DEFER-04").expect("it is listed");
     // Of each machine, with one manager and with several, and one that ends as a program ends.
     let exploration = exploration(3, 20_000);
-    for number in [0, 1, 31, 32, 33] {
+    for number in [0, 1, 7, 8, 9, 16] {
         let sequence = exploration.sequence(number);
         let text = fixture::text(&sequence, listed, "some-name", &origin());
         let read = plan_file("cases/emm/explored/some-name.yaml", &text, &catalogue);

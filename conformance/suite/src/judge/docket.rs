@@ -47,7 +47,7 @@ impl<'a> Docket<'a> {
 
     /// A requirement was looked at, whatever came of it; one that the profile leaves out is not judged.
     pub(crate) fn checked(&mut self, requirement: &str) {
-        if !self.scene.catalogue.leaves_out(requirement) && !self.checked.contains(requirement) {
+        if !self.checked.contains(requirement) && !self.scene.catalogue.leaves_out(requirement) {
             self.checked.insert(requirement.to_owned());
         }
     }

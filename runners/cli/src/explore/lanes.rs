@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use allocert_explore::{Exploration, Sequence, Tally};
+use allocert_explore::{Exploration, Tally};
 use allocert_harness::{Error, Harness, Request};
+use allocert_suite::case::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, judge};
@@ -21,6 +22,12 @@ pub(crate) struct Lanes<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) exploration: &'a Exploration,
     pub(crate) jobs: NonZeroUsize,
+}
+
+/// One lane a core, and where starting one costs next to nothing one more, because no lane keeps its worker busy all the time.
+pub(super) fn jobs(exploration: &Exploration) -> NonZeroUsize {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    if exploration.offer.contains(&Need::Native) { cores.saturating_add(1) } else { cores }
 }
 
 /// One sequence's number, operations and judgement, or what a person should know of a chunk.
@@ -82,14 +89,19 @@ impl Lanes<'_> {
 
     fn lane(&self, harness: &mut Harness, queue: &Queue, reports: &Sender<Report>) -> Result<(), Error> {
         while let Some(chunk) = queue.take() {
-            let drawn: Vec<(u64, Sequence)> = chunk.map(|number| (number, self.exploration.sequence(number))).collect();
-            let cases: Vec<PlannedCase> =
-                drawn.iter().map(|(number, sequence)| sequence.planned(&name(*number), "a drawn sequence")).collect();
+            let start = chunk.start;
+            let (lengths, cases): (Vec<usize>, Vec<PlannedCase>) = chunk
+                .map(|number| {
+                    let sequence = self.exploration.sequence(number);
+                    (sequence.len(), sequence.into_planned(&name(number), "a drawn sequence"))
+                })
+                .unzip();
             let all: Vec<&PlannedCase> = cases.iter().collect();
             let sighting = harness.run(&all, &mut ())?;
-            for (((number, sequence), case), seen) in drawn.iter().zip(&cases).zip(&sighting.observations) {
+            let judged = cases.iter().zip(&sighting.observations).zip(start..).zip(lengths);
+            for (((case, seen), number), operations) in judged {
                 let judgement = judge::judge(self.catalogue, case, seen);
-                let _ = reports.send(Report::Judged(*number, sequence.len(), judgement));
+                let _ = reports.send(Report::Judged(number, operations, judgement));
             }
             for remark in sighting.remarks {
                 let _ = reports.send(Report::Remark(remark.to_string()));
