@@ -13,6 +13,8 @@
 #   FILTER    only these cases, e.g. emm/info
 #   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); producer-LIBRARY and consumer-LIBRARY for the
 #             array interface of a library that has an adapter in allocert.adapters: producer-torch
+#   EXPECT    the folder of expectation files (default: that of this repository). What they list of a library is expected; they say of which
+#             version they are
 #   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
 #
 # Exit code: 0 if every subject was judged, whatever the verdict; 1 if one could not be.
@@ -22,6 +24,7 @@ out=${OUT:-out}
 jobs=${JOBS:-4}
 filter=${FILTER:-*}
 subjects=${SUBJECTS:-reference numba allocert rmm}
+expectations=${EXPECT:-$(dirname "$0")/../../fixtures/expectations}
 failed=0
 
 source "$(dirname "$0")/environment.sh" "$@"
@@ -45,20 +48,29 @@ subject() {
 
 adapter() { echo "allocert.adapters.$1"; }
 
+# The expectation file of a library's side of the array interface, if there is one: torch-2.11.0-cai-producer.yaml for producer-torch.
+expected() {
+  local side=${1%%-*} library=${1#*-} file
+  for file in "$expectations/${library//_/-}"-[0-9]*"-cai-$side.yaml"; do
+    if [ -f "$file" ]; then echo "$file"; fi
+  done | tail -n 1
+}
+
 certify() {
-  local name=$1 words side argument module status
+  local name=$1 words side argument module status file
   words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm, producer-LIBRARY, consumer-LIBRARY"
   read -r side argument module <<<"$words"
   if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
     say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"
     return
   fi
+  file=$(expected "$name")
   local start=$SECONDS
   "$allocert" run "$side" "$argument" --driver real --python "$interpreter" --jobs "$jobs" --filter "$filter" \
-    --out "$home/$name.jsonl" >"$out/$name.txt" 2>&1
+    --out "$home/$name.jsonl" ${file:+--expect "$file"} >"$out/$name.txt" 2>&1
   status=$?
   if [ -s "$home/$name.jsonl" ]; then gzip -c "$home/$name.jsonl" >"$out/$name.jsonl.gz"; fi
-  say "$name: exit code $status after $((SECONDS - start)) s: $(tail -n 1 "$out/$name.txt")"
+  say "$name: exit code $status${file:+, by ${file##*/},} after $((SECONDS - start)) s: $(tail -n 1 "$out/$name.txt")"
   [ "$status" -le 1 ] || { failed=1; cat "$out/$name.txt"; }
 }
 

@@ -79,6 +79,17 @@ pub enum Reason {
         operation: String,
         message: String,
     },
+    /// The subject raised an error in this step, which is there to make what the case looks at.
+    Refused {
+        step: u32,
+        operation: String,
+        message: String,
+    },
+    /// The adapter does not say this of what its library took.
+    NotDescribed {
+        step: u32,
+        fact: String,
+    },
     /// The worker has no such operation.
     NoSuchOperation {
         step: u32,
@@ -164,6 +175,12 @@ impl fmt::Display for Reason {
             Self::SoftwareDriverOnly { because } => write!(f, "only on the software driver: {because}"),
             Self::Declined { step, operation, message } => {
                 write!(f, "the subject declined {operation} in step {step}: {message}")
+            }
+            Self::Refused { step, operation, message } => {
+                write!(f, "the subject refused {operation} in step {step}: {message}")
+            }
+            Self::NotDescribed { step, fact } => {
+                write!(f, "the adapter does not say `{fact}` of what the library took in step {step}")
             }
             Self::NoSuchOperation { step, operation } => {
                 write!(f, "the worker has no operation {operation} (step {step})")

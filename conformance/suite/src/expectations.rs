@@ -98,8 +98,17 @@ impl Expectations {
 }
 
 impl Entry {
-    fn matches(&self, case: &str) -> bool {
+    /// Whether it speaks of a case.
+    #[must_use]
+    pub fn matches(&self, case: &str) -> bool {
         self.globs.iter().any(|glob| glob.is_match(case))
+    }
+
+    /// Its globs that speak of none of these cases.
+    #[must_use]
+    pub fn idle(&self, cases: &[&str]) -> Vec<&str> {
+        let idle = |glob: &&GlobMatcher| !cases.iter().any(|case| glob.is_match(case));
+        self.globs.iter().filter(idle).map(|glob| glob.glob().glob()).collect()
     }
 
     /// Marks the findings that this entry lists, and says whether there were any.

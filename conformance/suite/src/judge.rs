@@ -72,9 +72,9 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
 /// The verdict: what makes the record worthless comes first, then what the subject did wrong, then what could not be seen.
 fn close(scene: &Scene<'_>, docket: Docket<'_>) -> Judgement {
     let (mut findings, checked) = (docket.findings, docket.checked);
-    if let Some(Reason::Declined { step, .. }) = &docket.declined {
-        // What a case shows after a step that was declined, it does not show.
-        findings.retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at < *step));
+    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &docket.declined {
+        // What a case shows after a step that was not done, it does not show.
+        findings.retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
     }
     let contradiction = scene.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));
     let lost = match &scene.observation.ending {

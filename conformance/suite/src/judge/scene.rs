@@ -47,6 +47,14 @@ impl<'a> Scene<'a> {
         self.outcomes.get(step).copied().flatten()
     }
 
+    /// The facts of all steps that returned.
+    pub(crate) fn all_facts(&self) -> impl Iterator<Item = &'a Facts> {
+        self.outcomes.iter().flatten().filter_map(|outcome| match outcome {
+            Outcome::Returned(facts) => Some(facts),
+            _ => None,
+        })
+    }
+
     /// The facts of the step that bound a name, if it returned.
     pub(crate) fn facts(&self, name: &str) -> Option<&'a Facts> {
         match self.outcome(*self.births.get(name)?)? {

@@ -8,11 +8,12 @@ use crate::judge::calls;
 use crate::judge::docket::{Docket, Hit};
 use crate::judge::error;
 use crate::judge::predicate;
-use crate::judge::scene::Scene;
+use crate::judge::scene::{Scene, lookup};
 use crate::judge::words;
 use crate::observation::{Facts, Outcome, Raised};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
+use crate::predicate::{Predicate, Test};
 use crate::verdict::Check;
 
 /// Judges every step, then what is expected of the whole case.
@@ -56,7 +57,9 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
-                    if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
+                    if unsaid(step, facts, path, wanted) {
+                        docket.not_observed(Reason::NotDescribed { step: step.index, fact: path.clone() });
+                    } else if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
                         docket.find(requirement, step, mismatch.expected, mismatch.observed, Vec::new());
                     }
                 }
@@ -69,6 +72,11 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
         }
         rest(scene, docket, requirement, step, expectation);
     }
+}
+
+/// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it need not tell all.
+fn unsaid(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
+    takes(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
 }
 
 fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
@@ -126,6 +134,11 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
         docket.checked(requirement);
         docket.find(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
+    // Where nothing is asked of the step itself, the case is about what would have come after it.
+    if takes(step) && step.expect.is_empty() {
+        let (operation, message) = (name.to_owned(), raised.message.clone());
+        docket.declined(Reason::Refused { step: step.index, operation, message });
+    }
 }
 
 fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
@@ -133,13 +146,14 @@ fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
 }
 
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that the operation stands for, unless the
-/// step is there to show no more than that it returns.
+/// step is there to show no more than that it returns, or what it asks for says why an array is to be taken.
 fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
     let asked = step.expect.iter().filter(|(_, one)| scene.asked(one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) = asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // The failure of a drop is the finalizer's, and its own check has spoken.
-    if !only.contains(&true) && !matches!(step.r#do, Operation::Drop { .. }) {
+    let told = takes(step) && !broken.is_empty();
+    if !only.contains(&true) && !told && !matches!(step.r#do, Operation::Drop { .. }) {
         broken.extend(stands_for(scene, step).filter(|requirement| !step.expect.contains_key(*requirement)));
     }
     broken
@@ -161,6 +175,11 @@ fn rest(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement: &str, step: &Pl
 fn stands_for<'a>(scene: &Scene<'a>, step: &PlannedStep) -> Option<&'a str> {
     let requirement = scene.catalogue.by_operation(scene.side, step.r#do.name())?;
     Some(&requirement.id)
+}
+
+/// Whether the subject is to take what somebody else made.
+fn takes(step: &PlannedStep) -> bool {
+    matches!(step.r#do, Operation::Import(_) | Operation::Launch(_))
 }
 
 /// Memory was asked for, none came back, and the fixture does not speak about that itself.

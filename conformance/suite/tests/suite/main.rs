@@ -20,5 +20,6 @@ mod record;
 mod reports;
 mod runfile;
 mod sweep;
+mod taken;
 mod tape;
 mod verdicts;

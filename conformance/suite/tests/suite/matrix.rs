@@ -85,8 +85,11 @@ fn errors_are_the_librarys_that_raised_them() {
         taken.raise(&[], raised("CudaAPIError", "invalid value")).rest()
     };
     assert_eq!(seen("plain", read).0, State::Misreads, "what was taken cannot be read");
-    let masks = |recorder: Recorder| recorder.rest();
-    assert_eq!(seen("masked", masks).0, State::Misreads, "a mask that is neither obeyed nor refused");
+    let takes = |facts: Value| {
+        seen("masked", |recorder| recorder.step(&[], json!({})).step(&[], json!({})).step(&[], facts).rest()).0
+    };
+    assert_eq!(takes(json!({"valid": null})), State::Misreads, "a mask that is neither obeyed nor refused");
+    assert_eq!(takes(json!({})), State::Unseen, "nobody says what became of the mask");
 }
 
 #[test]

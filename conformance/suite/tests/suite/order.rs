@@ -35,7 +35,7 @@ type Tape = fn(bool) -> Vec<Do>;
 ])]
 #[case::join_of_two_streams(|edge| vec![
     non_blocking(A), non_blocking(B), non_blocking(C), event(E), event(E2),
-    fill(X, A), fill(Y, B), record(E, A), record(E2, B), wait(C, E), wait(C, E2).when(edge), copy(X, Y, C),
+    fill(Y, A), fill(X, B), record(E, A), record(E2, B), wait(C, E), wait(C, E2).when(edge), copy(Y, X, C),
 ])]
 #[case::stream_synchronize(|edge| after(two(non_blocking), vec![fill(X, A), sync(A).when(edge), fill(X, B)]))]
 #[case::stream_synchronize_of_the_right_stream(|edge| after(two(non_blocking), vec![

@@ -34,6 +34,21 @@ fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt)
 }
 
 #[test]
+fn getting_an_export_table_waits_for_nothing() {
+    let tape = after(two(non_blocking), vec![fill(X, A), passed_on("cuGetExportTable"), fill(X, B)]);
+    assert_eq!(races(&judged(tape)).len(), 1);
+}
+
+#[test]
+fn memory_of_the_subjects_own_is_its_own_affair() {
+    let tape = |second: Do| after(two(non_blocking), vec![fill(Y, A), second]);
+    assert_eq!(judged(tape(fill(Y, B))).verdict, Verdict::Conforms);
+    assert_eq!(races(&judged(tape(fill(Y, B).harness()))).len(), 1);
+    let doubted = after(two(non_blocking), vec![fill(Y, A), passed_on("cuGraphLaunch"), fill(Y, B)]);
+    assert_eq!(judged(doubted).verdict, Verdict::Conforms, "nor is it in doubt");
+}
+
+#[test]
 fn a_doubt_that_decides_nothing_is_none() {
     let tape = after(two(non_blocking), vec![fill(X, A), passed_on("cuGraphLaunch"), sync(A), fill(X, B)]);
     assert_eq!(judged(tape).verdict, Verdict::Conforms);

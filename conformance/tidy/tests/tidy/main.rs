@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod edges;
+mod expectations;
 mod mutants;
 mod order;
 mod sources;

@@ -259,8 +259,10 @@ fn first_race(catalogue: &Catalogue, case: &PlannedCase, works: &[Work]) -> Opti
 fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
     let mut seen = Observation::silent(&case.id, Ending::Done);
     seen.done = true;
-    seen.steps.push(StepOutcome { index: 0, outcome: Outcome::Returned(Default::default()), plugin_calls: Vec::new() });
-    let memory = 0x7d00_0000_0000;
+    let memory = 0x7d00_0000_0000_u64;
+    let exchanged = [("pointer", memory), ("size_bytes", MEMORY_BYTES)];
+    let facts = exchanged.map(|(name, value)| (name.to_owned(), value.into())).into_iter().collect();
+    seen.steps.push(StepOutcome { index: 0, outcome: Outcome::Returned(facts), plugin_calls: Vec::new() });
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;
     let created = [(2, 0), (3, 1), (4, 1)];

@@ -43,9 +43,7 @@ class Consumer:
     def describe(self, view):
         found = {"shape": view.shape, "typestr": view.typestr, "strides": view.strides, "pointer": view.pointer}
         found |= {"read_only": view.read_only, "stream": view.stream}
-        if view.valid is not None:
-            found["valid"] = view.valid.ravel().tolist()
-        return found
+        return found | {"valid": None if view.valid is None else view.valid.ravel().tolist()}
 
     def read(self, view):
         """The elements, after whatever the stream has; the host waits for them."""

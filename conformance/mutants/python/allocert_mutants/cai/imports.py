@@ -245,3 +245,13 @@ class FollowsMasks(Consumer):
         while mask is exporter:
             time.sleep(0.01)
         return super().validity(exporter, mask, shape)
+
+
+class DefaultStreamsAlone(Consumer):
+    """Knows no stream that somebody else made."""
+
+    def given(self, said):
+        stream = super().given(said)
+        if stream is not None and stream > 2:
+            raise LookupError(f"no such stream: {stream}")
+        return stream

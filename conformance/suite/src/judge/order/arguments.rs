@@ -1,10 +1,10 @@
 //! The arguments of kernels that point into memory.
 
+use std::rc::Rc;
+
 use allocert_contract::trace::{Event, What};
 
 use crate::judge::scene::Scene;
-use crate::judge::space::ranges;
-use crate::observation::Outcome;
 
 /// What kernels were given, in the order of their launches.
 pub(crate) struct Arguments<'a> {
@@ -13,11 +13,11 @@ pub(crate) struct Arguments<'a> {
     given: Vec<(u64, u32)>,
     next: usize,
     /// The memory that facts name.
-    named: Vec<(u64, u64)>,
+    named: Rc<[(u64, u64)]>,
 }
 
 impl<'a> Arguments<'a> {
-    pub(crate) fn new(scene: &Scene<'a>) -> Self {
+    pub(crate) fn new(scene: &Scene<'a>, named: Rc<[(u64, u64)]>) -> Self {
         let events = scene.observation.events.as_slice();
         let launch = |(index, event): (usize, &Event)| match event.what {
             What::Argument { launch, .. } => Some((launch, index as u32)),
@@ -25,11 +25,7 @@ impl<'a> Arguments<'a> {
         };
         let mut given: Vec<(u64, u32)> = events.iter().enumerate().filter_map(launch).collect();
         given.sort_by_key(|(launch, _)| *launch);
-        let facts = scene.outcomes.iter().flatten().filter_map(|outcome| match outcome {
-            Outcome::Returned(facts) => Some(facts),
-            _ => None,
-        });
-        Self { events, given, next: 0, named: facts.flat_map(ranges).collect() }
+        Self { events, given, next: 0, named }
     }
 
     /// The next range that a launch was given.

@@ -1,6 +1,7 @@
 //! The walk over a case's events: each call's effect on the order, and its accesses in it.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use allocert_contract::trace::{Call, Event, Function, Mark as Sign, What};
 
@@ -17,7 +18,7 @@ use crate::judge::order::race::Races;
 use crate::judge::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
 use crate::judge::order::wanted::{Now, Wanted};
 use crate::judge::scene::Scene;
-use crate::judge::space::Space;
+use crate::judge::space::{Space, ranges};
 use crate::judge::timeline::{CASE_MARK, Moment};
 
 pub(crate) struct Walk<'a> {
@@ -29,6 +30,8 @@ pub(crate) struct Walk<'a> {
     memory: Memory,
     contexts: Contexts,
     arguments: Arguments<'a>,
+    /// The memory that facts name.
+    named: Rc<[(u64, u64)]>,
     /// Streams that are being captured.
     captures: u32,
     pub(crate) doubts: Doubts,
@@ -54,6 +57,7 @@ enum Place {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(scene: &'a Scene<'a>) -> Self {
+        let named: Rc<[(u64, u64)]> = scene.all_facts().flat_map(ranges).collect();
         Self {
             scene,
             streams: Streams::default(),
@@ -61,7 +65,8 @@ impl<'a> Walk<'a> {
             allocations: Space::default(),
             memory: Memory::default(),
             contexts: Contexts::default(),
-            arguments: Arguments::new(scene),
+            arguments: Arguments::new(scene, Rc::clone(&named)),
+            named,
             captures: 0,
             doubts: Doubts::default(),
             races: Races::default(),
@@ -196,7 +201,7 @@ impl<'a> Walk<'a> {
             self.doubts.meet(Doubt::Capture { seq });
         } else if name.starts_with("cuStreamEndCapture") {
             self.captures = self.captures.saturating_sub(1);
-        } else {
+        } else if function != Function::cuGetExportTable {
             self.anything(Doubt::PassedOn { call, seq });
         }
     }
@@ -243,7 +248,7 @@ impl<'a> Walk<'a> {
         let mark = Mark { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
         for (earlier, part) in self.memory.meeting(start, end) {
             let loose = earlier.conflicts(&mark) && !self.streams.after(lane, earlier.epoch);
-            if loose && !self.doubts.cover(&earlier) {
+            if loose && self.exchanged(&earlier, &mark, part) && !self.doubts.cover(&earlier) {
                 self.races.add(self.scene, Pair { earlier, later: mark, part });
             }
         }
@@ -256,6 +261,12 @@ impl<'a> Walk<'a> {
             };
             self.memory.add(start, end, mark, past);
         }
+    }
+
+    /// Whether two accesses are about memory of the exchange. What the subject does by itself in other memory is its own affair.
+    fn exchanged(&self, earlier: &Mark, later: &Mark, (start, end): (u64, u64)) -> bool {
+        let named = || self.named.iter().any(|(from, to)| *from < end && start < *to);
+        !(earlier.subject && later.subject) || named()
     }
 
     fn take(&mut self, start: u64, size_bytes: u64, room: Room, function: Function) {

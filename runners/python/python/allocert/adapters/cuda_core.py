@@ -31,6 +31,7 @@ class Consumer:
             "strides": None if view.strides is None else _byte_strides(view),
             "pointer": view.ptr,
             "read_only": view.readonly,
+            "valid": None,
         }
 
     def read(self, view):

@@ -16,6 +16,10 @@ _STREAMS = {
 class Producer:
     library = "cupy"
 
+    def __init__(self):
+        #: Asynchronous copies need where they go for as long as they take.
+        self._copies = []
+
     def stream(self, kind):
         return _STREAMS[kind]()
 
@@ -24,10 +28,12 @@ class Producer:
             raise NotImplementedError("CuPy has no read-only and no masked arrays")
         if spec.memory not in ("device", "managed"):
             raise NotImplementedError(f"CuPy makes no device arrays of {spec.memory} memory")
+        host = hostside.filled(spec)
+        if host.dtype.kind not in "biufcV" or not host.dtype.isnative:
+            raise NotImplementedError("CuPy has numbers and structures alone, in native byte order")
         if spec.stream is not None:
             # An array of CuPy belongs to no stream: what is current when it is exported is exported.
             spec.stream.use()
-        host = hostside.filled(spec)
         memory = cupy.cuda.malloc_managed(host.nbytes) if spec.memory == "managed" else None
         made = cupy.ndarray(host.shape, host.dtype, memptr=memory, order="F" if spec.layout == "fortran" else "C")
         made.set(host)
@@ -40,7 +46,8 @@ class Producer:
         _fill(array, stream, byte)
 
     def read(self, array, stream):
-        array.get(stream=stream, out=cupyx.empty_pinned(array.shape, array.dtype), blocking=False)
+        self._copies.append(cupyx.empty_pinned(array.shape, array.dtype))
+        array.get(stream=stream, out=self._copies[-1], blocking=False)
 
 
 class Consumer:
@@ -60,6 +67,7 @@ class Consumer:
             "typestr": array.dtype.str,
             "strides": array.strides,
             "pointer": array.data.ptr,
+            "valid": None,
         }
 
     def read(self, array):

@@ -15,13 +15,20 @@ jax.config.update("jax_enable_x64", True)
 
 class Producer:
     library = "jax"
+    immutable = True
+
+    def __init__(self):
+        _begin()
 
     def array(self, spec):
-        if spec.read_only or spec.mask is not None or spec.stream is not None:
-            raise NotImplementedError("JAX has neither read-only nor masked arrays, and no streams")
+        if spec.mask is not None or spec.stream is not None:
+            raise NotImplementedError("JAX has neither masked arrays nor streams")
         if spec.memory != "device" or spec.layout != "c" or spec.fields:
             raise NotImplementedError("JAX makes arrays of device memory, in C order, without fields")
-        return jax.device_put(hostside.filled(spec)).block_until_ready()
+        host = hostside.filled(spec)
+        if host.dtype.kind not in "biufc" or not host.dtype.isnative:
+            raise NotImplementedError("JAX has numbers alone, in native byte order")
+        return jax.device_put(host).block_until_ready()
 
     def view(self, array, way, value):
         raise NotImplementedError("JAX has no views: what it slices or reshapes is an array of its own")
@@ -38,6 +45,9 @@ class Producer:
 class Consumer:
     library = "jax"
 
+    def __init__(self):
+        _begin()
+
     def accept(self, exporter, ignore_stream):
         if ignore_stream:
             raise NotImplementedError("JAX has no option for it")
@@ -48,6 +58,7 @@ class Consumer:
             "shape": tuple(array.shape),
             "typestr": array.dtype.str,
             "pointer": array.unsafe_buffer_pointer(),
+            "valid": None,
         }
 
     def read(self, array):
@@ -58,3 +69,8 @@ class Consumer:
 
     def export(self, array):
         return array
+
+
+def _begin():
+    """JAX makes its streams, and asks the driver for much else, when it is first used."""
+    numpy.asarray(jax.device_put(numpy.zeros(1, "f4")))

@@ -74,6 +74,7 @@ class Consumer:
             "strides": array.strides,
             "pointer": array.device_ctypes_pointer.value or 0,
             "stream": int(array.stream) if array.stream else None,
+            "valid": None,
         }
 
     def read(self, array):
@@ -110,7 +111,7 @@ def _taken_for(exporter, kind):
     strides, element = said.get("strides"), numpy.dtype(said["typestr"]).itemsize
     if kind.layout != "A" or strides is None:
         strides = _contiguous(said["shape"], element, kind.layout)
-    return {"shape": said["shape"], "strides": strides, "read_only": not kind.mutable}
+    return {"shape": said["shape"], "strides": strides, "read_only": not kind.mutable, "valid": None}
 
 
 def _contiguous(shape, step, layout):

@@ -66,6 +66,7 @@ class Consumer:
             "read_only": imported.read_only,
             "stream": imported.stream,
         }
+        said["valid"] = None
         if imported.mask is not None:
             said["valid"] = numpy.broadcast_to(numpy.asarray(imported.mask) != 0, imported.shape).ravel().tolist()
         return said

@@ -16,6 +16,9 @@ _STREAMS = {
 class Producer:
     library = "torch"
 
+    def __init__(self):
+        _begin()
+
     def stream(self, kind):
         return _STREAMS[kind]()
 
@@ -54,6 +57,9 @@ class Producer:
 class Consumer:
     library = "torch"
 
+    def __init__(self):
+        _begin()
+
     def stream(self, kind):
         return _STREAMS[kind]()
 
@@ -70,6 +76,7 @@ class Consumer:
             "typestr": torch.empty(0, dtype=tensor.dtype).numpy().dtype.str,
             "strides": tuple(stride * element for stride in tensor.stride()),
             "pointer": tensor.data_ptr(),
+            "valid": None,
         }
 
     def read(self, tensor):
@@ -80,6 +87,11 @@ class Consumer:
 
     def export(self, tensor):
         return tensor
+
+
+def _begin():
+    """PyTorch asks the driver for what it needs when it is first used."""
+    torch.zeros(1).to("cuda").cpu()
 
 
 def _of_host(array):

@@ -87,6 +87,7 @@ class Consumer:
             "typestr": numpy.dtype(warp.dtype_to_numpy(array.dtype)).str,
             "strides": tuple(array.strides),
             "pointer": array.ptr or 0,
+            "valid": None,
         }
 
     def read(self, array):

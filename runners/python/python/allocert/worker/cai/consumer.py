@@ -16,6 +16,8 @@ from .said import Said
 from .shared import gathered
 
 _PLAIN = (bool, int, float, str, type(None))
+#: So many items of what an adapter says are reported.
+_ITEMS = 64
 
 
 @operation
@@ -104,7 +106,7 @@ def accept(case, _on, arguments):
     imported = case.adapted("accept")(exporter, arguments.get("ignore_stream", False))
     case.names.bind(arguments["as"], Imported(imported, exporter))
     keeps = bool(read(case.adapter(), "keeps_owner", True))
-    return {**_described(case, imported), **_use(exporter), "keeps_owner": keeps}
+    return {**_described(case, imported, exporter), **_use(exporter), "keeps_owner": keeps}
 
 
 operation(accept, "import")
@@ -128,21 +130,25 @@ class Imported:
         return self._typestr or self._exporter().__cuda_array_interface__["typestr"]
 
 
-def _described(case, imported):
+def _described(case, imported, exporter):
     describe = read(case.adapter(), "describe")
     if not callable(describe):
         return {"type": type_name(imported)}
     described = describe(imported)
-    return {"type": type_name(imported), **_believed(described)}
+    return {"type": type_name(imported), **_believed(described, exporter)}
 
 
-def _believed(described):
-    return {bounded(name, 50): _plain(value) for name, value in described.items()}
+def _believed(described, exporter):
+    found = {bounded(name, 50): _plain(value) for name, value in described.items()}
+    if found.get("valid", ()) is None and isinstance(exporter, Exporter):
+        # The library tells elements apart by no mask: all are data to it.
+        found["valid"] = [True] * min(record_of(exporter).layout.elements, _ITEMS)
+    return found
 
 
 def _plain(value):
     if isinstance(value, (tuple, list)):
-        return [_plain(one) for one in value[:64]]
+        return [_plain(one) for one in value[:_ITEMS]]
     if value is None or type(value) is bool or type(value) is float and math.isfinite(value):
         return value
     return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)
@@ -174,7 +180,8 @@ def launch(case, _on, arguments):
             raise Declined("the adapter does not say what the library took the arguments for")
         believed = [{}] * len(exporters)
     return {
-        name: {**_believed(one), **_use(exporter)} for name, exporter, one in zip(arguments["on"], exporters, believed)
+        name: {**_believed(one, exporter), **_use(exporter)}
+        for name, exporter, one in zip(arguments["on"], exporters, believed)
     }
 
 

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from ..operation import operation
+from ..peek import read
 from .element import Element
 from .said import ATTRIBUTE, Said
 
@@ -14,6 +15,8 @@ def array(case, _on, arguments):
     # No work is left, whatever the library does to fill it: the case begins here.
     case.device.synchronize_all()
     case.names.bind(arguments["as"], made)
+    # Of what the library has no writable kind, every array is one that must not be written.
+    return {"read_only": asked.read_only or bool(read(case.adapter(), "immutable", False))}
 
 
 def _asked(case, arguments):
