@@ -1,7 +1,7 @@
 """numba-cuda: device, managed and mapped arrays; `as_cuda_array`, and arguments of kernels."""
 
 import numpy
-from numba import cuda
+from numba import cuda, types
 from numba.cuda.cudadrv.driver import device_memset
 
 from . import hostside
@@ -137,3 +137,14 @@ def _three(first, second, third):
 
 #: What kernels do with their arguments shows on a GPU alone; which arguments they have shows everywhere.
 _KERNELS = {1: _one, 2: _two, 3: _three}
+
+
+def _begin():
+    """The first compilation loads half a second of compiler. Cases run in forks of this process, and each would load it anew."""
+    try:
+        cuda.compile(_one, (types.Array(types.float32, 1, "C"),), cc=(9, 0))
+    except Exception:
+        pass  # Without a compiler `launch` raises, in the cases that launch.
+
+
+_begin()
