@@ -1,6 +1,7 @@
 //! Exports: what an object said of itself is read whole, wherever a case reads it. The catalogue gives each defect its requirement.
 
 use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, Stream};
+use allocert_requirements::Level;
 use serde_json::Value;
 
 use crate::judge::docket::Docket;
@@ -50,15 +51,21 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
                 find(scene, docket, step, unreal.name(), observed);
             }),
             Err(defects) => defects.iter().for_each(|defect| {
-                let name = if defect.of_mask() { MASK.to_owned() } else { defect.kind.to_string() };
-                find(scene, docket, step, &name, defect.to_string());
+                find(scene, docket, step, &name(scene, defect), defect.to_string());
             }),
         }
     }
 }
 
-/// The name of any defect of a mask.
+/// The name of any defect of a mask that keeps it from conforming.
 const MASK: &str = "mask";
+
+/// What is no breach in an array is none in its mask.
+fn name(scene: &Scene<'_>, defect: &Defect) -> String {
+    let own = defect.kind.to_string();
+    let level = scene.catalogue.by_defect(scene.side, &own).map(|requirement| requirement.level);
+    if defect.of_mask() && level.is_none_or(|level| level == Level::Must) { MASK.to_owned() } else { own }
+}
 
 /// The names of everything that can be wrong with an export.
 pub fn names() -> impl Iterator<Item = String> {

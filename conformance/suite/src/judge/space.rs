@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use allocert_contract::array::{ArrayInterface, Description, Reading};
+use allocert_contract::array::{
+    ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous, LaterVersion, Reading,
+    ZeroSize,
+};
 use serde_json::Value;
 
 use crate::observation::Facts;
@@ -20,6 +23,16 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
         .chain(described(facts))
 }
 
+/// What is held against the one who exports does not move the array.
+const LENIENT: Reading = Reading {
+    later_version: LaterVersion::Newest,
+    early_stream: EarlyStream::Ignored,
+    dict_subclass: DictSubclass::Allowed,
+    explicit_contiguous: ExplicitContiguous::Allowed,
+    zero_size: ZeroSize::Elements,
+    bit_fields: BitFields::Packed,
+};
+
 /// The bytes of a description's array: of an interface, or of an object that has one. Facts are one, or hold one beside others.
 fn described(facts: &Facts) -> Option<(u64, u64)> {
     let facts = facts.get("description").and_then(Value::as_object).unwrap_or(facts);
@@ -29,7 +42,7 @@ fn described(facts: &Facts) -> Option<(u64, u64)> {
         (false, false) => return None,
     };
     let description: Description = serde_json::from_value(Value::Object(facts.clone())).ok()?;
-    let extent = read(&description, &Reading::default()).ok()?.extent()?;
+    let extent = read(&description, &LENIENT).ok()?.extent()?;
     Some((*extent.start(), extent.end().saturating_add(1)))
 }
 

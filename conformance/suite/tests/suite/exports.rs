@@ -60,6 +60,17 @@ fn a_defect_is_found(#[case] key: &str, #[case] value: Value, #[case] requiremen
     assert!(!found.is_empty() && found.iter().all(|one| one.starts_with(requirement)), "{found:?}");
 }
 
+/// What keeps no array from conforming keeps none with such a mask.
+#[test]
+fn a_mask_is_held_to_no_more_than_an_array() {
+    let mut mask = vector("strides", json!({"type": "NoneType"}));
+    mask["type"] = json!("Tabled");
+    mask["base"] = json!("dict");
+    let found = found(json!({"description": vector("mask", json!({"type": "Mask", "interface": mask}))}));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("CAI-DICT-07: mask."), "{found:?}");
+}
+
 #[rstest]
 #[case(json!({"known": false}), "CAI-DATA-03: data[0]: the driver knows no memory at 0x1000")]
 #[case(

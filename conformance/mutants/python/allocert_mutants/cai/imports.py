@@ -1,12 +1,15 @@
 """Consumers that get one thing wrong."""
 
 import ctypes
+import math
 import time
+import weakref
 
 import numpy
 
 from .consumer import Consumer, fill
-from .layout import c_strides
+from .driver import quietly
+from .layout import c_strides, offsets, span
 
 
 class WantsStrides(Consumer):
@@ -63,6 +66,79 @@ class ForgetsType(Consumer):
 class WritesReadOnly(Consumer):
     def write(self, view, byte):
         self.fill(view, byte, self.before(view))
+
+
+class WritesBetween(Consumer):
+    """From the first element to the last in one go."""
+
+    def fill(self, view, byte, own):
+        low, high = span(view.shape, view.strides, view.dtype.itemsize)
+        if math.prod(view.shape):
+            fill(view.pointer + low, byte, high - low, own)
+        self.after(view, own)
+
+
+class WritesWords(Consumer):
+    """Sixteen bytes at a time."""
+
+    def fill(self, view, byte, own):
+        for offset in offsets(view.shape, view.strides):
+            fill(view.pointer + offset, byte, -(-view.dtype.itemsize // 16) * 16, own)
+        self.after(view, own)
+
+
+class KeepsByShape(Consumer):
+    """Makes one view for all arrays of a shape and a type."""
+
+    def __init__(self):
+        super().__init__()
+        self.views = {}
+
+    def view(self, exporter, said):
+        view = super().view(exporter, said)
+        return self.views.setdefault((view.shape, view.typestr), view)
+
+
+class LaunchesAsBefore(Consumer):
+    """Looks at an argument the first time alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.views = {}
+
+    def launch(self, exporters, stream):
+        first = [exporter for exporter in exporters if exporter not in self.views]
+        super().launch(first, stream)
+        self.views.update((exporter, self.view(exporter, self.said(exporter))) for exporter in first)
+        for exporter in exporters:
+            if exporter not in first:
+                self.fill(self.views[exporter], 0, self.own)
+        return [self.describe(self.views[exporter]) for exporter in exporters]
+
+
+class ExportsIdle(Consumer):
+    """What it imported has no stream when it is exported again."""
+
+    def export(self, view):
+        view.said |= {"stream": None}
+        return view
+
+
+class ExportsBare(Consumer):
+    """What it imported has no mask when it is exported again."""
+
+    def export(self, view):
+        view.said.pop("mask", None)
+        return view
+
+
+class FreesBorrowed(Consumer):
+    """Gives memory back with the view of it."""
+
+    def view(self, exporter, said):
+        view = super().view(exporter, said)
+        weakref.finalize(view, quietly, "cuMemFree_v2", ctypes.c_uint64(view.pointer))
+        return view
 
 
 class RefusesNull(Consumer):

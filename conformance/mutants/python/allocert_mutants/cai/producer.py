@@ -134,10 +134,13 @@ class Producer:
         shadow = _WAYS[way](array.shadow, value)
         if shadow.size and not numpy.may_share_memory(shadow, array.shadow):
             raise NotImplementedError("a reshape that needs a copy")
-        return self.seen(array, shadow)
+        mask = array.mask
+        if mask is not None and way not in ("byteswapped", "dtype"):
+            mask = self.seen(mask, _WAYS[way](numpy.broadcast_to(mask.shadow, array.shadow.shape), value))
+        return self.seen(array, shadow, mask)
 
-    def seen(self, array, shadow):
-        return type(array)(array.memory, shadow, array.origin, array.stream, array.read_only)
+    def seen(self, array, shadow, mask=None):
+        return type(array)(array.memory, shadow, array.origin, array.stream, array.read_only, mask)
 
     def write(self, array, stream, byte):
         def fill(start, size, handle):

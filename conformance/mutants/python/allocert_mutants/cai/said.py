@@ -248,6 +248,14 @@ class DescrShort(Array):
 
 
 @library
+class DescrReversed(Array):
+    """descr has the last field first."""
+
+    def descr(self):
+        return super().descr()[::-1]
+
+
+@library
 class NoDescr(Array):
     """A structure is so many bytes."""
 
@@ -280,6 +288,20 @@ class MaskBroken(Array):
     def masked(self):
         entries = self.mask.interface()
         return types.SimpleNamespace(__cuda_array_interface__={**entries, "shape": list(entries["shape"])})
+
+
+class MaskLeft(Producer):
+    """Views have no mask."""
+
+    def seen(self, array, shadow, mask=None):
+        return super().seen(array, shadow)
+
+
+class MaskWhole(Producer):
+    """Views have the whole mask."""
+
+    def seen(self, array, shadow, mask=None):
+        return super().seen(array, shadow, array.mask)
 
 
 class MaskInverted(Producer):

@@ -81,6 +81,8 @@ class Consumer:
         return array.copy_to_host()
 
     def write(self, array, byte):
+        if not array.is_c_contiguous():
+            raise NotImplementedError("device_memset knows no strides")
         device_memset(array, byte, array.nbytes, stream=array.stream or cuda.default_stream())
 
     def launch(self, exporters, stream):

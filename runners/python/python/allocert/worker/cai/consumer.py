@@ -10,7 +10,7 @@ from ..peek import read
 from ..text import bounded, type_name
 from . import data
 from .element import Element
-from .exporter import ITSELF, Exporter, Record, bytes_of, record_of
+from .exporter import BEHIND, GAP, ITSELF, Exporter, Record, bytes_of, record_of
 from .layout import Layout
 from .said import Said
 from .shared import gathered
@@ -43,6 +43,7 @@ def _fill(case, memory, layout, element, arguments):
         raw = bytes_of(layout, (element.count(index) for index in range(layout.elements)))
     else:
         raw = bytes([arguments.get("byte", 0)]) * memory.size_bytes
+    raw += bytes([GAP]) * BEHIND
     if memory.host is None:
         case.device.write(memory.base, raw)
     else:
@@ -194,8 +195,9 @@ def inspect(case, _on, arguments):
         case.device.synchronize_all()
         stream = case.device.own
     low, high = record.layout.span()
-    raw = case.device.read(record.memory.base, high - low, stream.handle)
-    return data.of_bytes(gathered(raw, low, record.layout), record.typestr)
+    raw = case.device.read(record.memory.base, high - low + BEHIND, stream.handle)
+    found = data.of_bytes(gathered(raw, low, record.layout), record.typestr)
+    return {**found, "beside": data.uniform(record.layout.beside(raw))}
 
 
 @operation

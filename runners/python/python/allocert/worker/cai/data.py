@@ -20,6 +20,8 @@ def of_host(host, imported):
     """Of what an adapter read: bytes in C order, or an array of NumPy's."""
     if isinstance(host, (bytes, bytearray, memoryview)):
         return of_bytes(bytes(host), imported.typestr)
+    # Of a masked array the data below the mask: what of it is valid, `describe` says.
+    host = host.data if hasattr(host, "mask") else host
     data = host.tobytes()
     found = {"uniform": uniform(data), "bytes_read": len(data)}
     if host.dtype.kind in "SUV":

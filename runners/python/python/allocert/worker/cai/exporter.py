@@ -2,9 +2,8 @@
 
 import weakref
 
-#: What fills memory between elements.
-GAP = 0xEE
-
+#: What fills memory between elements, and so many bytes behind them.
+GAP, BEHIND = 0xEE, 64
 
 #: Stands in entries for the object that has them.
 ITSELF = object()

@@ -27,6 +27,14 @@ class Layout:
                  for extent, stride in zip(self.shape, self.strides)]  # fmt: skip
         return (sum(index) for index in itertools.product(*steps))
 
+    def beside(self, raw):
+        """Of bytes that begin with the lowest one of all: those that belong to no element."""
+        low, _ = self.span()
+        free = bytearray(b"\1") * len(raw)
+        for offset in self.offsets():
+            free[offset - low : offset - low + self.element_bytes] = bytes(self.element_bytes)
+        return bytes(itertools.compress(raw, free))
+
 
 def c_strides(shape, element_bytes):
     strides = []

@@ -44,6 +44,7 @@ class Said:
         found["version"] = entries["version"] if type(entries.get("version")) is int else None
         found["stream"] = entries.get("stream") if type(entries.get("stream")) is int else None
         found["strides"] = strides
+        found["fields"] = _fields(entries.get("descr"))
         try:
             found["effective_strides"] = list(self.layout().strides)
         except Unusable:
@@ -104,6 +105,25 @@ def _integers(value):
     if not isinstance(value, tuple) or len(value) > 64 or not all(type(one) is int for one in value):
         return None
     return list(value)
+
+
+def _fields(descr):
+    """The fields of a short descr without nested ones: name, typestr and, of a sub-array, shape. Or None."""
+    if type(descr) is not list or len(descr) > 64:
+        return None
+    fields = [_field(one) for one in descr]
+    return None if None in fields else fields
+
+
+def _field(field):
+    if not isinstance(field, tuple) or len(field) not in (2, 3):
+        return None
+    name, typestr = field[:2]
+    name = name[-1] if isinstance(name, tuple) and name else name
+    shape = _integers(field[2]) if len(field) == 3 else []
+    if type(name) is not str or type(typestr) is not str or shape is None:
+        return None
+    return [name[:100], typestr[:100], shape] if shape else [name[:100], typestr[:100]]
 
 
 def _huge(value):
