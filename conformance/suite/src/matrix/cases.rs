@@ -148,7 +148,7 @@ fn forward() -> Vec<Pattern> {
         |use_: Step| use_.expect(FORWARD, json!({"returns": {"uniform": {"is": 7}}, "ordered": {"after": "work"}}));
     let launched = || launch().expect(FORWARD, json!({"returns": {}, "ordered": {"after": "work"}}));
     let on_stream = |rest: Vec<Step>| [vec![stream(), on_stream(), work("s", 7)], rest].concat();
-    let by_default = |rest: Vec<Step>| [vec![numbers(), work_by_default(7)], rest].concat();
+    let by_default = |rest: Vec<Step>| [vec![zeros(), work_by_default(7)], rest].concat();
     vec![
         Pattern {
             name: "pending",
@@ -193,7 +193,7 @@ fn back() -> Vec<Pattern> {
         Pattern {
             name: "next-after-write-default",
             about: "the producer writes after the consumer has written, both by default",
-            steps: vec![numbers(), import(), write().labelled("use"), next_by_default()],
+            steps: vec![zeros(), import(), write().labelled("use"), next_by_default()],
         },
         Pattern {
             name: "next-after-launch",
@@ -213,13 +213,13 @@ fn made(array: Value) -> Step {
     Step::new(PRODUCER, json!({"array": array}))
 }
 
-/// Eight numbers in single precision, all bytes 0.
-fn numbers() -> Step {
-    made(json!({"shape": [8], "typestr": "<f4", "as": "a"}))
+/// Thirty-two bytes, all 0: the type that every library has.
+fn zeros() -> Step {
+    made(json!({"shape": [32], "typestr": "|u1", "as": "a"}))
 }
 
 fn on_stream() -> Step {
-    made(json!({"shape": [8], "typestr": "<f4", "stream": "s", "as": "a"}))
+    made(json!({"shape": [32], "typestr": "|u1", "stream": "s", "as": "a"}))
 }
 
 fn stream() -> Step {

@@ -75,7 +75,7 @@ impl State {
             Self::RacesForward => "the consumer's work can run before work of the producer that was pending",
             Self::RacesBack => "the producer's next work can run before the consumer's is over",
             Self::Exchanges => "the data arrive, in order",
-            Self::Refuses => "the consumer raises an error",
+            Self::Refuses => "the consumer raises an error when it is to take the array, or to write to it",
             Self::Unseen => "the trace does not show whether accesses are ordered, or the suite could not do its part",
             Self::Unavailable => "one of the two libraries has no such array or operation",
         }
@@ -149,16 +149,17 @@ fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, Stri
     })
 }
 
-/// What an error means: a consumer that raises refuses what it is given. Where it is to read or to write what it has taken, it may have no
-/// way to, and says so; any other error there comes too late.
+/// What an error means: a consumer that raises refuses what it is given, or to write to it. Where it is to read or to write what it has taken,
+/// it may have no way to, and says so; any other error of reading comes too late.
 fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
     let unable = raised.bases.iter().any(|base| base == "NotImplementedError");
     let takes = matches!(step.r#do, Operation::Import(_) | Operation::Launch(_));
     if unable && !takes {
         return (State::Unavailable, format!("{}: {}", step.on, raised.message));
     }
+    let writes = matches!(&step.r#do, Operation::Access(access) if access.write.is_some());
     let state = match step.part {
-        Part::Step if takes => State::Refuses,
+        Part::Step if takes || writes => State::Refuses,
         Part::Step if step.on == CONSUMER => State::Misreads,
         _ => State::Unavailable,
     };

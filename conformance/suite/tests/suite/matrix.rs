@@ -80,6 +80,11 @@ fn errors_are_the_librarys_that_raised_them() {
         made.raise(&[], unable).rest()
     };
     assert_eq!(seen("next-after-write", write), (State::Unavailable, "consumer: immutable".to_owned()));
+    let write = |recorder: Recorder| {
+        let made = recorder.step(&[], json!({})).step(&[], json!({})).step(&[], json!({}));
+        made.raise(&[], raised("ValueError", "read-only")).rest()
+    };
+    assert_eq!(seen("next-after-write", write).0, State::Refuses, "read-only data are not written");
     let read = |recorder: Recorder| {
         let taken = recorder.step(&[], json!({})).step(&[], json!({}));
         taken.raise(&[], raised("CudaAPIError", "invalid value")).rest()

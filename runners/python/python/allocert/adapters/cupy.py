@@ -1,5 +1,7 @@
 """CuPy: device and managed memory; `cupy.asarray`, and arguments of ufuncs. It exports the stream that is current."""
 
+import importlib.metadata
+
 import cupy
 import cupyx
 
@@ -13,8 +15,12 @@ _STREAMS = {
 }
 
 
+#: Its wheels are named for the CUDA that they are built for.
+_DISTRIBUTION = next(iter(importlib.metadata.packages_distributions().get("cupy", ())), "cupy")
+
+
 class Producer:
-    library = "cupy"
+    library = _DISTRIBUTION
 
     def __init__(self):
         #: Asynchronous copies need where they go for as long as they take.
@@ -51,7 +57,7 @@ class Producer:
 
 
 class Consumer:
-    library = "cupy"
+    library = _DISTRIBUTION
 
     def stream(self, kind):
         return _STREAMS[kind]()

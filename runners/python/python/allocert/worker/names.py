@@ -1,5 +1,6 @@
 """The names that a case's steps bind, and whether what they named is still alive."""
 
+import sys
 import weakref
 
 from .outcome import Missing
@@ -17,7 +18,8 @@ class Names:
         self._watches = {}
 
     def bind(self, name, value):
-        self._watches[name] = Watch(*self._root(value))
+        target, finalizer = self._root(value)
+        self._watches[name] = Watch(target, finalizer, target is value)
         self._values[name] = value
 
     def get(self, name):
@@ -30,8 +32,9 @@ class Names:
         """Lets the reference go, then says whether that finalized the object (None: it cannot be told)."""
         self.get(name)
         watch = self._watches[name]
+        alone = watch.blind and _references(self._values, name) == _references({name: object()}, name)
         del self._values[name]
-        return watch.finalized()
+        return alone if watch.blind else watch.finalized()
 
     def alive(self, name):
         """Whether the object that has or had this name is alive (None: it cannot be told)."""
@@ -47,12 +50,14 @@ class Names:
 class Watch:
     """Watches an object without keeping it alive."""
 
-    def __init__(self, target, finalizer):
+    def __init__(self, target, finalizer, held):
         self._finalizer = finalizer
         try:
             self._reference = weakref.ref(target)
         except TypeError:
             self._reference = None
+        #: The object itself is held by its name, and tells nobody when it dies; how many hold it can be counted.
+        self.blind = held and finalizer is None and self._reference is None
 
     def finalized(self):
         if self._finalizer is not None:
@@ -60,3 +65,7 @@ class Watch:
         if self._reference is None:
             return None
         return self._reference() is None
+
+
+def _references(values, name):
+    return sys.getrefcount(values[name])
