@@ -3,12 +3,10 @@
 import ctypes
 import math
 import time
-import weakref
 
 import numpy
 
 from .consumer import Consumer, fill
-from .driver import quietly
 from .layout import c_strides, offsets, span
 
 
@@ -114,31 +112,6 @@ class LaunchesAsBefore(Consumer):
             if exporter not in first:
                 self.fill(self.views[exporter], 0, self.own)
         return [self.describe(self.views[exporter]) for exporter in exporters]
-
-
-class ExportsIdle(Consumer):
-    """What it imported has no stream when it is exported again."""
-
-    def export(self, view):
-        view.said |= {"stream": None}
-        return view
-
-
-class ExportsBare(Consumer):
-    """What it imported has no mask when it is exported again."""
-
-    def export(self, view):
-        view.said.pop("mask", None)
-        return view
-
-
-class FreesBorrowed(Consumer):
-    """Gives memory back with the view of it."""
-
-    def view(self, exporter, said):
-        view = super().view(exporter, said)
-        weakref.finalize(view, quietly, "cuMemFree_v2", ctypes.c_uint64(view.pointer))
-        return view
 
 
 class RefusesNull(Consumer):
@@ -259,6 +232,18 @@ class IgnoresByDefault(Consumer):
 class FirstArgument(Consumer):
     def before_argument(self, place, view, own):
         return own if place else self.before(view, own)
+
+
+class ReleasesFirst(Consumer):
+    """Lets the producer of the first argument wait for a launch, and no other."""
+
+    def before_argument(self, place, view, own):
+        view.waited_for = not place
+        return super().before_argument(place, view, own)
+
+    def after(self, view, own):
+        if getattr(view, "waited_for", True):
+            super().after(view, own)
 
 
 class NoBackEdge(Consumer):

@@ -31,6 +31,16 @@ class LastStream(Array):
 
 
 @library
+class RemembersStream(Array):
+    """Answers every reading with the stream of the first."""
+
+    def exported(self):
+        if not hasattr(self, "first"):
+            self.first = super().exported()
+        return self.first
+
+
+@library
 class ReadsDoNotCount(Array):
     """Takes only writes for work on the data."""
 
