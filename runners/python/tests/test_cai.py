@@ -149,6 +149,48 @@ def test_what_an_adapter_lacks_is_declined_and_what_it_refuses_is_raised(worker,
     assert outcomes[2] == {"declined": {"because": "Consumer has no method `launch`"}}
 
 
+SLOTTED = """
+class Array:
+    __slots__ = ()
+    __cuda_array_interface__ = {}
+
+class Producer:
+    immutable = True
+    kept = []
+    def array(self, spec):
+        made = Array()
+        if spec.shape == (2,):
+            self.kept.append(made)
+        return made
+"""
+
+
+def test_an_object_that_nobody_can_watch_is_counted(worker, subjects):
+    (subjects / "slotted.py").write_text(SLOTTED)
+    made = [{"array": {"shape": [extent], "as": f"a{extent}"}} for extent in (1, 2)]
+    outcomes, _ = run(worker, "producer", "slotted", *made, {"drop": {"name": "a1"}}, {"drop": {"name": "a2"}})
+    assert [facts(outcome) for outcome in outcomes[2:]] == [{"finalized": True}, {"finalized": False}]
+    assert facts(outcomes[0]) == {"read_only": True}, "a library without writable arrays"
+
+
+SAYS = """
+class Consumer:
+    def accept(self, exporter, ignore_stream):
+        return exporter
+    def describe(self, exporter):
+        return {"valid": None} if exporter.__cuda_array_interface__["typestr"] == "<f4" else {"shape": (2,)}
+"""
+
+
+def test_a_library_without_masks_takes_every_element_for_data(worker, subjects):
+    (subjects / "says.py").write_text(SAYS)
+    made = [{"produce": {"shape": [2, 2], "typestr": typestr, "as": typestr}} for typestr in ("<f4", "|u1")]
+    taken = [{"import": {"of": typestr, "as": f"i{typestr}"}} for typestr in ("<f4", "|u1")]
+    outcomes, _ = run(worker, "consumer", "says", *made, *taken)
+    assert facts(outcomes[2])["valid"] == [True] * 4
+    assert "valid" not in facts(outcomes[3]) and facts(outcomes[3])["shape"] == [2]
+
+
 EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}})
 
 

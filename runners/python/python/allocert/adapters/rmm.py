@@ -16,8 +16,8 @@ class Producer:
     library = "rmm-cu13"
 
     def __init__(self):
-        #: Asynchronous copies need their sources for as long as they take.
-        self._sources = []
+        #: Asynchronous copies need both their ends for as long as they take.
+        self._copies = []
 
     def stream(self, kind):
         return _STREAMS[kind]()
@@ -34,11 +34,11 @@ class Producer:
 
     def write(self, array, stream, byte):
         source = numpy.full(array.size, byte, "u1")
-        self._sources.append(source)
-        array.copy_from_host(source, stream=stream or array.stream)
+        self._copies.append(source)
+        array.copy_from_host(source, stream=stream or DEFAULT_STREAM)
 
     def read(self, array, stream):
-        self._sources.append(array.copy_to_host(stream=stream or array.stream))
+        self._copies.append(array.copy_to_host(stream=stream or DEFAULT_STREAM))
 
 
 class Consumer:
