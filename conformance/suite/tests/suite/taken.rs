@@ -50,6 +50,17 @@ fn after_a_refusal_a_case_shows_nothing() {
     assert_eq!(requirements(&told), ["CAI-CONSUME-51"], "without the refusal it would have");
 }
 
+#[rstest]
+#[case::honoured(json!({"valid": [false, true]}), "violates")]
+#[case::passed_over(json!({"valid": [true, true]}), "conforms")]
+fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] verdict: &str) {
+    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-MASK-51: {returns: {}}}\n  - do: {access: {on: i}}\n    \
+                 expect: {CAI-MASK-56: {given: {i.valid: {not: [true, true]}}, returns: {}}}\n";
+    let unreadable = error("LookupError", None, "no mask");
+    let judgement = judged(steps, |recorder| recorder.step(&[], facts).raise(&[], unreadable));
+    assert_eq!(judgement.verdict.name(), verdict);
+}
+
 #[test]
 fn a_refusal_is_told_once() {
     let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-SHAPE-55: {returns: {shape: {is: [2]}}}}\n";
