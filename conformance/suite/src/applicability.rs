@@ -138,6 +138,11 @@ pub enum Reason {
         step: u32,
         name: String,
     },
+    /// The export is too long to be written down, so what of it is not cannot be judged.
+    NotCarried {
+        step: u32,
+        entry: String,
+    },
     /// The fact that should name a stream names none.
     NoStream {
         step: u32,
@@ -210,6 +215,9 @@ impl fmt::Display for Reason {
                 write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
             }
             Self::NoMemory { step, name } => write!(f, "the facts of `{name}` describe no memory (step {step})"),
+            Self::NotCarried { step, entry } => {
+                write!(f, "`{entry}` of the export in step {step} is too long or too deep to be judged")
+            }
             Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
         }
     }

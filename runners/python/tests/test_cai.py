@@ -1,5 +1,6 @@
 """The worker with adapters: what it reports of producers and consumers that do well, badly, or nothing at all."""
 
+import json
 import signal
 import sys
 
@@ -58,7 +59,7 @@ class Odd:
 
 ODD = [
     Odd(), Odd(shape=(1 << 80,)), Odd(shape=[4]), Odd(shape=(Huge(4),)), Odd(strides=(1 << 62,) * 1000), Odd(typestr="x"),
-    Odd(typestr=chr(0xd800)), Odd(stream=-1), Odd(stream=1 << 65), Odd(mask=Odd()), Odd(**{"raise": SystemExit(3)}),
+    Odd(typestr=chr(0xd800), descr=[(chr(0xd801), chr(0xd802))], **{chr(0xdfff): 1}), Odd(stream=-1), Odd(stream=1 << 65), Odd(mask=Odd()), Odd(**{"raise": SystemExit(3)}),
     Odd(**{"raise": ValueError("no")}), Odd(data=(0x1234, False)),
 ]
 
@@ -84,6 +85,8 @@ def test_odd_exports_are_described_and_never_trusted(worker, subjects):
     assert [outcome["raised"]["type"] for outcome in exports[10:12]] == ["SystemExit", "ValueError"]
     assert facts(exports[12])["memory"] == {"known": False}
     assert all("raised" in outcome for outcome in consumed[:10]), consumed
+    # Lone surrogates are no JSON to the harness.
+    assert json.dumps(outcomes, ensure_ascii=False).encode()
     assert [outcome for outcome in consumed[10:12]] == [{"skipped": {"because": f"e{index}"}} for index in (10, 11)]
     assert ended["exit"] == {"code": 0}
 
@@ -189,6 +192,43 @@ def test_a_library_without_masks_takes_every_element_for_data(worker, subjects):
     outcomes, _ = run(worker, "consumer", "says", *made, *taken)
     assert facts(outcomes[2])["valid"] == [True] * 4
     assert "valid" not in facts(outcomes[3]) and facts(outcomes[3])["shape"] == [2]
+
+
+DESCRIBES = """
+import numpy
+ITSELF = []
+ITSELF.append(ITSELF)
+
+class Consumer:
+    def accept(self, exporter, ignore_stream):
+        return exporter
+
+    def describe(self, imported):
+        return {said}
+
+    def read(self, imported):
+        return numpy.ma.MaskedArray(numpy.arange(4, dtype="u1"), mask=[True, False, True, False])
+"""
+SAID = {
+    "{'shape': (1,), 'pointer': 1 << 80, 'valid': ITSELF}": {"shape": [1], "pointer": str(1 << 80), "valid": ["[[...]]"]},
+    "{'shape': [[2]] * 1000}": {"shape": ["[2]"] * 64},
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_an_adapter_says_is_bounded(worker, subjects, said):
+    (subjects / "says.py").write_text(DESCRIBES.replace("{said}", said))
+    made = {"produce": {"shape": [4], "typestr": "|u1", "as": "p"}}
+    outcomes, _ = run(worker, "consumer", "says", made, {"import": {"of": "p", "as": "i"}}, {"access": {"on": "i"}})
+    assert {name: facts(outcomes[1])[name] for name in SAID[said]} == SAID[said]
+    assert facts(outcomes[2])["values"] == [0, 1, 2, 3], "of a masked array, the data"
+
+
+def test_an_adapter_that_describes_by_no_dict_is_told(worker, subjects):
+    (subjects / "says.py").write_text(DESCRIBES.replace("{said}", "7"))
+    made = {"produce": {"shape": [4], "as": "p"}}
+    outcomes, _ = run(worker, "consumer", "says", made, {"import": {"of": "p", "as": "i"}})
+    assert outcomes[1]["raised"]["message"] == "the adapter describes an array by a dict, and not by a int"
 
 
 EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}})

@@ -4,6 +4,7 @@ use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, 
 use allocert_requirements::Level;
 use serde_json::Value;
 
+use crate::applicability::Reason;
 use crate::judge::docket::Docket;
 use crate::judge::scene::Scene;
 use crate::observation::{Facts, Outcome};
@@ -51,6 +52,9 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
                 find(scene, docket, step, unreal.name(), observed);
             }),
             Err(defects) => defects.iter().for_each(|defect| {
+                if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
+                    return docket.not_observed(Reason::NotCarried { step: step.index, entry: defect.place.clone() });
+                }
                 find(scene, docket, step, &name(scene, defect), defect.to_string());
             }),
         }

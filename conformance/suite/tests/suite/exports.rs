@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side, fixture, judge};
 use rstest::rstest;
@@ -35,14 +36,18 @@ fn vector(key: &str, value: Value) -> Value {
     json!({"type": "dict", "entries": entries})
 }
 
-/// What is found in a case that exports once, with these facts.
-fn found(facts: Value) -> Vec<String> {
+/// A case that exports once.
+fn exporting() -> PlannedCase {
     let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
                 - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
                 expect: {CAI-DICT-01: {returns: {}}}\n";
     let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
-    let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
-    let recorder = Recorder::new(case).step(&[], json!({})).step(&[], facts).rest();
+    case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0)
+}
+
+/// What is found in it, with these facts.
+fn found(facts: Value) -> Vec<String> {
+    let recorder = Recorder::new(exporting()).step(&[], json!({})).step(&[], facts).rest();
     let judgement = judge::judge(&catalogue(), &recorder.case, &recorder.seen);
     judgement.findings.iter().map(|one| format!("{}: {}", one.requirement, one.observed)).collect()
 }
@@ -107,6 +112,16 @@ fn what_is_not_given_is_not_asked(#[case] version: Value, #[case] wanted: &[&str
         judgement.findings.iter().map(|one| format!("{}: {}", one.requirement, one.observed)).collect();
     assert_eq!(found, wanted);
     assert_eq!(judgement.checked.contains("CAI-STREAM-02"), !wanted.is_empty());
+}
+
+#[test]
+fn what_was_too_long_to_be_written_down_is_not_taken_for_conforming() {
+    let field = json!({"type": "tuple", "items": [{"type": "str", "value": "x"}, {"type": "str", "value": "<f4"}]});
+    let description = vector("descr", json!({"type": "list", "items": [field], "truncated": 1024}));
+    let case = Recorder::new(exporting()).step(&[], json!({})).step(&[], json!({"description": description})).rest();
+    let judgement = judge::judge(&catalogue(), &case.case, &case.seen);
+    let Verdict::NotObserved { reason } = judgement.verdict else { panic!("{:?}", judgement.verdict) };
+    insta::assert_snapshot!(reason.to_string(), @"`descr` of the export in step 3 is too long or too deep to be judged");
 }
 
 #[test]

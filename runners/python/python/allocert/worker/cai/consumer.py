@@ -1,6 +1,7 @@
 """The operations on a subject that takes the arrays of others. The worker is the producer."""
 
 import ctypes
+import itertools
 import math
 import weakref
 
@@ -140,7 +141,9 @@ def _described(case, imported, exporter):
 
 
 def _believed(described, exporter):
-    found = {bounded(name, 50): _plain(value) for name, value in described.items()}
+    if not isinstance(described, dict):
+        raise TypeError(f"the adapter describes an array by a dict, and not by a {type_name(described)}")
+    found = {bounded(name, 50): _plain(value) for name, value in itertools.islice(described.items(), _ITEMS)}
     if found.get("valid", ()) is None and isinstance(exporter, Exporter):
         # The library tells elements apart by no mask: all are data to it.
         found["valid"] = [True] * min(record_of(exporter).layout.elements, _ITEMS)
@@ -149,7 +152,11 @@ def _believed(described, exporter):
 
 def _plain(value):
     if isinstance(value, (tuple, list)):
-        return [_plain(one) for one in value[:_ITEMS]]
+        return [_scalar(one) for one in value[:_ITEMS]]
+    return _scalar(value)
+
+
+def _scalar(value):
     if value is None or type(value) is bool or type(value) is float and math.isfinite(value):
         return value
     return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)

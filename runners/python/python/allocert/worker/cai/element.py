@@ -18,7 +18,7 @@ class Element:
     def __init__(self, typestr):
         match = _TYPESTR.fullmatch(typestr)
         if match is None:
-            raise ValueError(f"{typestr!r} is no typestr")
+            raise ValueError(f"{typestr[:100]!r} is no typestr")
         order, kind, count, _ = match.groups()
         self.size_bytes = int(count) * (4 if kind == "U" else 1)
         code = _CODES.get(kind + count) or _COMPLEX.get(kind + count)

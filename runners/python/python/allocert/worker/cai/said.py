@@ -1,6 +1,7 @@
 """What an attribute said, as far as the worker can use it as a consumer would. It is anybody's."""
 
 from .. import describe
+from ..text import bounded
 from .element import Element
 from .layout import Layout
 
@@ -30,12 +31,12 @@ class Said:
 
     def _plain(self):
         entries = self._entries()
-        found = {"keys": sorted(key for key in entries if type(key) is str and len(key) < 100)[:64]}
+        found = {"keys": sorted(bounded(key, 100) for key in entries if type(key) is str)[:64]}
         shape, strides = _integers(entries.get("shape")), _integers(entries.get("strides"))
         if shape is not None:
             found["shape"] = shape
         if type(entries.get("typestr")) is str:
-            found["typestr"] = entries["typestr"][:100]
+            found["typestr"] = bounded(entries["typestr"], 100)
         data = entries.get("data")
         if isinstance(data, tuple) and len(data) == 2:
             if type(data[0]) is int and data[0] >= 0:
@@ -123,7 +124,8 @@ def _field(field):
     shape = _integers(field[2]) if len(field) == 3 else []
     if type(name) is not str or type(typestr) is not str or shape is None:
         return None
-    return [name[:100], typestr[:100], shape] if shape else [name[:100], typestr[:100]]
+    said = [bounded(name, 100), bounded(typestr, 100)]
+    return [*said, shape] if shape else said
 
 
 def _huge(value):
