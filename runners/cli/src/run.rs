@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject};
@@ -14,6 +14,7 @@ use allocert_suite::judge;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self, DriverInfo, Header, Judged};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
 
 use crate::arguments::{self, Isolation, Run};
 use crate::conclude::Conclusion;
@@ -25,6 +26,8 @@ use crate::{interface, profile, sweep, terminal};
 
 /// What numba-cuda takes to import on a machine that is busy with other runs.
 const LEAST_LOAD_PATIENCE: Duration = Duration::from_secs(10);
+/// Signals that come this close together are one wish to stop.
+const SAME_WISH: Duration = Duration::from_millis(500);
 /// The interpreter that started this program, where one did.
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
@@ -128,17 +131,24 @@ fn machine(arguments: &Run, own: &Path, run: &RunDir) -> Result<Machine, Failure
     }
 }
 
-/// The first Ctrl-C ends the run in order, the second one ends this program at once.
+/// The first Ctrl-C ends the run in order, a later one ends this program at once. What comes together with the first is the same wish:
+/// `timeout` and terminals send it to a program and to its group.
 pub(crate) fn listen() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
+    let trouble = |error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"));
     // A write beyond `ulimit -f` is then an error that is told, not the end of this program with its files left behind.
-    signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag())
-        .map_err(|error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}")))?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, Exit::Harness as i32, interrupt.flag())
-            .and_then(|_| signal_hook::flag::register(signal, interrupt.flag()))
-            .map_err(|error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}")))?;
-    }
+    signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag()).map_err(trouble)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(trouble)?;
+    let wish = interrupt.clone();
+    thread::spawn(move || {
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            wish.raise();
+            if first.get_or_insert_with(Instant::now).elapsed() > SAME_WISH {
+                process::exit(Exit::Harness as i32);
+            }
+        }
+    });
     Ok(interrupt)
 }
 

@@ -1,7 +1,9 @@
 //! What a person is told when the command line, a file or the subject is wrong: the real program, its exit code and its words.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use rstest::rstest;
 
@@ -531,4 +533,27 @@ fn a_fixture_out_of_its_place_is_read_by_its_own_name(#[case] file: &str, #[case
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(words), "{said}");
     }
+}
+
+/// `timeout` sends its signal to the program and to its group.
+#[test]
+fn two_signals_at_once_end_a_run_in_order() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(["explore", "emm", "reference", "--ops", "1000000000000"]).env("ALLOCERT_LIBCUDA", recorder());
+    command.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the program that cargo built starts");
+    let left = || std::fs::read_dir(folder.path()).expect("it is there").count();
+    while left() == 0 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    // In between the program may reach its first wait, and be about to end already.
+    for _ in 0..2 {
+        let _ = Command::new("kill").args(["-TERM", &pid]).stderr(Stdio::null()).status();
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), left()), (Some(3), 0), "{words}");
+    assert_eq!(words, "allocert: interrupted; the workers were ended and nothing was judged\n");
 }

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from harness import WORKER
-from test_worker import ALLOCATE, run
+from test_worker import ALLOCATE, SETUP, run
 
 LEAVES = """
 import sys
@@ -22,6 +22,33 @@ from allocert_mutants.honest import Manager
 class Odd(Manager):
     allocert_capabilities = {value}
 """
+SECRETIVE = """
+from allocert_mutants.honest import Manager
+
+class Meta(type):
+    def __getattribute__(cls, name):
+        raise RuntimeError(f"nobody asks for {name}")
+
+class Secretive(Exception, metaclass=Meta):
+    @property
+    def __traceback__(self):
+        raise RuntimeError("nor for that")
+
+    __cause__ = __context__ = __traceback__
+
+class Odd(Manager):
+    def memalloc(self, size):
+        raise Secretive()
+"""
+HANGS = """
+import time
+from allocert_mutants.honest import Manager
+
+class Hangs(Manager):
+    def memalloc(self, size):
+        while True:
+            time.sleep(60)
+"""
 
 
 def test_an_exit_code_is_no_driver_error(worker, subjects):
@@ -30,6 +57,23 @@ def test_an_exit_code_is_no_driver_error(worker, subjects):
     raised = outcomes[0]["raised"]
     assert (raised["type"], raised["message"], raised["code"]) == ("SystemExit", "0", None)
     assert ended["exit"] == {"code": 0}
+
+
+def test_an_exception_that_answers_no_question_is_described(worker, subjects):
+    (subjects / "secretive.py").write_text(SECRETIVE)
+    outcomes, ended = run(worker, "secretive:Odd", ALLOCATE)
+    raised = outcomes[0]["raised"]
+    assert (raised["type"], raised["bases"]) == ("Secretive", ["Secretive", "Exception", "BaseException"])
+    assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
+
+
+def test_a_worker_whose_harness_is_gone_ends_its_case_and_itself(worker, subjects):
+    (subjects / "hangs.py").write_text(HANGS)
+    worker.load("hangs:Hangs")
+    child = worker.abandon(*SETUP, ALLOCATE)
+    assert worker.process.wait(20) == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
 
 
 @pytest.mark.parametrize(("value", "what"), [("7", "int"), ("'ipc'", "str")])

@@ -41,6 +41,12 @@ def test_exit_codes_pass_through():
     assert python("-m", "allocert", "run", "emm").returncode == 2
 
 
+def test_a_closed_output_is_no_reason_to_fail():
+    command = f"exec {sys.executable} -m allocert list >&-"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_a_package_that_was_not_built_says_what_to_do():
     code = "import pathlib; from allocert import program; program.FOLDER = pathlib.Path('/nowhere'); program.main()"
     ended = python("-c", code)

@@ -18,5 +18,6 @@ def main():
         )
     environment = dict(os.environ)
     environment.setdefault("ALLOCERT_PYTHON", sys.executable)
-    sys.stdout.flush()
+    if sys.stdout is not None:  # closed by whoever started this
+        sys.stdout.flush()
     os.execve(program, ["allocert", *sys.argv[1:]], environment)

@@ -3,7 +3,7 @@
 import sys
 import traceback
 
-from .text import bounded, class_name
+from .text import bounded, class_name, class_names
 
 
 class Missing(Exception):
@@ -26,7 +26,7 @@ def raised(error):
     """Describes an exception, then cuts what it keeps alive, so that it extends no object's life."""
     described = {
         "type": class_name(type(error)),
-        "bases": [class_name(base) for base in type(error).__mro__ if base is not object],
+        "bases": class_names(type(error)),
         "message": bounded(error),
         "code": _code(error),
         "status": None,
@@ -49,8 +49,13 @@ def _forget(error):
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        traceback.clear_frames(error.__traceback__)
-        error = error.__cause__ or error.__context__
+        traceback.clear_frames(_own(error, "__traceback__"))
+        error = _own(error, "__cause__") or _own(error, "__context__")
+
+
+def _own(error, name):
+    """The attribute as Python keeps it; a class may have one of its own by that name."""
+    return BaseException.__dict__[name].__get__(error)
 
 
 class Unraisable:

@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import platform
-import selectors
+import select
 import signal
 import sys
 import warnings
@@ -25,6 +25,13 @@ def serve(path):
     """Serves until the harness says quit (None), or returns in a forked child with the batch that it must perform."""
     _adopt_orphans()
     server = Server(Wire(path))
+    try:
+        return _serve(server)
+    except ConnectionError:
+        return None  # the harness went away while it was told something
+
+
+def _serve(server):
     while (message := server.wire.receive()) is not None:
         kind, body = message
         if kind == "load":
@@ -102,7 +109,7 @@ class Server:
         os.close(out[1])
         os.close(err[1])
         captures = [Capture(out[0]), Capture(err[0])]
-        ended = _wait(pid, captures)
+        ended = _wait(pid, captures, self.wire)
         stdout, stderr = (capture.close() for capture in captures)
         self.wire.send("ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr})
         return None
@@ -128,23 +135,24 @@ def _become_child(out, err):
             os.close(descriptor)
 
 
-def _wait(pid, captures):
-    """Drains the captures until the child is gone, ends what is left of its group, and says how it ended."""
-    watched = selectors.DefaultSelector()
+def _wait(pid, captures, wire):
+    """Drains the captures until the child or the harness is gone, ends what is left of its group, and says how it ended."""
+    life, watched = os.pidfd_open(pid), select.poll()
+    watched.register(life, select.POLLIN)
+    # Nothing asked for: only that the harness hung up.
+    watched.register(wire, 0)
     for capture in captures:
-        watched.register(capture.descriptor, selectors.EVENT_READ, capture)
-    gone = os.pidfd_open(pid)
-    watched.register(gone, selectors.EVENT_READ, None)
+        watched.register(capture.descriptor, select.POLLIN)
+    open_captures = {capture.descriptor: capture for capture in captures}
     running = True
     while running:
-        for key, _ in watched.select():
-            if key.data is None:
+        for descriptor, _ in watched.poll():
+            if descriptor not in open_captures:
                 running = False
-            elif not key.data.drain():
-                watched.unregister(key.fd)
-    watched.close()
-    os.close(gone)
-    # The child is still a zombie, so its group id cannot have passed to anybody else.
+            elif not open_captures[descriptor].drain():
+                watched.unregister(descriptor)
+    os.close(life)
+    # Nobody has waited for the child, so its group id cannot have passed to anybody else.
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -20,6 +20,11 @@ def type_name(value):
     return class_name(type(value))
 
 
+def class_names(cls):
+    """Up the method resolution order, without `object`; asked of `type` itself, because a metaclass is the subject's code."""
+    return [class_name(base) for base in type.__dict__["__mro__"].__get__(cls) if base is not object]
+
+
 def class_name(cls):
     try:
         return bounded(type.__dict__["__name__"].__get__(cls), 200)

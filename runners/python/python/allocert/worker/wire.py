@@ -19,6 +19,9 @@ class Wire:
         opened.close()
         self._lines = self._socket.makefile("rb")
 
+    def fileno(self):
+        return self._socket.fileno()
+
     def receive(self):
         """The next message as (kind, body), or None when the harness is gone."""
         line = self._lines.readline()

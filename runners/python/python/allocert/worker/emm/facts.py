@@ -9,7 +9,7 @@ import numpy
 from numba.cuda.cudadrv import driver as numba_driver
 
 from ..peek import read
-from ..text import bounded, class_name, type_name
+from ..text import bounded, class_names, type_name
 from .memory import behind, referent
 
 HANDLE_BYTES = 64
@@ -54,7 +54,7 @@ def address(value):
 
 def bases(value):
     """Class names up the method resolution order."""
-    return [class_name(cls) for cls in type(value).__mro__ if cls is not object]
+    return class_names(type(value))
 
 
 def memory(value, context=None):
