@@ -264,9 +264,9 @@ fn churn(hand: &mut Hand<'_>) -> Option<Step> {
     let times = hand.random.between(2, 32);
     let hold = hand.random.between(1, times.min(6));
     let churn = match hand.random.below(8) {
-        0 => Operation::Churn { size: 0, times: hold, hold },
-        1..3 => Operation::Churn { size: hand.random.between(1, 1 << 20), times, hold },
-        _ => Operation::Churn { size: hand.random.between(1, 1 << 14), times, hold },
+        0 => Operation::Churn { size: 0, times: hold, hold, mixed: false },
+        1..3 => Operation::Churn { size: hand.random.between(1, 1 << 20), times, hold, mixed: false },
+        _ => Operation::Churn { size: hand.random.between(1, 1 << 14), times, hold, mixed: false },
     };
     Some(step(churn, &on.name))
 }

@@ -179,7 +179,7 @@ impl Model {
             Operation::Read { memory, offset, size, .. } => self.read(memory, *offset, *size),
             Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
-            Operation::Churn { size, times, hold } => self.churn(on, *size, *times, *hold),
+            Operation::Churn { size, times, hold, mixed: false } => self.churn(on, *size, *times, *hold),
             _ => None,
         };
         expect.map(Expect::done)

@@ -53,8 +53,8 @@ fn operations(operation: &Operation) -> Vec<Operation> {
             forms.extend(size.filter(|size| *size > 1).map(|_| form(offset, Some(1))));
             forms
         }
-        Operation::Churn { size, times, hold } => {
-            let form = |size, times, hold| Operation::Churn { size, times, hold };
+        Operation::Churn { size, times, hold, mixed } => {
+            let form = |size, times, hold| Operation::Churn { size, times, hold, mixed };
             let mut forms: Vec<Operation> = smaller(size).map(|size| form(size, times, hold)).collect();
             forms.extend((times > 1 && size > 0).then(|| form(size, times / 2, hold)));
             forms.extend((hold > 1 && size > 0).then(|| form(size, times, 1)));

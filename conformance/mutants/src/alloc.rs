@@ -5,7 +5,7 @@ use std::thread::{self, ThreadId};
 use allocert_abi::emm::{KIND_PINNED, Memory, Status};
 use allocert_cuda::{Span, Stream};
 
-use crate::base::{Answer, Base, fail};
+use crate::base::{Answer, Base, Kind, fail};
 use crate::mutant::{Cell, Count, Live, Mutation};
 
 /// Every second block is the one before it.
@@ -86,6 +86,20 @@ pub(crate) struct HalfBlock;
 impl Mutation for HalfBlock {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
         Ok(Memory { size_bytes, ..base.memalloc(size_bytes.div_ceil(2))? })
+    }
+}
+
+/// Leaves the last bytes of a large odd size to the neighbour.
+#[derive(Default)]
+pub(crate) struct ShortWhenOdd;
+
+impl Mutation for ShortWhenOdd {
+    const KIND: Kind = Kind::Pool;
+
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let large_and_odd = size_bytes > 100_000 && size_bytes % 2 == 1;
+        let taken = if large_and_odd { size_bytes / 512 * 512 } else { size_bytes };
+        Ok(Memory { size_bytes, ..base.memalloc(taken)? })
     }
 }
 

@@ -37,6 +37,16 @@ impl Mutation for MappedAlways {
     }
 }
 
+/// Passes on whether to map, and neither of the other flags.
+#[derive(Default)]
+pub(crate) struct FlagsDropped;
+
+impl Mutation for FlagsDropped {
+    fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        base.memhostalloc(size_bytes, flags & HOST_MAPPED)
+    }
+}
+
 /// Reports whole pages.
 #[derive(Default)]
 pub(crate) struct HostRounded;

@@ -5,7 +5,7 @@ use std::thread::{self, ThreadId};
 use allocert_abi::emm::{KIND_DEVICE, Memory, Status};
 
 use crate::base::{Answer, Base, Kind, fail};
-use crate::mutant::{Cell, Live, Mutation};
+use crate::mutant::{Cell, Count, Live, Mutation};
 
 /// Forgets one block of its own at each release.
 #[derive(Default)]
@@ -25,6 +25,36 @@ pub(crate) struct NeverReleases;
 impl Mutation for NeverReleases {
     fn release(&self, _base: &Base, _token: u64) -> Answer {
         Ok(())
+    }
+}
+
+/// Keeps one block in a thousand until reset.
+#[derive(Default)]
+pub(crate) struct ForgetsAThousandth {
+    count: Count,
+}
+
+impl Mutation for ForgetsAThousandth {
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        if self.count.next() % 1000 == 999 { Ok(()) } else { base.release(token) }
+    }
+}
+
+/// Keeps until reset what another thread than the first releases.
+#[derive(Default)]
+pub(crate) struct ForgetsOnThreads {
+    home: Cell<Option<ThreadId>>,
+}
+
+impl Mutation for ForgetsOnThreads {
+    fn initialize(&self, base: &Base) -> Answer {
+        self.home.lock().get_or_insert_with(|| thread::current().id());
+        base.initialize()
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        let here = *self.home.lock() == Some(thread::current().id());
+        if here { base.release(token) } else { Ok(()) }
     }
 }
 

@@ -119,6 +119,8 @@ pub enum Operation {
         times: u64,
         #[serde(default = "one")]
         hold: u64,
+        #[serde(default, skip_serializing_if = "is_false")]
+        mixed: bool,
     },
     Reenter {
         size: u64,

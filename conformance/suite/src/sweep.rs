@@ -83,10 +83,12 @@ pub(crate) fn unreached(case: &PlannedCase, observation: &Observation) -> Option
 /// Why nothing of a case is swept.
 fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
     let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
+    let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
     match &judged.judgement.verdict {
         _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => Some(Unswept::OtherSubject),
         _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
+        _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
         Verdict::Conforms if observation.done => None,
         _ => Some(Unswept::NotClean),
     }

@@ -1,13 +1,15 @@
 //! Many allocations in a row or at once. What they are checked for is said as numbers.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::context::driver_error;
+use crate::memory::{fill_device, is_filled_device};
 use crate::names::{Halt, Owner};
 use crate::scene::Scene;
 use crate::subject::{Memory, facts};
@@ -54,6 +56,18 @@ impl Alive {
     }
 }
 
+/// Numbers in no order that anybody would write down, the same in each run and in each worker.
+#[derive(Debug, Default)]
+struct Lottery(u64);
+
+impl Lottery {
+    /// From 0 to `bound` - 1, or 0.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound.max(1)
+    }
+}
+
 impl Scene<'_> {
     /// `times` allocations, at most `hold` of them alive at a time.
     pub(crate) fn churn(&mut self, on: &str, size_bytes: u64, times: u64, hold: u64) -> Result<Facts, Halt> {
@@ -79,73 +93,141 @@ impl Scene<'_> {
         ]))
     }
 
+    /// `times` allocations of sizes up to `size_bytes`, at most `hold` of them alive at a time, released in no order. Each is filled with
+    /// a byte of its own and looked at when it goes.
+    pub(crate) fn churn_mixed(&mut self, on: &str, size_bytes: u64, times: u64, hold: u64) -> Result<Facts, Halt> {
+        let owner = self.names.manager(on)?;
+        let driver = self.driver()?;
+        let (mut alive, mut held, mut random, mut changed) = (Alive::default(), Vec::new(), Lottery::default(), 0u64);
+        for number in 0..times {
+            let size_bytes = random.below(size_bytes) + 1;
+            if let Some(memory) = alive.allocate(&owner, size_bytes) {
+                let byte = (number % 255) as u8;
+                // One that cannot be written is found when it is read.
+                let _ = self.recorder.aside(|| fill_device(driver, memory.pointer, byte, size_bytes));
+                held.push((memory, size_bytes, byte));
+            }
+            if held.len() as u64 >= hold.max(1) {
+                let (memory, size_bytes, byte) = held.swap_remove(random.below(held.len() as u64) as usize);
+                let kept = self.recorder.aside(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
+                changed += u64::from(!matches!(kept, Ok(true)));
+                alive.leave(&memory);
+                owner.manager.release(memory.token)?;
+            }
+        }
+        for (rest, ..) in held {
+            owner.manager.release(rest.token)?;
+        }
+        Ok(facts([
+            ("failed", json!(alive.failed)),
+            ("overlaps", json!(alive.overlaps)),
+            ("misaligned", json!(alive.misaligned)),
+            ("changed", json!(changed)),
+        ]))
+    }
+
     /// `times` allocations and releases on each of several threads.
     pub(crate) fn stress(&mut self, on: &str, threads: u32, size_bytes: u64, times: u64) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let context = self.context(owner.device)?;
         let driver = self.driver()?;
-        let alive = Mutex::new(Alive::default());
-        let ready = Barrier::new(threads as usize);
+        let (ready, clock, turn) = (Barrier::new(threads as usize), AtomicU64::new(0), Mutex::new(()));
         let recorder = self.recorder;
         let work = || {
             // One at a time and before the first call of the subject, so that the marks enclose no call of it.
             let attached = {
-                let _turn = lock(&alive);
+                let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
                 recorder.aside(|| driver.ctx_set_current(Some(context)))
             };
             ready.wait();
-            let mut held = VecDeque::new();
+            let mut diary = Diary::new(&clock);
             let result = match attached {
-                Ok(()) => hammer(&owner, &alive, &mut held, size_bytes, times),
+                Ok(()) => hammer(&owner, &mut diary, size_bytes, times),
                 Err(error) => Err(driver_error(error)),
             };
             // What one thread holds, all others have seen by now.
             ready.wait();
-            for rest in held {
-                lock(&alive).leave(&rest);
+            while let Some(rest) = diary.held.pop_front() {
+                diary.leave(rest);
                 owner.manager.release(rest.token)?;
             }
-            Ok::<(), Halt>(result?)
+            result?;
+            Ok::<_, Halt>(diary)
         };
-        let all: Result<(), Halt> = thread::scope(|scope| {
+        let diaries: Result<Vec<Diary<'_>>, Halt> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let mut joined = workers.into_iter().map(|worker| worker.join());
-            joined.try_for_each(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            let joined = workers.into_iter().map(|worker| worker.join());
+            joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         });
-        all?;
-        let alive = lock(&alive);
-        Ok(facts([("failed", json!(alive.failed)), ("overlaps", json!(alive.overlaps))]))
+        let diaries = diaries?;
+        let failed: u64 = diaries.iter().map(|diary| diary.failed).sum();
+        Ok(facts([("failed", json!(failed)), ("overlaps", json!(overlaps(diaries, size_bytes)))]))
     }
 }
 
-/// What one thread of a stress does; `held` is what it has when it is done.
-fn hammer(
-    owner: &Owner,
-    alive: &Mutex<Alive>,
-    held: &mut VecDeque<Memory>,
-    size_bytes: u64,
-    times: u64,
-) -> Result<(), Raised> {
+/// What one thread of a stress had, and when. Each writes its own, because a book that all share would make them queue up and meet in
+/// the subject no more.
+struct Diary<'a> {
+    clock: &'a AtomicU64,
+    held: VecDeque<Memory>,
+    entries: Vec<(u64, Entry)>,
+    failed: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Entry {
+    Came(Memory),
+    Goes(Memory),
+}
+
+impl<'a> Diary<'a> {
+    fn new(clock: &'a AtomicU64) -> Self {
+        Self { clock, held: VecDeque::new(), entries: Vec::new(), failed: 0 }
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn came(&mut self, memory: Memory) {
+        self.entries.push((self.now(), Entry::Came(memory)));
+        self.held.push_back(memory);
+    }
+
+    fn leave(&mut self, memory: Memory) {
+        self.entries.push((self.now(), Entry::Goes(memory)));
+    }
+}
+
+/// What one thread of a stress does.
+fn hammer(owner: &Owner, diary: &mut Diary<'_>, size_bytes: u64, times: u64) -> Result<(), Raised> {
     for _ in 0..times {
         match owner.manager.memalloc(size_bytes) {
-            Ok(memory) => {
-                lock(alive).enter(&memory, size_bytes);
-                held.push_back(memory);
-            }
-            Err(_) => lock(alive).failed += 1,
+            Ok(memory) => diary.came(memory),
+            Err(_) => diary.failed += 1,
         }
-        if held.len() > STRESS_HOLD
-            && let Some(oldest) = held.pop_front()
+        if diary.held.len() > STRESS_HOLD
+            && let Some(oldest) = diary.held.pop_front()
         {
-            lock(alive).leave(&oldest);
+            diary.leave(oldest);
             owner.manager.release(oldest.token)?;
         }
     }
     Ok(())
 }
 
-fn lock(alive: &Mutex<Alive>) -> MutexGuard<'_, Alive> {
-    alive.lock().unwrap_or_else(PoisonError::into_inner)
+/// How often a block came that met another one which its thread still had.
+fn overlaps(diaries: Vec<Diary<'_>>, size_bytes: u64) -> u64 {
+    let mut entries: Vec<(u64, Entry)> = diaries.into_iter().flat_map(|diary| diary.entries).collect();
+    entries.sort_unstable_by_key(|(at, _)| *at);
+    let mut alive = Alive::default();
+    for (_, entry) in entries {
+        match entry {
+            Entry::Came(memory) => alive.enter(&memory, size_bytes),
+            Entry::Goes(memory) => alive.leave(&memory),
+        }
+    }
+    alive.overlaps
 }
 
 #[cfg(test)]
@@ -165,5 +247,26 @@ mod tests {
         assert_eq!((alive.overlaps, alive.misaligned), (2, 2));
         alive.leave(&block(0x1000));
         assert_eq!(alive.ends.len(), 3);
+    }
+
+    #[test]
+    fn threads_overlap_where_a_block_came_before_the_same_one_went() {
+        let clock = AtomicU64::new(0);
+        let (mut one, mut other) = (Diary::new(&clock), Diary::new(&clock));
+        one.came(block(0x1000));
+        one.leave(block(0x1000));
+        other.came(block(0x1000));
+        other.came(block(0x2000));
+        one.came(block(0x2080));
+        assert_eq!(overlaps(vec![one, other], 256), 1);
+    }
+
+    #[test]
+    fn numbers_are_below_their_bound_and_not_all_the_same() {
+        let mut lottery = Lottery::default();
+        let drawn: Vec<u64> = (0..64).map(|_| lottery.below(10)).collect();
+        assert!((0..10).all(|number| drawn.contains(&number)), "{drawn:?}");
+        assert!(drawn.iter().all(|number| *number < 10));
+        assert_eq!(lottery.below(0), 0);
     }
 }

@@ -60,7 +60,14 @@ impl Scene<'_> {
     ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let memory = owner.manager.memhostalloc(size_bytes, flags)?;
-        Ok(self.hold(name, owner, memory, size_bytes, None))
+        let driver = self.driver()?;
+        let allocated_as = self.recorder.aside(|| driver.mem_host_get_flags(memory.host_pointer as usize)).ok();
+        let mut found = self.hold(name, owner, memory, size_bytes, None);
+        found.extend(facts([
+            ("portable", json!(allocated_as.map(|flags| flags.portable))),
+            ("write_combined", json!(allocated_as.map(|flags| flags.write_combined))),
+        ]));
+        Ok(found)
     }
 
     pub(crate) fn mempin(&mut self, on: &str, buffer: &str, mapped: bool, name: &str) -> Result<Facts, Halt> {
@@ -183,12 +190,26 @@ impl Scene<'_> {
 }
 
 /// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after nothing here.
-fn fill_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<(), DriverError> {
+pub(crate) fn fill_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<(), DriverError> {
     // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is not
     // memory of this process, and a subject that lies damages its own process.
     unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
     // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the default stream did before.
     if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
+}
+
+/// Whether each of these bytes of device memory is `byte`.
+pub(crate) fn is_filled_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<bool, DriverError> {
+    let mut chunk = vec![0; chunk_length(size_bytes)];
+    for (at, length) in chunks(size_bytes) {
+        let target = &mut chunk[..length];
+        // SAFETY: as in fill_device.
+        unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) }?;
+        if target.iter().any(|found| *found != byte) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Nothing came back: an untouched `out` structure.

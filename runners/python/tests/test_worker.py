@@ -73,6 +73,34 @@ def test_host_memory(worker, mapped):
     assert facts(outcomes[3]) == {"finalized": True}
 
 
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("wc", [False, True])
+def test_host_memory_says_how_the_driver_was_asked_for_it(worker, portable, wc):
+    host = {"size": 8192, "portable": portable, "wc": wc, "as": "a"}
+    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", {"do": {"memhostalloc": host}})
+    assert (facts(outcomes[0])["portable"], facts(outcomes[0])["write_combined"]) == (portable, wc)
+
+
+ONE_BLOCK = """
+from allocert_mutants.honest import Manager
+
+class OneBlock(Manager):
+    def memalloc(self, size):
+        self.block = getattr(self, "block", None) or super().memalloc(5000)
+        return self.wrap(int(self.block.handle), size, None)
+"""
+
+
+@pytest.mark.parametrize(("subject", "wrong"), [("allocert_mutants.honest:Manager", False), ("block:OneBlock", True)])
+def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject, wrong):
+    (subjects / "block.py").write_text(ONE_BLOCK)
+    churn = {"do": {"churn": {"size": 5000, "times": 60, "hold": 8, "mixed": True}}}
+    outcomes, _ = run(worker, subject, churn)
+    found = facts(outcomes[0])
+    assert (found["failed"], found["first_failure"]) == (0, None)
+    assert (found["changed"] > 0, found["overlaps"] > 0) == (wrong, wrong)
+
+
 def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
     steps = [
         {"do": {"host_buffer": {"size": 4096, "as": "buffer"}}},

@@ -29,6 +29,17 @@ class Constant(Manager):
         return MemoryInfo(free=1 << 30, total=1 << 30)
 
 
+class OfFirstDevice(Manager):
+    def get_memory_info(self):
+        first = driver.cuDevicePrimaryCtxRetain(0)
+        driver.cuCtxPushCurrent(first)
+        try:
+            return super().get_memory_info()
+        finally:
+            driver.cuCtxPopCurrent()
+            driver.cuDevicePrimaryCtxRelease(0)
+
+
 class Synchronizes(Manager):
     def get_memory_info(self):
         driver.cuCtxSynchronize()

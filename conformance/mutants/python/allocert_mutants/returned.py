@@ -96,6 +96,16 @@ class NoContext(Manager):
         return MemoryPointer(None, binding.CUdeviceptr(address), size, finalizer=finalizer)
 
 
+class FirstContext(Manager):
+    first = None
+
+    def memalloc(self, size):
+        memory = super().memalloc(size)
+        FirstContext.first = FirstContext.first or memory.context
+        memory.context = FirstContext.first
+        return memory
+
+
 class OwnerSet(Manager):
     def wrap(self, address, size, finalizer):
         context = weakref.proxy(self.context)

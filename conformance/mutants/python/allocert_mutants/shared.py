@@ -71,6 +71,19 @@ class EmptyHandle(Manager):
         return handle
 
 
+class RemembersAddress(Manager):
+    """A cache that nobody tells of a release."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.handles = {}
+
+    def get_ipc_handle(self, memory):
+        fresh = super().get_ipc_handle(memory)
+        first = self.handles.setdefault(int(memory.handle), fresh.handle)
+        return IpcHandle(memory, first, memory.size, fresh.source_info, offset=fresh.offset)
+
+
 class Fails(Manager):
     def get_ipc_handle(self, memory):
         raise AttributeError("'CUipcMemHandle' object has no attribute 'reserved'")

@@ -20,6 +20,8 @@ pub enum Unswept {
     NotClean,
     /// The sweep knows what a manager must do when a call fails, and of no other subject.
     OtherSubject,
+    /// Several threads make calls, and which of them is the nth is another in each run.
+    Threads,
     /// numba-cuda makes calls too, and they cannot be told from the subject's.
     HostCalls,
     /// The same call at the same place of another case is swept.
@@ -34,7 +36,9 @@ impl Unswept {
             Self::NeverAnswers { .. } | Self::Restores { .. } | Self::OwnFaults | Self::OtherSubject => {
                 Applicability::NotApplicable
             }
-            Self::NotClean | Self::HostCalls | Self::Sampled | Self::Repeated => Applicability::NotObserved,
+            Self::NotClean | Self::Threads | Self::HostCalls | Self::Sampled | Self::Repeated => {
+                Applicability::NotObserved
+            }
         };
         decision(Reason::Unswept { because: self })
     }
@@ -51,6 +55,7 @@ impl fmt::Display for Unswept {
             Self::OwnFaults => f.write_str("the case makes driver calls fail itself"),
             Self::NotClean => f.write_str("the case does not conform without a fault"),
             Self::OtherSubject => f.write_str("the fault sweep is for managers"),
+            Self::Threads => f.write_str("several threads make driver calls in this case, in another order each time"),
             Self::HostCalls => {
                 f.write_str("numba-cuda makes driver calls in this case that cannot be told from the subject's")
             }

@@ -1,11 +1,13 @@
 """The operations that allocate and drop many times, from one thread or from several."""
 
 import collections
+import sys
 import threading
 
 from ..operation import operation
+from ..outcome import DriverError
 from ..text import bounded, type_name
-from . import facts
+from . import facts, transfer
 
 ALIGNMENT_BYTES = 256
 
@@ -42,6 +44,14 @@ class Live:
             self.failed += 1
             self.first_failure = self.first_failure or reason
 
+    def facts(self):
+        return {
+            "failed": self.failed,
+            "overlaps": self.overlaps,
+            "misaligned": self.misaligned,
+            "first_failure": self.first_failure,
+        }
+
     def cycle(self, manager, size, times, hold):
         """Allocates `times` times with `hold` allocations alive at a time, then drops those too."""
         held = collections.deque()
@@ -65,16 +75,55 @@ class Live:
         del memory
 
 
+class Lottery:
+    """Numbers in no order that anybody would write down, the same in each run and in each worker."""
+
+    def __init__(self):
+        self._state = 0
+
+    def below(self, bound):
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        return (self._state >> 33) % max(bound, 1)
+
+
+def _mixed(case, manager, size, times, hold):
+    """Allocations of sizes up to `size`, dropped in no order; each is filled with a byte of its own and looked at when it goes."""
+    live, held, lottery, changed = Live(), [], Lottery(), 0
+    for number in range(times):
+        size_bytes, byte = lottery.below(size) + 1, number % 255
+        try:
+            memory = manager.memalloc(size_bytes)
+            transfer.fill(case.driver, memory, byte, 0, size_bytes)
+        except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+            live.fail(f"{type_name(error)}: {bounded(error, 200)}")
+            continue
+        held.append((live.add(memory), memory, size_bytes, byte))
+        memory = None
+        if len(held) >= max(hold, 1):
+            at = lottery.below(len(held))
+            held[at], held[-1] = held[-1], held[at]
+            range_, memory, size_bytes, byte = held.pop()
+            changed += not _holds(case, memory, size_bytes, byte)
+            live.remove(range_)
+            memory = None
+    return live, changed
+
+
+def _holds(case, memory, size_bytes, byte):
+    try:
+        return transfer.uniform(case.driver, memory, 0, size_bytes)["uniform"] == byte
+    except DriverError:
+        return False
+
+
 @operation
 def churn(case, on, arguments):
+    if arguments.get("mixed", False):
+        live, changed = _mixed(case, case.manager(on), arguments["size"], arguments["times"], arguments.get("hold", 1))
+        return {**live.facts(), "changed": changed}
     live = Live()
     live.cycle(case.manager(on), arguments["size"], arguments["times"], arguments.get("hold", 1))
-    return {
-        "failed": live.failed,
-        "overlaps": live.overlaps,
-        "misaligned": live.misaligned,
-        "first_failure": live.first_failure,
-    }
+    return live.facts()
 
 
 @operation
@@ -89,8 +138,14 @@ def stress(case, on, arguments):
         live.cycle(manager, arguments["size"], arguments["times"], 2)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(arguments["threads"])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    interval = sys.getswitchinterval()
+    # The interpreter gives a thread several milliseconds, in which it would be done.
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
     return {"failed": live.failed, "overlaps": live.overlaps, "first_failure": live.first_failure}

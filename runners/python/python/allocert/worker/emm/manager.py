@@ -4,7 +4,7 @@ import importlib
 
 from ..operation import operation
 from ..peek import read
-from ..text import bounded, class_name, type_name
+from ..text import bounded, class_name, class_names, type_name
 from . import facts, transfer
 from .scope import enter, leave
 
@@ -19,7 +19,7 @@ def describe(case, _on, _arguments):
         "name": class_name(cls),
         "version": case.subject.version,
         "abstract": sorted(map(str, read(cls, "__abstractmethods__", ()))),
-        "bases": [class_name(base) for base in cls.__mro__ if base is not object],
+        "bases": class_names(cls),
         "instantiable": False,
         "interface_version": None,
         "interface_version_type": None,
@@ -67,7 +67,8 @@ def memalloc(case, on, arguments):
 def memhostalloc(case, on, arguments):
     mapped, portable, wc = (arguments.get(flag, False) for flag in ("mapped", "portable", "wc"))
     memory = case.manager(on).memhostalloc(arguments["size"], mapped, portable, wc)
-    return _bind_memory(case, on, arguments, memory)
+    found = _bind_memory(case, on, arguments, memory)
+    return {**found, **case.driver.allocated_as(found["host_pointer"])}
 
 
 @operation
