@@ -1,7 +1,7 @@
 //! The judge's speed where order is judged, in events a second: many streams, events and ranges, at sizes that show whether it is linear.
 
 use allocert_contract::trace::{Call, Event, Function, Launch, Mark, What};
-use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
+use allocert_suite::observation::{Ending, Facts, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture, judge};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -56,13 +56,15 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
             });
         }
         push(&mut seen, What::Mark { mark: Mark::StepEnd, a: index.into(), b: 0 });
-        seen.steps.push(StepOutcome {
-            index,
-            outcome: Outcome::Returned(Default::default()),
-            plugin_calls: Vec::new(),
-        });
+        seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(exchanged()), plugin_calls: Vec::new() });
     }
     seen
+}
+
+/// All of the memory is of the exchange, so that every pair of accesses counts.
+fn exchanged() -> Facts {
+    let facts = [("pointer", FIRST), ("size_bytes", RANGES * RANGE_BYTES)];
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
 /// Work is handed from stream to stream by events; now and then the host waits.
