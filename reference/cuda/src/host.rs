@@ -22,14 +22,6 @@ impl HostAllocFlags {
             | bit(self.mapped, sys::CU_MEMHOSTALLOC_DEVICEMAP)
             | bit(self.write_combined, sys::CU_MEMHOSTALLOC_WRITECOMBINED)
     }
-
-    fn of_bits(bits: u32) -> Self {
-        Self {
-            mapped: bits & sys::CU_MEMHOSTALLOC_DEVICEMAP != 0,
-            portable: bits & sys::CU_MEMHOSTALLOC_PORTABLE != 0,
-            write_combined: bits & sys::CU_MEMHOSTALLOC_WRITECOMBINED != 0,
-        }
-    }
 }
 
 /// Page-locked host memory. Addresses are host addresses; errors are whatever the driver answers.
@@ -76,12 +68,12 @@ impl Driver {
         Ok(device)
     }
 
-    /// `cuMemHostGetFlags`: what memory of `cuMemHostAlloc` was allocated as. Registered memory is refused.
-    pub fn mem_host_get_flags(self, pointer: usize) -> Result<HostAllocFlags, DriverError> {
+    /// `cuMemHostGetFlags`: whether memory of `cuMemHostAlloc` is write-combined. Registered memory is refused.
+    pub fn mem_host_is_write_combined(self, pointer: usize) -> Result<bool, DriverError> {
         let mut bits = 0;
         // SAFETY: the out pointer is valid for a write during the call; the driver checks `pointer`.
         check("cuMemHostGetFlags", unsafe { sys::cuMemHostGetFlags(&raw mut bits, host_pointer(pointer)) })?;
-        Ok(HostAllocFlags::of_bits(bits))
+        Ok(bits & sys::CU_MEMHOSTALLOC_WRITECOMBINED != 0)
     }
 }
 

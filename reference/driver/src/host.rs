@@ -42,6 +42,7 @@ pub(crate) enum HostKind {
 
 const ALLOC_FLAGS: u32 = 0b111;
 const REGISTER_FLAGS: u32 = 0b1111;
+const PORTABLE: u32 = 1;
 const DEVICEMAP: u32 = 2;
 
 impl Driver {
@@ -54,8 +55,8 @@ impl Driver {
         if bytes == 0 {
             return Ok(0);
         }
-        // Under unified addressing every page-locked allocation is mapped.
-        self.insert_host(bytes, context, HostKind::Allocated, flags | DEVICEMAP)
+        // Under unified addressing every page-locked allocation is mapped and portable, and says the first alone.
+        self.insert_host(bytes, context, HostKind::Allocated, flags & !PORTABLE | DEVICEMAP)
     }
 
     /// `cuMemAllocManaged`: memory that host and device share.

@@ -61,12 +61,9 @@ impl Scene<'_> {
         let owner = self.names.manager(on)?;
         let memory = owner.manager.memhostalloc(size_bytes, flags)?;
         let driver = self.driver()?;
-        let allocated_as = self.recorder.aside(|| driver.mem_host_get_flags(memory.host_pointer as usize)).ok();
+        let combined = self.recorder.aside(|| driver.mem_host_is_write_combined(memory.host_pointer as usize)).ok();
         let mut found = self.hold(name, owner, memory, size_bytes, None);
-        found.extend(facts([
-            ("portable", json!(allocated_as.map(|flags| flags.portable))),
-            ("write_combined", json!(allocated_as.map(|flags| flags.write_combined))),
-        ]));
+        found.extend(facts([("write_combined", json!(combined))]));
         Ok(found)
     }
 

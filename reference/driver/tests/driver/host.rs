@@ -1,6 +1,7 @@
 //! Page-locked memory at its edges, as an H200 with driver 580.159.04 answers.
 
 use allocert_driver::CudaError;
+use rstest::rstest;
 
 use crate::machine::Machine;
 
@@ -34,4 +35,17 @@ fn a_reset_context_still_tells_its_device_and_nothing_else() {
     assert_eq!(machine.call(|driver, caller| driver.context_device(caller, 0)), Ok(0));
     let info = machine.call(|driver, caller| driver.memory_info(caller));
     assert_eq!(info, Err(CudaError::CONTEXT_IS_DESTROYED));
+}
+
+#[rstest]
+#[case::plain(0, 2)]
+#[case::portable(1, 2)]
+#[case::mapped(2, 2)]
+#[case::write_combined(4, 6)]
+#[case::portable_and_write_combined(5, 6)]
+#[case::all(7, 6)]
+fn flags_say_mapped_of_all_and_portable_of_none(#[case] asked: u32, #[case] told: u32) {
+    let mut machine = Machine::new();
+    let address = machine.call(|driver, caller| driver.host_alloc(caller, 4096, asked)).expect("allocated");
+    assert_eq!(machine.call(|driver, caller| driver.host_flags(caller, address)), Ok(told));
 }

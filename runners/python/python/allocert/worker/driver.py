@@ -16,7 +16,7 @@ CASE = 0xFFFF_FFFF
 NOT_INITIALIZED, NOT_FOUND = 3, 500
 _MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
 _HOST = 1
-_PORTABLE, _WRITE_COMBINED = 1, 4
+_WRITE_COMBINED = 4
 
 #: The environment variable of each driver setting that a case may change.
 SETTINGS = {"devices": "ALLOCERT_DEVICES", "memory_bytes": "ALLOCERT_MEMORY_BYTES", "version": "ALLOCERT_DRIVER_VERSION"}
@@ -125,14 +125,12 @@ class Driver:
             self.call("cuMemcpyDtoH_v2", buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(size_bytes))
         return buffer.raw
 
-    def allocated_as(self, pointer):
-        """How cuMemHostAlloc was asked for memory; None each where it was not asked, as for registered memory."""
+    def write_combined(self, pointer):
+        """Whether the driver allocated host memory as that; None where it did not allocate it, as for registered memory."""
         flags = ctypes.c_uint()
         with self.harness():
             code = self.code("cuMemHostGetFlags", ctypes.byref(flags), ctypes.c_void_p(pointer))
-        known = flags.value if code == 0 else None
-        bits = {"portable": _PORTABLE, "write_combined": _WRITE_COMBINED}
-        return {name: known if known is None else bool(known & bit) for name, bit in bits.items()}
+        return bool(flags.value & _WRITE_COMBINED) if code == 0 else None
 
     def owns_host_memory(self, pointer, size_bytes):
         """Whether all of it is host memory that the driver allocated or registered: then touching it is safe."""

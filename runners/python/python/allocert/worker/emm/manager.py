@@ -68,7 +68,7 @@ def memhostalloc(case, on, arguments):
     mapped, portable, wc = (arguments.get(flag, False) for flag in ("mapped", "portable", "wc"))
     memory = case.manager(on).memhostalloc(arguments["size"], mapped, portable, wc)
     found = _bind_memory(case, on, arguments, memory)
-    return {**found, **case.driver.allocated_as(found["host_pointer"])}
+    return {**found, "write_combined": case.driver.write_combined(found["host_pointer"])}
 
 
 @operation
