@@ -35,6 +35,12 @@ impl Memory {
         if start >= end {
             return;
         }
+        // Most accesses are to just the range of an earlier one.
+        if let Some(piece) = self.pieces.get_mut(&start).filter(|piece| piece.end == end) {
+            piece.marks.retain(|earlier| !past(earlier));
+            piece.marks.push(mark);
+            return;
+        }
         self.split(start);
         self.split(end);
         let mut gaps = Vec::new();
