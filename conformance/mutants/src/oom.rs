@@ -182,3 +182,93 @@ impl Mutation for OomBlocksReset {
         std::mem::forget(base);
     }
 }
+
+/// Keeps released blocks for requests of the same size. How its list goes astray when memory is short is the mutation.
+#[derive(Default)]
+struct Cache {
+    live: Live,
+    free: Cell<Vec<Memory>>,
+}
+
+impl Cache {
+    fn memalloc(&self, base: &Base, size_bytes: u64, astray: impl FnOnce(&mut Vec<Memory>)) -> Answer<Memory> {
+        let mut free = self.free.lock();
+        let same = free.iter().position(|memory| memory.size_bytes == size_bytes);
+        let answer = same.map_or_else(|| base.memalloc(size_bytes), |at| Ok(free.remove(at)));
+        if is_oom(&answer) {
+            astray(&mut free);
+        }
+        answer.map(|memory| self.live.enter(memory))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        match self.live.leave(token) {
+            Some(memory) => {
+                self.free.lock().push(memory);
+                Ok(())
+            }
+            None => base.release(token),
+        }
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.live.clear();
+        self.free.lock().clear();
+        base.reset()
+    }
+}
+
+/// Loses its list of free blocks when memory is short: neither the host nor the driver gets them before a reset.
+#[derive(Default)]
+pub(crate) struct CacheLost(Cache);
+
+impl Mutation for CacheLost {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        self.0.memalloc(base, size_bytes, Vec::clear)
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.0.release(base, token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.0.reset(base)
+    }
+}
+
+/// Enters its youngest free block a second time when memory is short.
+#[derive(Default)]
+pub(crate) struct CacheDoubled(Cache);
+
+impl Mutation for CacheDoubled {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        self.0.memalloc(base, size_bytes, |free| free.extend(free.last().copied()))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.0.release(base, token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.0.reset(base)
+    }
+}
+
+/// Gives its free blocks back when memory is short, and keeps them in its list.
+#[derive(Default)]
+pub(crate) struct CacheStale(Cache);
+
+impl Mutation for CacheStale {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let give_back = |free: &mut Vec<Memory>| free.iter().for_each(|memory| drop(base.release(memory.token)));
+        self.0.memalloc(base, size_bytes, give_back)
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.0.release(base, token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.0.reset(base)
+    }
+}
