@@ -117,6 +117,34 @@ impl Mutation for IpcGarbage {
     }
 }
 
+/// Gives a blank handle for memory of no bytes.
+#[derive(Default)]
+pub(crate) struct IpcBlank {
+    empty: Live,
+}
+
+impl Mutation for IpcBlank {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let memory = base.memalloc(size_bytes)?;
+        Ok(if size_bytes == 0 { self.empty.enter(memory) } else { memory })
+    }
+
+    fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
+        let empty = self.empty.lock().iter().any(|memory| memory.token == token);
+        if empty { Ok(IpcHandle::empty()) } else { base.get_ipc_handle(token, offset_bytes) }
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.empty.leave(token);
+        base.release(token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.empty.clear();
+        base.reset()
+    }
+}
+
 /// Makes a handle for everything, and out of nothing where the driver refuses.
 #[derive(Default)]
 pub(crate) struct IpcForAll;

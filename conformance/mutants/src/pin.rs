@@ -127,6 +127,31 @@ impl Mutation for PinTakesOver {
     }
 }
 
+/// Calls the second pinning of a region a defect of its own, and leaves the first alone.
+#[derive(Default)]
+pub(crate) struct PinTwiceIsDefect {
+    pins: Live,
+}
+
+impl Mutation for PinTwiceIsDefect {
+    fn mempin(&self, base: &Base, pointer: Region, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        if self.pins.lock().iter().any(|pin| pin.host_pointer == pointer.as_ptr()) {
+            return Err(fail(Status::INTERNAL, "mempin: KeyError"));
+        }
+        Ok(self.pins.enter(base.mempin(pointer, size_bytes, flags)?))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.pins.leave(token);
+        base.release(token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.pins.clear();
+        base.reset()
+    }
+}
+
 /// Calls an error of the driver a success.
 #[derive(Default)]
 pub(crate) struct PinErrorIgnored;

@@ -43,8 +43,10 @@ class Blocks:
             self.flush()
 
     def flush(self):
-        while self.pending:
-            driver.cuMemFree(self.pending.pop())
+        # Several threads may flush at once, and each block is taken by one of them.
+        with contextlib.suppress(IndexError):
+            while True:
+                driver.cuMemFree(self.pending.pop())
 
     def reset(self):
         while self.live:

@@ -77,6 +77,11 @@ class TooShort(Manager):
         return self.wrap(self.blocks.live[token], size, self.finalizer(token))
 
 
+class NegativeIsNone(Manager):
+    def memalloc(self, size):
+        return super().memalloc(max(size, 0))
+
+
 class SameBlockAgain(Manager):
     """Gives the last block of the same size out a second time."""
 
@@ -135,6 +140,13 @@ class Leaks(Manager):
     def memalloc(self, size):
         driver.cuMemAlloc(max(size, 1))
         return super().memalloc(size)
+
+
+class LacksManaged(Manager):
+    """What a plugin on the bare base class does, which has no method for managed memory."""
+
+    def memallocmanaged(self, size, attach_global):
+        raise AttributeError("'Plugin' object has no attribute 'memallocmanaged'")
 
 
 class InitializeForgets(Manager):

@@ -1,5 +1,7 @@
 """Faults in get_ipc_handle()."""
 
+import weakref
+
 from numba import cuda
 from numba.cuda import IpcHandle
 from numba.cuda.cudadrv.driver import binding, device_extents, driver
@@ -20,6 +22,15 @@ class ForgetsBase(Manager):
     def get_ipc_handle(self, memory):
         handle = super().get_ipc_handle(memory)
         handle.base = None
+        return handle
+
+
+class WeakBase(Manager):
+    """The handle knows the memory, and does not keep it."""
+
+    def get_ipc_handle(self, memory):
+        handle = super().get_ipc_handle(memory)
+        handle.base = weakref.proxy(memory)
         return handle
 
 
@@ -82,6 +93,11 @@ class RemembersAddress(Manager):
         fresh = super().get_ipc_handle(memory)
         first = self.handles.setdefault(int(memory.handle), fresh.handle)
         return IpcHandle(memory, first, memory.size, fresh.source_info, offset=fresh.offset)
+
+
+class NoneForNothing(Manager):
+    def get_ipc_handle(self, memory):
+        return super().get_ipc_handle(memory) if memory.size else None
 
 
 class Fails(Manager):

@@ -23,9 +23,12 @@ pub fn render(catalogue: &Catalogue, sides: &[Side], cases: &[PlannedCase], muta
         catalogue.iter().filter(|one| one.side().is_some_and(|side| sides.contains(&side))).collect();
     let (left_out, requirements): (Vec<_>, Vec<_>) =
         requirements.into_iter().partition(|requirement| catalogue.leaves_out(&requirement.id));
-    let mut rows = vec![["requirement", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["requirement", "side", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
     rows.extend(requirements.iter().map(|requirement| cover.row(requirement)));
-    let mut lines = align(&rows, 3);
+    if let [_] = sides {
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
+    }
+    let mut lines = align(&rows, rows[0].len() - 2);
     lines.push(String::new());
     lines.extend(align(&cover.shares(&requirements), 1));
     if let Some(profile) = catalogue.chosen() {
@@ -65,7 +68,8 @@ impl<'a> Cover<'a> {
         };
         let mutants = self.count(&self.mutants, requirement).to_string();
         let source = format!("{}, {}", requirement.source.text, requirement.source.section);
-        vec![requirement.id.clone(), requirement.level.to_string(), source, cases, mutants]
+        let side = requirement.side().map_or("", Side::name).to_owned();
+        vec![requirement.id.clone(), side, requirement.level.to_string(), source, cases, mutants]
     }
 
     /// By level, over the requirements that can be tested.

@@ -1,7 +1,6 @@
 //! What a person reads.
 
 use allocert_contract::trace::Call;
-use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, Reason};
 use allocert_suite::case::Need;
 use allocert_suite::judge;
@@ -10,6 +9,7 @@ use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::{Report, clean, explain, junit, list, terminal};
 use allocert_suite::run::Judged;
+use allocert_suite::{Catalogue, Side};
 use serde_json::json;
 
 use crate::record::{Recorder, alloc, case, catalogue, free, memalloc, memory};
@@ -160,6 +160,16 @@ fn coverage_counts_cases_and_mutants() {
     let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
     let mutants = [Mutant { name: "leaky", breaks: "EMM-CHECK-LEAK" }];
     insta::assert_snapshot!(coverage::render(&catalogue(), &[Side::Emm], &cases, &mutants));
+}
+
+#[test]
+fn coverage_of_both_sides_says_whom_a_requirement_binds() {
+    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
+    let rendered = coverage::render(&catalogue, &[Side::Emm, Side::EmmHost], &[], &[]);
+    for (id, side) in [("EMM-RESET-01", "emm"), ("EMM-RESET-16", "emm-host")] {
+        let row = rendered.lines().find(|line| line.starts_with(id)).unwrap_or_else(|| panic!("no {id}"));
+        assert_eq!(row.split_whitespace().nth(1), Some(side), "{row}");
+    }
 }
 
 #[test]

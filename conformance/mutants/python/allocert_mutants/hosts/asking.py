@@ -161,6 +161,19 @@ def never_leaves_defer(_host):
 
 
 @mutant
+def asks_for_empty_arrays(host):
+    for name in ("pinned_array", "mapped_array"):
+        make = getattr(host, name)
+
+        def array(shape, *args, make=make, mapped=name == "mapped_array", **kwargs):
+            if shape == 0:
+                host.current_context().memhostalloc(0, mapped=mapped)
+            return make(shape, *args, **kwargs)
+
+        setattr(host, name, array)
+
+
+@mutant
 def allocates_nothing_bytes(host):
     make = host.device_array
 

@@ -1,6 +1,7 @@
 """Faults in what a host does at the end of memory, contexts and processes, and with its own objects."""
 
 import atexit
+import contextlib
 import os
 import sys
 import time
@@ -88,6 +89,40 @@ def never_resets(_host):
 
 
 @mutant
+def resets_idle(host):
+    """With the end of a transferred array nothing is live any more, it believes."""
+    make = host.to_device
+
+    def to_device(*args, **kwargs):
+        array = make(*args, **kwargs)
+        weakref.finalize(array, host.current_context().memory_manager.reset)
+        return array
+
+    host.to_device = to_device
+
+
+@mutant
+def swallows_reset_errors(_host):
+    @around(Context, "reset")
+    def reset(original, self):
+        with contextlib.suppress(RuntimeError):
+            original(self)
+
+
+@mutant
+def gives_up_after_reset(_host):
+    """An error of reset() leaves the context behind without a manager."""
+
+    @around(Context, "reset")
+    def reset(original, self):
+        try:
+            original(self)
+        except RuntimeError:
+            self.memory_manager = None
+            raise
+
+
+@mutant
 def closes_first_device(_host):
     devices._Runtime._destroy_all_contexts = lambda self: self.gpus[0].reset()
 
@@ -147,6 +182,17 @@ def crashes(host):
 @mutant
 def hangs(host):
     host.device_array = lambda *_args, **_kwargs: time.sleep(3600)
+
+
+@mutant
+def chatters(host):
+    make = host.device_array
+
+    def device_array(*args, **kwargs):
+        print("an array, as you wish")
+        return make(*args, **kwargs)
+
+    host.device_array = device_array
 
 
 @mutant

@@ -158,6 +158,19 @@ def refuses_by_value_error(host):
 
 
 @mutant
+def refuses_without_number(host):
+    take = host.set_memory_manager
+
+    def set_memory_manager(plugin):
+        try:
+            take(plugin)
+        except RuntimeError as error:
+            raise RuntimeError("the interface version of this plugin is not supported") from error
+
+    host.set_memory_manager = set_memory_manager
+
+
+@mutant
 def looks_late(host):
     def set_memory_manager(plugin):
         numba_driver._memory_manager = plugin
