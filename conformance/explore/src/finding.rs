@@ -1,7 +1,7 @@
 //! Which of a judgement's findings a sequence is shrunk by, and which one tells most about what is left.
 
 use allocert_requirements::Level;
-use allocert_suite::verdict::{Finding, Judgement, Verdict};
+use allocert_suite::verdict::{Finding, Judgement};
 
 /// What an operation shows besides that it works at all: the same failure under these ids says when it happens. The circumstances
 /// of a long sequence are chance, those that shrinking leaves are the cause.
@@ -49,6 +49,6 @@ pub fn of<'a>(judgement: &'a Judgement, requirement: &str) -> Option<&'a Finding
 
 /// Nothing is said by a record that is worthless.
 fn known(judgement: &Judgement) -> impl Iterator<Item = &Finding> {
-    let worthless = matches!(judgement.verdict, Verdict::HarnessError { .. });
+    let worthless = judgement.verdict.is_worthless();
     judgement.findings.iter().filter(move |_| !worthless)
 }

@@ -35,11 +35,11 @@ impl Tally {
         self.sequences += 1;
         self.operations += operations as u64;
         match &judgement.verdict {
-            Verdict::HarnessError { message } => self.not_seen(message.clone()),
+            Verdict::Unusable { message } | Verdict::HarnessError { message } => self.not_seen(message.clone()),
             Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => self.not_seen(reason.to_string()),
             _ => {}
         }
-        if matches!(judgement.verdict, Verdict::HarnessError { .. }) {
+        if judgement.verdict.is_worthless() {
             return;
         }
         let worst = finding::first(judgement).filter(|finding| finding.level == Level::Must);

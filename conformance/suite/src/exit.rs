@@ -8,7 +8,7 @@ pub enum Exit {
     /// All conform, or violate as expected.
     Conforms = 0,
     Violations = 1,
-    /// A fixture, an expectation file or the command line is wrong.
+    /// A fixture, an expectation file or the command line is wrong, or the subject cannot be used.
     Usage = 2,
     /// The harness could not do its work.
     Harness = 3,
@@ -16,22 +16,25 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// A violation counts for more than a harness error: it is certain, and it answers the question.
+    /// A violation counts for more than a harness error: it is certain, and it answers the question. A harness error counts for more
+    /// than a subject that cannot be used: it may be why.
     #[must_use]
     pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
-        let (mut ran, mut broken) = (false, false);
+        let (mut ran, mut unusable, mut broken) = (false, false, false);
         for judgement in judgements {
             match judgement.verdict {
                 Verdict::Violates | Verdict::UnexpectedConformance { .. } => return Self::Violations,
                 Verdict::HarnessError { .. } => broken = true,
+                Verdict::Unusable { .. } => unusable = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
                 Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}
             }
         }
-        match (broken, ran) {
-            (true, _) => Self::Harness,
-            (false, true) => Self::Conforms,
-            (false, false) => Self::NothingRan,
+        match (broken, unusable, ran) {
+            (true, ..) => Self::Harness,
+            (false, true, _) => Self::Usage,
+            (false, false, true) => Self::Conforms,
+            (false, false, false) => Self::NothingRan,
         }
     }
 

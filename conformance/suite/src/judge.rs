@@ -81,8 +81,14 @@ fn close(scene: &Scene<'_>, docket: Docket<'_>) -> Judgement {
         Ending::Lost { message } => Some(message.clone()),
         _ => None,
     };
+    if docket.unusable.is_some() {
+        // The steps that need no subject go on without one.
+        findings.clear();
+    }
     let verdict = if let Some(message) = contradiction.or(lost) {
         Verdict::HarnessError { message }
+    } else if let Some(message) = docket.unusable {
+        Verdict::Unusable { message }
     } else if findings.iter().any(|finding| finding.level == Level::Must) {
         Verdict::Violates
     } else if let Some(message) = docket.failure {

@@ -36,6 +36,10 @@ pub enum Verdict {
     NotObserved {
         reason: Reason,
     },
+    /// The subject could not be brought to the point where it can be judged, and that is its own fault or its adapter's.
+    Unusable {
+        message: String,
+    },
     /// The suite could not do its work; nothing is said about the subject.
     HarnessError {
         message: String,
@@ -50,11 +54,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// The names in the order of a summary.
-    pub const NAMES: [&'static str; 7] = [
+    pub const NAMES: [&'static str; 8] = [
         "conforms",
         "violates",
         "not-applicable",
         "not-observed",
+        "unusable",
         "harness-error",
         "expected-violation",
         "unexpected-conformance",
@@ -63,7 +68,13 @@ impl Verdict {
     /// Whether the case was run and judged to its end.
     #[must_use]
     pub fn ran(&self) -> bool {
-        !matches!(self, Self::NotApplicable { .. } | Self::NotObserved { .. } | Self::HarnessError { .. })
+        !matches!(self, Self::NotApplicable { .. } | Self::NotObserved { .. }) && !self.is_worthless()
+    }
+
+    /// Whether the record of the case proves nothing, whatever is found in it.
+    #[must_use]
+    pub fn is_worthless(&self) -> bool {
+        matches!(self, Self::Unusable { .. } | Self::HarnessError { .. })
     }
 
     #[must_use]
@@ -73,6 +84,7 @@ impl Verdict {
             Self::Violates => "violates",
             Self::NotApplicable { .. } => "not-applicable",
             Self::NotObserved { .. } => "not-observed",
+            Self::Unusable { .. } => "unusable",
             Self::HarnessError { .. } => "harness-error",
             Self::ExpectedViolation => "expected-violation",
             Self::UnexpectedConformance { .. } => "unexpected-conformance",

@@ -30,6 +30,7 @@ fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
     match &judgement.verdict {
         Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => Ok(Completion::ignored_with(reason)),
         Verdict::Conforms | Verdict::ExpectedViolation => Ok(Completion::Completed),
+        Verdict::Unusable { message } => Err(format!("the subject cannot be used: {message}").into()),
         Verdict::HarnessError { message } => Err(format!("allocert could not do its work: {message}").into()),
         Verdict::UnexpectedConformance { message } => Err(message.into()),
         Verdict::Violates => Err(judgement.findings.iter().map(tell).collect::<Vec<_>>().join("\n").into()),

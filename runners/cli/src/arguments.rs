@@ -22,7 +22,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  every case conforms, or is as the expectation file says
   1  violations
-  2  the command line, a fixture or an expectation file is wrong, or the subject cannot be loaded
+  2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
   4  nothing ran";
 
@@ -92,7 +92,7 @@ pub(crate) struct Run {
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// Run every case again for each of its driver calls, with that call failing
+    /// Run every case of emm again for each of its driver calls, with that call failing
     ///
     /// [default: edges for a native subject, sample for a Python one]
     #[arg(long, value_enum, value_name = "WIDTH", num_args = 0..=1, require_equals = true)]

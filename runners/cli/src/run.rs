@@ -34,6 +34,9 @@ const PYTHON: &str = "ALLOCERT_PYTHON";
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let mut suite = if arguments.fixtures.is_empty() { Suite::load()? } else { Suite::read(&arguments.fixtures)? };
     let side = interface::side(&arguments.interface, &suite)?;
+    if arguments.faults.is_some() {
+        sweep::check(side)?;
+    }
     let profile = profile::of(&suite.catalogue, side.interface(), arguments.verdict.profile.as_deref())?;
     suite.catalogue.choose(profile);
     let subject = Subject::parse(&arguments.subject, side).map_err(Failure::usage)?;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use allocert_harness::{Harness, Isolation, Observer};
 use allocert_suite::applicability::{Applicability, Flavor};
-use allocert_suite::judge;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::Judged;
 use allocert_suite::sweep::{self, Injection, Width};
 use allocert_suite::verdict::Verdict;
+use allocert_suite::{Side, judge};
 
 use crate::failure::Failure;
 use crate::run::judge_all;
@@ -34,6 +34,16 @@ pub(crate) fn isolation(flavor: Flavor) -> Isolation {
     match flavor {
         Flavor::Native => Isolation::Group,
         Flavor::Python => Isolation::Case,
+    }
+}
+
+/// Refuses the sides whose subject is no manager: of no other is it written what it must do when a driver call fails.
+pub(crate) fn check(side: Side) -> Result<(), Failure> {
+    match side {
+        Side::Emm => Ok(()),
+        _ => Err(Failure::usage(format!(
+            "--faults is for emm: it lets the driver calls of a memory manager fail, and the subject of {side} is none"
+        ))),
     }
 }
 

@@ -29,6 +29,9 @@ fn refused(arguments: &[&str]) -> (i32, String) {
 #[case::file_name(&["run", "emm", "pool.py"], "allocert: `pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
 #[case::no_run_file(&["judge", "none.jsonl"], "allocert: cannot read the run file none.jsonl: No such file or directory (os error 2)")]
 #[case::no_fixture(&["fixtures", "check", "none.yaml"], "allocert: cannot read none.yaml: No such file or directory (os error 2)")]
+#[case::faults_of_a_host(&["run", "emm-host", "numba.cuda", "--faults"], "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the subject of emm-host is none")]
+#[case::faults_of_a_producer(&["run", "cai-producer", "reference", "--faults=every"], "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the subject of cai-producer is none")]
+#[case::faults_of_a_consumer(&["run", "cai-consumer", "reference", "--faults"], "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the subject of cai-consumer is none")]
 #[case::no_folder_for_out(&["run", "emm", "reference", "--out", "none/run.jsonl"], "allocert: cannot write none/run.jsonl: No such file or directory (os error 2)")]
 fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[case] words: &str) {
     assert_eq!(refused(arguments), (2, words.to_owned()));
@@ -272,7 +275,7 @@ fn help_names_the_exit_codes() {
     Exit codes:
       0  every case conforms, or is as the expectation file says
       1  violations
-      2  the command line, a fixture or an expectation file is wrong, or the subject cannot be loaded
+      2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
       4  nothing ran
     ");

@@ -254,6 +254,42 @@ def test_a_subject_that_is_no_adapter_is_refused(worker, subject, stage, message
     assert (kind, body["stage"]) == ("refused", stage) and message in body["message"]
 
 
+UNMADE = """
+import sys
+
+class Raises:
+    def __init__(self):
+        raise RuntimeError("no licence")
+
+    def array(self, *arguments):
+        pass
+
+    accept = array
+
+class Exits(Raises):
+    def __init__(self):
+        sys.exit(3)
+
+class Asks(Raises):
+    def __init__(self, library):
+        self.library = library
+"""
+
+
+@pytest.mark.parametrize("role", ["producer", "consumer"])
+@pytest.mark.parametrize(
+    ("adapter", "words"),
+    [("Raises", "RuntimeError: no licence"), ("Exits", "SystemExit: 3"), ("Asks", "TypeError: ")],
+)
+def test_an_adapter_that_cannot_be_made_is_a_subject_that_cannot_be_used(allocert, subjects, role, adapter, words):
+    (subjects / "unmade.py").write_text(UNMADE)
+    subject = f"unmade:{adapter}"
+    ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, path=[subjects])
+    assert (ended.returncode, ended.stderr) == (2, ""), ended.stdout
+    assert f"unusable: the subject's adapter could not be made: its class, called without arguments, raised {words}" in ended.stdout
+    assert "\nnothing ran; 0 of " in ended.stdout
+
+
 def test_no_numba_and_no_allocert_is_needed(worker, subjects):
     (subjects / "numba.py").write_text("raise ModuleNotFoundError('No module named numba', name='numba')\n")
     (subjects / "allocert.py").write_text("raise ModuleNotFoundError('No module named allocert', name='allocert')\n")

@@ -18,6 +18,8 @@ pub(crate) struct Docket<'a> {
     pub(crate) checked: BTreeSet<String>,
     pub(crate) declined: Option<Reason>,
     pub(crate) not_observed: Option<Reason>,
+    /// Why the subject cannot be used.
+    pub(crate) unusable: Option<String>,
     /// Why the suite could not do its part.
     pub(crate) failure: Option<String>,
     counts: BTreeMap<Check, usize>,
@@ -40,6 +42,7 @@ impl<'a> Docket<'a> {
             checked: BTreeSet::new(),
             declined: None,
             not_observed: None,
+            unusable: None,
             failure: None,
             counts: BTreeMap::new(),
         }
@@ -142,6 +145,10 @@ impl<'a> Docket<'a> {
 
     pub(crate) fn declined(&mut self, reason: Reason) {
         self.declined.get_or_insert(reason);
+    }
+
+    pub(crate) fn unusable(&mut self, message: String) {
+        self.unusable.get_or_insert(message);
     }
 
     pub(crate) fn failure(&mut self, message: String) {

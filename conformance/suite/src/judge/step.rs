@@ -131,13 +131,13 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
     }
     let broken = broken_by_error(scene, step);
     if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
-        docket.failure(match step.r#do {
-            Operation::Instantiate { .. } => format!(
+        match step.r#do {
+            Operation::Instantiate { .. } => docket.unusable(format!(
                 "the subject's adapter could not be made: its class, called without arguments, {observed}; what the \
                  library cannot do, the methods decline"
-            ),
-            _ => format!("step {}: {name} {observed}; no requirement stands for it", step.index),
-        });
+            )),
+            _ => docket.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index)),
+        }
     }
     for requirement in broken {
         docket.checked(requirement);

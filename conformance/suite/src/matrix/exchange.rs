@@ -121,7 +121,7 @@ fn state(case: &PlannedCase, observation: &Observation, judgement: &Judgement) -
         return (of_finding(case, finding), format!("{}; expected: {}", finding.observed, finding.expected));
     }
     match &judgement.verdict {
-        Verdict::HarnessError { message } => (State::Unseen, message.clone()),
+        Verdict::Unusable { message } | Verdict::HarnessError { message } => (State::Unseen, message.clone()),
         Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => (State::Unseen, reason.to_string()),
         _ => (State::Exchanges, String::new()),
     }

@@ -69,7 +69,9 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
         Verdict::Conforms => TestCaseStatus::success(),
         Verdict::Violates => kind(NonSuccessKind::Failure, headline(&judged.judgement.findings), body(report, judged)),
         Verdict::UnexpectedConformance { message } => kind(NonSuccessKind::Failure, clean(message), clean(message)),
-        Verdict::HarnessError { message } => kind(NonSuccessKind::Error, clean(message), clean(message)),
+        Verdict::Unusable { message } | Verdict::HarnessError { message } => {
+            kind(NonSuccessKind::Error, clean(message), clean(message))
+        }
         Verdict::NotApplicable { reason } => skipped(format!("not applicable: {}", clean(&reason.to_string()))),
         Verdict::NotObserved { reason } => skipped(format!("not observed: {}", clean(&reason.to_string()))),
         Verdict::ExpectedViolation => {

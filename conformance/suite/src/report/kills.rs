@@ -6,7 +6,6 @@ use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Side};
 
 use crate::report::table::align;
 use crate::run::Judged;
-use crate::verdict::Verdict;
 
 /// What the suite said of one mutant.
 #[derive(Debug, Clone)]
@@ -30,7 +29,7 @@ impl<'a> Kill<'a> {
     pub fn add(&mut self, judged: &[Judged]) {
         for judged in judged {
             self.cases += usize::from(judged.observation.is_some());
-            let broke_down = matches!(judged.judgement.verdict, Verdict::HarnessError { .. });
+            let broke_down = judged.judgement.verdict.is_worthless();
             for finding in &judged.judgement.findings {
                 if broke_down {
                     self.crashed.insert(finding.requirement.clone());

@@ -99,7 +99,9 @@ fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
     for judged in report.cases {
         let text = match &judged.judgement.verdict {
             Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => reason.to_string(),
-            Verdict::HarnessError { message } | Verdict::UnexpectedConformance { message } => message.clone(),
+            Verdict::Unusable { message }
+            | Verdict::HarnessError { message }
+            | Verdict::UnexpectedConformance { message } => message.clone(),
             Verdict::Conforms | Verdict::Violates | Verdict::ExpectedViolation => continue,
         };
         reasons.entry((judged.judgement.verdict.name(), clean(&text))).or_default().push(&judged.case.id);

@@ -1,6 +1,7 @@
 //! What a consumer took: facts that its adapter tells or does not tell, and arrays that it refuses.
 
 use allocert_suite::applicability::Reason;
+use allocert_suite::observation::Outcome;
 use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, fixture, judge};
 use rstest::rstest;
@@ -48,6 +49,21 @@ fn after_a_refusal_a_case_shows_nothing() {
     assert_eq!(judgement.verdict, Verdict::NotApplicable { reason: Reason::Refused { step: 3, operation, message } });
     let told = judged(steps, |recorder| recorder.step(&[], json!({})).step(&[], json!({"uniform": 7})));
     assert_eq!(requirements(&told), ["CAI-CONSUME-51"], "without the refusal it would have");
+}
+
+#[test]
+fn without_an_adapter_nothing_is_shown_of_the_library() {
+    let steps = "  - do: {inspect: {on: p}}\n    expect: {CAI-CONSUME-51: {returns: {uniform: {is: 5}}}}\n";
+    let judgement = judged(steps, |mut recorder| {
+        recorder.seen.steps[1].outcome = Outcome::Raised(error("RuntimeError", None, "no licence"));
+        recorder.step(&[], json!({"uniform": 7}))
+    });
+    assert!(judgement.findings.is_empty(), "{:?}", judgement.findings);
+    let Verdict::Unusable { message } = judgement.verdict else { panic!("{:?}", judgement.verdict) };
+    insta::assert_snapshot!(
+        message,
+        @"the subject's adapter could not be made: its class, called without arguments, raised RuntimeError: no licence; what the library cannot do, the methods decline"
+    );
 }
 
 #[rstest]

@@ -151,6 +151,9 @@ fn judgement(verdict: Verdict) -> Judgement {
 #[case::violates(&[Verdict::Conforms, Verdict::Violates], 1)]
 #[case::violates_and_breaks(&[Verdict::HarnessError { message: String::new() }, Verdict::Violates], 1)]
 #[case::breaks(&[Verdict::Conforms, Verdict::HarnessError { message: String::new() }], 3)]
+#[case::unusable(&[Verdict::Conforms, Verdict::Unusable { message: String::new() }], 2)]
+#[case::violates_and_unusable(&[Verdict::Unusable { message: String::new() }, Verdict::Violates], 1)]
+#[case::breaks_and_unusable(&[Verdict::HarnessError { message: String::new() }, Verdict::Unusable { message: String::new() }], 3)]
 #[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {
     let judgements: Vec<Judgement> = verdicts.iter().cloned().map(judgement).collect();
