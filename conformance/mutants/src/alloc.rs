@@ -1,7 +1,5 @@
 //! Wrong device memory.
 
-use std::thread::{self, ThreadId};
-
 use allocert_abi::emm::{KIND_PINNED, Memory, Status};
 use allocert_cuda::{Span, Stream};
 
@@ -156,29 +154,6 @@ impl Mutation for Scribbler {
 
     fn reset(&self, base: &Base) -> Answer {
         self.live.clear();
-        base.reset()
-    }
-}
-
-/// Serves the thread that came first, and gives all others one and the same block.
-#[derive(Default)]
-pub(crate) struct OneThread {
-    first: Cell<Option<ThreadId>>,
-    shared: Cell<Option<Memory>>,
-}
-
-impl Mutation for OneThread {
-    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
-        let memory = base.memalloc(size_bytes)?;
-        if *self.first.lock().get_or_insert(thread::current().id()) == thread::current().id() {
-            return Ok(memory);
-        }
-        let shared = *self.shared.lock().get_or_insert(memory);
-        Ok(Memory { device_pointer: shared.device_pointer, ..memory })
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.shared.lock().take();
         base.reset()
     }
 }

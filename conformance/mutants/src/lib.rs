@@ -19,6 +19,7 @@ mod oom;
 mod pin;
 mod release;
 mod reset;
+mod threads;
 mod version;
 mod zero;
 
@@ -35,7 +36,8 @@ allocert_abi::export_emm_plugin! {
     mutant_first_device => Mutant<alloc::FirstDevice>,
     mutant_promises => Mutant<alloc::Promises>,
     mutant_scribbler => Mutant<alloc::Scribbler>,
-    mutant_one_thread => Mutant<alloc::OneThread>,
+    mutant_one_thread => Mutant<threads::OneThread>,
+    mutant_grows_unlocked => Mutant<threads::GrowsUnlocked>,
     mutant_clears_late => Mutant<alloc::ClearsLate>,
     mutant_late_start => Mutant<alloc::LateStart>,
     mutant_leaks_on_release => Mutant<release::LeaksOnRelease>,

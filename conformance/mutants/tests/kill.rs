@@ -83,7 +83,7 @@ fn examine(symbol: &str, more: &[&str]) -> Found {
     let out = folder.path().join("run.jsonl");
     let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
     let mut program = Command::new(product("allocert"));
-    program.args(["run", "emm", &subject, "--timeout", "20", "--jobs", "1"]).args(more).arg("--out").arg(&out);
+    program.args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"]).args(more).arg("--out").arg(&out);
     let output = program.output().expect("the program was found above");
     let file = File::open(&out).unwrap_or_else(|error| {
         panic!("{symbol}: no run file ({error}), {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
