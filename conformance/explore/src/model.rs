@@ -31,7 +31,7 @@ pub struct Machine {
 impl Machine {
     pub(crate) fn settings(self) -> DriverSettings {
         let devices = (self.devices > 1).then_some(self.devices);
-        DriverSettings { devices, memory_bytes: Some(self.memory_bytes), version: None }
+        DriverSettings { devices, memory_bytes: Some(self.memory_bytes), version: None, peer_access: None }
     }
 }
 

@@ -292,10 +292,11 @@ fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
         return None;
     }
     let settings = &case.driver;
-    let because = match (settings.memory_bytes, settings.version) {
-        (Some(_), _) => "the case chooses the memory of the device",
-        (None, Some(_)) => "the case chooses the version of the driver",
-        (None, None) => {
+    let because = match (settings.memory_bytes, settings.version, settings.peer_access) {
+        (Some(_), _, _) => "the case chooses the memory of the device",
+        (None, Some(_), _) => "the case chooses the version of the driver",
+        (None, None, Some(_)) => "the case chooses which devices reach each other",
+        (None, None, None) => {
             let needed = settings.devices.filter(|needed| *needed > offer.devices)?;
             return Some(Applicability::NotObserved(Reason::TooFewDevices { needed, found: offer.devices }));
         }

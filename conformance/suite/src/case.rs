@@ -149,6 +149,9 @@ pub struct DriverSettings {
     /// As `cuDriverGetVersion` reports it: 13000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
+    /// Whether devices reach each other's memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_access: Option<bool>,
 }
 
 impl DriverSettings {
@@ -254,6 +257,9 @@ pub struct Calls {
     pub at_most: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_order: Vec<String>,
+    /// Function to the one that undoes it: as many calls of this as of the other that succeeded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub balanced: BTreeMap<String, String>,
     /// Plugin method to what holds of each of its calls, of which there is at least one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub with: BTreeMap<String, BTreeMap<String, Predicate>>,

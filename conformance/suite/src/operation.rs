@@ -15,7 +15,7 @@ use crate::case::Kind;
 use crate::plugin::Method;
 
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
-pub use host::{HostObject, PluginBase, PluginShape, PointerType};
+pub use host::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
 pub use names::Noun;
 pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
 
@@ -240,6 +240,19 @@ pub enum Operation {
         r#as: String,
     },
     HostSynchronize {},
+    ForeignHandle(ForeignHandle),
+    OpenHandle {
+        handle: String,
+        r#as: String,
+    },
+    CloseHandle {
+        handle: String,
+    },
+    HandleBlock {
+        handle: String,
+        #[serde(default)]
+        raising: bool,
+    },
     // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
     Instantiate {
         r#as: String,

@@ -156,9 +156,10 @@ fn check_facts(facts: &BTreeMap<String, Predicate>, line: usize, document: &Docu
 }
 
 fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
-    let Calls { none_of, count, at_least, at_most, in_order, with, since } = calls;
+    let Calls { none_of, count, at_least, at_most, in_order, balanced, with, since } = calls;
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
-    let mut names = none_of.iter().chain(in_order).chain(counted).peekable();
+    let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
+    let mut names = none_of.iter().chain(in_order).chain(counted).chain(paired).peekable();
     if names.peek().is_none() && with.is_empty() {
         return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }

@@ -374,10 +374,13 @@ impl Driver {
 
     /// `cuCtxEnablePeerAccess`.
     pub fn enable_peer(&mut self, caller: &Caller, peer: u64, flags: u32) -> Result {
-        let peer_device = self.named(peer)?.device;
+        let (peer_device, reachable) = (self.named(peer)?.device, self.settings.peer_access);
         let context = self.context_or_current(caller, 0)?;
         if flags != 0 || context.device == peer_device {
             return Err(CudaError::INVALID_VALUE);
+        }
+        if !reachable {
+            return Err(CudaError::PEER_ACCESS_UNSUPPORTED);
         }
         if context.peers.contains(&peer) {
             return Err(CudaError::PEER_ACCESS_ALREADY_ENABLED);

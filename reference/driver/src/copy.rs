@@ -69,10 +69,19 @@ pub(crate) enum Memory {
 const PIECE_BYTES: u64 = 64 << 10;
 
 impl Driver {
-    /// `cuMemcpy*`: waits for the copy, except from device to device.
+    /// `cuMemcpy*`: waits for the copy, except from device to device. Between two devices it is work of both, as measured: the legacy streams
+    /// of both are busy with it, and to close or free either end waits for it.
     pub fn copy(&mut self, caller: &Caller, to: Plane, from: Plane, width: u64, rows: u64) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows)? else { return Ok(()) };
+        let far = self.far_ends(stream, [to.address, from.address]);
+        let mut earlier = None;
+        for end in &far {
+            earlier = Some(self.enqueue(*end, Work::Wait, earlier)?);
+        }
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, earlier)? else { return Ok(()) };
+        for end in far {
+            self.enqueue(end, Work::Wait, Some(operation))?;
+        }
         if memory == (Memory::Device, Memory::Device) { Ok(()) } else { self.wait(stream, operation) }
     }
 
@@ -87,7 +96,7 @@ impl Driver {
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows)? else { return Ok(()) };
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, None)? else { return Ok(()) };
         if memory.0 == Memory::Pageable { self.wait(stream, operation) } else { Ok(()) }
     }
 
@@ -108,6 +117,7 @@ impl Driver {
         from: Plane,
         width: u64,
         rows: u64,
+        also: Option<u64>,
     ) -> Result<Option<(u64, (Memory, Memory))>> {
         if width == 0 || rows == 0 {
             return Ok(None);
@@ -119,8 +129,23 @@ impl Driver {
         } else {
             Source::Later(from)
         };
-        let operation = self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), None)?;
+        let operation = self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), also)?;
         Ok(Some((operation, memory)))
+    }
+
+    /// Of a copy from device to device the legacy streams of the contexts whose memory lies on other devices than the stream's.
+    fn far_ends(&self, stream: u64, addresses: [u64; 2]) -> Vec<u64> {
+        if addresses.iter().any(|address| self.device_of(*address).is_none()) {
+            return Vec::new();
+        }
+        let near = self.streams.get(stream).ok().and_then(|stream| self.contexts.get(stream.context).ok());
+        let legacy = |address: u64| {
+            let device = self.device_of(address).filter(|device| near.is_some_and(|near| near.device != *device))?;
+            let space = &self.devices[device].space;
+            let owner = space.block(space.find(address)?).context;
+            self.contexts.get(owner).ok().map(|context| context.legacy)
+        };
+        addresses.into_iter().filter_map(legacy).collect()
     }
 
     /// What lies at the range; an error if it is neither wholly inside one allocation nor wholly outside the driver's addresses.

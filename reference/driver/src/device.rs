@@ -150,6 +150,7 @@ impl Driver {
 
     /// `cuDeviceCanAccessPeer`.
     pub fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool> {
-        Ok(self.device(device)? != self.device(peer)?)
+        let (device, peer) = (self.device(device)?, self.device(peer)?);
+        Ok(device != peer && self.settings.peer_access)
     }
 }

@@ -35,6 +35,7 @@ struct Export {
     process: u32,
     descriptor: i32,
     size: u64,
+    device: u32,
 }
 
 impl Export {
@@ -45,6 +46,7 @@ impl Export {
         handle[16..20].copy_from_slice(&self.process.to_le_bytes());
         handle[20..24].copy_from_slice(&self.descriptor.to_le_bytes());
         handle[24..32].copy_from_slice(&self.size.to_le_bytes());
+        handle[32..36].copy_from_slice(&self.device.to_le_bytes());
         handle
     }
 
@@ -56,6 +58,7 @@ impl Export {
             process: half(16),
             descriptor: half(20) as i32,
             size: word(24),
+            device: half(32),
         })
     }
 }
@@ -76,12 +79,13 @@ impl Driver {
             shared.file.read_exact_at(&mut handle, 0).map_err(|_| CudaError::OPERATING_SYSTEM)?;
             return Ok(handle);
         }
-        let (shared, handle) = share(&block.bytes, block.size).ok_or(CudaError::OUT_OF_MEMORY)?;
+        let (shared, handle) = share(&block.bytes, block.size, device as u32).ok_or(CudaError::OUT_OF_MEMORY)?;
         block.bytes = Bytes::Shared(Arc::new(shared));
         Ok(handle)
     }
 
-    /// `cuIpcOpenMemHandle`. Opening twice gives the same address; each opening must be closed.
+    /// `cuIpcOpenMemHandle`. Opening twice gives the same address; each opening must be closed. Memory of another device takes peer
+    /// access, which the one flag enables.
     pub fn ipc_open(&mut self, caller: &Caller, handle: &IpcHandle, flags: u32) -> Result<DevicePtr> {
         let context = self.current(caller)?;
         let export = Export::decode(handle).filter(|_| flags == LAZY_PEER_ACCESS).ok_or(CudaError::INVALID_VALUE)?;
@@ -89,6 +93,9 @@ impl Driver {
             return Err(CudaError::INVALID_CONTEXT);
         }
         let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
+        if export.device as usize != device && !self.settings.peer_access {
+            return Err(CudaError::PEER_ACCESS_UNSUPPORTED);
+        }
         if let Some(address) = self.open_again(device, export.nonce) {
             return Ok(address);
         }
@@ -133,11 +140,12 @@ impl Driver {
     }
 }
 
-fn share(bytes: &Bytes, size: u64) -> Option<(SharedBytes, IpcHandle)> {
+fn share(bytes: &Bytes, size: u64, device: u32) -> Option<(SharedBytes, IpcHandle)> {
     let descriptor = rustix::fs::memfd_create("allocert-ipc", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let file = File::from(descriptor);
     file.set_len(DATA_OFFSET + size).ok()?;
-    let handle = Export { nonce: nonce(), process: std::process::id(), descriptor: file.as_raw_fd(), size }.encode();
+    let handle =
+        Export { nonce: nonce(), process: std::process::id(), descriptor: file.as_raw_fd(), size, device }.encode();
     file.write_all_at(&handle, 0).ok()?;
     let shared = SharedBytes { file, data_offset: DATA_OFFSET };
     shared.adopt(bytes).ok()?;

@@ -13,13 +13,21 @@ pub struct Settings {
     pub memory_bytes: u64,
     /// `ALLOCERT_DRIVER_VERSION`, as `cuDriverGetVersion` answers; default 13000.
     pub driver_version: i32,
+    /// `ALLOCERT_PEER_ACCESS`, whether devices reach each other's memory, 0 or 1; default 1.
+    pub peer_access: bool,
     /// `ALLOCERT_FAULTS`, see [`FaultPlan`]; default none.
     pub faults: FaultPlan,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { devices: 1, memory_bytes: 16 << 30, driver_version: 13000, faults: FaultPlan::default() }
+        Self {
+            devices: 1,
+            memory_bytes: 16 << 30,
+            driver_version: 13000,
+            peer_access: true,
+            faults: FaultPlan::default(),
+        }
     }
 }
 
@@ -31,6 +39,8 @@ pub enum BadSetting {
     MemoryBytes(String),
     #[error("ALLOCERT_DRIVER_VERSION={0}: expected a CUDA version from 11000 to 19990, e.g. 13000")]
     DriverVersion(String),
+    #[error("ALLOCERT_PEER_ACCESS={0}: expected 0 or 1")]
+    PeerAccess(String),
     #[error("ALLOCERT_FAULTS: {0}")]
     Faults(#[from] BadFault),
 }
@@ -50,6 +60,13 @@ impl Settings {
         if let Some(text) = value("ALLOCERT_DRIVER_VERSION") {
             let version = text.parse().ok().filter(|version| (11000..20000).contains(version));
             settings.driver_version = version.ok_or(BadSetting::DriverVersion(text))?;
+        }
+        if let Some(text) = value("ALLOCERT_PEER_ACCESS") {
+            settings.peer_access = match text.as_str() {
+                "0" => false,
+                "1" => true,
+                _ => return Err(BadSetting::PeerAccess(text)),
+            };
         }
         if let Some(text) = value("ALLOCERT_FAULTS") {
             settings.faults = FaultPlan::parse(&text)?;
@@ -101,6 +118,7 @@ mod tests {
         "13.0",
         "ALLOCERT_DRIVER_VERSION=13.0: expected a CUDA version from 11000 to 19990, e.g. 13000"
     )]
+    #[case("ALLOCERT_PEER_ACCESS", "no", "ALLOCERT_PEER_ACCESS=no: expected 0 or 1")]
     #[case(
         "ALLOCERT_FAULTS",
         "cuMemAlloc@1=2",

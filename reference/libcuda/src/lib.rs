@@ -31,7 +31,7 @@
 //! # Settings
 //!
 //! They are read from the environment at first use: `ALLOCERT_DEVICES`, `ALLOCERT_MEMORY_BYTES`, `ALLOCERT_DRIVER_VERSION`,
-//! `ALLOCERT_FAULTS` (see `allocert_driver::Settings`) and `ALLOCERT_TRACE`, the path of a trace ring file.
+//! `ALLOCERT_PEER_ACCESS`, `ALLOCERT_FAULTS` (see `allocert_driver::Settings`) and `ALLOCERT_TRACE`, the path of a trace ring file.
 #![expect(unsafe_code, reason = "the C border: exported symbols, the caller's pointers, mapped memory")]
 
 mod api;

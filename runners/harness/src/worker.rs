@@ -31,8 +31,8 @@ const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 const OUTPUT_PATIENCE: Duration = Duration::from_millis(200);
 
 /// A case chooses these. What the user has set for programs of theirs must not be found by the first call of a subject.
-const DRIVER_SETTINGS: [&str; 4] =
-    ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_FAULTS"];
+const DRIVER_SETTINGS: [&str; 5] =
+    ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_PEER_ACCESS", "ALLOCERT_FAULTS"];
 
 /// How to start a worker; the socket's path is appended.
 #[derive(Debug, Clone)]

@@ -135,7 +135,13 @@ fn a_destroyed_trace_costs_its_worker_and_no_other_case() {
 fn the_drivers_settings_are_a_cases_to_choose() {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", "the_drivers_settings_reach_no_worker", "--ignored"]);
-    for name in ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_FAULTS"] {
+    for name in [
+        "ALLOCERT_DEVICES",
+        "ALLOCERT_MEMORY_BYTES",
+        "ALLOCERT_DRIVER_VERSION",
+        "ALLOCERT_PEER_ACCESS",
+        "ALLOCERT_FAULTS",
+    ] {
         command.env(name, "rubbish");
     }
     let output = command.output().expect("this test again");

@@ -102,6 +102,7 @@ fn set_environment(settings: &DriverSettings) {
         ("ALLOCERT_DEVICES", text(settings.devices.map(Into::into))),
         ("ALLOCERT_MEMORY_BYTES", text(settings.memory_bytes)),
         ("ALLOCERT_DRIVER_VERSION", text(settings.version.map(Into::into))),
+        ("ALLOCERT_PEER_ACCESS", text(settings.peer_access.map(Into::into))),
     ] {
         // Empty means the default to the driver, whatever the harness was started with.
         set_variable(name, &value.unwrap_or_default());

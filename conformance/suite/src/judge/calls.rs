@@ -135,6 +135,7 @@ fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Co
         }
     }
     complaints.extend(disorder(&entries, &wanted.in_order));
+    complaints.extend(wanted.balanced.iter().filter_map(|(done, undone)| imbalance(&entries, done, undone)));
     for (name, facts) in &wanted.with {
         complaints.extend(misgiven(scene, &entries, name, facts));
     }
@@ -148,6 +149,22 @@ fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Entry<'_>]) -> Co
     };
     let events = found.iter().take(WITNESS_LIMIT).map(|entry| witness(entry.event.seq, "called here")).collect();
     Complaint { expected, observed: times(found.len() as u64), events }
+}
+
+/// More or fewer calls of the function that undoes another than of this one.
+fn imbalance(entries: &[Entry<'_>], done: &str, undone: &str) -> Option<Complaint> {
+    let succeeded = |entry: &&Entry<'_>| call(entry.event).is_none_or(|call| call.result == Some(0));
+    let did: Vec<&Entry<'_>> = called(entries, done).into_iter().filter(succeeded).collect();
+    let undid = called(entries, undone);
+    if did.len() == undid.len() {
+        return None;
+    }
+    let shown = did.iter().map(|entry| (entry, "done here")).chain(undid.iter().map(|entry| (entry, "undone here")));
+    let mut events: Vec<Witness> =
+        shown.take(WITNESS_LIMIT).map(|(entry, role)| witness(entry.event.seq, role)).collect();
+    events.sort_by_key(|witness| witness.seq);
+    let expected = format!("{undone} as often as {done} succeeded: {}", times(did.len() as u64));
+    Some(Complaint { expected, observed: times(undid.len() as u64), events })
 }
 
 /// The first call of a sequence that does not follow its predecessor.

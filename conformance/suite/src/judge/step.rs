@@ -210,6 +210,7 @@ fn capability(operation: &Operation) -> Option<Need> {
         | Operation::HostIpcHandle { .. }
         | Operation::Pickle { .. }
         | Operation::PeerRead { .. } => Some(Need::Ipc),
+        Operation::ForeignHandle(_) => Some(Need::Peer),
         Operation::Memhostalloc { .. }
         | Operation::Mempin { .. }
         | Operation::PinnedArray { .. }

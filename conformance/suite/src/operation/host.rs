@@ -13,6 +13,21 @@ pub enum HostObject {
     Module,
 }
 
+/// Memory of a second process, and the handle that it makes for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForeignHandle {
+    pub size: u64,
+    /// What all of the memory holds.
+    pub byte: u8,
+    #[serde(default)]
+    pub device: u32,
+    /// Where it begins in its allocation. What lies before is not that byte.
+    #[serde(default)]
+    pub offset: u64,
+    pub r#as: String,
+}
+
 /// The plugin that a host under test is given, where it is not the faithful one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -45,12 +45,14 @@ impl Operation {
             Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
             Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
             Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => (r#as, Noun::Handle),
+            Self::ForeignHandle(foreign) => (&foreign.r#as, Noun::Handle),
             Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, Noun::Scope),
             Self::DeviceArray { r#as, .. }
             | Self::PinnedArray { r#as, .. }
             | Self::MappedArray { r#as, .. }
             | Self::ManagedArray { r#as, .. }
             | Self::ToDevice { r#as, .. }
+            | Self::OpenHandle { r#as, .. }
             | Self::Slice { r#as, .. } => (r#as, Noun::Array),
             Self::Instantiate { r#as } => (r#as, Noun::Adapter),
             Self::Array(array) => (&array.r#as, Noun::Array),
@@ -72,7 +74,11 @@ impl Operation {
         let (name, nouns): (&str, &[Noun]) = match self {
             Self::Mempin { buffer, .. } => (buffer, &[Noun::Buffer]),
             Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
-            Self::Pickle { handle } | Self::PeerRead { handle, .. } => (handle, &[Noun::Handle]),
+            Self::Pickle { handle }
+            | Self::PeerRead { handle, .. }
+            | Self::OpenHandle { handle, .. }
+            | Self::CloseHandle { handle }
+            | Self::HandleBlock { handle, .. } => (handle, &[Noun::Handle]),
             Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => (scope, &[Noun::Scope]),
             Self::Drop { name } => (name, &[]),
             Self::Free { name } => (name, &[Noun::Memory]),

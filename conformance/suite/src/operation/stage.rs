@@ -42,6 +42,10 @@ impl Operation {
             | Self::HostMemory { .. }
             | Self::HostObject { .. }
             | Self::HostSynchronize {}
+            | Self::ForeignHandle(_)
+            | Self::OpenHandle { .. }
+            | Self::CloseHandle { .. }
+            | Self::HandleBlock { .. }
             | Self::Close {} => &[Through::Host],
             Self::Instantiate { .. }
             | Self::Stream { .. }

@@ -33,6 +33,7 @@ fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
 #[case::two_devices_sim("needs: [two_devices]\n", offer(Flavor::Python, Driver::Sim, &[]), Run)]
 #[case::two_devices_real("needs: [two_devices]\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::TooFewDevices { needed: 2, found: 1 }))]
 #[case::settings_real("driver: {version: 12000}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::SoftwareDriverOnly { because: "the case chooses the version of the driver".into() }))]
+#[case::peers_real("driver: {peer_access: false}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::SoftwareDriverOnly { because: "the case chooses which devices reach each other".into() }))]
 #[case::memory_real("driver: {memory_bytes: 4194304}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::SoftwareDriverOnly { because: "the case chooses the memory of the device".into() }))]
 #[case::devices_real("driver: {devices: 2}\n", offer(Flavor::Python, Driver::Real, &[]), NotObserved(Reason::TooFewDevices { needed: 2, found: 1 }))]
 #[case::enough_devices_real("driver: {devices: 2}\n", Offer { devices: 2, ..offer(Flavor::Python, Driver::Real, &[]) }, Run)]

@@ -23,6 +23,22 @@ fn a_window_is_counted(#[case] calls: &str, #[case] broken: bool) {
     assert_eq!(recorder.found() == ["EMM-T-01"], broken, "{:?}", recorder.judged());
 }
 
+#[rstest]
+#[case::closed(&[0], &[0], false)]
+#[case::left_open(&[0], &[], true)]
+#[case::closed_twice(&[0], &[0, 1], true)]
+#[case::never_opened(&[1], &[], false)]
+#[case::closed_unopened(&[1], &[1], true)]
+fn what_succeeds_is_undone_once(#[case] opened: &[i32], #[case] closed: &[i32], #[case] broken: bool) {
+    let opened = opened.iter().map(|result| call(Function::cuIpcOpenMemHandle_v2, &[], &[], *result));
+    let closed = closed.iter().map(|result| call(Function::cuIpcCloseMemHandle, &[0x2000], &[], *result));
+    let made: Vec<_> = opened.chain(closed).chain([alloc(0x1000, 64)]).collect();
+    let balanced = "{EMM-T-01: {calls: {balanced: {cuIpcOpenMemHandle: cuIpcCloseMemHandle}}}}";
+    let recorder = Recorder::new(memalloc(balanced));
+    let recorder = recorder.step(&made, memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({})).rest();
+    assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken, "{:?}", recorder.judged());
+}
+
 #[test]
 fn the_harness_and_its_peers_are_not_blamed() {
     let case = memalloc("{EMM-T-01: {calls: {none_of: [cuMemcpyDtoH, cuMemsetD8]}}}");

@@ -1,6 +1,6 @@
 //! Exported memory. What happens between two processes is tested through the C border.
 
-use allocert_driver::{CudaError, UNINITIALISED};
+use allocert_driver::{CudaError, Settings, UNINITIALISED};
 use rstest::rstest;
 
 use crate::machine::Machine;
@@ -28,4 +28,23 @@ fn exporting_keeps_the_bytes_and_gives_one_handle_for_the_whole_allocation() {
 fn nonsense_handles_are_refused(#[case] handle: [u8; 64], #[case] flags: u32) {
     let mut machine = Machine::new();
     assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, flags)), Err(CudaError::INVALID_VALUE));
+}
+
+#[rstest]
+#[case(true, CudaError::INVALID_VALUE)] // there is no such process
+#[case(false, CudaError::PEER_ACCESS_UNSUPPORTED)]
+#[cfg_attr(miri, ignore = "needs memfd_create")]
+fn memory_of_another_device_takes_peer_access(#[case] peer_access: bool, #[case] refused: CudaError) {
+    let mut machine = Machine::with(Settings { devices: 2, peer_access, ..Settings::default() });
+    let data = machine.alloc(4096);
+    let mut handle = machine.call(|driver, caller| driver.ipc_export(caller, data)).expect("exported");
+    handle[16..20].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, 1)), Err(CudaError::INVALID_VALUE));
+    let other = machine.retain(1);
+    assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, 1)), Err(refused));
+    assert_eq!(machine.driver.can_access_peer(0, 1), Ok(peer_access));
+    let own = machine.context;
+    let enabled = machine.call(|driver, caller| driver.enable_peer(caller, own, 0));
+    assert_eq!(enabled, if peer_access { Ok(()) } else { Err(CudaError::PEER_ACCESS_UNSUPPORTED) });
+    assert_ne!(own, other);
 }

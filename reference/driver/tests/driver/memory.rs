@@ -45,6 +45,22 @@ fn devices_have_their_own_memory_and_addresses() {
 }
 
 #[test]
+fn a_copy_between_devices_is_work_of_both() {
+    let mut machine = Machine::with(Settings { devices: 2, ..Settings::default() });
+    let near = machine.alloc(16);
+    machine.retain(1);
+    let far = machine.alloc(16);
+    machine.fill(far, 7, 16, StreamHandle::LEGACY);
+    machine.retain(0);
+    machine
+        .call(|driver, caller| driver.copy(caller, Plane::row(near.0), Plane::row(far.0), 16, 1))
+        .expect("queued behind the fill");
+    machine.free(far).expect("freed after the copy");
+    assert_eq!(machine.read_device(near, 16), [7; 16]);
+    assert_eq!(machine.driver.take_misuses(), []);
+}
+
+#[test]
 fn registered_memory_is_known_until_it_is_unregistered() {
     let mut machine = Machine::new();
     let register = |machine: &mut Machine| machine.call(|driver, caller| driver.host_register(caller, PAGEABLE, 64, 0));

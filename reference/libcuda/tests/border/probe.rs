@@ -61,6 +61,7 @@ pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
     let output = probe
         .env("LD_LIBRARY_PATH", directory.path())
         .env("ALLOCERT_FAULTS", FAULTS)
+        .env("ALLOCERT_DEVICES", "2")
         .envs(variables.iter().copied())
         .output()
         .expect("the probe starts");

@@ -17,6 +17,7 @@ fn a_setting_shows(#[case] variable: &str, #[case] value: &str, #[case] expected
 #[case("ALLOCERT_DEVICES", "many")]
 #[case("ALLOCERT_MEMORY_BYTES", "1")]
 #[case("ALLOCERT_DRIVER_VERSION", "thirteen")]
+#[case("ALLOCERT_PEER_ACCESS", "maybe")]
 #[case("ALLOCERT_FAULTS", "cuMemAlloc_v2")]
 fn a_bad_setting_is_named_once_and_fails_init(#[case] variable: &str, #[case] value: &str) {
     let output = play("init", &[(variable, value)]);

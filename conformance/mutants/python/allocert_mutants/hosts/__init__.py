@@ -8,7 +8,7 @@ import os
 
 from numba import cuda
 
-from . import asking, lifetime, registering, repairs, serving  # noqa: F401 - they register their mutants
+from . import asking, handles, lifetime, registering, repairs, serving  # noqa: F401 - they register their mutants
 from .registry import MUTANTS
 
 _IMPORTED_IN = os.getpid()

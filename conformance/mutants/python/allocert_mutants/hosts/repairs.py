@@ -1,5 +1,6 @@
 """numba-cuda without the violations that it is known for, so that a mutant is found out for its own fault alone."""
 
+import contextlib
 import ctypes
 import functools
 import importlib
@@ -18,7 +19,7 @@ HostOnly = numba_driver.HostOnlyCUDAMemoryManager
 
 
 def apply(host):
-    for repair in (_registration, _pointers, _mapped, _pinned, _empty, _closing):
+    for repair in (_registration, _pointers, _mapped, _pinned, _empty, _closing, _contexts, _handles):
         repair(host)
 
 
@@ -145,3 +146,43 @@ def _closing(_host):
             driver.cuDevicePrimaryCtxReset(self.id)
 
     Device.reset = reset
+
+
+def _contexts(_host):
+    """The context that was current stays so when another device is first asked for its own."""
+
+    @around(Device, "get_primary_context")
+    def get_primary_context(original, self):
+        before = driver.cuCtxGetCurrent()
+        context = original(self)
+        if int(before) and int(driver.cuCtxGetCurrent()) != int(before):
+            driver.cuCtxPushCurrent(before)
+        return context
+
+
+def _handles(host):
+    """A handle is closed whatever happens between opening and closing it."""
+
+    def open_staged(self, context):
+        source = cuda.gpus[numba_driver.Device.from_identity(self.source_info).id]
+        direct = numba_driver._CudaIpcImpl(self.parent)
+        with source:
+            opened = direct.open(host.current_context())
+        try:
+            staged = context.memalloc(self.size)
+            numba_driver.device_to_device(staged, opened, self.size)
+            return staged
+        finally:
+            with source:
+                direct.close()
+
+    @contextlib.contextmanager
+    def open_ipc_array(*args, **kwargs):
+        block = cuda.open_ipc_array(*args, **kwargs)
+        try:
+            yield block.__enter__()
+        finally:
+            block.__exit__(None, None, None)
+
+    numba_driver._StagedIpcImpl.open = open_staged
+    host.open_ipc_array = open_ipc_array

@@ -19,7 +19,12 @@ _HOST = 1
 _WRITE_COMBINED = 4
 
 #: The environment variable of each driver setting that a case may change.
-SETTINGS = {"devices": "ALLOCERT_DEVICES", "memory_bytes": "ALLOCERT_MEMORY_BYTES", "version": "ALLOCERT_DRIVER_VERSION"}
+SETTINGS = {
+    "devices": "ALLOCERT_DEVICES",
+    "memory_bytes": "ALLOCERT_MEMORY_BYTES",
+    "version": "ALLOCERT_DRIVER_VERSION",
+    "peer_access": "ALLOCERT_PEER_ACCESS",
+}
 
 
 class Driver:
@@ -72,7 +77,8 @@ class Driver:
         """A driver as at process start, with these settings of a case."""
         for name, variable in SETTINGS.items():
             # Empty means the default to the driver, whatever the harness was started with.
-            os.environ[variable] = str(settings.get(name) or "")
+            chosen = settings.get(name)
+            os.environ[variable] = "" if chosen is None else str(int(chosen))
         code = self._restart()
         if code != 0:
             raise DriverError("allocert_driver_restart", code)

@@ -165,6 +165,13 @@ def handle_bytes(handle):
         return None
 
 
+def driver_handle(raw):
+    """A CUipcMemHandle of these 64 bytes."""
+    handle = numba_driver.binding.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), raw, HANDLE_BYTES)
+    return handle
+
+
 def array(value):
     """The array facts: of a device array, or of a NumPy array over pinned, mapped or managed memory."""
     device = read(value, "device_ctypes_pointer")

@@ -4,8 +4,6 @@ import contextlib
 import ctypes
 import weakref
 
-from numba.cuda.cudadrv.driver import binding
-
 from ...peek import read
 from ...text import bounded, type_name
 from .. import facts
@@ -81,11 +79,10 @@ class _Recording:
         size = read(memory_pointer, "size")
         with self._called("get_ipc_handle", pointer=pointer, size_bytes=facts.plain(size)) as call:
             start = memory.base(self._driver, pointer)
-            handle = binding.CUipcMemHandle()
             raw = memory.ipc_handle(self._driver, start)
-            ctypes.memmove(handle.getPtr(), raw, len(raw))
             call["handle"] = raw.hex()
             identity = self.context.device.get_device_identity()
+            handle = facts.driver_handle(raw)
             return self._host.IpcHandle(memory_pointer, handle, size, identity, offset=pointer - start)
 
     def reset(self):

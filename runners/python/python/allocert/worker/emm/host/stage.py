@@ -7,7 +7,7 @@ from numba.cuda.cudadrv import driver as numba_driver
 from ...peek import read
 from .. import facts
 from ..stage import Stage
-from . import operations, plugin  # noqa: F401 - operations register themselves
+from . import foreign, operations, plugin  # noqa: F401 - operations register themselves
 from .journal import Journal
 
 
