@@ -5,7 +5,8 @@ use std::{fs::File, io, os::unix::fs::FileExt, sync::Arc};
 /// What uninitialised device memory reads as.
 pub const UNINITIALISED: u8 = 0xdb;
 
-const CHUNK_BYTES: usize = 64 << 10;
+/// A pool is handed out in small blocks: what is written first of a larger piece is mostly not needed.
+const CHUNK_BYTES: usize = 8 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Bytes {
