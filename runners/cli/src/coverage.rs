@@ -12,7 +12,7 @@ use crate::{interface, profile, terminal};
 
 pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Failure> {
     let sides = interface::sides(word)?;
-    let mut suite = Suite::load()?;
+    let mut suite = Suite::of(&sides)?;
     if let (Some(name), Some(side)) = (profile, sides.first()) {
         let profile = profile::of(&suite.catalogue, side.interface(), Some(name))?;
         suite.catalogue.choose(profile);

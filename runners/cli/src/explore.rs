@@ -35,7 +35,7 @@ pub(crate) fn explore(arguments: &Explore) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(message));
     }
     let subject = Subject::parse(&arguments.subject, Side::Emm).map_err(Failure::usage)?;
-    let mut suite = Suite::load()?;
+    let mut suite = Suite::of(&[])?;
     let profile = profile::of(&suite.catalogue, Side::Emm.interface(), None)?;
     suite.catalogue.choose(profile);
     let shelf = Shelf::open(&arguments.out)?;

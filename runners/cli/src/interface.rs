@@ -5,16 +5,18 @@ use allocert_suite::{Interface, Side};
 use crate::failure::Failure;
 use crate::suite::Suite;
 
+/// The side that `word` names.
+pub(crate) fn named(word: &str) -> Result<Side, Failure> {
+    Side::by_name(word).ok_or_else(|| unknown(word, Side::ALL.map(Side::name).as_slice()))
+}
+
 /// The side that `word` names, if there is something to certify it by.
 pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
-    let Some(side) = Side::by_name(word) else {
-        return Err(unknown(word, Side::ALL.map(Side::name).as_slice()));
-    };
-    if suite.cases_of(side).next().is_some() {
+    let side = named(word)?;
+    if suite.certifies(side) {
         return Ok(side);
     }
-    let there: Vec<&str> =
-        Side::ALL.into_iter().filter(|side| suite.cases_of(*side).next().is_some()).map(Side::name).collect();
+    let there: Vec<&str> = Side::ALL.into_iter().filter(|side| suite.certifies(*side)).map(Side::name).collect();
     let message = format!(
         "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
         if there.len() == 1 { "is" } else { "are" },

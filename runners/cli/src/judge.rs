@@ -16,7 +16,7 @@ use crate::profile;
 use crate::suite::Suite;
 
 pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
-    let mut suite = Suite::load()?;
+    let mut suite = Suite::of(&[])?;
     let path = arguments.run.display().to_string();
     let file = File::open(&arguments.run)
         .map_err(|error| Failure::usage(format!("cannot read the run file {path}: {error}")))?;

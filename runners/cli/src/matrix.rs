@@ -33,7 +33,7 @@ pub(crate) fn matrix(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.interface != Interface::Cai.name() {
         return Err(Failure::usage(format!("`{}` has no matrix; cai has one", arguments.interface)));
     }
-    let (patterns, suite) = (patterns(arguments.filter.as_deref())?, Suite::load()?);
+    let (patterns, suite) = (patterns(arguments.filter.as_deref())?, Suite::of(&[])?);
     let files = [&arguments.html, &arguments.markdown, &arguments.out];
     let [html, markdown, out] = files.map(|path| path.as_ref().map(Output::create).transpose());
     let (html, markdown, out) = (html?, markdown?, out?);

@@ -32,7 +32,10 @@ const SAME_WISH: Duration = Duration::from_millis(500);
 const PYTHON: &str = "ALLOCERT_PYTHON";
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    let mut suite = if arguments.fixtures.is_empty() { Suite::load()? } else { Suite::read(&arguments.fixtures)? };
+    let mut suite = match arguments.fixtures.as_slice() {
+        [] => Suite::of(&[interface::named(&arguments.interface)?])?,
+        paths => Suite::read(paths)?,
+    };
     let side = interface::side(&arguments.interface, &suite)?;
     if arguments.faults.is_some() {
         sweep::check(side)?;

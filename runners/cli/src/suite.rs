@@ -19,18 +19,30 @@ pub(crate) struct Suite {
 impl Suite {
     /// What this program was built with.
     pub(crate) fn load() -> Result<Self, Failure> {
-        Self::plan(allocert_fixtures::files().iter().map(|file| (file.path.to_owned(), file.text.to_owned())).collect())
+        Self::of(&Side::ALL)
+    }
+
+    /// What this program was built with, and the cases of these sides alone: to plan all takes longer than a native run.
+    pub(crate) fn of(sides: &[Side]) -> Result<Self, Failure> {
+        let files = allocert_fixtures::files().iter().map(|file| (file.path.to_owned(), file.text.to_owned()));
+        Self::plan(files.collect(), |path| side_of(path).is_some_and(|side| sides.contains(&side)))
     }
 
     /// The fixtures below these paths.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        Self::plan(fixtures::read(paths)?)
+        Self::plan(fixtures::read(paths)?, |_| true)
     }
 
-    fn plan(files: Vec<(String, String)>) -> Result<Self, Failure> {
+    fn plan(files: Vec<(String, String)>, takes: impl Fn(&str) -> bool) -> Result<Self, Failure> {
         let catalogue = Catalogue::embedded()?;
-        let cases = fixture::plan(files.iter().map(|(path, text)| (path.as_str(), text.as_str())), &catalogue)?;
+        let taken = files.iter().filter(|(path, _)| takes(path));
+        let cases = fixture::plan(taken.map(|(path, text)| (path.as_str(), text.as_str())), &catalogue)?;
         Ok(Self { catalogue, cases, files })
+    }
+
+    /// Whether there is anything to certify a side by, planned or not.
+    pub(crate) fn certifies(&self, side: Side) -> bool {
+        self.cases_of(side).next().is_some() || self.files.iter().any(|(path, _)| side_of(path) == Some(side))
     }
 
     pub(crate) fn fixtures(&self) -> usize {
@@ -49,4 +61,9 @@ impl Suite {
             self.catalogue.iter().flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
         run::suite_hash(fixtures.chain(requirements).chain(versions))
     }
+}
+
+/// The side of a fixture that this program was built with.
+fn side_of(path: &str) -> Option<Side> {
+    Side::of_path(path.strip_prefix("cases/")?)
 }
