@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use allocert_suite::case::{Need, Step};
+use allocert_suite::case::{Name, Need, Step};
 use allocert_suite::operation::Operation;
+use smol_str::format_smolstr;
 
 use crate::model::{HUGE_SIZES, Kind, Manager, Memory, Model};
 use crate::random::Random;
@@ -272,8 +273,8 @@ fn churn(hand: &mut Hand<'_>) -> Option<Step> {
 }
 
 impl<'a> Hand<'a> {
-    fn name(&self, prefix: &str) -> String {
-        format!("{prefix}{}", self.next_name)
+    fn name(&self, prefix: &str) -> Name {
+        format_smolstr!("{prefix}{}", self.next_name)
     }
 
     fn is_full(&self) -> bool {
@@ -295,7 +296,7 @@ impl<'a> Hand<'a> {
     }
 
     /// A name that has bytes, and how many.
-    fn touchable(&mut self) -> Option<(String, u64)> {
+    fn touchable(&mut self) -> Option<(Name, u64)> {
         if self.random.once_in(12) {
             let buffer = self.random.pick(&self.model.buffers)?;
             return Some((buffer.name.clone(), buffer.size_bytes));

@@ -1,10 +1,9 @@
 //! What the model expects of a step, in the catalogue's words.
 
-use std::collections::BTreeMap;
-
-use allocert_suite::case::{Calls, Expectation, Kind};
+use allocert_suite::case::{Calls, Expectation, Expectations, Kind};
 use allocert_suite::predicate::{Predicate, Test};
 use serde_json::Value;
+use smol_str::SmolStr;
 
 /// Calls that give memory back or wait: a scope promises that a release makes none of them.
 pub(crate) const DEVICE_FREES: &[&str] = &["cuMemFree", "cuMemRelease", "cuCtxSynchronize"];
@@ -13,7 +12,7 @@ pub(crate) const STALE_FREES: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemR
 
 /// Requirement id to what must hold.
 #[derive(Debug, Default)]
-pub(crate) struct Expect(BTreeMap<String, Expectation>);
+pub(crate) struct Expect(Expectations);
 
 impl Expect {
     pub(crate) fn nothing() -> Self {
@@ -21,36 +20,36 @@ impl Expect {
     }
 
     /// The step returns; no more is said.
-    pub(crate) fn returns(self, id: &str) -> Self {
+    pub(crate) fn returns(self, id: &'static str) -> Self {
         self.facts(id, [])
     }
 
     /// The step returns, and these facts hold.
-    pub(crate) fn facts<const N: usize>(mut self, id: &str, facts: [(&str, Predicate); N]) -> Self {
-        let facts = facts.into_iter().map(|(name, predicate)| (name.to_owned(), predicate));
+    pub(crate) fn facts<const N: usize>(mut self, id: &'static str, facts: [(&'static str, Predicate); N]) -> Self {
+        let facts = facts.into_iter().map(|(name, predicate)| (SmolStr::new_static(name), predicate));
         self.of(id).returns.get_or_insert_default().extend(facts);
         self
     }
 
     /// The step raises one of these, or, where facts are given too, returns.
-    pub(crate) fn raises(mut self, id: &str, kinds: &[Kind]) -> Self {
+    pub(crate) fn raises(mut self, id: &'static str, kinds: &[Kind]) -> Self {
         self.of(id).raises = Some(kinds.to_vec());
         self
     }
 
     /// The subject calls none of these in the step.
-    pub(crate) fn calls_none(mut self, id: &str, functions: &[&str]) -> Self {
-        let none_of = functions.iter().map(|name| (*name).to_owned()).collect();
-        self.of(id).calls = Some(Calls { none_of, ..Calls::default() });
+    pub(crate) fn calls_none(mut self, id: &'static str, functions: &[&'static str]) -> Self {
+        let none_of = functions.iter().map(|name| SmolStr::new_static(name)).collect();
+        self.of(id).calls = Some(Box::new(Calls { none_of, ..Calls::default() }));
         self
     }
 
-    pub(crate) fn done(self) -> BTreeMap<String, Expectation> {
+    pub(crate) fn done(self) -> Expectations {
         self.0
     }
 
-    fn of(&mut self, id: &str) -> &mut Expectation {
-        self.0.entry(id.to_owned()).or_default()
+    fn of(&mut self, id: &'static str) -> &mut Expectation {
+        self.0.of(SmolStr::new_static(id))
     }
 }
 

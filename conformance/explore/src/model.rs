@@ -11,7 +11,7 @@ mod room;
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::{DriverSettings, Expectation, Need, Step, Thread};
+use allocert_suite::case::{DriverSettings, Expectations, Name, Need, Step, Thread};
 use allocert_suite::operation::Operation;
 
 use crate::bytes::Bytes;
@@ -52,12 +52,12 @@ pub(crate) struct Model {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Manager {
-    pub(crate) name: String,
+    pub(crate) name: Name,
     pub(crate) device: u32,
     pub(crate) initialized: bool,
     pub(crate) gone: bool,
     /// The open ones, the innermost last.
-    pub(crate) scopes: Vec<String>,
+    pub(crate) scopes: Vec<Name>,
     /// A scope was open once.
     scoped: bool,
     /// It may hold something.
@@ -108,19 +108,19 @@ pub(crate) enum Kind {
 /// A name of memory: all of it or a view.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
-    pub(crate) name: String,
+    pub(crate) name: Name,
     pub(crate) root: u32,
     pub(crate) offset: u64,
     pub(crate) size_bytes: u64,
     pub(crate) view: bool,
     /// The first handle that was made of it.
-    handle: Option<String>,
+    handle: Option<Name>,
 }
 
 /// A buffer of the worker, and what was written into it, pinned or not.
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
-    pub(crate) name: String,
+    pub(crate) name: Name,
     pub(crate) size_bytes: u64,
     /// Roots that pin it.
     pub(crate) pins: Vec<u32>,
@@ -131,7 +131,7 @@ pub(crate) struct Buffer {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
-    pub(crate) name: String,
+    pub(crate) name: Name,
     root: u32,
 }
 
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// Does a step and says what must come of it; nothing, and nothing done, where it is not legal.
-    pub(crate) fn play(&mut self, step: &Step) -> Option<BTreeMap<String, Expectation>> {
+    pub(crate) fn play(&mut self, step: &Step) -> Option<Expectations> {
         let on = step.on.as_str();
         let fresh = step.thread == Some(Thread::Fresh);
         let elsewhere = matches!(step.r#do, Operation::Drop { .. } | Operation::Reset {});

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::Step;
+use allocert_suite::case::{Name, Step};
 use allocert_suite::operation::Operation;
+use smol_str::format_smolstr;
 
 /// New names throughout; `m`, which the setup makes, stays.
 pub(crate) fn renumber(steps: &mut [Step]) {
-    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut names: BTreeMap<Name, Name> = BTreeMap::new();
     let mut counts: BTreeMap<char, u32> = [('m', 1)].into();
     for step in steps.iter_mut() {
         if let Some((name, _)) = step.r#do.binds() {
             let prefix = name.chars().next().unwrap_or('x');
             let count = counts.entry(prefix).or_default();
             *count += 1;
-            names.insert(name.to_owned(), format!("{prefix}{count}"));
+            names.insert(name.into(), format_smolstr!("{prefix}{count}"));
         }
-        let mut names_of_step: Vec<&mut String> = vec![&mut step.on];
+        let mut names_of_step: Vec<&mut Name> = vec![&mut step.on];
         names_of_step.extend(mentioned(&mut step.r#do));
         for name in names_of_step {
             if let Some(new) = names.get(name.as_str()) {
@@ -27,7 +28,7 @@ pub(crate) fn renumber(steps: &mut [Step]) {
 }
 
 /// Every name in the operations that the model knows.
-fn mentioned(operation: &mut Operation) -> Vec<&mut String> {
+fn mentioned(operation: &mut Operation) -> Vec<&mut Name> {
     match operation {
         Operation::Create { r#as, .. }
         | Operation::Memalloc { r#as, .. }

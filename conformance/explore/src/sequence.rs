@@ -167,7 +167,7 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(machine: Machine, teardown: Teardown) -> Self {
-        Self { model: Model::new(machine), steps: Vec::new(), teardown, next_name: 1 }
+        Self { model: Model::new(machine), steps: Vec::with_capacity(LENGTH as usize), teardown, next_name: 1 }
     }
 
     /// Adds a step with what must come of it, unless it is not legal now.
@@ -210,7 +210,7 @@ fn closing(model: &Model) -> Vec<Step> {
 
 /// A step without expectations.
 pub(crate) fn step(operation: Operation, on: &str) -> Step {
-    Step { r#do: operation, on: on.to_owned(), thread: None, label: None, expect: Default::default() }
+    Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
 }
 
 pub(crate) fn on_fresh_thread(step: Step) -> Step {

@@ -1,6 +1,6 @@
 //! Steps that are simpler than a step and do much the same.
 
-use allocert_suite::case::Step;
+use allocert_suite::case::{Name, Step};
 use allocert_suite::operation::Operation;
 
 /// Simpler forms of a step, the simplest first.
@@ -10,7 +10,7 @@ pub(crate) fn simpler(step: &Step) -> Vec<Step> {
         forms.push(Step { thread: None, ..step.clone() });
     }
     if step.on != "m" {
-        forms.push(Step { on: "m".to_owned(), ..step.clone() });
+        forms.push(Step { on: Name::new_static("m"), ..step.clone() });
     }
     forms
 }

@@ -64,7 +64,7 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
 /// All of the memory is of the exchange, so that every pair of accesses counts.
 fn exchanged() -> Facts {
     let facts = [("pointer", FIRST), ("size_bytes", RANGES * RANGE_BYTES)];
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    facts.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// Work is handed from stream to stream by events; now and then the host waits.

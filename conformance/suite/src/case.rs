@@ -7,7 +7,9 @@ use allocert_requirements::Side;
 use allocert_requirements::yaml::Spanned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use smol_str::SmolStr;
 
+use crate::few::Few;
 use crate::operation::Operation;
 use crate::predicate::Predicate;
 
@@ -37,7 +39,7 @@ pub struct Case {
     pub timeout_s: u32,
     pub steps: Vec<Spanned<Step>>,
     #[serde(default)]
-    pub r#finally: BTreeMap<String, Expectation>,
+    pub r#finally: Expectations,
 }
 
 impl Case {
@@ -61,7 +63,7 @@ pub struct Step {
     pub r#do: Operation,
     /// The manager that is used.
     #[serde(default = "first_manager")]
-    pub on: String,
+    pub on: Name,
     #[serde(default)]
     pub thread: Option<Thread>,
     /// A name for `since`.
@@ -69,7 +71,7 @@ pub struct Step {
     pub label: Option<String>,
     /// Requirement id to what must hold.
     #[serde(default)]
-    pub expect: BTreeMap<String, Expectation>,
+    pub expect: Expectations,
 }
 
 /// What the steps call.
@@ -182,21 +184,30 @@ pub enum Thread {
     Fresh,
 }
 
+/// What a fixture calls a thing of its case: a manager, an allocation, a stream.
+pub type Name = SmolStr;
+
+/// Requirement id to what must hold.
+pub type Expectations = Few<SmolStr, Expectation>;
+
+/// Fact to what must hold of it.
+pub type Wanted = Few<SmolStr, Predicate>;
+
 /// What must hold under one requirement; all given fields together, `returns` and `raises` as alternatives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// What must be the case for the rest to be asked: `name.fact` to what holds of it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub given: BTreeMap<String, Predicate>,
+    #[serde(default, skip_serializing_if = "Few::is_empty")]
+    pub given: Wanted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub returns: Option<BTreeMap<String, Predicate>>,
+    pub returns: Option<Wanted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raises: Option<Vec<Kind>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calls: Option<Calls>,
+    pub calls: Option<Box<Calls>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,7 +259,7 @@ impl Kind {
 #[serde(deny_unknown_fields)]
 pub struct Calls {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub none_of: Vec<String>,
+    pub none_of: Vec<SmolStr>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub count: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -262,7 +273,7 @@ pub struct Calls {
     pub balanced: BTreeMap<String, String>,
     /// Plugin method to what holds of each of its calls, of which there is at least one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub with: BTreeMap<String, BTreeMap<String, Predicate>>,
+    pub with: BTreeMap<String, Wanted>,
     /// The label of the step at whose beginning the window opens, instead of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -310,6 +321,6 @@ fn ten() -> u32 {
     10
 }
 
-fn first_manager() -> String {
-    "m".to_owned()
+fn first_manager() -> Name {
+    Name::new_static("m")
 }

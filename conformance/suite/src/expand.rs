@@ -2,13 +2,17 @@
 
 use allocert_requirements::yaml::Document;
 
-use crate::case::{Case, Teardown, Thread, Through};
+use crate::case::{Case, Name, Teardown, Thread, Through};
 use crate::operation::{Noun, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sense;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
+/// Steps that setup and teardown add to most cases, at most.
+const ADDED: usize = 8;
+/// The manager that every setup makes.
+const MANAGER: Name = Name::new_static("m");
 
 /// The case as a worker performs it.
 pub(crate) fn expand(case: Case, document: &Document<'_>, suffix: &str) -> PlannedCase {
@@ -26,7 +30,7 @@ impl From<Case> for PlannedCase {
 
 fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase {
     let through = case.through();
-    let mut script = Script { line, ..Script::default() };
+    let mut script = Script { line, steps: Vec::with_capacity(case.steps.len() + ADDED), ..Script::default() };
     if case.setup {
         script.setup(through);
     }
@@ -48,7 +52,7 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
         teardown: case.teardown,
         timeout_s: case.timeout_s,
         steps: script.steps,
-        r#finally: finally.map(|(id, one)| (id, one.calls.unwrap_or_default())).collect(),
+        r#finally: finally.map(|(id, one)| (id.into(), one.calls.map(|calls| *calls).unwrap_or_default())).collect(),
     }
 }
 
@@ -57,8 +61,8 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
 struct Script {
     steps: Vec<PlannedStep>,
     /// Names in order of birth, with the manager they were made on.
-    alive: Vec<(String, String)>,
-    managers: Vec<String>,
+    alive: Vec<(Name, Name)>,
+    managers: Vec<Name>,
     attached: bool,
     line: usize,
 }
@@ -67,17 +71,17 @@ impl Script {
     fn setup(&mut self, through: Through) {
         match through {
             Through::Manager => {
-                self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
-                self.add(Part::Setup, Operation::Create { r#as: "m".to_owned(), device: 0 }, "m");
+                self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
+                self.add(Part::Setup, Operation::Create { r#as: MANAGER, device: 0 }, MANAGER);
             }
             Through::Host => self.add(
                 Part::Setup,
                 Operation::Register { interface_version: None, plugin: PluginShape::default() },
-                "m",
+                MANAGER,
             ),
             Through::Producer | Through::Consumer => {
-                self.add(Part::Setup, Operation::Attach { device: 0 }, "m");
-                self.add(Part::Setup, Operation::Instantiate { r#as: ADAPTER.to_owned() }, "m");
+                self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
+                self.add(Part::Setup, Operation::Instantiate { r#as: Name::new_static(ADAPTER) }, MANAGER);
             }
         }
     }
@@ -85,7 +89,7 @@ impl Script {
     fn step(&mut self, step: crate::case::Step, line: usize) {
         // An attachment of a thread that is gone leaves nothing to detach.
         let gone = step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. });
-        self.add(Part::Step, step.r#do, &step.on);
+        self.add(Part::Step, step.r#do, step.on);
         if let Some(planned) = self.steps.last_mut() {
             planned.thread = step.thread;
             planned.label = step.label;
@@ -99,29 +103,29 @@ impl Script {
 
     fn teardown(&mut self, through: Through) {
         for (name, on) in self.alive.clone() {
-            self.add(Part::Teardown, Operation::Drop { name }, &on);
+            self.add(Part::Teardown, Operation::Drop { name }, on);
         }
         if through == Through::Host {
             let closed = self.steps.last().is_some_and(|step| step.r#do == Operation::Close {});
             if !closed {
-                self.add(Part::Teardown, Operation::Close {}, "m");
+                self.add(Part::Teardown, Operation::Close {}, MANAGER);
             }
             return;
         }
         for manager in self.managers.clone() {
-            self.add(Part::Teardown, Operation::Reset {}, &manager);
-            self.add(Part::Teardown, Operation::Destroy {}, &manager);
+            self.add(Part::Teardown, Operation::Reset {}, manager.clone());
+            self.add(Part::Teardown, Operation::Destroy {}, manager);
         }
         if self.attached {
-            self.add(Part::Teardown, Operation::Detach {}, "m");
+            self.add(Part::Teardown, Operation::Detach {}, MANAGER);
         }
     }
 
-    fn add(&mut self, part: Part, operation: Operation, on: &str) {
+    fn add(&mut self, part: Part, operation: Operation, on: Name) {
         match operation.binds() {
-            Some((name, Noun::Manager)) => self.managers.push(name.to_owned()),
+            Some((name, Noun::Manager)) => self.managers.push(name.into()),
             Some((_, Noun::Adapter)) => {}
-            Some((name, _)) => self.alive.push((name.to_owned(), on.to_owned())),
+            Some((name, _)) => self.alive.push((name.into(), on.clone())),
             None => {}
         }
         if let Some(gone) = operation.unbinds() {
@@ -130,13 +134,13 @@ impl Script {
         match operation {
             Operation::Attach { .. } => self.attached = true,
             Operation::Detach {} => self.attached = false,
-            Operation::Destroy {} => self.managers.retain(|name| name != on),
+            Operation::Destroy {} => self.managers.retain(|name| *name != on),
             _ => {}
         }
         self.steps.push(PlannedStep {
             index: u32::try_from(self.steps.len()).unwrap_or(u32::MAX),
             r#do: operation,
-            on: on.to_owned(),
+            on,
             thread: None,
             label: None,
             expect: Default::default(),

@@ -20,6 +20,7 @@ pub mod case;
 pub mod exit;
 mod expand;
 pub mod expectations;
+pub mod few;
 pub mod fixture;
 pub mod judge;
 pub mod matrix;

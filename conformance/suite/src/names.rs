@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
 
-use crate::case::{Case, CoveredBy, Expectation, Step, Through};
+use crate::case::{Case, CoveredBy, Expectations, Step, Through, Wanted};
 use crate::expand::ADAPTER;
 use crate::operation::{Noun, Operation};
 use crate::sense::line;
@@ -22,7 +22,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
         })?;
     }
     let end = document.find(1, "finally").map_or(1, |(line, _)| line);
-    names.predicates(case.r#finally.values()).map_err(|complaint| {
+    names.predicates(&case.r#finally).map_err(|complaint| {
         let mut refusal = document.refuse_word(end, &complaint.word, complaint.message);
         refusal.help = complaint.help;
         refusal
@@ -73,7 +73,7 @@ impl Names {
         if let Some((name, noun)) = operation.binds() {
             self.bind(name, noun)?;
         }
-        self.predicates(step.expect.values())?;
+        self.predicates(&step.expect)?;
         let destroyed = matches!(operation, Operation::Destroy {}).then_some(step.on.as_str());
         if let Some(name) = operation.unbinds().or(destroyed) {
             self.gone.insert(name.to_owned());
@@ -115,15 +115,15 @@ impl Names {
     }
 
     /// Names inside predicates, `given` and `covered_by` may be gone: their facts stay.
-    fn predicates<'e>(&self, expectations: impl Iterator<Item = &'e Expectation> + Clone) -> Result<(), Complaint> {
-        let returns = expectations.clone().filter_map(|expectation| expectation.returns.as_ref());
-        let calls = expectations.clone().filter_map(|expectation| expectation.calls.as_ref());
-        let given = expectations.clone().map(|expectation| &expectation.given);
+    fn predicates(&self, expectations: &Expectations) -> Result<(), Complaint> {
+        let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
+        let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
+        let given = expectations.values().map(|expectation| &expectation.given);
         let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).chain(given.clone());
-        let predicates = predicates.flat_map(BTreeMap::values);
-        let given = given.flat_map(BTreeMap::keys).filter_map(|fact| fact.split('.').next());
+        let predicates = predicates.flat_map(Wanted::values);
+        let given = given.flat_map(Wanted::keys).filter_map(|fact| fact.split('.').next());
         let compared = predicates.flat_map(|predicate| &predicate.0).filter_map(|(test, value)| test.name_in(value));
-        let covered = expectations.filter_map(|expectation| expectation.covered_by.as_ref());
+        let covered = expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
         for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
                 let help = suggestion(name, self.bound.keys().map(String::as_str));

@@ -2,7 +2,10 @@
 
 use allocert_contract::trace::Event;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use smol_str::SmolStr;
+
+use crate::few::Few;
 
 /// One case's record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,7 +64,7 @@ pub enum Outcome {
 }
 
 /// Facts by name; the fixture format lists them for each operation.
-pub type Facts = Map<String, Value>;
+pub type Facts = Few<SmolStr, Value>;
 
 /// An error that a step ended with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ mod word;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::case::Kind;
+use crate::case::{Kind, Name};
 use crate::plugin::Method;
 
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
@@ -30,7 +30,7 @@ pub enum Operation {
     },
     Detach {},
     Create {
-        r#as: String,
+        r#as: Name,
         #[serde(default)]
         device: u32,
     },
@@ -38,7 +38,7 @@ pub enum Operation {
     Initialize {},
     Memalloc {
         size: i128,
-        r#as: String,
+        r#as: Name,
     },
     Memhostalloc {
         size: u64,
@@ -48,56 +48,56 @@ pub enum Operation {
         portable: bool,
         #[serde(default)]
         wc: bool,
-        r#as: String,
+        r#as: Name,
     },
     HostBuffer {
         size: u64,
-        r#as: String,
+        r#as: Name,
     },
     Mempin {
-        buffer: String,
+        buffer: Name,
         #[serde(default)]
         mapped: bool,
-        r#as: String,
+        r#as: Name,
     },
     GetMemoryInfo {
         #[serde(default)]
-        r#as: Option<String>,
+        r#as: Option<Name>,
     },
     GetIpcHandle {
-        memory: String,
-        r#as: String,
+        memory: Name,
+        r#as: Name,
     },
     Pickle {
-        handle: String,
+        handle: Name,
     },
     PeerRead {
-        handle: String,
+        handle: Name,
         size: u64,
     },
     Reset {},
     DeferEnter {
-        r#as: String,
+        r#as: Name,
     },
     DeferExit {
-        scope: String,
+        scope: Name,
         #[serde(default)]
         raising: bool,
     },
     Drop {
-        name: String,
+        name: Name,
     },
     Free {
-        name: String,
+        name: Name,
     },
     View {
-        of: String,
+        of: Name,
         offset: u64,
         size: u64,
-        r#as: String,
+        r#as: Name,
     },
     Fill {
-        memory: String,
+        memory: Name,
         byte: u8,
         #[serde(default)]
         offset: u64,
@@ -105,7 +105,7 @@ pub enum Operation {
         size: Option<u64>,
     },
     Read {
-        memory: String,
+        memory: Name,
         #[serde(default)]
         offset: u64,
         #[serde(default)]
@@ -158,11 +158,11 @@ pub enum Operation {
     OpenContext {},
     DeviceArray {
         size: u64,
-        r#as: String,
+        r#as: Name,
     },
     PinnedArray {
         size: u64,
-        r#as: String,
+        r#as: Name,
     },
     MappedArray {
         size: u64,
@@ -170,25 +170,25 @@ pub enum Operation {
         portable: bool,
         #[serde(default)]
         wc: bool,
-        r#as: String,
+        r#as: Name,
     },
     ManagedArray {
         size: u64,
-        r#as: String,
+        r#as: Name,
     },
     ToDevice {
         size: u64,
         byte: u8,
-        r#as: String,
+        r#as: Name,
     },
     CopyToHost {
-        array: String,
+        array: Name,
     },
     Slice {
-        of: String,
+        of: Name,
         start: u64,
         stop: u64,
-        r#as: String,
+        r#as: Name,
     },
     PinBlock {
         size: u64,
@@ -200,17 +200,17 @@ pub enum Operation {
         raising: bool,
     },
     HostDeferEnter {
-        r#as: String,
+        r#as: Name,
     },
     HostDeferExit {
-        scope: String,
+        scope: Name,
         #[serde(default)]
         raising: bool,
     },
     HostMemoryInfo {},
     HostIpcHandle {
-        array: String,
-        r#as: String,
+        array: Name,
+        r#as: Name,
     },
     HostReset {},
     Close {},
@@ -233,75 +233,75 @@ pub enum Operation {
         portable: bool,
         #[serde(default)]
         wc: bool,
-        r#as: String,
+        r#as: Name,
     },
     HostObject {
         kind: HostObject,
-        r#as: String,
+        r#as: Name,
     },
     HostSynchronize {},
     ForeignHandle(ForeignHandle),
     OpenHandle {
-        handle: String,
-        r#as: String,
+        handle: Name,
+        r#as: Name,
     },
     CloseHandle {
-        handle: String,
+        handle: Name,
     },
     HandleBlock {
-        handle: String,
+        handle: Name,
         #[serde(default)]
         raising: bool,
     },
     // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
     Instantiate {
-        r#as: String,
+        r#as: Name,
     },
     Stream {
         kind: StreamKind,
-        r#as: String,
+        r#as: Name,
     },
     SubjectStream {
         kind: StreamKind,
-        r#as: String,
+        r#as: Name,
     },
     Synchronize {
-        stream: String,
+        stream: Name,
     },
     Alive {
-        of: String,
+        of: Name,
     },
 
     // The subject is a producer.
     Array(Array),
     Derive(Derive),
     Work {
-        on: String,
+        on: Name,
         #[serde(default)]
-        stream: Option<String>,
+        stream: Option<Name>,
         byte: u8,
     },
     ReadWork {
-        on: String,
+        on: Name,
         #[serde(default)]
-        stream: Option<String>,
+        stream: Option<Name>,
     },
     PlainObject {
         kind: ObjectKind,
-        r#as: String,
+        r#as: Name,
     },
     HasInterface {
-        of: String,
+        of: Name,
     },
     Export {
-        of: String,
-        r#as: String,
+        of: Name,
+        r#as: Name,
     },
     EditExport {
-        export: String,
+        export: Name,
     },
     Consume {
-        export: String,
+        export: Name,
         /// Of its mask instead, which is a producer too.
         #[serde(default)]
         mask: bool,
@@ -314,20 +314,20 @@ pub enum Operation {
     Access(Access),
     Launch(Launch),
     Inspect {
-        on: String,
+        on: Name,
         #[serde(default)]
-        stream: Option<String>,
+        stream: Option<Name>,
     },
     Reuse(Pend),
     Release {
-        on: String,
+        on: Name,
         /// The worker's stream in whose order the memory is freed.
         #[serde(default)]
-        stream: Option<String>,
+        stream: Option<Name>,
     },
     Reexport {
-        of: String,
-        r#as: String,
+        of: Name,
+        r#as: Name,
     },
 }
 

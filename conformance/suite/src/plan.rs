@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use allocert_requirements::Side;
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
-use crate::case::{Calls, DriverSettings, Expectation, Need, Teardown, Thread, Through};
+use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thread, Through};
+use crate::few::Few;
 use crate::operation::Operation;
 
 /// One case, ready to run and to be judged later: the run file holds all of it.
@@ -36,13 +38,13 @@ pub struct PlannedCase {
 pub struct PlannedStep {
     pub index: u32,
     pub r#do: Operation,
-    pub on: String,
+    pub on: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<Thread>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub expect: BTreeMap<String, Expectation>,
+    #[serde(default, skip_serializing_if = "Few::is_empty")]
+    pub expect: Expectations,
     pub part: Part,
     /// The line of the step in the fixture; for setup and teardown the line where `steps` begins.
     pub line: usize,
@@ -130,6 +132,6 @@ impl PlannedCase {
     /// The requirement ids that the case's expectations name.
     pub fn requirements(&self) -> impl Iterator<Item = &str> {
         let of_steps = self.steps.iter().flat_map(|step| step.expect.keys());
-        of_steps.chain(self.r#finally.keys()).map(String::as_str)
+        of_steps.map(SmolStr::as_str).chain(self.r#finally.keys().map(String::as_str))
     }
 }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_contract::trace::Function;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
+use smol_str::SmolStr;
 
-use crate::case::{Calls, Case, Expectation, Ordered, Step};
+use crate::case::{Calls, Case, Expectation, Ordered, Step, Wanted};
 use crate::plugin::Method;
-use crate::predicate::Predicate;
 
 type Checked = Result<(), Box<Refusal>>;
 
@@ -140,7 +140,7 @@ fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &S
     }
 }
 
-fn check_facts(facts: &BTreeMap<String, Predicate>, line: usize, document: &Document<'_>) -> Checked {
+fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked {
     let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
     for (fact, predicate) in facts {
         if predicate.0.is_empty() {
@@ -159,7 +159,8 @@ fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
     let Calls { none_of, count, at_least, at_most, in_order, balanced, with, since } = calls;
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
     let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
-    let mut names = none_of.iter().chain(in_order).chain(counted).chain(paired).peekable();
+    let other = in_order.iter().chain(counted).chain(paired).map(String::as_str);
+    let mut names = none_of.iter().map(SmolStr::as_str).chain(other).peekable();
     if names.peek().is_none() && with.is_empty() {
         return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }

@@ -127,7 +127,8 @@ impl Batch<'_> {
                 if expected != Some(id.as_str()) || progress.begun.last().is_some_and(|begun| !begun.done) {
                     return Err(format!("case {id} began where {} was due", expected.unwrap_or("no further one")));
                 }
-                progress.begun.push(Begun::default());
+                let planned = self.cases[progress.begun.len()].steps.len();
+                progress.begun.push(Begun { steps: Vec::with_capacity(planned), done: false });
             }
             FromWorker::Step { index, outcome, plugin_calls } => {
                 let planned = self.current(progress).map_or(0, |case| case.steps.len());
@@ -274,24 +275,29 @@ fn without_trace(observation: &mut Observation) {
 
 /// The events of each case and how many are missing among them; what came before the first case's mark is nobody's.
 fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
-    let mut cases: Vec<(Vec<Event>, u64)> = Vec::new();
-    let mut due = trace.begin;
-    for event in trace.events {
-        if let Some((_, lost)) = cases.last_mut() {
-            *lost += event.seq.saturating_sub(due);
-        }
-        due = event.seq + 1;
-        if matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. }) {
-            cases.push((Vec::new(), 0));
-        }
-        if let Some((events, _)) = cases.last_mut() {
-            events.push(event);
-        }
+    let Slice { mut events, mut end, .. } = trace;
+    let begins = |event: &Event| matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. });
+    let mut cases = Vec::new();
+    while let Some(begin) = events.iter().rposition(begins) {
+        let case = events.split_off(begin);
+        let lost = missing(&case, end);
+        // What is missing before a mark is missing of the case before it.
+        end = case[0].seq;
+        cases.push((case, lost));
     }
-    if let Some((_, lost)) = cases.last_mut() {
-        *lost += trace.end.saturating_sub(due);
-    }
+    cases.reverse();
     cases
+}
+
+/// How many events are missing among these, which begin with the first and go on to `end`.
+fn missing(events: &[Event], end: u64) -> u64 {
+    let mut due = events.first().map_or(end, |event| event.seq);
+    let mut lost = 0;
+    for event in events {
+        lost += event.seq.saturating_sub(due);
+        due = event.seq + 1;
+    }
+    lost + end.saturating_sub(due)
 }
 
 fn in_flight(events: &[Event]) -> Option<u32> {

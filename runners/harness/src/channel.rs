@@ -38,19 +38,22 @@ pub(crate) struct Channel {
     start: usize,
     searched: usize,
     skipping: bool,
+    /// What is sent. One batch is about as long as the next.
+    line: Vec<u8>,
 }
 
 impl Channel {
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(SEND_PATIENCE))?;
-        Ok(Self { stream, buffer: Vec::new(), start: 0, searched: 0, skipping: false })
+        Ok(Self { stream, buffer: Vec::new(), start: 0, searched: 0, skipping: false, line: Vec::new() })
     }
 
     pub(crate) fn send(&mut self, message: &impl Serialize) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
-        self.stream.write_all(&line)
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, message)?;
+        self.line.push(b'\n');
+        self.stream.write_all(&self.line)
     }
 
     /// The next line, or why there is none by `until`.

@@ -249,7 +249,8 @@ fn chunks(size_bytes: u64) -> impl Iterator<Item = (usize, usize)> {
 
 /// The one value of all bytes so far, or `None` once two differ.
 fn merge(uniform: Option<u8>, chunk: &[u8], first: bool) -> Option<u8> {
-    let value = chunk.first().copied()?;
-    let same = chunk.iter().all(|byte| *byte == value) && (first || uniform == Some(value));
+    let (&value, rest) = chunk.split_first()?;
+    // Every byte is the one before it: a comparison of memory, which is much quicker than one of bytes.
+    let same = rest == &chunk[..rest.len()] && (first || uniform == Some(value));
     same.then_some(value)
 }

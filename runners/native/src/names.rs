@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use allocert_suite::case::Name;
 use allocert_suite::observation::{Outcome, Raised};
 
 use crate::host::HostBuffer;
@@ -71,11 +72,11 @@ pub(crate) enum Named {
 /// The table of names. A name that a step asks for and that is not here is one that an earlier step
 /// failed to make: the plan refuses all others.
 #[derive(Default)]
-pub(crate) struct Names(HashMap<String, Named>);
+pub(crate) struct Names(HashMap<Name, Named>);
 
 impl Names {
     pub(crate) fn bind(&mut self, name: &str, thing: Named) {
-        self.0.insert(name.to_owned(), thing);
+        self.0.insert(name.into(), thing);
     }
 
     pub(crate) fn take(&mut self, name: &str) -> Result<Named, Halt> {

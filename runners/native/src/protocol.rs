@@ -1,6 +1,6 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
-use allocert_suite::case::{DriverSettings, Thread, Through};
+use allocert_suite::case::{DriverSettings, Name, Thread, Through};
 use allocert_suite::observation::Outcome;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
@@ -44,13 +44,13 @@ pub(crate) struct Step {
     pub(crate) index: u32,
     pub(crate) r#do: Operation,
     #[serde(default = "first_manager")]
-    pub(crate) on: String,
+    pub(crate) on: Name,
     #[serde(default)]
     pub(crate) thread: Option<Thread>,
 }
 
-fn first_manager() -> String {
-    "m".to_owned()
+fn first_manager() -> Name {
+    Name::new_static("m")
 }
 
 /// From the worker or its child.

@@ -47,13 +47,13 @@ impl Server {
     fn serve(&mut self) -> Result<(), WorkerError> {
         let socket = hide(self.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?)?;
         let mut orders = BufReader::new(socket);
-        let mut text = String::new();
+        let mut text = Vec::new();
         loop {
             text.clear();
-            if orders.read_line(&mut text).map_err(WorkerError::io("read from the harness"))? == 0 {
+            if orders.read_until(b'\n', &mut text).map_err(WorkerError::io("read from the harness"))? == 0 {
                 return Ok(());
             }
-            match serde_json::from_str(&text).map_err(|source| WorkerError::Line { source })? {
+            match serde_json::from_slice(&text).map_err(|source| WorkerError::Line { source })? {
                 Order::Load(order) => {
                     let line = match load(&order.interface, &order.subject) {
                         Ok(subject) => Line::Loaded(self.adopt(subject)),

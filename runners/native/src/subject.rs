@@ -60,7 +60,7 @@ pub(crate) struct IpcHandle {
 
 /// A fact list from pairs.
 pub(crate) fn facts<const N: usize>(pairs: [(&str, serde_json::Value); N]) -> Facts {
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
 /// An error that the worker met on the subject's account: what failed and why, without a status of the

@@ -25,7 +25,7 @@ impl Model {
     pub(super) fn host_buffer(&mut self, size_bytes: u64, name: &str) -> Option<Expect> {
         let modest = (1..=BUFFER_BYTES).contains(&size_bytes);
         modest.then(|| {
-            let name = name.to_owned();
+            let name = name.into();
             self.buffers.push(Buffer { name, size_bytes, pins: Vec::new(), before: None, bytes: Bytes::default() });
             Expect::nothing()
         })

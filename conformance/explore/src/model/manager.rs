@@ -22,7 +22,7 @@ const MANAGERS: usize = 3;
 impl Manager {
     pub(super) fn new(name: &str, device: u32) -> Self {
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             device,
             initialized: false,
             gone: false,
@@ -146,7 +146,7 @@ impl Model {
             (true, true) => expect.returns("EMM-DEFER-11"),
             (true, false) => expect,
         };
-        manager.scopes.push(name.to_owned());
+        manager.scopes.push(name.into());
         (manager.scoped, manager.blank) = (true, false);
         Some(expect)
     }

@@ -130,7 +130,7 @@ impl Model {
         if let Kind::Pin(buffer) = kind {
             self.buffers[buffer].pins.push(root);
         }
-        let memory = Memory { name: name.to_owned(), root, offset: 0, size_bytes, view: false, handle: None };
+        let memory = Memory { name: name.into(), root, offset: 0, size_bytes, view: false, handle: None };
         self.memories.push(memory);
         let root_of_it = Root {
             manager,
@@ -160,8 +160,7 @@ impl Model {
         }
         self.roots.get_mut(&whole.root)?.names += 1;
         let offset_in_root = whole.offset + offset;
-        let view =
-            Memory { name: name.to_owned(), offset: offset_in_root, size_bytes, view: true, handle: None, ..whole };
+        let view = Memory { name: name.into(), offset: offset_in_root, size_bytes, view: true, handle: None, ..whole };
         self.memories.push(view);
         let pointer = if offset == 0 { same_as(of, "pointer") } else { differs_from(of, "pointer") };
         Some(Expect::nothing().facts("EMM-ALLOC-17", [("size_bytes", is(size_bytes)), ("pointer", pointer)]))

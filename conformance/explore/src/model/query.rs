@@ -52,10 +52,10 @@ impl Model {
                 let same = [("handle", same_as(first, "handle")), ("offset_bytes", same_as(first, "offset_bytes"))];
                 expect = expect.facts("EMM-IPC-13", same);
             }
-            None => memory.handle = Some(handle.to_owned()),
+            None => memory.handle = Some(handle.into()),
         }
         root.handles += 1;
-        self.handles.push(Handle { name: handle.to_owned(), root: memory.root });
+        self.handles.push(Handle { name: handle.into(), root: memory.root });
         Some(expect)
     }
 }

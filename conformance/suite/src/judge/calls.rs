@@ -1,12 +1,11 @@
 //! Expectations on calls: the subject's own driver calls within a window, and a host's calls into the plugin.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use allocert_contract::trace::{Event, Function, Mark, What};
 
 use crate::applicability::Reason;
-use crate::case::Calls;
+use crate::case::{Calls, Wanted};
 use crate::judge::docket::{Docket, witness};
 use crate::judge::predicate;
 use crate::judge::scene::Scene;
@@ -14,7 +13,6 @@ use crate::judge::timeline::call;
 use crate::observation::Facts;
 use crate::plan::PlannedStep;
 use crate::plugin::Method;
-use crate::predicate::Predicate;
 use crate::verdict::Witness;
 
 /// A finding shows this many calls at most.
@@ -119,21 +117,17 @@ fn plugin_call(event: &Event) -> Option<Called> {
 
 fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Complaint> {
     let entries: Vec<Entry<'_>> = entries(scene, window).collect();
-    let zero: BTreeMap<String, u64> = wanted.none_of.iter().map(|name| (name.clone(), 0)).collect();
     let mut complaints = Vec::new();
-    for (counts, phrase, holds) in [
-        (&zero, "no call of", u64::eq as fn(&u64, &u64) -> bool),
-        (&wanted.count, "exactly", u64::eq),
-        (&wanted.at_least, "at least", u64::ge),
-        (&wanted.at_most, "at most", u64::le),
-    ] {
-        for (name, wanted) in counts {
-            let found = called(&entries, name);
-            if !holds(&(found.len() as u64), wanted) {
-                complaints.push(miscounted(phrase, name, *wanted, &found));
-            }
+    let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
+        let found = called(&entries, name);
+        if !holds(&(found.len() as u64), &wanted) {
+            complaints.push(miscounted(phrase, name, wanted, &found));
         }
-    }
+    };
+    wanted.none_of.iter().for_each(|name| count(name, 0, "no call of", u64::eq));
+    wanted.count.iter().for_each(|(name, wanted)| count(name, *wanted, "exactly", u64::eq));
+    wanted.at_least.iter().for_each(|(name, wanted)| count(name, *wanted, "at least", u64::ge));
+    wanted.at_most.iter().for_each(|(name, wanted)| count(name, *wanted, "at most", u64::le));
     complaints.extend(disorder(&entries, &wanted.in_order));
     complaints.extend(wanted.balanced.iter().filter_map(|(done, undone)| imbalance(&entries, done, undone)));
     for (name, facts) in &wanted.with {
@@ -190,12 +184,7 @@ fn disorder(entries: &[Entry<'_>], wanted: &[String]) -> Option<Complaint> {
 }
 
 /// The first call of a plugin method that was made with other facts than these; there has to be one.
-fn misgiven(
-    scene: &Scene<'_>,
-    entries: &[Entry<'_>],
-    name: &str,
-    wanted: &BTreeMap<String, Predicate>,
-) -> Option<Complaint> {
+fn misgiven(scene: &Scene<'_>, entries: &[Entry<'_>], name: &str, wanted: &Wanted) -> Option<Complaint> {
     let found = called(entries, name);
     if found.is_empty() {
         return Some(miscounted("at least", name, 1, &found));

@@ -16,6 +16,7 @@ pub(crate) struct Docket<'a> {
     scene: &'a Scene<'a>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) checked: BTreeSet<String>,
+    performed: BTreeSet<Check>,
     pub(crate) declined: Option<Reason>,
     pub(crate) not_observed: Option<Reason>,
     /// Why the subject cannot be used.
@@ -40,6 +41,7 @@ impl<'a> Docket<'a> {
             scene,
             findings: Vec::new(),
             checked: BTreeSet::new(),
+            performed: BTreeSet::new(),
             declined: None,
             not_observed: None,
             unusable: None,
@@ -57,6 +59,9 @@ impl<'a> Docket<'a> {
 
     /// An always-on check was performed.
     pub(crate) fn performed(&mut self, check: Check) {
+        if !self.performed.insert(check) {
+            return;
+        }
         if let Some(requirement) = self.scene.catalogue.by_check(self.scene.side, check.name()) {
             self.checked(&requirement.id);
         }

@@ -48,16 +48,18 @@ mod words;
 use crate::applicability::Reason;
 use crate::judge::docket::Docket;
 use crate::judge::order::walk::Walk;
+use crate::judge::order::wanted::Wanted;
 use crate::judge::scene::Scene;
 use crate::verdict::Check;
 
 /// Judges the order of all accesses, where the side or the case asks for it. A trace with gaps says nothing about order.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     let claimed = scene.catalogue.by_check(scene.side, Check::Race.name()).is_some();
-    let mut walk = Walk::new(scene);
-    if scene.observation.events_lost > 0 || !(claimed || walk.wanted.is_any()) {
+    let wanted = Wanted::new(scene);
+    if scene.observation.events_lost > 0 || !(claimed || wanted.is_any()) {
         return;
     }
+    let mut walk = Walk::new(scene, wanted);
     for (index, (event, moment)) in scene.observation.events.iter().zip(&scene.timeline.moments).enumerate() {
         if moment.own {
             walk.event(index, event, *moment);

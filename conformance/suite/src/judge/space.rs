@@ -35,13 +35,15 @@ const LENIENT: Reading = Reading {
 
 /// The bytes of a description's array: of an interface, or of an object that has one. Facts are one, or hold one beside others.
 fn described(facts: &Facts) -> Option<(u64, u64)> {
-    let facts = facts.get("description").and_then(Value::as_object).unwrap_or(facts);
-    let read = match (facts.contains_key("entries"), facts.contains_key("interface")) {
+    let nested = facts.get("description").and_then(Value::as_object);
+    let has = |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
+    let read = match (has("entries"), has("interface")) {
         (true, _) => ArrayInterface::read_as,
         (false, true) => ArrayInterface::read_object,
         (false, false) => return None,
     };
-    let description: Description = serde_json::from_value(Value::Object(facts.clone())).ok()?;
+    let own = || facts.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    let description: Description = serde_json::from_value(Value::Object(nested.cloned().unwrap_or_else(own))).ok()?;
     let extent = read(&description, &LENIENT).ok()?.extent()?;
     Some((*extent.start(), extent.end().saturating_add(1)))
 }

@@ -58,7 +58,7 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
             (Some(returns), _) => {
                 for (path, wanted) in returns {
                     if unsaid(step, facts, path, wanted) {
-                        docket.not_observed(Reason::NotDescribed { step: step.index, fact: path.clone() });
+                        docket.not_observed(Reason::NotDescribed { step: step.index, fact: path.to_string() });
                     } else if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
                         docket.find(requirement, step, mismatch.expected, mismatch.observed, Vec::new());
                     }

@@ -250,12 +250,12 @@ fn planned(part: Part, step: &Step) -> PlannedStep {
     let operation: Operation = serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
     let expect = step.expect.iter().map(|(requirement, expectation)| {
         let read: Expectation = serde_json::from_value(expectation.clone()).expect("an expectation of the table above");
-        ((*requirement).to_owned(), read)
+        ((*requirement).into(), read)
     });
     PlannedStep {
         index: 0,
         r#do: operation,
-        on: step.on.to_owned(),
+        on: step.on.into(),
         thread: None,
         label: step.label.map(str::to_owned),
         expect: expect.collect(),

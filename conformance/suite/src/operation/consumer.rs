@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::case::Name;
+
 /// The worker makes an object whose interface says what is asked, true or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,14 +22,14 @@ pub struct Produce {
     pub version: i64,
     /// The worker's stream that consumers must wait for; without one the entry is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<String>,
+    pub stream: Option<Name>,
     #[serde(default)]
     pub read_only: bool,
     #[serde(default)]
     pub memory: Memory,
     /// An object of the worker that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mask: Option<String>,
+    pub mask: Option<Name>,
     /// What every byte of the memory holds.
     #[serde(default)]
     pub byte: u8,
@@ -42,7 +44,7 @@ pub struct Produce {
     pub set: BTreeMap<String, Value>,
     #[serde(default)]
     pub attribute: Attribute,
-    pub r#as: String,
+    pub r#as: Name,
 }
 
 /// What data lie in.
@@ -85,8 +87,8 @@ pub enum Attribute {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pend {
-    pub on: String,
-    pub stream: String,
+    pub on: Name,
+    pub stream: Name,
     pub byte: u8,
 }
 
@@ -94,18 +96,18 @@ pub struct Pend {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    pub of: String,
+    pub of: Name,
     /// With the subject's option to ignore the stream.
     #[serde(default)]
     pub ignore_stream: bool,
-    pub r#as: String,
+    pub r#as: Name,
 }
 
 /// The subject's library reads or writes an imported array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    pub on: String,
+    pub on: Name,
     /// Written to every byte; without it the data are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<u8>,
@@ -115,10 +117,10 @@ pub struct Access {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
-    pub on: Vec<String>,
+    pub on: Vec<Name>,
     /// The subject's stream that it is launched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<String>,
+    pub stream: Option<Name>,
     /// Whether the step needs what the library took its arguments for; an adapter that does not say it declines.
     #[serde(default)]
     pub believed: bool,

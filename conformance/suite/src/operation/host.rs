@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::case::Name;
 use crate::plugin::Method;
 
 /// What a host cares for itself, whatever plugin it has.
@@ -25,7 +26,7 @@ pub struct ForeignHandle {
     /// Where it begins in its allocation. What lies before is not that byte.
     #[serde(default)]
     pub offset: u64,
-    pub r#as: String,
+    pub r#as: Name,
 }
 
 /// The plugin that a host under test is given, where it is not the faithful one.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::case::Name;
+
 /// The subject makes an array, and no work on it is left when it returns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,19 +22,19 @@ pub struct Array {
     pub memory: Memory,
     /// The subject's stream that belongs to the array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<String>,
+    pub stream: Option<Name>,
     #[serde(default)]
     pub read_only: bool,
     /// An array of the subject that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mask: Option<String>,
+    pub mask: Option<Name>,
     /// What every byte of it holds.
     #[serde(default)]
     pub byte: u8,
     /// Instead: each element holds its index, counted in C order.
     #[serde(default)]
     pub counting: bool,
-    pub r#as: String,
+    pub r#as: Name,
 }
 
 /// One field of a structure.
@@ -70,7 +72,7 @@ pub enum Memory {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derive {
-    pub of: String,
+    pub of: Name,
     /// For each axis `[start, stop, step]` with null for what is left out, an index, or null for a new axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Vec<Value>>,
@@ -84,7 +86,7 @@ pub struct Derive {
     pub byteswapped: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<String>,
-    pub r#as: String,
+    pub r#as: Name,
 }
 
 impl Derive {

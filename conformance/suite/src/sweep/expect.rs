@@ -1,10 +1,9 @@
 //! What a step must come to when a driver call has failed: what the clean run came to, or an error.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
+use smol_str::SmolStr;
 
-use crate::case::{Expectation, Kind};
+use crate::case::{Expectation, Expectations, Kind, Wanted};
 use crate::observation::{Facts, Outcome};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
@@ -17,9 +16,6 @@ const SURFACES: &str = "EMM-FAULT-01";
 const SERVES: &str = "EMM-FAULT-02";
 /// Memory that is held stays as it is.
 const HOLDS: &str = "EMM-FAULT-03";
-
-type Expectations = BTreeMap<String, Expectation>;
-type Wanted = BTreeMap<String, Predicate>;
 
 /// What is expected of a step of the clean case.
 pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome) -> Expectations {
@@ -115,12 +111,12 @@ fn same(facts: &Facts, names: &[&str]) -> Wanted {
     known.collect()
 }
 
-fn is(name: &str, value: Value) -> (String, Predicate) {
-    (name.to_owned(), Predicate([(Test::Is, value)].into()))
+fn is(name: &str, value: Value) -> (SmolStr, Predicate) {
+    (name.into(), Predicate([(Test::Is, value)].into()))
 }
 
-fn not(name: &str, value: Value) -> (String, Predicate) {
-    (name.to_owned(), Predicate([(Test::Not, value)].into()))
+fn not(name: &str, value: Value) -> (SmolStr, Predicate) {
+    (name.into(), Predicate([(Test::Not, value)].into()))
 }
 
 fn returns(wanted: Wanted) -> Expectation {
@@ -132,5 +128,5 @@ fn or_raises(wanted: Wanted, kind: Kind) -> Expectation {
 }
 
 fn one(requirement: &str, expectation: Expectation) -> Expectations {
-    Expectations::from([(requirement.to_owned(), expectation)])
+    Expectations::from([(requirement.into(), expectation)])
 }

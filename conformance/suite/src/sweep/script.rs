@@ -1,6 +1,6 @@
 //! The steps of a swept case: those of the clean one, the fault, the probe.
 
-use crate::case::DriverSettings;
+use crate::case::{DriverSettings, Name};
 use crate::observation::Observation;
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
@@ -9,7 +9,7 @@ use crate::sweep::expect;
 use crate::sweep::site::Site;
 
 /// No fixture can bind it.
-const PROBE: &str = "!probe";
+const PROBE: Name = Name::new_static("!probe");
 /// What a fixture's first page of memory would be.
 const PROBE_BYTES: i128 = 4096;
 pub(crate) const PROBE_BYTE: u8 = 0xa5;
@@ -93,11 +93,10 @@ fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<Pl
     if elsewhere {
         add(Operation::Attach { device });
     }
-    let memory = || PROBE.to_owned();
-    add(Operation::Memalloc { size: PROBE_BYTES, r#as: memory() });
-    add(Operation::Fill { memory: memory(), byte: PROBE_BYTE, offset: 0, size: None });
-    add(Operation::Read { memory: memory(), offset: 0, size: None, device: false });
-    add(Operation::Drop { name: memory() });
+    add(Operation::Memalloc { size: PROBE_BYTES, r#as: PROBE });
+    add(Operation::Fill { memory: PROBE, byte: PROBE_BYTE, offset: 0, size: None });
+    add(Operation::Read { memory: PROBE, offset: 0, size: None, device: false });
+    add(Operation::Drop { name: PROBE });
     if before.last().is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {}) {
         // The last reset of the teardown is over; what it could not do, and what the probe took, is this one's.
         add(Operation::Reset {});
@@ -112,7 +111,7 @@ fn step(operation: Operation, on: &str, line: usize, part: Part) -> PlannedStep 
     PlannedStep {
         index: 0,
         r#do: operation,
-        on: on.to_owned(),
+        on: on.into(),
         thread: None,
         label: None,
         expect: Default::default(),

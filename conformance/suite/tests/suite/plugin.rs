@@ -18,7 +18,7 @@ fn host(expect: &str) -> Recorder {
     into_plugin(&mut recorder, 2, Method::Memalloc);
     recorder.event(What::Call(call(Function::cuStreamSynchronize, &[], &[], 0)));
     recorder.mark(Mark::StepEnd, 1);
-    let facts = |value: Value| value.as_object().cloned().expect("an object");
+    let facts = |value: Value| serde_json::from_value(value).expect("an object");
     let outcome =
         serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}})).expect("an outcome");
     let plugin_calls =

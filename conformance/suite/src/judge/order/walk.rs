@@ -56,7 +56,7 @@ enum Place {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>) -> Self {
+    pub(crate) fn new(scene: &'a Scene<'a>, wanted: Wanted<'a>) -> Self {
         let named: Rc<[(u64, u64)]> = scene.all_facts().flat_map(ranges).collect();
         Self {
             scene,
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
             captures: 0,
             doubts: Doubts::default(),
             races: Races::default(),
-            wanted: Wanted::new(scene),
+            wanted,
         }
     }
 

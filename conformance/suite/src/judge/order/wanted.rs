@@ -6,7 +6,7 @@ use allocert_requirements::Side;
 use serde_json::Value;
 
 use crate::applicability::Reason;
-use crate::case::{CoveredBy, Ordered};
+use crate::case::{CoveredBy, Expectation, Ordered};
 use crate::judge::docket::{Docket, witness};
 use crate::judge::order::access::{Mark, Pair};
 use crate::judge::order::clock::Clock;
@@ -82,7 +82,8 @@ impl<'a> Wanted<'a> {
             if !matches!(scene.outcome(index), Some(Outcome::Returned(_))) {
                 continue;
             }
-            for (requirement, expectation) in step.expect.iter().filter(|(_, one)| scene.asked(one)) {
+            let ordered = |one: &Expectation| one.ordered.is_some() || one.covered_by.is_some();
+            for (requirement, expectation) in step.expect.iter().filter(|(_, one)| ordered(one) && scene.asked(one)) {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));
                     let Some(after) = labelled.map(|one| one.index) else { continue };
