@@ -11,8 +11,8 @@
 #   OWN       1: what is not among the wheels comes from that interpreter's own packages
 #   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in emm/info
 #   FILTER    only these cases, e.g. emm/info
-#   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); producer-LIBRARY and consumer-LIBRARY for the
-#             array interface of a library that has an adapter in allocert.adapters: producer-torch
+#   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); host for numba.cuda as the host of a manager;
+#             producer-LIBRARY and consumer-LIBRARY for the array interface of a library that has an adapter in allocert.adapters: producer-torch
 #   EXPECT    the folder of expectation files (default: that of this repository). What they list of a library is expected; they say of which
 #             version they are
 #   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
@@ -39,6 +39,7 @@ subject() {
     reference) echo emm reference - ;;
     numba) echo emm numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager numba.cuda ;;
     allocert) echo emm allocert.numba numba.cuda ;;
+    host) echo emm-host numba.cuda numba.cuda ;;
     rmm) echo emm rmm.allocators.numba:RMMNumbaManager rmm.allocators.numba ;;
     producer-*) echo cai-producer "$(adapter "${1#*-}"):Producer" "$(adapter "${1#*-}")" ;;
     consumer-*) echo cai-consumer "$(adapter "${1#*-}"):Consumer" "$(adapter "${1#*-}")" ;;
@@ -48,17 +49,19 @@ subject() {
 
 adapter() { echo "allocert.adapters.$1"; }
 
-# The expectation file of a library's side of the array interface, if there is one: torch-2.11.0-cai-producer.yaml for producer-torch.
+# The expectation file of numba.cuda as a host, or of a library's side of the array interface, if there is one: torch-2.11.0-cai-producer.yaml
+# for producer-torch.
 expected() {
-  local side=${1%%-*} library=${1#*-} file
-  for file in "$expectations/${library//_/-}"-[0-9]*"-cai-$side.yaml"; do
+  local side=cai-${1%%-*} library=${1#*-} file
+  if [ "$1" = host ]; then side=host library=numba-cuda; fi
+  for file in "$expectations/${library//_/-}"-[0-9]*"-$side.yaml"; do
     if [ -f "$file" ]; then echo "$file"; fi
   done | tail -n 1
 }
 
 certify() {
   local name=$1 words side argument module status file
-  words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm, producer-LIBRARY, consumer-LIBRARY"
+  words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm, host, producer-LIBRARY, consumer-LIBRARY"
   read -r side argument module <<<"$words"
   if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
     say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"

@@ -23,8 +23,9 @@
 //!   may stand for anything: doubt.
 //! - **`PassedOn`** calls may wait for anything queued before them, and a **host function** may tell any thread that its stream got there:
 //!   doubt about whatever that would have put in order. Getting an export table (`cuGetExportTable`, which CUDA's runtime does again and
-//!   again) waits for nothing; what is called through such a table is not seen at all, and taken to wait for nothing either. While a stream is being **captured**, nothing is judged. `Unsupported` calls do
-//!   nothing, and failed ones neither; but when a kernel has broken the context, all its work is over.
+//!   again) waits for nothing; what is called through such a table is not seen at all, and taken to wait for nothing either. While a
+//!   stream is being **captured**, nothing is judged. `Unsupported` calls do nothing, and failed ones neither; but when a kernel has
+//!   broken the context, all its work is over.
 //! - **Arguments of kernels** reach to the end of the memory that a fact of the case names, and nowhere else further than one byte: blocks
 //!   of a pool lie side by side in one allocation. They count as read and written between subject and harness; two kernels of one party
 //!   may both only read, so that between its own operations an argument conflicts with what surely writes.
