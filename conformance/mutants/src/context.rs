@@ -39,3 +39,14 @@ impl Mutation for ContextReleased {
         answer
     }
 }
+
+/// Leaves its context current where it was made.
+#[derive(Default)]
+pub(crate) struct ContextTaken;
+
+impl Mutation for ContextTaken {
+    fn create(&self, base: &Base) -> Answer {
+        let _ = base.driver.ctx_set_current(Some(base.context));
+        Ok(())
+    }
+}

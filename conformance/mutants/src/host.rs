@@ -202,3 +202,13 @@ impl HostScribbler {
         }
     }
 }
+
+/// Passes over flags that it does not know.
+#[derive(Default)]
+pub(crate) struct FlagsUnknown;
+
+impl Mutation for FlagsUnknown {
+    fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        base.memhostalloc(size_bytes, flags & (HOST_MAPPED | HOST_PORTABLE | HOST_WRITE_COMBINED))
+    }
+}

@@ -3,7 +3,7 @@
 use allocert_abi::emm::{IpcHandle, Memory, Status};
 
 use crate::base::{Answer, Base, Kind, fail};
-use crate::mutant::{Count, Live, Mutation};
+use crate::mutant::{Cell, Count, Live, Mutation};
 
 /// Claims the capability and refuses.
 #[derive(Default)]
@@ -152,5 +152,58 @@ pub(crate) struct IpcForAll;
 impl Mutation for IpcForAll {
     fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
         base.get_ipc_handle(token, offset_bytes).or(Ok(IpcHandle::empty()))
+    }
+}
+
+/// Remembers a handle for each block, also when the block is gone.
+#[derive(Default)]
+pub(crate) struct IpcAfterRelease {
+    handles: Cell<Vec<(u64, IpcHandle)>>,
+}
+
+impl Mutation for IpcAfterRelease {
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        if let Ok(handle) = base.get_ipc_handle(token, 0) {
+            self.handles.lock().push((token, handle));
+        }
+        base.release(token)
+    }
+
+    fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
+        let known = self.handles.lock().iter().find(|(known, _)| *known == token).map(|(_, handle)| *handle);
+        known.map_or_else(|| base.get_ipc_handle(token, offset_bytes), Ok)
+    }
+}
+
+/// Has another word for what it makes no handle of.
+#[derive(Default)]
+pub(crate) struct IpcHostUnsupported {
+    host: Live,
+}
+
+impl Mutation for IpcHostUnsupported {
+    fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        Ok(self.host.enter(base.memhostalloc(size_bytes, flags)?))
+    }
+
+    fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
+        let host = self.host.lock().iter().any(|memory| memory.token == token);
+        if host {
+            return Err(fail(Status::NOT_SUPPORTED, "get_ipc_handle: this is host memory"));
+        }
+        base.get_ipc_handle(token, offset_bytes)
+    }
+}
+
+/// Goes wherever the offset leads.
+#[derive(Default)]
+pub(crate) struct IpcBeyond;
+
+impl Mutation for IpcBeyond {
+    fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
+        base.get_ipc_handle(token, offset_bytes).or_else(|failure| {
+            let handle = base.get_ipc_handle(token, 0).map_err(|_| failure)?;
+            Ok(IpcHandle { offset_bytes: handle.offset_bytes.wrapping_add(offset_bytes), ..handle })
+        })
     }
 }

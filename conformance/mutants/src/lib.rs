@@ -19,7 +19,9 @@ mod oom;
 mod pin;
 mod release;
 mod reset;
+mod table;
 mod threads;
+mod token;
 mod version;
 mod zero;
 
@@ -76,6 +78,21 @@ allocert_abi::export_emm_plugin! {
     mutant_oom_evicts => Mutant<oom::OomEvicts>,
     mutant_oom_is_final => Mutant<oom::OomIsFinal>,
     mutant_hoards => Mutant<oom::Hoards>,
+    mutant_flags_unknown => Mutant<host::FlagsUnknown>,
+    mutant_pin_flags_unknown => Mutant<pin::PinFlagsUnknown>,
+    mutant_pin_counts => Mutant<pin::PinCounts>,
+    mutant_defer_ends_nothing => Mutant<defer::DeferEndsNothing>,
+    mutant_ipc_after_release => Mutant<ipc::IpcAfterRelease>,
+    mutant_ipc_host_unsupported => Mutant<ipc::IpcHostUnsupported>,
+    mutant_ipc_beyond => Mutant<ipc::IpcBeyond>,
+    mutant_zero_by_mood => Mutant<zero::ZeroByMood>,
+    mutant_context_taken => Mutant<context::ContextTaken>,
+    mutant_token_reused => Mutant<token::TokenReused>,
+    mutant_token_zero => Mutant<token::TokenZero>,
+    mutant_released_again => Mutant<token::ReleasedAgain>,
+    mutant_released_unknown => Mutant<token::ReleasedUnknown>,
+    mutant_pinned_on_device => Mutant<token::PinnedOnDevice>,
+    mutant_reserved_used => Mutant<token::ReservedUsed>,
     mutant_cache_lost => Mutant<oom::CacheLost>,
     mutant_cache_doubled => Mutant<oom::CacheDoubled>,
     mutant_cache_stale => Mutant<oom::CacheStale>,

@@ -185,3 +185,46 @@ impl Mutation for PinClears {
         Ok(memory)
     }
 }
+
+/// Passes over flags that it does not know.
+#[derive(Default)]
+pub(crate) struct PinFlagsUnknown;
+
+impl Mutation for PinFlagsUnknown {
+    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        base.mempin(pointer, size_bytes, flags & HOST_MAPPED)
+    }
+}
+
+/// Counts how often a region is pinned, as if it were its own.
+#[derive(Default)]
+pub(crate) struct PinCounts {
+    first: Live,
+    shared: Count,
+}
+
+impl Mutation for PinCounts {
+    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        let before = self.first.lock().iter().find(|memory| memory.host_pointer == pointer.as_ptr()).copied();
+        match before {
+            Some(first) if (first.kind == KIND_MAPPED) == (flags & HOST_MAPPED != 0) => {
+                Ok(Memory { size_bytes, token: SHARED | self.shared.next(), ..first })
+            }
+            _ => Ok(self.first.enter(base.mempin(pointer, size_bytes, flags)?)),
+        }
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.first.leave(token);
+        let counted = (SHARED..SHARED + self.shared.get()).contains(&token);
+        if counted { Ok(()) } else { base.release(token) }
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.first.clear();
+        base.reset()
+    }
+}
+
+/// In the tokens of second registrations, and in none of the reference's.
+const SHARED: u64 = 1 << 62;

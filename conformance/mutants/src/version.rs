@@ -1,10 +1,9 @@
-//! Wrong tables, and wrong beginnings of a manager.
+//! Wrong beginnings of a manager.
 
-use allocert_abi::emm::{Plugin, Status};
-use allocert_abi::table;
+use allocert_abi::emm::Status;
 
 use crate::base::{Answer, Base, fail};
-use crate::mutant::{Mutant, Mutation};
+use crate::mutant::Mutation;
 
 /// Breaks nothing.
 #[derive(Default)]
@@ -36,25 +35,4 @@ impl Mutation for CreateAllocates {
         }
         Ok(())
     }
-}
-
-/// Speaks version 2.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn mutant_version_two() -> *const Plugin {
-    static TABLE: Plugin = Plugin { interface_version: 2, ..table::<Mutant<Faithful>>() };
-    &raw const TABLE
-}
-
-/// Ends before `reset`.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn mutant_truncated_table() -> *const Plugin {
-    static TABLE: Plugin = Plugin { size: std::mem::offset_of!(Plugin, reset), ..table::<Mutant<Faithful>>() };
-    &raw const TABLE
-}
-
-/// Left `release` out.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn mutant_null_member() -> *const Plugin {
-    static TABLE: Plugin = Plugin { release: None, ..table::<Mutant<Faithful>>() };
-    &raw const TABLE
 }

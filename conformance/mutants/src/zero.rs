@@ -68,3 +68,29 @@ impl Mutation for ZeroAliases {
         base.reset()
     }
 }
+
+/// Serves a request for nothing while something else is live, and refuses it otherwise.
+#[derive(Default)]
+pub(crate) struct ZeroByMood {
+    live: Live,
+}
+
+impl Mutation for ZeroByMood {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        let alone = self.live.lock().iter().all(|memory| memory.size_bytes == 0);
+        if size_bytes == 0 && alone {
+            return Err(fail(Status::INVALID_VALUE, "memalloc: no bytes were asked for"));
+        }
+        Ok(self.live.enter(base.memalloc(size_bytes)?))
+    }
+
+    fn release(&self, base: &Base, token: u64) -> Answer {
+        self.live.leave(token);
+        base.release(token)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        self.live.clear();
+        base.reset()
+    }
+}

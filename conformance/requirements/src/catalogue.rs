@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::{self, Difference, Profile};
+use crate::profile::{self, Contract, Difference, Profile};
 use crate::requirement::Requirement;
 use crate::side::{Interface, Side};
 use crate::yaml::{Document, Refusal, Spanned, suggestion};
@@ -18,6 +18,7 @@ pub struct Catalogue {
     checks: Claims,
     defects: Claims,
     profiles: Vec<Profile>,
+    contracts: Vec<Contract>,
     differences: Vec<Difference>,
     /// Nothing where all requirements are judged.
     chosen: Option<Profile>,
@@ -107,6 +108,18 @@ impl Catalogue {
         self.profiles(interface).find(|profile| profile.default)
     }
 
+    /// The texts that hold besides the profiles.
+    #[must_use]
+    pub fn contracts(&self) -> &[Contract] {
+        &self.contracts
+    }
+
+    /// The contract that states a requirement, which then binds only who implements that contract.
+    #[must_use]
+    pub fn contract_of(&self, requirement: &Requirement) -> Option<&Contract> {
+        self.contracts.iter().find(|contract| contract.states(requirement))
+    }
+
     /// Every point on which the profiles of an interface disagree.
     #[must_use]
     pub fn differences(&self) -> &[Difference] {
@@ -124,11 +137,11 @@ impl Catalogue {
         self.chosen.as_ref()
     }
 
-    /// Whether the profile in force does not contain this requirement. An id that is not here is left out by nobody.
+    /// Whether the profile in force does not contain this requirement, nor a contract. An id that is not here is left out by nobody.
     #[must_use]
     pub fn leaves_out(&self, id: &str) -> bool {
         let Some(chosen) = &self.chosen else { return false };
-        self.get(id).is_some_and(|requirement| !chosen.contains(requirement))
+        self.get(id).is_some_and(|one| !chosen.contains(one) && self.contract_of(one).is_none())
     }
 
     /// "did you mean" for an id that is not here.
@@ -156,16 +169,27 @@ impl Catalogue {
         for entry in file.profiles {
             let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
             let profile = entry.value.of(interface);
-            if self.profile(&profile.name).is_some() {
-                let message = format!("a profile `{}` stands elsewhere already", profile.name);
-                return Err(document.refuse_word(line, &profile.name, message));
-            }
+            self.check_new(&profile.name, line, document)?;
             self.profiles.push(profile);
+        }
+        for entry in file.contracts {
+            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let contract = entry.value.of(interface);
+            self.check_new(&contract.name, line, document)?;
+            self.contracts.push(contract);
         }
         if self.profiles(interface).filter(|profile| profile.default).count() != 1 {
             return Err(document.refuse_word(1, "profiles", "exactly one profile must be the `default`"));
         }
         Ok(())
+    }
+
+    /// No profile and no contract has this name yet.
+    fn check_new(&self, name: &str, line: usize, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        if self.profile(name).is_none() && self.contracts.iter().all(|contract| contract.name != name) {
+            return Ok(());
+        }
+        Err(document.refuse_word(line, name, format!("a profile `{name}` stands elsewhere already")))
     }
 
     fn add_differences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
@@ -185,7 +209,9 @@ impl Catalogue {
     fn check_versions(&self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
         for requirement in self.iter().filter(|requirement| requirement.file == document.file) {
             let Some(interface) = Interface::of_id(&requirement.id) else { continue };
-            let known: Vec<&str> = self.profiles(interface).map(|profile| profile.name.as_str()).collect();
+            let profiles = self.profiles(interface).map(|profile| profile.name.as_str());
+            let contracts = self.contracts.iter().filter(|contract| contract.interface == interface);
+            let known: Vec<&str> = profiles.chain(contracts.map(|contract| contract.name.as_str())).collect();
             if known.is_empty() {
                 continue;
             }

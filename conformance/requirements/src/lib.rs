@@ -20,7 +20,7 @@ pub mod yaml;
 
 pub use catalogue::Catalogue;
 pub use mutant::{Flavor, Mutant};
-pub use profile::{Difference, Profile};
+pub use profile::{Contract, Difference, Profile};
 pub use requirement::{Channel, Level, Requirement};
 pub use side::{Interface, Role, Side};
 pub use yaml::Refusal;

@@ -24,6 +24,23 @@ pub struct Profile {
     pub about: String,
 }
 
+/// A text that holds besides whichever profile is in force, for the subjects that implement it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contract {
+    pub interface: Interface,
+    /// As the `versions` of its requirements name it.
+    pub name: String,
+    pub about: String,
+}
+
+impl Contract {
+    /// Whether it states this requirement.
+    #[must_use]
+    pub fn states(&self, requirement: &Requirement) -> bool {
+        Interface::of_id(&requirement.id) == Some(self.interface) && requirement.versions.contains(&self.name)
+    }
+}
+
 /// What a profile takes its word from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -130,6 +147,8 @@ impl Difference {
 pub(crate) struct File {
     pub(crate) profiles: Vec<Spanned<Listed>>,
     #[serde(default)]
+    pub(crate) contracts: Vec<Spanned<Named>>,
+    #[serde(default)]
     pub(crate) differences: Vec<Spanned<Difference>>,
 }
 
@@ -148,6 +167,21 @@ impl Listed {
     pub(crate) fn of(self, interface: Interface) -> Profile {
         let Self { name, kind, default, about } = self;
         Profile { interface, name, kind, default, about }
+    }
+}
+
+/// A contract as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    name: String,
+    about: String,
+}
+
+impl Named {
+    pub(crate) fn of(self, interface: Interface) -> Contract {
+        let Self { name, about } = self;
+        Contract { interface, name, about }
     }
 }
 
@@ -196,6 +230,20 @@ differences:
     }
 
     #[test]
+    fn a_contract_holds_whatever_the_profile() {
+        let profiles = PROFILES.replace("differences:", "contracts: [{name: table, about: the table}]\ndifferences:");
+        let requirements = format!("{REQUIREMENTS}{}", REQUIREMENTS.replace("-C-", "-D-").replace("[old]", "[table]"));
+        let mut catalogue = read(&profiles, &requirements).expect("written here");
+        for name in ["old", "new"] {
+            catalogue.choose(catalogue.profile(name).cloned());
+            assert!(!catalogue.leaves_out("EMM-D-01"), "{name}");
+        }
+        let stated =
+            |id: &str| catalogue.get(id).and_then(|one| catalogue.contract_of(one)).map(|one| one.name.as_str());
+        assert_eq!((stated("EMM-D-01"), stated("EMM-D-02")), (Some("table"), None));
+    }
+
+    #[test]
     fn profiles_that_contradict_themselves_are_refused_with_their_line() {
         let both = REQUIREMENTS.replace("versions: [old]", "versions: [old, new]");
         let neither = REQUIREMENTS.replace("versions: [old]", "versions: [new]");
@@ -224,6 +272,12 @@ differences:
                 REQUIREMENTS.to_owned(),
                 3,
                 "a profile `new` stands elsewhere already",
+            ),
+            (
+                PROFILES.replace("differences:", "contracts: [{name: old, about: the table}]\ndifferences:"),
+                REQUIREMENTS.to_owned(),
+                4,
+                "a profile `old` stands elsewhere already",
             ),
         ];
         for (profiles, requirements, line, message) in broken {

@@ -42,6 +42,7 @@ fn observation(case: &PlannedCase, events: u64) -> Observation {
             index,
             outcome: Outcome::Returned(Default::default()),
             plugin_calls: Vec::new(),
+            border: None,
         });
     }
     seen

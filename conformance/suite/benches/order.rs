@@ -56,7 +56,12 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
             });
         }
         push(&mut seen, What::Mark { mark: Mark::StepEnd, a: index.into(), b: 0 });
-        seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(exchanged()), plugin_calls: Vec::new() });
+        seen.steps.push(StepOutcome {
+            index,
+            outcome: Outcome::Returned(exchanged()),
+            plugin_calls: Vec::new(),
+            border: None,
+        });
     }
     seen
 }

@@ -271,14 +271,14 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         Need::Python if offer.flavor == Flavor::Native => {
             Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python })
         }
-        Need::Native if offer.flavor == Flavor::Python => {
+        Need::Native | Need::Table if offer.flavor == Flavor::Python => {
             Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Native })
         }
         Need::Peer if !offer.capabilities.contains(&need) => Applicability::NotObserved(Reason::NoPeer),
         Need::TwoDevices if offer.driver == Driver::Real && offer.devices < 2 => {
             Applicability::NotObserved(Reason::TooFewDevices { needed: 2, found: offer.devices })
         }
-        Need::HostMemory | Need::MemoryInfo | Need::Ipc if !offer.capabilities.contains(&need) => {
+        Need::Table | Need::HostMemory | Need::MemoryInfo | Need::Ipc if !offer.capabilities.contains(&need) => {
             Applicability::NotApplicable(Reason::NotDeclared { need })
         }
         _ => return None,

@@ -109,6 +109,8 @@ impl Through {
 pub enum Need {
     Python,
     Native,
+    /// A subject behind the C table of `allocert_emm.h`.
+    Table,
     HostMemory,
     MemoryInfo,
     Ipc,
@@ -117,14 +119,23 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Self; 7] =
-        [Self::Python, Self::Native, Self::HostMemory, Self::MemoryInfo, Self::Ipc, Self::Peer, Self::TwoDevices];
+    pub const ALL: [Self; 8] = [
+        Self::Python,
+        Self::Native,
+        Self::Table,
+        Self::HostMemory,
+        Self::MemoryInfo,
+        Self::Ipc,
+        Self::Peer,
+        Self::TwoDevices,
+    ];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "python",
             Self::Native => "native",
+            Self::Table => "table",
             Self::HostMemory => "host_memory",
             Self::MemoryInfo => "memory_info",
             Self::Ipc => "ipc",

@@ -2,6 +2,7 @@
 //! observation says is treated as written by the subject.
 
 mod act;
+mod border;
 mod bypass;
 mod calls;
 mod context;
@@ -21,7 +22,7 @@ mod step;
 pub(crate) mod timeline;
 mod words;
 
-use allocert_requirements::{Catalogue, Level};
+use allocert_requirements::{Catalogue, Level, Side};
 
 use crate::applicability::{Applicability, Reason};
 use crate::judge::docket::Docket;
@@ -32,7 +33,16 @@ use crate::sweep;
 use crate::verdict::{Judgement, Verdict};
 
 pub use error::kinds;
-pub use export::names as defects;
+
+/// The names of the defects that requirements of a side may carry.
+#[must_use]
+pub fn defects(side: Side) -> Vec<String> {
+    match side {
+        Side::Emm => border::NAMES.map(str::to_owned).to_vec(),
+        Side::CaiProducer => export::names().collect(),
+        _ => Vec::new(),
+    }
+}
 
 /// Judges one case that was run.
 #[must_use]
@@ -41,6 +51,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     let mut docket = Docket::new(&scene);
     step::judge(&scene, &mut docket);
     export::judge(&scene, &mut docket);
+    border::judge(&scene, &mut docket);
     ledger::judge(&scene, &mut docket);
     bypass::judge(&scene, &mut docket);
     misuse::judge(&scene, &mut docket);

@@ -68,7 +68,11 @@ impl Names {
             self.used(name, nouns)?;
         }
         if let Some(name) = operation.recalls() {
-            self.known(name)?;
+            let noun = self.known(name)?;
+            if matches!(operation, Operation::Call(_)) && noun != Noun::Memory {
+                let message = format!("`{name}` stands for {}, which has no token", article(noun));
+                return Err(Complaint { word: name.to_owned(), message, help: None });
+            }
         }
         if let Some((name, noun)) = operation.binds() {
             self.bind(name, noun)?;

@@ -41,6 +41,31 @@ pub struct StepOutcome {
     /// What a host handed to the plugin since the step before: facts with the `number` of the call in the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_calls: Vec<Facts>,
+    /// What showed at the border of the C table, where the step called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub border: Option<Border>,
+}
+
+/// What calls of the C table did besides what they answered. A worker counts and describes it, because only there is it seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Border {
+    /// How often a member was called.
+    pub calls: u64,
+    /// Each kind of each member once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defects: Vec<Defect>,
+}
+
+/// Something that the contract forbids whatever the call came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defect {
+    /// The member that was called.
+    pub call: String,
+    /// The name that the catalogue's `defects:` uses.
+    pub defect: String,
+    pub observed: String,
 }
 
 /// OUTCOME of the worker protocol.

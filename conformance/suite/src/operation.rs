@@ -6,6 +6,7 @@ mod host;
 mod names;
 mod producer;
 mod stage;
+mod table;
 mod word;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,6 +19,7 @@ pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, 
 pub use host::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
 pub use names::Noun;
 pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
+pub use table::{ROOM_BYTES, TableCall};
 
 /// What one step does. Externally tagged: `{memalloc: {size: 64, as: a}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -253,6 +255,8 @@ pub enum Operation {
         #[serde(default)]
         raising: bool,
     },
+    // The subject is a C table.
+    Call(TableCall),
     // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
     Instantiate {
         r#as: Name,

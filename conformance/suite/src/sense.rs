@@ -9,7 +9,8 @@ use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 use smol_str::SmolStr;
 
-use crate::case::{Calls, Case, Expectation, Ordered, Step, Wanted};
+use crate::case::{Calls, Case, Expectation, Need, Ordered, Step, Wanted};
+use crate::operation::Operation;
 use crate::plugin::Method;
 
 type Checked = Result<(), Box<Refusal>>;
@@ -18,6 +19,7 @@ type Checked = Result<(), Box<Refusal>>;
 pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
     check_head(case, document)?;
     let side = Side::of_path(&case.case).unwrap_or(Side::Emm);
+    let table = case.needs.contains(&Need::Table);
     let mut labels = BTreeSet::new();
     for step in &case.steps {
         let line = line(step.referenced.line());
@@ -26,9 +28,9 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         {
             return Err(document.refuse_word(line, label, format!("label `{label}` is given twice")));
         }
-        check_step(&step.value, line, &Sense { side, labels: &labels, document, catalogue })?;
+        check_step(&step.value, line, &Sense { side, table, labels: &labels, document, catalogue })?;
     }
-    let sense = Sense { side, labels: &labels, document, catalogue };
+    let sense = Sense { side, table, labels: &labels, document, catalogue };
     let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
     for (id, expectation) in &case.r#finally {
         check_requirement(id, finally, &sense)?;
@@ -74,6 +76,8 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
 /// What an expectation is read against.
 struct Sense<'a> {
     side: Side,
+    /// Whether the subject is a C table.
+    table: bool,
     /// Of this and all earlier steps.
     labels: &'a BTreeSet<&'a str>,
     document: &'a Document<'a>,
@@ -82,6 +86,9 @@ struct Sense<'a> {
 
 fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
     operation::check(&step.r#do, line, sense.document)?;
+    if matches!(step.r#do, Operation::Call(_)) && !sense.table {
+        return Err(sense.document.refuse_word(line, "call", "`call` is of a C table, so the case needs `table`"));
+    }
     for (id, expectation) in &step.expect {
         check_requirement(id, line, sense)?;
         check_expectation(id, expectation, line, sense)?;
@@ -97,6 +104,10 @@ fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
 fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
     if let Some(requirement) = sense.catalogue.get(id) {
         let bound = requirement.side();
+        if let Some(contract) = sense.catalogue.contract_of(requirement).filter(|_| !sense.table) {
+            let message = format!("{id} is of {}, which binds tables alone, so the case needs `table`", contract.name);
+            return Err(sense.document.refuse_word(line, id, message));
+        }
         if bound == Some(sense.side) {
             return Ok(());
         }

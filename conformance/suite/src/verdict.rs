@@ -178,6 +178,8 @@ pub enum Check {
     Overlap,
     DriverMisuse,
     ContextBalance,
+    /// As `ContextBalance`, of a subject that is held to it to the letter.
+    ContextKept,
     Crash,
     Hang,
     Exit,
@@ -190,7 +192,7 @@ pub enum Check {
 }
 
 impl Check {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Leak,
         Self::DoubleFree,
         Self::ForeignFree,
@@ -198,6 +200,7 @@ impl Check {
         Self::Overlap,
         Self::DriverMisuse,
         Self::ContextBalance,
+        Self::ContextKept,
         Self::Crash,
         Self::Hang,
         Self::Exit,
@@ -218,6 +221,7 @@ impl Check {
             Self::Overlap => "overlap",
             Self::DriverMisuse => "driver_misuse",
             Self::ContextBalance => "context_balance",
+            Self::ContextKept => "context_kept",
             Self::Crash => "crash",
             Self::Hang => "hang",
             Self::Exit => "exit",

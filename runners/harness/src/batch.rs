@@ -130,14 +130,14 @@ impl Batch<'_> {
                 let planned = self.cases[progress.begun.len()].steps.len();
                 progress.begun.push(Begun { steps: Vec::with_capacity(planned), done: false });
             }
-            FromWorker::Step { index, outcome, plugin_calls } => {
+            FromWorker::Step { index, outcome, plugin_calls, border } => {
                 let planned = self.current(progress).map_or(0, |case| case.steps.len());
                 let begun = progress.begun.last_mut().filter(|begun| !begun.done && begun.steps.len() < planned);
                 let begun = begun.ok_or_else(|| format!("step {index} was reported where none was due"))?;
                 if index as usize != begun.steps.len() {
                     return Err(format!("step {index} was reported where step {} was due", begun.steps.len()));
                 }
-                begun.steps.push(StepOutcome { index, outcome, plugin_calls });
+                begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
             }
             FromWorker::Done { id } => {
                 let case = self.current(progress).filter(|case| case.id == id);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use allocert_suite::applicability::{Flavor, Offer};
 use allocert_suite::case::Need;
-use allocert_suite::observation::{Captured, Facts, Outcome};
+use allocert_suite::observation::{Border, Captured, Facts, Outcome};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,6 +41,8 @@ pub(crate) enum FromWorker {
         outcome: Outcome,
         #[serde(default)]
         plugin_calls: Vec<Facts>,
+        #[serde(default)]
+        border: Option<Border>,
     },
     Done {
         id: String,

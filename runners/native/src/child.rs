@@ -55,7 +55,8 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
             (Through::Manager, _) => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
             (Through::Host | Through::Producer | Through::Consumer, operation) => unsupported(operation),
         };
-        outbox.push(&mut server.socket, &Line::Step { index: step.index, outcome: &outcome })?;
+        let line = Line::Step { index: step.index, outcome: &outcome, border: subject.border() };
+        outbox.push(&mut server.socket, &line)?;
     }
     // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's feet.
     std::mem::forget(scene);

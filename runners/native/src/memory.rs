@@ -109,6 +109,7 @@ impl Scene<'_> {
     /// The host's last reference goes. What is not memory of a subject has no finalizer.
     pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, Halt> {
         let Named::Memory(holding) = self.names.take(name)? else { return Ok(Facts::new()) };
+        self.names.bind(name, Named::Spent(holding.token.memory.token));
         let finalized = match Arc::into_inner(holding.token) {
             Some(token) if !token.owner.is_gone() => {
                 token.owner.manager.release(token.memory.token)?;

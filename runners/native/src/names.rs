@@ -59,6 +59,8 @@ impl Owner {
 pub(crate) enum Named {
     Manager(Arc<Owner>),
     Memory(Holding),
+    /// The token of memory that is let go.
+    Spent(u64),
     Buffer(Arc<HostBuffer>),
     Handle {
         handle: IpcHandle,
@@ -80,7 +82,10 @@ impl Names {
     }
 
     pub(crate) fn take(&mut self, name: &str) -> Result<Named, Halt> {
-        self.0.remove(name).ok_or_else(|| missing(name))
+        match self.0.get(name) {
+            None | Some(Named::Spent(_)) => Err(missing(name)),
+            Some(_) => self.0.remove(name).ok_or_else(|| missing(name)),
+        }
     }
 
     pub(crate) fn manager(&self, name: &str) -> Result<Arc<Owner>, Halt> {
@@ -107,6 +112,15 @@ impl Names {
     pub(crate) fn handle(&self, name: &str) -> Result<(&IpcHandle, u32), Halt> {
         self.find(name, |named| match named {
             Named::Handle { handle, device } => Some((handle, *device)),
+            _ => None,
+        })
+    }
+
+    /// The token that memory has or had.
+    pub(crate) fn token(&self, name: &str) -> Result<u64, Halt> {
+        self.find(name, |named| match named {
+            Named::Memory(holding) => Some(holding.token.memory.token),
+            Named::Spent(token) => Some(*token),
             _ => None,
         })
     }

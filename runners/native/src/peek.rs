@@ -44,6 +44,22 @@ pub(crate) fn available() -> io::Result<()> {
 /// The text at `address` up to its NUL, at most 1 KiB; bytes that are not UTF-8 become U+FFFD. `None`
 /// for NULL and for memory that cannot be read.
 pub(crate) fn text(address: usize) -> Option<String> {
+    bytes(address).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// As [`text`], and `None` for what is not UTF-8.
+pub(crate) fn utf8(address: usize) -> Option<String> {
+    let bytes = bytes(address)?;
+    is_utf8(&bytes).then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether these bytes are UTF-8, as far as they are known: a long text may be cut inside a character.
+pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).err().is_none_or(|error| bytes.len() == TEXT_LIMIT && error.error_len().is_none())
+}
+
+/// The bytes at `address` up to a NUL, at most 1 KiB. `None` for NULL and for memory that cannot be read.
+pub(crate) fn bytes(address: usize) -> Option<Vec<u8>> {
     if address == 0 {
         return None;
     }
@@ -56,7 +72,7 @@ pub(crate) fn text(address: usize) -> Option<String> {
     }
     let known = &bytes[..count];
     let end = known.iter().position(|byte| *byte == 0).unwrap_or(count);
-    (count > 0).then(|| String::from_utf8_lossy(&known[..end]).into_owned())
+    (count > 0).then(|| known[..end].to_vec())
 }
 
 #[cfg(test)]
@@ -75,6 +91,8 @@ mod tests {
     fn text_is_bounded_and_made_valid() {
         assert_eq!(text(c"fine".as_ptr().addr()).as_deref(), Some("fine"));
         assert_eq!(text(c"bad \xff".as_ptr().addr()).as_deref(), Some("bad \u{fffd}"));
+        assert_eq!(utf8(c"bad \xff".as_ptr().addr()), None);
+        assert!(is_utf8(&format!("x{}", "é".repeat(600)).as_bytes()[..TEXT_LIMIT]) && !is_utf8(b"\xc3"));
         let endless = vec![b'x'; 2 * TEXT_LIMIT];
         assert_eq!(text(endless.as_ptr().addr()).map(|text| text.len()), Some(TEXT_LIMIT));
     }

@@ -1,7 +1,7 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
 use allocert_suite::case::{DriverSettings, Name, Thread, Through};
-use allocert_suite::observation::Outcome;
+use allocert_suite::observation::{Border, Outcome};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
 use serde::{Deserialize, Serialize};
@@ -59,10 +59,22 @@ fn first_manager() -> Name {
 pub(crate) enum Line<'a> {
     Loaded(Loaded),
     Refused(Refused),
-    Child { batch: u64, pid: i32 },
-    Case { id: &'a str },
-    Step { index: u32, outcome: &'a Outcome },
-    Done { id: &'a str },
+    Child {
+        batch: u64,
+        pid: i32,
+    },
+    Case {
+        id: &'a str,
+    },
+    Step {
+        index: u32,
+        outcome: &'a Outcome,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        border: Option<Border>,
+    },
+    Done {
+        id: &'a str,
+    },
     Ended(Ended),
 }
 

@@ -69,6 +69,7 @@ impl<'a> Scene<'a> {
             Operation::ClearFaults {} => self.clear_faults(),
             Operation::Collect {} => Ok(Facts::new()),
             Operation::Environment { name, value } => environment(name, value),
+            Operation::Call(call) => return self.call(on, call),
             operation => return unsupported(operation),
         })
     }

@@ -1,7 +1,8 @@
 //! What a loaded subject can be asked, whichever language it is written in.
 
 use allocert_cuda::Context;
-use allocert_suite::observation::{Facts, Raised};
+use allocert_suite::observation::{Border, Facts, Raised};
+use allocert_suite::operation::TableCall;
 
 use crate::protocol::Portrait;
 
@@ -13,6 +14,10 @@ pub(crate) trait Subject: Send + Sync {
     /// Names of the fixture format's `needs`.
     fn capabilities(&self) -> Vec<&'static str>;
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised>;
+    /// What showed at the border of a C table since it was last asked; nothing where no member was called.
+    fn border(&self) -> Option<Border> {
+        None
+    }
 }
 
 /// One manager. Everything that can fail answers with what the subject said, unchecked.
@@ -30,6 +35,19 @@ pub(crate) trait Manager: Send + Sync {
     fn defer_end(&self) -> Result<(), Raised>;
     /// The last call on this manager.
     fn destroy(&self);
+    /// A call as it is written; `None` without a table.
+    fn call(&self, _call: &TableCall, _given: &Given) -> Option<Result<(), Raised>> {
+        None
+    }
+}
+
+/// What a step's names stand for in a [`TableCall`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given {
+    pub(crate) context: Context,
+    pub(crate) token: u64,
+    /// 0 is NULL.
+    pub(crate) pointer: usize,
 }
 
 #[derive(Debug, Clone, Copy)]

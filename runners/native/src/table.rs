@@ -1,22 +1,21 @@
 //! A plugin behind the C contract of `allocert_emm.h`.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::path::PathBuf;
-use std::ptr;
+use std::sync::Arc;
 
-use allocert_abi::emm::{
-    self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, HOST_MAPPED, HOST_PORTABLE, HOST_WRITE_COMBINED, Plugin, PluginFn,
-    Status,
-};
+use allocert_abi::emm::{self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, Plugin, PluginFn};
 use allocert_cuda::Context;
-use allocert_suite::observation::{Facts, Raised};
+use allocert_suite::observation::{self, Facts, Raised};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde_json::{Map, json};
 
+use crate::border::Border;
 use crate::load::refused;
+use crate::manager::{STATUS, TableManager};
 use crate::peek;
 use crate::protocol::{Portrait, Refused};
-use crate::subject::{HostFlags, IpcHandle, Manager, Memory, Subject, facts, trouble};
+use crate::subject::{Manager, Subject, facts, trouble};
 
 /// What every table must hold before anything of it can be read: `size`, the version, the capabilities.
 const OPENING_BYTES: usize = std::mem::offset_of!(Plugin, name);
@@ -24,6 +23,11 @@ const OPENING_BYTES: usize = std::mem::offset_of!(Plugin, name);
 /// A plugin's table, copied: what lies beyond its own `size` is absent here.
 pub(crate) struct Table {
     plugin: &'static Plugin,
+    /// What answered the table, and where it lay with what in it.
+    function: PluginFn,
+    address: usize,
+    bytes: Bytes,
+    border: Arc<Border>,
     path: PathBuf,
     name: Option<String>,
     version: Option<String>,
@@ -40,15 +44,25 @@ impl Table {
         // SAFETY: a symbol of this name has this type by the contract; another type is the library's lie.
         let function = unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }
             .map_err(|error| refused("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error)))?;
+        let function: PluginFn = *function;
         // SAFETY: takes nothing and makes no driver call (header, allocert_emm_plugin_fn).
-        let table = unsafe { function() };
-        let plugin = copy(table.addr()).map_err(|why| {
+        let address = unsafe { function() }.addr();
+        let bytes = copy(address).map_err(|why| {
             refused("table", format!("{file}: `{symbol}` answered no usable table: {why}"), String::new())
         })?;
         std::mem::forget(library);
+        let plugin = plugin(&bytes);
         let name = peek::text(plugin.name.addr());
         let version = peek::text(plugin.version.addr());
-        Ok(Self { plugin: Box::leak(Box::new(plugin)), path, name, version })
+        let (plugin, border) = (Box::leak(Box::new(plugin)), Arc::default());
+        Ok(Self { plugin, function, address, bytes, border, path, name, version })
+    }
+
+    /// Whether the symbol still answers the same table, with the same in it.
+    fn is_same(&self) -> bool {
+        // SAFETY: as when it was loaded.
+        let address = unsafe { (self.function)() }.addr();
+        address == self.address && copy(address).is_ok_and(|bytes| bytes == self.bytes)
     }
 
     fn is_spoken(&self) -> bool {
@@ -78,8 +92,11 @@ impl Table {
     }
 }
 
+/// As much of a table as its `size` says, and zeros.
+type Bytes = [u8; size_of::<Plugin>()];
+
 /// The table at an address that a plugin gave.
-fn copy(address: usize) -> Result<Plugin, String> {
+fn copy(address: usize) -> Result<Bytes, String> {
     if address == 0 {
         return Err("NULL".to_owned());
     }
@@ -96,8 +113,12 @@ fn copy(address: usize) -> Result<Plugin, String> {
     if peek::read(address, &mut bytes[..known]) < known {
         return Err(format!("its size is {size}, and that much cannot be read"));
     }
+    Ok(bytes)
+}
+
+fn plugin(bytes: &Bytes) -> Plugin {
     // SAFETY: every bit pattern is a Plugin: numbers, raw pointers, and function pointers or NULL.
-    Ok(unsafe { bytes.as_ptr().cast::<Plugin>().read_unaligned() })
+    unsafe { bytes.as_ptr().cast::<Plugin>().read_unaligned() }
 }
 
 fn reason(error: &libloading::Error) -> String {
@@ -118,8 +139,9 @@ impl Subject for Table {
             ("interface_version_type", json!("int")),
             ("instantiable", json!(self.is_spoken() && missing.is_empty())),
             ("abstract", json!(missing)),
-            ("name", json!(self.name)),
-            ("version", json!(self.version)),
+            ("name", json!(peek::utf8(self.plugin.name.addr()))),
+            ("version", json!(peek::utf8(self.plugin.version.addr()))),
+            ("same_table", json!(self.is_same())),
         ])
     }
 
@@ -139,7 +161,7 @@ impl Subject for Table {
         }
         let claims = [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
         let claimed = claims.into_iter().filter(|(bit, _)| self.plugin.capabilities & bit != 0);
-        ["native", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
+        ["native", "table", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
     }
 
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised> {
@@ -151,155 +173,12 @@ impl Subject for Table {
             );
             return Err(Raised { status: Some("VERSION_MISMATCH".to_owned()), ..trouble(STATUS, message, None) });
         }
-        let create = self.plugin.create.ok_or_else(|| absent("create"))?;
-        let mut handle = ptr::null_mut();
-        // SAFETY: a context of the driver, and an out pointer that is valid for a write (header, create).
-        let status = unsafe { create(context.as_ptr().cast::<c_void>(), device, &raw mut handle) };
-        check(self.plugin, ptr::null_mut(), "create", status)?;
-        if handle.is_null() {
-            return Err(trouble("NullManager", "create answered OK and left *out NULL", None));
-        }
-        Ok(Box::new(TableManager { plugin: self.plugin, handle }))
-    }
-}
-
-const STATUS: &str = "allocert_emm_status";
-
-/// A manager that a plugin made.
-struct TableManager {
-    plugin: &'static Plugin,
-    handle: *mut emm::Manager,
-}
-
-// SAFETY: the contract lets any thread call on one manager, several at once (header, Threads).
-unsafe impl Send for TableManager {}
-// SAFETY: as for Send.
-unsafe impl Sync for TableManager {}
-
-/// An `out` structure with room behind it, so that a plugin that writes too much hits nothing else.
-#[repr(C)]
-struct Out<T> {
-    value: T,
-    spare: [u64; 32],
-}
-
-impl<T: Default> Out<T> {
-    fn new() -> Self {
-        Self { value: T::default(), spare: [0; 32] }
-    }
-}
-
-/// Calls a member of the table that answers with a status: `call!(self.member(arguments))`. The manager
-/// comes first by itself.
-macro_rules! call {
-    ($self:ident.$member:ident($($argument:expr),*)) => {{
-        let function = $self.plugin.$member.ok_or_else(|| absent(stringify!($member)))?;
-        // SAFETY: a manager that create() gave and destroy() did not end; pointers are valid for the
-        // call and `out` structures carry their size, as the header asks.
-        let status = unsafe { function($self.handle $(, $argument)*) };
-        check($self.plugin, $self.handle, stringify!($member), status)
-    }};
-}
-
-impl Manager for TableManager {
-    fn initialize(&self) -> Result<(), Raised> {
-        call!(self.initialize())
+        Ok(Box::new(TableManager::create(self.plugin, Arc::clone(&self.border), context, device)?))
     }
 
-    fn memalloc(&self, size_bytes: u64) -> Result<Memory, Raised> {
-        let mut out = Out::<emm::Memory>::new();
-        call!(self.memalloc(size_bytes, &raw mut out.value))?;
-        Ok(memory(&out.value))
+    fn border(&self) -> Option<observation::Border> {
+        self.border.take()
     }
-
-    fn memhostalloc(&self, size_bytes: u64, flags: HostFlags) -> Result<Memory, Raised> {
-        let bit = |set, bit| if set { bit } else { 0 };
-        let flags = bit(flags.mapped, HOST_MAPPED)
-            | bit(flags.portable, HOST_PORTABLE)
-            | bit(flags.write_combined, HOST_WRITE_COMBINED);
-        let mut out = Out::<emm::Memory>::new();
-        call!(self.memhostalloc(size_bytes, flags, &raw mut out.value))?;
-        Ok(memory(&out.value))
-    }
-
-    fn mempin(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<Memory, Raised> {
-        let pointer = ptr::with_exposed_provenance_mut::<c_void>(pointer);
-        let flags = if mapped { HOST_MAPPED } else { 0 };
-        let mut out = Out::<emm::Memory>::new();
-        call!(self.mempin(pointer, size_bytes, flags, &raw mut out.value))?;
-        Ok(memory(&out.value))
-    }
-
-    fn release(&self, token: u64) -> Result<(), Raised> {
-        call!(self.release(token))
-    }
-
-    fn get_memory_info(&self) -> Result<(u64, u64), Raised> {
-        let mut out = Out::<emm::MemoryInfo>::new();
-        call!(self.get_memory_info(&raw mut out.value))?;
-        Ok((out.value.free_bytes, out.value.total_bytes))
-    }
-
-    fn get_ipc_handle(&self, token: u64, offset_bytes: u64) -> Result<IpcHandle, Raised> {
-        let mut out = Out::<emm::IpcHandle>::new();
-        call!(self.get_ipc_handle(token, offset_bytes, &raw mut out.value))?;
-        let emm::IpcHandle { handle, size_bytes, offset_bytes, device_uuid, .. } = out.value;
-        Ok(IpcHandle { handle, size_bytes, offset_bytes, device_uuid })
-    }
-
-    fn reset(&self) -> Result<(), Raised> {
-        call!(self.reset())
-    }
-
-    fn defer_begin(&self) -> Result<(), Raised> {
-        call!(self.defer_begin())
-    }
-
-    fn defer_end(&self) -> Result<(), Raised> {
-        call!(self.defer_end())
-    }
-
-    fn destroy(&self) {
-        if let Some(destroy) = self.plugin.destroy {
-            // SAFETY: the manager that create() gave; the caller calls nothing on it any more.
-            unsafe { destroy(self.handle) }
-        }
-    }
-}
-
-fn memory(out: &emm::Memory) -> Memory {
-    Memory {
-        kind: out.kind,
-        pointer: out.device_pointer,
-        host_pointer: out.host_pointer.addr() as u64,
-        size_bytes: out.size_bytes,
-        token: out.token,
-    }
-}
-
-fn absent(member: &str) -> Raised {
-    trouble("NullMember", format!("the table's {member} is NULL or beyond its size, so it was not called"), None)
-}
-
-/// Turns a status into a result, with the plugin's own words.
-fn check(plugin: &Plugin, manager: *mut emm::Manager, call: &str, status: Status) -> Result<(), Raised> {
-    if status == Status::OK {
-        return Ok(());
-    }
-    let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
-    let text = plugin.last_error.map(|last_error| {
-        // SAFETY: the manager of the failed call or NULL, on the thread of that call (header, last_error).
-        unsafe { last_error(manager) }
-    });
-    let message = match text {
-        None => format!("{call} answered {name}"),
-        Some(text) if text.is_null() => format!("{call} answered {name}, and last_error NULL"),
-        Some(text) => match peek::text(text.addr()) {
-            Some(text) => text,
-            None => format!("{call} answered {name}, and last_error {text:p}, which cannot be read"),
-        },
-    };
-    Err(Raised { status: Some(name), ..trouble(STATUS, message, None) })
 }
 
 #[cfg(test)]
@@ -314,7 +193,7 @@ mod tests {
         words[0] = 8;
         assert!(copy(words.as_ptr().addr()).is_err_and(|why| why.contains("its size is 8")));
         words[0] = std::mem::offset_of!(Plugin, memalloc);
-        let plugin = copy(words.as_ptr().addr()).expect("readable");
+        let plugin = plugin(&copy(words.as_ptr().addr()).expect("readable"));
         assert!(plugin.initialize.is_some() && plugin.memalloc.is_none());
     }
 }

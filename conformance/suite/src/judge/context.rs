@@ -1,4 +1,5 @@
-//! Context balance: every call leaves the context current that it found, or on a thread without one what the host makes current.
+//! Context balance: every call leaves the context current that it found, or on a thread without one what the host makes current. A C table
+//! is held to it to the letter.
 
 use allocert_contract::trace::{Event, Function};
 
@@ -7,37 +8,48 @@ use crate::judge::docket::{Docket, Hit, witness};
 use crate::judge::scene::Scene;
 use crate::judge::timeline::call;
 use crate::operation::Operation;
+use crate::plan::PlannedStep;
 use crate::verdict::Check;
 
 /// Compares the context stack at the two marks of each step that calls the subject: its top by what the marks carry, its depth by the
 /// pushes and pops between them.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    for step in scene.case.steps.iter().filter(|step| calls_the_subject(&step.r#do)) {
-        let Some(window) = scene.timeline.window(step.index) else { continue };
-        if !scene.timeline.ended(step.index) {
+    for step in &scene.case.steps {
+        let line = scene.observation.steps.get(step.index as usize);
+        let table = line.is_some_and(|line| line.border.is_some()) && !matches!(step.r#do, Operation::Stress { .. });
+        let Some(window) = scene.timeline.window(step.index).filter(|_| scene.timeline.ended(step.index)) else {
             continue;
-        }
-        docket.performed(Check::ContextBalance);
-        let events = &scene.observation.events[window];
-        let [begin, .., end] = events else { continue };
-        let same_thread = || events.iter().filter(|event| event.thread == begin.thread);
-        let observed = match same_thread().map(depth).sum() {
-            _ if begin.thread != end.thread => continue,
-            more if more <= 1 && begin.context == 0 && is_hosts_own(scene, end.context) => continue,
-            _ if begin.context != end.context => format!("{} is current afterwards", name(end.context)),
-            0 => continue,
-            more @ 1.. => format!("{more} more on the thread's context stack afterwards"),
-            less => format!("{} fewer on the thread's context stack afterwards", -less),
         };
-        let switch = same_thread().rev().find(|event| switches(event));
-        docket.hit(Hit {
-            check: Check::ContextBalance,
-            step: Some(step.index),
-            expected: format!("{} leaves {} current", step.r#do.name(), name(begin.context)),
-            observed,
-            events: switch.into_iter().map(|event| witness(event.seq, "switched here")).collect(),
-        });
+        let events = &scene.observation.events[window];
+        let asked = [(Check::ContextBalance, calls_the_subject(&step.r#do)), (Check::ContextKept, table)];
+        for (check, _) in asked.into_iter().filter(|(_, asked)| *asked) {
+            docket.performed(check);
+            change(scene, step, check, events).into_iter().for_each(|hit| docket.hit(hit));
+        }
     }
+}
+
+/// What a step changed of what its thread has current.
+fn change(scene: &Scene<'_>, step: &PlannedStep, check: Check, events: &[Event]) -> Option<Hit> {
+    let [begin, .., end] = events else { return None };
+    let same_thread = || events.iter().filter(|event| event.thread == begin.thread);
+    let lenient = check == Check::ContextBalance && begin.context == 0;
+    let observed = match same_thread().map(depth).sum() {
+        _ if begin.thread != end.thread => return None,
+        more if more <= 1 && lenient && is_hosts_own(scene, end.context) => return None,
+        _ if begin.context != end.context => format!("{} is current afterwards", name(end.context)),
+        0 => return None,
+        more @ 1.. => format!("{more} more on the thread's context stack afterwards"),
+        less => format!("{} fewer on the thread's context stack afterwards", -less),
+    };
+    let switch = same_thread().rev().find(|event| switches(event));
+    Some(Hit {
+        check,
+        step: Some(step.index),
+        expected: format!("{} leaves {} current", step.r#do.name(), name(begin.context)),
+        observed,
+        events: switch.into_iter().map(|event| witness(event.seq, "switched here")).collect(),
+    })
 }
 
 /// Whether it is the primary context of device 0: the host itself makes that one current on a thread that has none.

@@ -72,7 +72,7 @@ fn name(scene: &Scene<'_>, defect: &Defect) -> String {
 }
 
 /// The names of everything that can be wrong with an export.
-pub fn names() -> impl Iterator<Item = String> {
+pub(crate) fn names() -> impl Iterator<Item = String> {
     let read = DefectKind::ALL.iter().filter(|kind| **kind != DefectKind::NotCarried).map(ToString::to_string);
     read.chain(Unreal::ALL.map(|unreal| unreal.name().to_owned())).chain([MASK.to_owned()])
 }

@@ -1,6 +1,6 @@
 //! The names that operations bind, use and let go.
 
-use super::Operation;
+use super::{Operation, TableCall};
 
 /// What a bound name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,9 @@ impl Operation {
     #[must_use]
     pub fn uses(&self) -> Vec<(&str, &'static [Noun])> {
         let (name, nouns): (&str, &[Noun]) = match self {
-            Self::Mempin { buffer, .. } => (buffer, &[Noun::Buffer]),
+            Self::Mempin { buffer, .. } | Self::Call(TableCall::Mempin { buffer: Some(buffer), .. }) => {
+                (buffer, &[Noun::Buffer])
+            }
             Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
             Self::Pickle { handle }
             | Self::PeerRead { handle, .. }
@@ -136,6 +138,7 @@ impl Operation {
     pub fn recalls(&self) -> Option<&str> {
         match self {
             Self::Alive { of } => Some(of),
+            Self::Call(call) => call.of(),
             _ => None,
         }
     }

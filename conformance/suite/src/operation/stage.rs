@@ -110,6 +110,7 @@ impl Operation {
                 | Self::Churn { .. }
                 | Self::Reenter { .. }
                 | Self::Stress { .. }
+                | Self::Call(_)
         )
     }
 }

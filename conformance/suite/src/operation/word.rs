@@ -63,6 +63,7 @@ impl Operation {
             Self::OpenHandle { .. } => "open_handle",
             Self::CloseHandle { .. } => "close_handle",
             Self::HandleBlock { .. } => "handle_block",
+            Self::Call(_) => "call",
             Self::Instantiate { .. } => "instantiate",
             Self::Stream { .. } => "stream",
             Self::SubjectStream { .. } => "subject_stream",

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use allocert_contract::trace::Event;
-use allocert_requirements::{Level, Side};
+use allocert_requirements::{Level, Requirement, Side};
 
+use crate::case::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean};
@@ -59,7 +60,10 @@ fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
     let (Some(profile), Some(side)) = (report.catalogue.chosen(), Side::by_name(&report.header.interface)) else {
         return;
     };
-    let all = || report.catalogue.iter().filter(|requirement| requirement.side() == Some(side));
+    // A contract binds who implements it; of the others it is nobody's to leave out.
+    let table = report.header.subject.capabilities.iter().any(|word| word == Need::Table.name());
+    let bound = |one: &&Requirement| one.side() == Some(side) && (table || report.catalogue.contract_of(one).is_none());
+    let all = || report.catalogue.iter().filter(bound);
     let left_out = all().filter(|requirement| report.catalogue.leaves_out(&requirement.id)).count();
     let more = palette.faint(format!("(more: allocert explain {})", profile.name));
     line!(

@@ -1,7 +1,7 @@
 //! Whether the fields of an operation make sense together.
 
 use super::{Checked, check_function};
-use crate::operation::{Operation, StreamKind};
+use crate::operation::{Operation, ROOM_BYTES, StreamKind};
 use allocert_requirements::yaml::Document;
 
 /// What the types of an operation's fields do not say.
@@ -9,6 +9,9 @@ pub(super) fn check(operation: &Operation, line: usize, document: &Document<'_>)
     let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
     match operation {
         Operation::Fault { call, .. } => check_function(call, line, document),
+        Operation::Call(call) if call.room().abs() > ROOM_BYTES => {
+            refuse("room", format!("`room` is at most {ROOM_BYTES} bytes either way"))
+        }
         Operation::Derive(derive) if derive.ways() != 1 => {
             let ways = derive.ways();
             refuse("derive", format!("`derive` takes one way to make an array of another, and {ways} are given"))

@@ -17,9 +17,11 @@ fn catalogue() -> Catalogue {
 #[test]
 fn every_defect_has_a_requirement_and_every_name_of_one_is_known() {
     let catalogue = catalogue();
-    let known: BTreeSet<String> = judge::defects().collect();
-    let named: BTreeSet<String> = catalogue.defects(Side::CaiProducer).map(str::to_owned).collect();
-    assert_eq!(named, known);
+    for side in Side::ALL {
+        let known: BTreeSet<String> = judge::defects(side).into_iter().collect();
+        let named: BTreeSet<String> = catalogue.defects(side).map(str::to_owned).collect();
+        assert_eq!(named, known, "{side}");
+    }
     assert_eq!(catalogue.defects(Side::CaiConsumer).count(), 0, "consumers export nothing of their own");
 }
 

@@ -2,6 +2,7 @@
 
 mod always;
 mod applicability;
+mod border;
 mod calls;
 mod expectations;
 mod exports;

@@ -23,7 +23,7 @@ fn host(expect: &str) -> Recorder {
         serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}})).expect("an outcome");
     let plugin_calls =
         vec![facts(json!({"number": 1})), facts(json!({"number": 2, "size_bytes": 64, "pointer": 0x1000}))];
-    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls });
+    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, border: None });
     recorder.rest()
 }
 

@@ -116,7 +116,7 @@ impl Recorder {
             self.event(What::Call(call.clone()));
         }
         self.mark(Mark::StepEnd, u64::from(index));
-        self.seen.steps.push(StepOutcome { index, outcome, plugin_calls: Vec::new() });
+        self.seen.steps.push(StepOutcome { index, outcome, plugin_calls: Vec::new(), border: None });
         self
     }
 
@@ -130,7 +130,12 @@ impl Recorder {
     pub(crate) fn silent(mut self, facts: Value) -> Self {
         let facts: Facts = serde_json::from_value(facts).expect("an object");
         let index = self.seen.steps.len() as u32;
-        self.seen.steps.push(StepOutcome { index, outcome: Outcome::Returned(facts), plugin_calls: Vec::new() });
+        self.seen.steps.push(StepOutcome {
+            index,
+            outcome: Outcome::Returned(facts),
+            plugin_calls: Vec::new(),
+            border: None,
+        });
         self
     }
 

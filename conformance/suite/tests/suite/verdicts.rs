@@ -81,7 +81,12 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         Verdict::HarnessError { message } => message,
         other => panic!("{other:?}"),
     };
-    let unknown = StepOutcome { index: 99, outcome: Outcome::Returned(Default::default()), plugin_calls: Vec::new() };
+    let unknown = StepOutcome {
+        index: 99,
+        outcome: Outcome::Returned(Default::default()),
+        plugin_calls: Vec::new(),
+        border: None,
+    };
     assert_eq!(
         because(forged(|seen| seen.steps.push(unknown.clone()))),
         "the record contradicts itself: an outcome of step 99, and the case has 7"

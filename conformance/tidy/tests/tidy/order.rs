@@ -262,7 +262,12 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
     let memory = 0x7d00_0000_0000_u64;
     let exchanged = [("pointer", memory), ("size_bytes", MEMORY_BYTES)];
     let facts = exchanged.map(|(name, value)| (name.into(), value.into())).into_iter().collect();
-    seen.steps.push(StepOutcome { index: 0, outcome: Outcome::Returned(facts), plugin_calls: Vec::new() });
+    seen.steps.push(StepOutcome {
+        index: 0,
+        outcome: Outcome::Returned(facts),
+        plugin_calls: Vec::new(),
+        border: None,
+    });
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;
     let created = [(2, 0), (3, 1), (4, 1)];

@@ -55,6 +55,65 @@ fn an_error_is_passed_on_as_data(#[case] symbol: &str, #[case] status: &str, #[c
     assert_eq!(outcomes[1], json!({"skipped": {"because": "a"}}));
 }
 
+/// The borders of the steps, without those of the setup.
+fn borders(subject: &str, steps: &[Value]) -> Vec<Value> {
+    let mut worker = Worker::start();
+    worker.load(&plugin(subject));
+    let lines = worker.run(&[case("leave", steps)]);
+    lines.iter().filter_map(|line| Some(line.get("step")?["border"].clone())).skip(2).collect()
+}
+
+#[test]
+fn what_a_call_does_besides_its_answer_is_told() {
+    let told = borders("careless", &[memalloc("a"), json!({"describe": {}}), json!({"get_memory_info": {}})]);
+    assert_eq!((&told[0], &told[1]), (&json!({"calls": 1}), &Value::Null));
+    let defect =
+        |defect: &str, observed: &str| json!({"call": "get_memory_info", "defect": defect, "observed": observed});
+    let defects =
+        [defect("size_changed", "size was 24 and is 1"), defect("written_beyond_size", "byte 24 of a structure of 24")];
+    assert_eq!(told[2], json!({"calls": 1, "defects": defects}));
+}
+
+#[test]
+fn a_table_is_called_as_it_is_written() {
+    let call = |call: Value| json!({"call": call});
+    let steps = [
+        memalloc("a"),
+        json!({"drop": {"name": "a"}}),
+        call(json!({"release": {"of": "a"}})),
+        call(json!({"memalloc": {"size": 64, "room": 8}})),
+        call(json!({"destroy": {}})),
+        call(json!({"mempin": {"size": 64}})),
+        call(json!({"release": {"of": "b"}})),
+    ];
+    let (native, _) = outcomes(&plugin("allocert_emm_plugin_v1"), &steps);
+    assert_eq!(native[2]["raised"]["status"], "INVALID_VALUE");
+    assert_eq!(native[3..5], [json!({"returned": {}}), json!({"returned": {}})]);
+    assert_eq!(native[5]["raised"]["status"], "NOT_SUPPORTED", "the capability is not declared: {}", native[5]);
+    assert_eq!(native[6], json!({"skipped": {"because": "b"}}));
+    let (builtin, _) = outcomes("reference", &steps);
+    assert_eq!(builtin[2], json!({"unsupported": {"operation": "call"}}));
+}
+
+#[test]
+fn a_table_that_is_another_each_time_is_told() {
+    let describe = [json!({"describe": {}})];
+    let told = |symbol| outcomes(&plugin(symbol), &describe).0[0]["returned"].clone();
+    assert_eq!(told("careless")["same_table"], false);
+    assert_eq!(told("allocert_emm_plugin_v1")["same_table"], true);
+    assert_eq!(told("rubbish")["name"], Value::Null);
+}
+
+#[test]
+fn a_capability_that_is_not_declared_needs_no_function() {
+    let steps = [json!({"get_memory_info": {}}), memalloc("a"), json!({"get_ipc_handle": {"memory": "a", "as": "h"}})];
+    let (plain, _) = outcomes(&plugin("allocert_emm_plugin_v1"), &steps);
+    assert_eq!(plain[0]["raised"]["status"], "NOT_SUPPORTED", "{}", plain[0]);
+    let (careless, _) = outcomes(&plugin("careless"), &steps);
+    assert_eq!(careless[2]["raised"]["type"], "NullMember");
+    assert_eq!(careless[2]["raised"]["status"], Value::Null, "it is declared: {}", careless[2]);
+}
+
 #[test]
 fn rubbish_in_a_structure_is_reported_and_hurts_nobody() {
     let rubbish = u64::from_ne_bytes([0x4d; 8]);

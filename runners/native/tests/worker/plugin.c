@@ -23,6 +23,8 @@ static allocert_emm_status fine(allocert_emm_manager *manager) {
 static allocert_emm_status memalloc(allocert_emm_manager *manager, uint64_t size_bytes, allocert_emm_memory *out) {
   (void)manager;
   out->kind = ALLOCERT_EMM_KIND_DEVICE;
+  out->reserved = 0;
+  out->host_pointer = NULL;
   out->token = ++tokens;
   out->device_pointer = 0x100000 * tokens;
   out->size_bytes = size_bytes;
@@ -91,6 +93,12 @@ static allocert_emm_status memalloc_flood(allocert_emm_manager *manager, uint64_
     fwrite(line, sizeof line, 1, stdout);
   return memalloc(manager, size_bytes, out);
 }
+static allocert_emm_status get_memory_info(allocert_emm_manager *manager, allocert_emm_memory_info *out) {
+  (void)manager;
+  memset(out, 0, sizeof *out + 8);
+  out->size = 1;
+  return ALLOCERT_EMM_OK;
+}
 static void farewell(void) { puts("farewell"); }
 static allocert_emm_status memalloc_farewell(allocert_emm_manager *manager, uint64_t size_bytes,
                                              allocert_emm_memory *out) {
@@ -132,3 +140,11 @@ TABLE(future, WHOLE, 7, "tiny", memalloc_crash, last_error)
 TABLE(cut, offsetof(allocert_emm_plugin, release), 1, "tiny", memalloc, last_error)
 TABLE(stub, 8, 1, "tiny", memalloc, last_error)
 const allocert_emm_plugin *nothing(void) { return NULL; }
+/* A table anew each time, for a capability without its function and one that writes where it should not. */
+const allocert_emm_plugin *careless(void) {
+  allocert_emm_plugin *table = malloc(sizeof *table);
+  *table = *allocert_emm_plugin_v1();
+  table->capabilities = ALLOCERT_EMM_CAP_MEMORY_INFO | ALLOCERT_EMM_CAP_IPC;
+  table->get_memory_info = get_memory_info;
+  return table;
+}

@@ -1,0 +1,30 @@
+//! The border of the C table: what each call of a step did besides what it answered. The catalogue gives each defect its requirement.
+
+use crate::judge::docket::Docket;
+use crate::judge::scene::Scene;
+
+/// The names of everything that can be wrong there.
+pub(crate) const NAMES: [&str; 7] = [
+    "unknown_status",
+    "written_on_failure",
+    "no_error_text",
+    "written_beyond_size",
+    "size_changed",
+    "token_not_new",
+    "wrong_members",
+];
+
+/// Judges every step that called the table.
+pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    for line in &scene.observation.steps {
+        let (Some(border), Some(step)) = (&line.border, scene.case.steps.get(line.index as usize)) else { continue };
+        for requirement in NAMES.iter().filter_map(|name| scene.catalogue.by_defect(scene.side, name)) {
+            docket.checked(&requirement.id);
+        }
+        for found in &border.defects {
+            let Some(requirement) = scene.catalogue.by_defect(scene.side, &found.defect) else { continue };
+            let observed = format!("{}: {}", found.call, found.observed);
+            docket.find(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+        }
+    }
+}
