@@ -16,11 +16,15 @@ pub(crate) const NAMES: [&str; 7] = [
 
 /// Judges every step that called the table.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    for line in &scene.observation.steps {
+    let mut lines = scene.observation.steps.iter().filter(|line| line.border.is_some()).peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    for requirement in NAMES.iter().filter_map(|name| scene.catalogue.by_defect(scene.side, name)) {
+        docket.checked(&requirement.id);
+    }
+    for line in lines {
         let (Some(border), Some(step)) = (&line.border, scene.case.steps.get(line.index as usize)) else { continue };
-        for requirement in NAMES.iter().filter_map(|name| scene.catalogue.by_defect(scene.side, name)) {
-            docket.checked(&requirement.id);
-        }
         for found in &border.defects {
             let Some(requirement) = scene.catalogue.by_defect(scene.side, &found.defect) else { continue };
             let observed = format!("{}: {}", found.call, found.observed);

@@ -17,14 +17,14 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     for step in &scene.case.steps {
         let line = scene.observation.steps.get(step.index as usize);
         let table = line.is_some_and(|line| line.border.is_some()) && !matches!(step.r#do, Operation::Stress { .. });
-        let Some(window) = scene.timeline.window(step.index).filter(|_| scene.timeline.ended(step.index)) else {
-            continue;
-        };
-        let events = &scene.observation.events[window];
-        let asked = [(Check::ContextBalance, calls_the_subject(&step.r#do)), (Check::ContextKept, table)];
+        let balance = calls_the_subject(&step.r#do);
+        let window = scene.timeline.window(step.index).filter(|_| balance || table);
+        let Some(window) = window.filter(|_| scene.timeline.ended(step.index)) else { continue };
+        let asked = [(Check::ContextBalance, balance), (Check::ContextKept, table)];
         for (check, _) in asked.into_iter().filter(|(_, asked)| *asked) {
             docket.performed(check);
-            change(scene, step, check, events).into_iter().for_each(|hit| docket.hit(hit));
+            let hit = change(scene, step, check, &scene.observation.events[window.clone()]);
+            hit.into_iter().for_each(|hit| docket.hit(hit));
         }
     }
 }
