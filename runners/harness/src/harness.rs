@@ -103,15 +103,20 @@ impl Harness {
         &self.loaded
     }
 
-    /// Runs all `cases`; what cannot be run has an observation that says why.
+    /// Runs all `cases`; what cannot be run has an observation that says why. Cases that run out of their time beside others are run
+    /// again by themselves.
     ///
     /// # Errors
     /// [`Error::Interrupted`] alone.
     pub fn run(&mut self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
-        self.run_isolated(cases, self.request.isolation, observer)
+        let mut sighting = self.run_isolated(cases, self.request.isolation, observer)?;
+        if self.request.jobs.get() > 1 {
+            self.allow_overtime(cases, &mut sighting)?;
+        }
+        Ok(sighting)
     }
 
-    /// As [`Harness::run`], with another isolation than the request's.
+    /// Runs all `cases` once, with another isolation than the request's.
     ///
     /// # Errors
     /// As there.

@@ -26,6 +26,7 @@ mod interrupt;
 mod machine;
 mod message;
 mod observer;
+mod overtime;
 mod process;
 mod remark;
 mod ring;

@@ -12,6 +12,8 @@ pub enum Remark {
         /// The fewest cases found that have to run before it in one process.
         after: Vec<String>,
     },
+    /// Cases that are late beside others and not by themselves.
+    LateInCompany { cases: Vec<String> },
 }
 
 impl Remark {
@@ -25,6 +27,14 @@ impl fmt::Display for Remark {
         match self {
             Self::OrderDependent { case, after } => {
                 write!(out, "{case} breaks only when run after {} in one process", after.join(", "))
+            }
+            Self::LateInCompany { cases } => {
+                let (first, rest) = cases.split_first().map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
+                let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+                write!(
+                    out,
+                    "beside others, and not when run again alone, time ran out for {first}{more}; fewer --jobs spare that"
+                )
             }
         }
     }

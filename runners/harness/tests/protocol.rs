@@ -267,3 +267,26 @@ fn the_order_is_the_plans_however_many_workers() {
     let ids: Vec<&str> = sighting.observations.iter().map(|observation| observation.case.as_str()).collect();
     assert_eq!(ids, ["emm/test/a", "emm/test/b", "emm/test/c"]);
 }
+
+#[rstest]
+#[case::beside_others(3, Ending::Done)]
+#[case::by_itself(1, Ending::TimedOut { after_s: 1 })]
+fn what_is_late_beside_others_has_another_try_by_itself(#[case] jobs: usize, #[case] ending: Ending) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut request = request("hangs_once", Isolation::Case);
+    request.jobs = NonZeroUsize::new(jobs).expect("not zero");
+    request.launch.environment.push(("ALLOCERT_TEST_PID".into(), folder.path().join("hung").into()));
+    let sighting = run(request).expect("a run");
+    assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
+    let remarks: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
+    let told = "beside others, and not when run again alone, time ran out for emm/test/b; fewer --jobs spare that";
+    assert_eq!(remarks, if ending == Ending::Done { vec![told] } else { vec![] });
+}
+
+#[test]
+fn what_is_late_by_itself_too_stays_late() {
+    let mut request = request("hangs", Isolation::Case);
+    request.jobs = NonZeroUsize::new(3).expect("not zero");
+    let sighting = run(request).expect("a run");
+    assert_eq!((endings(&sighting)[1], sighting.remarks.len()), (&Ending::TimedOut { after_s: 1 }, 0));
+}

@@ -98,6 +98,9 @@ def misbehave(wire, scenario, body, case, ran):
         os.kill(os.getpid(), signal.SIGABRT)
     elif scenario == "exits":
         os._exit(5)
+    elif scenario == "hangs_once" and not os.path.exists(os.environ[LEFT_BEHIND]):
+        open(os.environ[LEFT_BEHIND], "w").close()
+        time.sleep(600)
     elif scenario in ("hangs", "announces_a_stranger"):
         time.sleep(600)
     elif scenario == "garbage":
