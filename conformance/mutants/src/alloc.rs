@@ -24,14 +24,8 @@ impl Mutation for Overlapping {
         Ok(self.live.enter(memory))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.live.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.live.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.live)
     }
 }
 
@@ -147,14 +141,8 @@ impl Mutation for Scribbler {
         Ok(self.live.enter(memory))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.live.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.live.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.live)
     }
 }
 

@@ -96,14 +96,8 @@ impl Mutation for MappedElsewhere {
         Ok(self.live.enter(memory))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.live.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.live.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.live)
     }
 }
 
@@ -135,14 +129,8 @@ impl Mutation for HostOverlapping {
         Ok(self.live.enter(memory))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.live.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.live.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.live)
     }
 }
 

@@ -134,14 +134,8 @@ impl Mutation for IpcBlank {
         if empty { Ok(IpcHandle::empty()) } else { base.get_ipc_handle(token, offset_bytes) }
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.empty.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.empty.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.empty)
     }
 }
 

@@ -13,6 +13,10 @@ use crate::base::{Answer, Base, Kind};
 pub(crate) trait Mutation: Default + Send + Sync + 'static {
     const KIND: Kind = Kind::Direct;
 
+    /// The list of what is alive that a mutation keeps: what is released or reset leaves it.
+    fn live(&self) -> Option<&Live> {
+        None
+    }
     fn create(&self, _base: &Base) -> Answer {
         Ok(())
     }
@@ -29,6 +33,9 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
         base.mempin(pointer, size_bytes, flags)
     }
     fn release(&self, base: &Base, token: u64) -> Answer {
+        if let Some(live) = self.live() {
+            live.leave(token);
+        }
         base.release(token)
     }
     fn get_memory_info(&self, base: &Base) -> Answer<MemoryInfo> {
@@ -38,6 +45,9 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
         base.get_ipc_handle(token, offset_bytes)
     }
     fn reset(&self, base: &Base) -> Answer {
+        if let Some(live) = self.live() {
+            live.clear();
+        }
         base.reset()
     }
     fn defer_begin(&self, base: &Base) -> Answer {

@@ -141,14 +141,8 @@ impl Mutation for PinTwiceIsDefect {
         Ok(self.pins.enter(base.mempin(pointer, size_bytes, flags)?))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.pins.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.pins.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.pins)
     }
 }
 

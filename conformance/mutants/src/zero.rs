@@ -84,13 +84,7 @@ impl Mutation for ZeroByMood {
         Ok(self.live.enter(base.memalloc(size_bytes)?))
     }
 
-    fn release(&self, base: &Base, token: u64) -> Answer {
-        self.live.leave(token);
-        base.release(token)
-    }
-
-    fn reset(&self, base: &Base) -> Answer {
-        self.live.clear();
-        base.reset()
+    fn live(&self) -> Option<&Live> {
+        Some(&self.live)
     }
 }
