@@ -85,6 +85,7 @@ allocert_abi::export_emm_plugin! {
     mutant_ipc_after_release => Mutant<ipc::IpcAfterRelease>,
     mutant_ipc_host_unsupported => Mutant<ipc::IpcHostUnsupported>,
     mutant_ipc_beyond => Mutant<ipc::IpcBeyond>,
+    mutant_zero_after_reset => Mutant<zero::ZeroAfterReset>,
     mutant_zero_by_mood => Mutant<zero::ZeroByMood>,
     mutant_context_taken => Mutant<context::ContextTaken>,
     mutant_token_reused => Mutant<token::TokenReused>,

@@ -88,3 +88,23 @@ impl Mutation for ZeroByMood {
         Some(&self.live)
     }
 }
+
+/// Serves requests for nothing until its first reset.
+#[derive(Default)]
+pub(crate) struct ZeroAfterReset {
+    was_reset: Flag,
+}
+
+impl Mutation for ZeroAfterReset {
+    fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
+        if size_bytes == 0 && *self.was_reset.lock() {
+            return Err(fail(Status::INVALID_VALUE, "memalloc: no bytes were asked for"));
+        }
+        base.memalloc(size_bytes)
+    }
+
+    fn reset(&self, base: &Base) -> Answer {
+        *self.was_reset.lock() = true;
+        base.reset()
+    }
+}
