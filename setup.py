@@ -38,7 +38,9 @@ class BuildWithProgram(build_py):
 
     def _build(self):
         chosen = [word for package in PRODUCTS for word in ("--package", package)]
-        subprocess.run([self._cargo(), "build", "--release", "--locked", *chosen], cwd=ROOT, check=True)
+        subprocess.run(
+            [self._cargo(), "build", "--release", "--locked", *chosen], cwd=ROOT, check=True
+        )
         release = self._target() / "release"
         return [release / name for name in PRODUCTS.values()]
 

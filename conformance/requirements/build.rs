@@ -1,4 +1,5 @@
-//! Lists every file of `catalogue/` and of the Python mutants, so that a new file is picked up without editing a list.
+//! Lists every file of `catalogue/` and of the Python mutants, so that a new file is picked up
+//! without editing a list.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -41,7 +41,9 @@ class Contestant:
     def start(self, context):
         self._enter(context)
         self._manager.initialize()
-        self._held = [context.memalloc(size) for size in SIZES.values() for _ in range(LIVE // len(SIZES))]
+        self._held = [
+            context.memalloc(size) for size in SIZES.values() for _ in range(LIVE // len(SIZES))
+        ]
         return [(int(memory.device_pointer), memory.size) for memory in self._held]
 
     def turn(self, context, pairs):
@@ -121,17 +123,27 @@ def measure(context, all_of_them, rounds, pairs):
 def versions():
     packages = ["numba-cuda", "numba", "cuda-bindings", "rmm-cu13"]
     known = {dist.metadata["Name"]: dist.version for dist in importlib.metadata.distributions()}
-    return ", ".join([f"Python {platform.python_version()}", *(f"{one} {known[one]}" for one in packages if one in known)])
+    return ", ".join(
+        [
+            f"Python {platform.python_version()}",
+            *(f"{one} {known[one]}" for one in packages if one in known),
+        ]
+    )
 
 
 def report(all_of_them, rounds, pairs):
     width = max(len(one.name) for one in all_of_them)
-    print(f"ctx.memalloc(size) and drop, µs a pair: median (least-most) of {rounds} rounds of {pairs} pairs, {LIVE} others alive")
+    print(
+        f"ctx.memalloc(size) and drop, µs a pair: median (least-most) of {rounds} rounds of {pairs} pairs, {LIVE} others alive"
+    )
     print(f"{cuda.get_current_device().name}, {versions()}")
     print()
     print(" " * width + "".join(f"{label:>22}" for label in SIZES))
     for one in all_of_them:
-        cells = [f"{one.median_us(label):.2f} ({min(us):.2f}-{max(us):.2f})" for label, us in one.rounds.items()]
+        cells = [
+            f"{one.median_us(label):.2f} ({min(us):.2f}-{max(us):.2f})"
+            for label, us in one.rounds.items()
+        ]
         print(f"{one.name:<{width}}" + "".join(f"{cell:>22}" for cell in cells))
     print()
     ours, *theirs = all_of_them
@@ -148,7 +160,9 @@ def report(all_of_them, rounds, pairs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rmm", default="rmm.allocators.numba", metavar="MODULE", help="where RMM's plugin is")
+    parser.add_argument(
+        "--rmm", default="rmm.allocators.numba", metavar="MODULE", help="where RMM's plugin is"
+    )
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--pairs", type=int, default=2000)
     asked = parser.parse_args()
@@ -156,7 +170,10 @@ def main():
     try:
         all_of_them = list(contestants(context, asked.rmm))
     except Exception as error:  # noqa: BLE001 - whatever a library raises when it cannot be used here
-        print(f"bench: {asked.rmm} cannot be used here: {type(error).__name__}: {error}", file=sys.stderr)
+        print(
+            f"bench: {asked.rmm} cannot be used here: {type(error).__name__}: {error}",
+            file=sys.stderr,
+        )
         return 2
     measure(context, all_of_them, asked.rounds, asked.pairs)
     return 0 if report(all_of_them, asked.rounds, asked.pairs) else 1

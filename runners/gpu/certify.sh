@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
-# Certifies on a GPU machine that needs no network: installs the given wheels and runs the suite on the genuine driver.
+# Certifies on a GPU machine that needs no network: installs the given wheels and runs the suite on
+# the genuine driver.
 #
 #   OUT=results runners/gpu/certify.sh wheels/*.whl
 #
-# The wheels: allocert's own (`pip wheel --no-deps .`), numba-cuda with what it needs (numba, llvmlite, numpy, cuda-bindings, cuda-core,
-# cuda-pathfinder, nvidia-cuda-runtime), and rmm with what it needs if it is to be certified. They must fit the interpreter.
+# The wheels: allocert's own (`pip wheel --no-deps .`), numba-cuda with what it needs (numba,
+# llvmlite, numpy, cuda-bindings, cuda-core, cuda-pathfinder, nvidia-cuda-runtime), and rmm with
+# what it needs if it is to be certified. They must fit the interpreter.
 #
-#   OUT       where the reports go: NAME.txt for a person, NAME.jsonl.gz for `allocert judge` (default: ./out)
-#   PYTHON    the interpreter (default: python3)
-#   OWN       1: what is not among the wheels comes from that interpreter's own packages
-#   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in emm/info
-#   FILTER    only these cases, e.g. emm/info
-#   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); host for numba.cuda as the host of a manager;
-#             producer-LIBRARY and consumer-LIBRARY for the array interface of a library that has an adapter in allocert.adapters: producer-torch
-#   EXPECT    the folder of expectation files (default: that of this repository). What they list of a library is expected; they say of which
-#             version they are
-#   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
+#   OUT       where the reports go: NAME.txt for a person, NAME.jsonl.gz for `allocert judge`
+#   (default: ./out) PYTHON    the interpreter (default: python3) OWN       1: what is not among the
+#   wheels comes from that interpreter's own packages JOBS      cases side by side (default: 4);
+#   with more than 1, other cases' memory shows in emm/info FILTER    only these cases, e.g.
+#   emm/info SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four);
+#   host for numba.cuda as the host of a manager;
+#             producer-LIBRARY and consumer-LIBRARY for the array interface of a library that has an
+#             adapter in allocert.adapters: producer-torch EXPECT    the folder of expectation files
+#             (default: that of this repository). What they list of a library is expected; they say
+#             of which version they are ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not
+#             in a usual place
 #
 # Exit code: 0 if every subject was judged, whatever the verdict; 1 if one could not be.
 set -uo pipefail
@@ -49,8 +52,8 @@ subject() {
 
 adapter() { echo "allocert.adapters.$1"; }
 
-# The expectation file of numba.cuda as a host, or of a library's side of the array interface, if there is one: torch-2.11.0-cai-producer.yaml
-# for producer-torch.
+# The expectation file of numba.cuda as a host, or of a library's side of the array interface, if
+# there is one: torch-2.11.0-cai-producer.yaml for producer-torch.
 expected() {
   local side=cai-${1%%-*} library=${1#*-} file
   if [ "$1" = host ]; then side=host library=numba-cuda; fi

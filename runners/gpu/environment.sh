@@ -1,5 +1,6 @@
-# Makes an environment of the given wheels, without a network, for the scripts beside this one, which source it: `interpreter` is its
-# Python, `site` the folder that the wheels are in, `home` a temporary folder that goes when the script ends.
+# Makes an environment of the given wheels, without a network, for the scripts beside this one,
+# which source it: `interpreter` is its Python, `site` the folder that the wheels are in, `home` a
+# temporary folder that goes when the script ends.
 #
 #   PYTHON    the interpreter to make it with (default: python3)
 #   OWN       1: what is not among the wheels comes from that interpreter's own packages
@@ -18,7 +19,8 @@ if [ -n "${OWN:-}" ]; then
   site=$home/site
   export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
 else
-  # A folder of an environment of its own, rather than one on PYTHONPATH: libraries look for NVIDIA's files in site-packages.
+  # A folder of an environment of its own, rather than one on PYTHONPATH: libraries look for
+  # NVIDIA's files in site-packages.
   "$python" -m venv --without-pip "$home/env" || give_up "$python cannot make an environment"
   interpreter=$home/env/bin/python
   site=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || give_up "$interpreter does not run"

@@ -1,5 +1,5 @@
-//! Embeds the Python worker: every `.py` file below `runners/python/python/allocert/worker`, as (name, text), and the adapters as
-//! its folder `adapters`.
+//! Embeds the Python worker: every `.py` file below `runners/python/python/allocert/worker`, as
+//! (name, text), and the adapters as its folder `adapters`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::{env, fs, io};
 const PACKAGE: &str = "../python/python/allocert";
 
 fn main() -> io::Result<()> {
-    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts"));
+    let manifest =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it for build scripts"));
     let package = manifest.join(PACKAGE);
     println!("cargo::rerun-if-changed=build.rs");
@@ -24,7 +25,12 @@ fn main() -> io::Result<()> {
     fs::write(out.join("worker.rs"), table(&sources))
 }
 
-fn collect(root: &Path, folder: &Path, prefix: &Path, sources: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+fn collect(
+    root: &Path,
+    folder: &Path,
+    prefix: &Path,
+    sources: &mut Vec<(String, PathBuf)>,
+) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the speed table, each figure with its bar and its method.
 //!
-//! Small figures are the medians of the criterion benches; whole programs are timed as processes, imports included, the best of three.
+//! Small figures are the medians of the criterion benches; whole programs are timed as processes,
+//! imports included, the best of three.
 
 mod micro;
 mod whole;
@@ -16,7 +17,16 @@ pub(crate) fn bench() -> Result<ExitCode, Fault> {
     python::install(python::Purpose::Use)?;
     let products = workspace::build("release")?;
     shell::cargo()
-        .args(["bench", "--quiet", "-p", "allocert-libcuda", "-p", "allocert-emm", "-p", "allocert-suite"])
+        .args([
+            "bench",
+            "--quiet",
+            "-p",
+            "allocert-libcuda",
+            "-p",
+            "allocert-emm",
+            "-p",
+            "allocert-suite",
+        ])
         .env("CARGO_TARGET_DIR", workspace::target())
         .done()?;
     println!("\n| what | measured | bar | method |\n|---|---|---|---|");

@@ -1,5 +1,5 @@
-//! The virtual environment `.venv`: the pinned requirements, the newest cuda-bindings beside them, and the Python package
-//! built from this tree.
+//! The virtual environment `.venv`: the pinned requirements, the newest cuda-bindings beside them,
+//! and the Python package built from this tree.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,9 @@ pub(crate) fn create() -> Result<(), Fault> {
         .advice("install Python 3.10 or later, or name it in the variable PYTHON")
         .text()?;
     if version != "True" {
-        return Err(Fault::Missing(format!("`{base}` is older than Python 3.10; name a later one in PYTHON")));
+        return Err(Fault::Missing(format!(
+            "`{base}` is older than Python 3.10; name a later one in PYTHON"
+        )));
     }
     shell::run(&base)
         .args(["-m", "venv", "--clear"])
@@ -64,10 +66,15 @@ pub(crate) fn install(purpose: Purpose) -> Result<(), Fault> {
         Purpose::Use => "3",
         Purpose::Test => "1",
     };
-    pip().args([root]).env("CARGO_TARGET_DIR", workspace::target()).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).done()
+    pip()
+        .args([root])
+        .env("CARGO_TARGET_DIR", workspace::target())
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)
+        .done()
 }
 
-/// Once for each text of the requirements: pip puts packages into a folder anew however often it is asked.
+/// Once for each text of the requirements: pip puts packages into a folder anew however often it is
+/// asked.
 fn install_newest() -> Result<(), Fault> {
     let (requirements, folder) = (workspace::root().join(NEWEST), newest());
     let unreadable = |cause| Fault::Missing(format!("{}: {cause}", requirements.display()));
@@ -76,15 +83,28 @@ fn install_newest() -> Result<(), Fault> {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    pip().args(["--no-deps", "--upgrade", "--target"]).args([&folder]).args(["-r"]).args([&requirements]).done()?;
-    fs::write(&stamp, wanted).map_err(|cause| Fault::Missing(format!("{}: {cause}", stamp.display())))
+    pip()
+        .args(["--no-deps", "--upgrade", "--target"])
+        .args([&folder])
+        .args(["-r"])
+        .args([&requirements])
+        .done()?;
+    fs::write(&stamp, wanted)
+        .map_err(|cause| Fault::Missing(format!("{}: {cause}", stamp.display())))
 }
 
 fn pip() -> shell::Step {
-    shell::run(interpreter()).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+    shell::run(interpreter()).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ])
 }
 
-/// The folder of `cuda.h`, from the installed package nvidia-cuda-runtime. The header is read where it lies and never kept.
+/// The folder of `cuda.h`, from the installed package nvidia-cuda-runtime. The header is read where
+/// it lies and never kept.
 pub(crate) fn cuda_include() -> Result<String, Fault> {
     const FIND: &str = "import importlib.metadata as m\n\
         print(next(f.locate().parent for f in m.files('nvidia-cuda-runtime') if f.name == 'cuda.h'))";

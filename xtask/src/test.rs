@@ -21,14 +21,18 @@ pub(crate) fn test() -> Result<ExitCode, Fault> {
 fn compilers() -> Result<(), Fault> {
     for (compiler, package) in [("cc", "gcc"), ("c++", "g++")] {
         shell::run(compiler).args(["--version"]).text().map_err(|fault| {
-            Fault::Missing(format!("{fault}: the tests compile C and C++ (on Debian: apt install {package})"))
+            Fault::Missing(format!(
+                "{fault}: the tests compile C and C++ (on Debian: apt install {package})"
+            ))
         })?;
     }
     Ok(())
 }
 
 fn lints() -> Result<(), Fault> {
-    shell::cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]).done()
+    shell::cargo()
+        .args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+        .done()
 }
 
 fn rust() -> Result<(), Fault> {

@@ -43,7 +43,10 @@ impl Bytes {
 
     /// The ranges that meet `start..end`, cut to it.
     pub(crate) fn within(&self, start: u64, end: u64) -> Vec<Range> {
-        self.0.iter().filter_map(|range| part(*range, range.start.max(start), range.end.min(end))).collect()
+        self.0
+            .iter()
+            .filter_map(|range| part(*range, range.start.max(start), range.end.min(end)))
+            .collect()
     }
 }
 
@@ -60,7 +63,10 @@ mod tests {
         let mut bytes = Bytes::default();
         bytes.fill(0, 100, 1);
         bytes.fill(40, 60, 2);
-        assert_eq!((bytes.uniform(0, 40), bytes.uniform(40, 60), bytes.uniform(60, 100)), (Some(1), Some(2), Some(1)));
+        assert_eq!(
+            (bytes.uniform(0, 40), bytes.uniform(40, 60), bytes.uniform(60, 100)),
+            (Some(1), Some(2), Some(1))
+        );
         assert_eq!((bytes.uniform(39, 41), bytes.uniform(90, 101)), (None, None));
         bytes.fill(30, 40, 2);
         assert_eq!(bytes.uniform(30, 60), Some(2));

@@ -1,5 +1,6 @@
-//! The next step of a sequence, drawn with an eye on the state: what fills memory is likelier while there is little, what empties it
-//! while there is much. Whether a step is legal the model decides; one that is not is drawn again.
+//! The next step of a sequence, drawn with an eye on the state: what fills memory is likelier while
+//! there is little, what empties it while there is much. Whether a step is legal the model decides;
+//! one that is not is drawn again.
 
 use std::collections::BTreeSet;
 
@@ -113,7 +114,8 @@ fn memhostalloc(hand: &mut Hand<'_>) -> Option<Step> {
         5..8 => hand.random.between(1, 1 << 16),
         _ => hand.random.between(1, 4096),
     };
-    let (mapped, portable, wc) = (hand.random.once_in(2), hand.random.once_in(4), hand.random.once_in(6));
+    let (mapped, portable, wc) =
+        (hand.random.once_in(2), hand.random.once_in(4), hand.random.once_in(6));
     let r#as = hand.name("p");
     Some(step(Operation::Memhostalloc { size, mapped, portable, wc, r#as }, &on.name))
 }
@@ -186,12 +188,15 @@ fn read(hand: &mut Hand<'_>) -> Option<Step> {
         };
         let (start, end) = (memory.offset, memory.offset + memory.size_bytes);
         let mut known = bytes.within(start, end);
-        known.iter_mut().for_each(|range| (range.start, range.end) = (range.start - start, range.end - start));
+        known
+            .iter_mut()
+            .for_each(|range| (range.start, range.end) = (range.start - start, range.end - start));
         (memory.name.clone(), memory.size_bytes, known)
     };
     let range = *hand.random.pick(&known)?;
     let size = (range.end - range.start).min(LONGEST_TOUCH_BYTES);
-    let (offset, size) = if range.start == 0 && size == whole { (0, None) } else { (range.end - size, Some(size)) };
+    let (offset, size) =
+        if range.start == 0 && size == whole { (0, None) } else { (range.end - size, Some(size)) };
     Some(step(Operation::Read { memory, offset, size, device: false }, "m"))
 }
 
@@ -266,7 +271,9 @@ fn churn(hand: &mut Hand<'_>) -> Option<Step> {
     let hold = hand.random.between(1, times.min(6));
     let churn = match hand.random.below(8) {
         0 => Operation::Churn { size: 0, times: hold, hold, mixed: false },
-        1..3 => Operation::Churn { size: hand.random.between(1, 1 << 20), times, hold, mixed: false },
+        1..3 => {
+            Operation::Churn { size: hand.random.between(1, 1 << 20), times, hold, mixed: false }
+        }
         _ => Operation::Churn { size: hand.random.between(1, 1 << 14), times, hold, mixed: false },
     };
     Some(step(churn, &on.name))
@@ -291,7 +298,8 @@ impl<'a> Hand<'a> {
 
     fn ready_manager(&mut self) -> Option<&'a Manager> {
         let current = self.model.current;
-        let ready: Vec<&Manager> = self.model.managers.iter().filter(|manager| manager.is_ready(current)).collect();
+        let ready: Vec<&Manager> =
+            self.model.managers.iter().filter(|manager| manager.is_ready(current)).collect();
         self.random.pick(&ready).copied()
     }
 

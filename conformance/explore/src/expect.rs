@@ -25,8 +25,13 @@ impl Expect {
     }
 
     /// The step returns, and these facts hold.
-    pub(crate) fn facts<const N: usize>(mut self, id: &'static str, facts: [(&'static str, Predicate); N]) -> Self {
-        let facts = facts.into_iter().map(|(name, predicate)| (SmolStr::new_static(name), predicate));
+    pub(crate) fn facts<const N: usize>(
+        mut self,
+        id: &'static str,
+        facts: [(&'static str, Predicate); N],
+    ) -> Self {
+        let facts =
+            facts.into_iter().map(|(name, predicate)| (SmolStr::new_static(name), predicate));
         self.of(id).returns.get_or_insert_default().extend(facts);
         self
     }

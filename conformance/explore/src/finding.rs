@@ -1,10 +1,12 @@
-//! Which of a judgement's findings a sequence is shrunk by, and which one tells most about what is left.
+//! Which of a judgement's findings a sequence is shrunk by, and which one tells most about what is
+//! left.
 
 use allocert_requirements::Level;
 use allocert_suite::verdict::{Finding, Judgement};
 
-/// What an operation shows besides that it works at all: the same failure under these ids says when it happens. The circumstances
-/// of a long sequence are chance, those that shrinking leaves are the cause.
+/// What an operation shows besides that it works at all: the same failure under these ids says when
+/// it happens. The circumstances of a long sequence are chance, those that shrinking leaves are the
+/// cause.
 const TELLING: &[&str] = &[
     "EMM-CLOSE-03",
     "EMM-DEFER-03",
@@ -29,7 +31,12 @@ const TELLING: &[&str] = &[
 pub fn first(judgement: &Judgement) -> Option<&Finding> {
     let order = |finding: &&Finding| {
         let telling = TELLING.contains(&finding.requirement.as_str());
-        (finding.level != Level::Must, finding.step.unwrap_or(u32::MAX), telling, finding.requirement.clone())
+        (
+            finding.level != Level::Must,
+            finding.step.unwrap_or(u32::MAX),
+            telling,
+            finding.requirement.clone(),
+        )
     };
     known(judgement).min_by_key(order)
 }
@@ -38,7 +45,10 @@ pub fn first(judgement: &Judgement) -> Option<&Finding> {
 pub(crate) fn telling<'a>(judgement: &'a Judgement, requirement: &str) -> Option<&'a Finding> {
     let plain = of(judgement, requirement)?;
     let same = |finding: &&Finding| finding.step == plain.step && finding.level == plain.level;
-    known(judgement).filter(same).find(|finding| TELLING.contains(&finding.requirement.as_str())).or(Some(plain))
+    known(judgement)
+        .filter(same)
+        .find(|finding| TELLING.contains(&finding.requirement.as_str()))
+        .or(Some(plain))
 }
 
 /// The first finding of a requirement.

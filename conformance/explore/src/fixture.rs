@@ -18,7 +18,8 @@ pub struct Origin {
     pub version: String,
 }
 
-/// The name of the file without `.yaml`: the requirement and the seed, with a number behind it where the name is taken.
+/// The name of the file without `.yaml`: the requirement and the seed, with a number behind it
+/// where the name is taken.
 #[must_use]
 pub fn name(requirement: &str, seed: u64, taken: u32) -> String {
     let name = format!("{}-seed-{seed}", requirement.to_lowercase());
@@ -57,7 +58,8 @@ pub fn lines(sequence: &Sequence) -> Vec<String> {
 }
 
 fn head(case: &Case) -> String {
-    let mut head = format!("case: {}\nabout: {}\n", case.case, sentence(case.about.trim_end_matches('.')));
+    let mut head =
+        format!("case: {}\nabout: {}\n", case.case, sentence(case.about.trim_end_matches('.')));
     if !case.needs.is_empty() {
         head.push_str(&format!("needs: {}\n", flow(&value(&case.needs))));
     }
@@ -100,14 +102,16 @@ fn value(thing: &impl Serialize) -> Value {
     serde_json::to_value(thing).unwrap_or_default()
 }
 
-/// One line of YAML; what has its default is left out, names come first and `as` last, as people write it.
+/// One line of YAML; what has its default is left out, names come first and `as` last, as people
+/// write it.
 fn flow(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let mut members: Vec<(&String, &Value)> =
                 map.iter().filter(|(name, value)| !is_default(map, name, value)).collect();
             members.sort_by_key(|(name, _)| rank(name));
-            let members = members.into_iter().map(|(name, value)| format!("{name}: {}", flow(value)));
+            let members =
+                members.into_iter().map(|(name, value)| format!("{name}: {}", flow(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array(list) => format!("[{}]", list.iter().map(flow).collect::<Vec<_>>().join(", ")),
@@ -145,9 +149,16 @@ fn scalar(text: &str) -> String {
 }
 
 fn quoted_unless(text: &str, also: fn(char) -> bool) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || also(c);
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || also(c);
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.ends_with(' ');
-    let word =
-        !matches!(text.to_lowercase().as_str(), "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n");
-    if starts && word && text.chars().all(plain) { text.to_owned() } else { Value::from(text).to_string() }
+    let word = !matches!(
+        text.to_lowercase().as_str(),
+        "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
+    );
+    if starts && word && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        Value::from(text).to_string()
+    }
 }

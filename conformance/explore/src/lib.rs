@@ -1,7 +1,9 @@
-//! Random sequences of operations that any host might make, what must come of each, and the shortest one that shows a finding.
+//! Random sequences of operations that any host might make, what must come of each, and the
+//! shortest one that shows a finding.
 //!
-//! [`Exploration`] draws; [`Sequence::planned`] is a case like any other, run and judged by whoever runs and judges cases; a [`Tally`]
-//! counts what came of them; [`shrink`] and [`fixture`] make of a sequence that breaks something a file that can be committed.
+//! [`Exploration`] draws; [`Sequence::planned`] is a case like any other, run and judged by whoever
+//! runs and judges cases; a [`Tally`] counts what came of them; [`shrink`] and [`fixture`] make of
+//! a sequence that breaks something a file that can be committed.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,9 @@
-//! The abstract state of a case: which names live, what memory holds, what there must be room for. A step is either legal in it, and
-//! then the model says what must come of it, or it is no step of any host.
+//! The abstract state of a case: which names live, what memory holds, what there must be room for.
+//! A step is either legal in it, and then the model says what must come of it, or it is no step of
+//! any host.
 //!
-//! One file an object: [`manager`], [`memory`], [`data`], [`query`]; [`room`] is about what a device has left.
+//! One file an object: [`manager`], [`memory`], [`data`], [`query`]; [`room`] is about what a
+//! device has left.
 
 mod data;
 mod manager;
@@ -31,7 +33,12 @@ pub struct Machine {
 impl Machine {
     pub(crate) fn settings(self) -> DriverSettings {
         let devices = (self.devices > 1).then_some(self.devices);
-        DriverSettings { devices, memory_bytes: Some(self.memory_bytes), version: None, peer_access: None }
+        DriverSettings {
+            devices,
+            memory_bytes: Some(self.memory_bytes),
+            version: None,
+            peer_access: None,
+        }
     }
 }
 
@@ -70,7 +77,8 @@ pub(crate) struct Manager {
     was_short: bool,
     /// It was asked for device memory since its last reset.
     took: bool,
-    /// Something was released since its last reset, and its giving back may wait for any later call.
+    /// Something was released since its last reset, and its giving back may wait for any later
+    /// call.
     released: bool,
     /// It was reset inside the scope that is open, which may put off what a reset gives back.
     reset_inside: bool,
@@ -175,11 +183,15 @@ impl Model {
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
             Operation::View { of, offset, size, r#as } => self.view(on, of, *offset, *size, r#as),
             Operation::Drop { name } => self.drop(name, fresh),
-            Operation::Fill { memory, byte, offset, size } => self.fill(memory, *byte, *offset, *size),
+            Operation::Fill { memory, byte, offset, size } => {
+                self.fill(memory, *byte, *offset, *size)
+            }
             Operation::Read { memory, offset, size, .. } => self.read(memory, *offset, *size),
             Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
-            Operation::Churn { size, times, hold, mixed: false } => self.churn(on, *size, *times, *hold),
+            Operation::Churn { size, times, hold, mixed: false } => {
+                self.churn(on, *size, *times, *hold)
+            }
             _ => None,
         };
         expect.map(Expect::done)
@@ -209,9 +221,9 @@ impl Model {
 /// The capability without which an operation is not asked for.
 pub(crate) fn need(operation: &Operation) -> Option<Need> {
     match operation {
-        Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::HostBuffer { .. } => {
-            Some(Need::HostMemory)
-        }
+        Operation::Memhostalloc { .. }
+        | Operation::Mempin { .. }
+        | Operation::HostBuffer { .. } => Some(Need::HostMemory),
         Operation::GetMemoryInfo { .. } => Some(Need::MemoryInfo),
         Operation::GetIpcHandle { .. } => Some(Need::Ipc),
         _ => None,

@@ -11,7 +11,8 @@ impl Random {
         Self(Self(of_seed.wrapping_add(sequence)).next())
     }
 
-    /// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014), `mix64` with its constants.
+    /// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014), `mix64` with its
+    /// constants.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -20,7 +21,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `end`, without it; 0 where `end` is 0. The bias of a 64-bit product is of no account here.
+    /// From 0 to `end`, without it; 0 where `end` is 0. The bias of a 64-bit product is of no
+    /// account here.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }

@@ -46,9 +46,11 @@ pub enum Outcome {
         observed: String,
         written: Written,
     },
-    /// It breaks nothing in a process of its own, and breaks this again behind the sequences that ran before it.
+    /// It breaks nothing in a process of its own, and breaks this again behind the sequences that
+    /// ran before it.
     NotAlone,
-    /// It did not break this again in any way: a time that ran out on a busy machine, or a subject that rolls dice.
+    /// It did not break this again in any way: a time that ran out on a busy machine, or a subject
+    /// that rolls dice.
     NotAgain,
 }
 
@@ -68,7 +70,11 @@ pub enum Written {
 pub fn render(report: &Report, palette: Palette) -> String {
     let mut out = String::new();
     let Report { subject, seed, operations, sequences, elapsed, .. } = report;
-    let _ = writeln!(out, "{} on the software driver, seed {seed}", palette.strong(format!("emm {subject}")));
+    let _ = writeln!(
+        out,
+        "{} on the software driver, seed {seed}",
+        palette.strong(format!("emm {subject}"))
+    );
     let per_second = (*operations as f64 / elapsed.as_secs_f64().max(1e-9)) as u64;
     let _ = writeln!(
         out,
@@ -101,7 +107,10 @@ fn found(shown: &Shown, palette: Palette) -> String {
             );
         }
         Outcome::NotAgain => {
-            let _ = write!(out, "  sequence {sequence}: {drawn} operations, seen once and not again; not counted");
+            let _ = write!(
+                out,
+                "  sequence {sequence}: {drawn} operations, seen once and not again; not counted"
+            );
         }
         Outcome::Shrunk { steps, at, candidates, expected, observed, written } => {
             let _ = writeln!(
@@ -123,7 +132,10 @@ fn found(shown: &Shown, palette: Palette) -> String {
 fn place(written: &Written, palette: Palette) -> String {
     match written {
         Written::New { file, case } => {
-            format!("  written to {}; its place is fixtures/cases/{case}.yaml", palette.strong(file))
+            format!(
+                "  written to {}; its place is fixtures/cases/{case}.yaml",
+                palette.strong(file)
+            )
         }
         Written::There { file } => format!("  {} holds it already", palette.strong(file)),
         Written::Nowhere { error, text } => {

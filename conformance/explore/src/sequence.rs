@@ -13,8 +13,8 @@ use crate::random::Random;
 
 /// Steps of one sequence: long enough to wear a manager out, short enough to be judged as one case.
 pub const LENGTH: u64 = 400;
-/// Every so many sequences one ends as a program ends, with everything alive, and the next ones have a process of their own. More in
-/// one process save little and fill the caches.
+/// Every so many sequences one ends as a program ends, with everything alive, and the next ones
+/// have a process of their own. More in one process save little and fill the caches.
 const EXITS: u64 = 8;
 /// So long a step that does nothing legal is looked for.
 const TRIES: usize = 10_000;
@@ -48,7 +48,8 @@ impl Exploration {
         self.ops.div_ceil(LENGTH)
     }
 
-    /// The steps of one sequence: the same for the same seed and offer, on any machine and beside any others.
+    /// The steps of one sequence: the same for the same seed and offer, on any machine and beside
+    /// any others.
     #[must_use]
     pub fn sequence(&self, number: u64) -> Sequence {
         let mut random = Random::new(self.seed, number);
@@ -60,8 +61,13 @@ impl Exploration {
         while (script.steps.len() as u64) < length {
             let drawn = (0..TRIES).any(|_| {
                 let next_name = script.next_name;
-                let mut hand =
-                    Hand { random: &mut random, model: &script.model, offer: &self.offer, plural, next_name };
+                let mut hand = Hand {
+                    random: &mut random,
+                    model: &script.model,
+                    offer: &self.offer,
+                    plural,
+                    next_name,
+                };
                 let step = draw::step_of(&mut hand);
                 step.is_some_and(|step| script.push(step))
             });
@@ -82,7 +88,8 @@ impl Exploration {
         }
     }
 
-    /// Sequences that one process may perform: a few at first, so that what is broken everywhere is found at once.
+    /// Sequences that one process may perform: a few at first, so that what is broken everywhere is
+    /// found at once.
     #[must_use]
     pub fn chunks(&self) -> Vec<std::ops::Range<u64>> {
         let (mut chunks, mut start) = (Vec::new(), 0);
@@ -120,7 +127,8 @@ impl Sequence {
         PlannedCase { timeout_s, ..PlannedCase::from(self.into_case(name, about)) }
     }
 
-    /// The steps that it was drawn with; those that close scopes at its end are no operations of their own.
+    /// The steps that it was drawn with; those that close scopes at its end are no operations of
+    /// their own.
     #[must_use]
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -148,7 +156,8 @@ impl Sequence {
     }
 
     pub(crate) fn needs(&self) -> Vec<Need> {
-        let mut needs: BTreeSet<Need> = self.steps.iter().filter_map(|step| need(&step.r#do)).collect();
+        let mut needs: BTreeSet<Need> =
+            self.steps.iter().filter_map(|step| need(&step.r#do)).collect();
         if self.machine.devices > 1 {
             needs.insert(Need::TwoDevices);
         }
@@ -167,7 +176,12 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(machine: Machine, teardown: Teardown) -> Self {
-        Self { model: Model::new(machine), steps: Vec::with_capacity(LENGTH as usize), teardown, next_name: 1 }
+        Self {
+            model: Model::new(machine),
+            steps: Vec::with_capacity(LENGTH as usize),
+            teardown,
+            next_name: 1,
+        }
     }
 
     /// Adds a step with what must come of it, unless it is not legal now.
@@ -199,7 +213,10 @@ fn closing(model: &Model) -> Vec<Step> {
                 steps.push(step(Operation::Attach { device: manager.device }, "m"));
                 current = Some(manager.device);
             }
-            steps.push(step(Operation::DeferExit { scope: scope.clone(), raising: false }, &manager.name));
+            steps.push(step(
+                Operation::DeferExit { scope: scope.clone(), raising: false },
+                &manager.name,
+            ));
         }
     }
     if current != Some(0) {

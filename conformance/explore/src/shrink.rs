@@ -1,5 +1,6 @@
-//! The shortest sequence that still shows a finding: steps are left out as long as what is left is legal and shows a finding of the
-//! same requirement (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), then what is left is simplified.
+//! The shortest sequence that still shows a finding: steps are left out as long as what is left is
+//! legal and shows a finding of the same requirement (Zeller and Hildebrandt, Simplifying and
+//! Isolating Failure-Inducing Input, 2002), then what is left is simplified.
 //!
 //! Every candidate is run, many at a time, because each needs a process of its own.
 
@@ -40,13 +41,20 @@ pub struct Shrunk {
     pub candidates: usize,
 }
 
-/// Shrinks a sequence that broke `requirement`; nothing where it does not break it in a process of its own.
+/// Shrinks a sequence that broke `requirement`; nothing where it does not break it in a process of
+/// its own.
 ///
 /// # Errors
 /// Those of `run`.
-pub fn shrink<E>(sequence: &Sequence, requirement: &str, run: &mut Run<'_, E>) -> Result<Option<Shrunk>, E> {
+pub fn shrink<E>(
+    sequence: &Sequence,
+    requirement: &str,
+    run: &mut Run<'_, E>,
+) -> Result<Option<Shrunk>, E> {
     let mut search = Search { requirement, run, candidates: 0 };
-    let Some(judgement) = search.judge(std::slice::from_ref(sequence))?.pop().flatten() else { return Ok(None) };
+    let Some(judgement) = search.judge(std::slice::from_ref(sequence))?.pop().flatten() else {
+        return Ok(None);
+    };
     let mut best = search.cut(sequence.clone(), &judgement)?;
     loop {
         let before = weight(&best);
@@ -57,13 +65,16 @@ pub fn shrink<E>(sequence: &Sequence, requirement: &str, run: &mut Run<'_, E>) -
         }
     }
     best = search.try_one(best.clone(), tidy(best))?;
-    let Some(judgement) = search.judge(std::slice::from_ref(&best))?.pop().flatten() else { return Ok(None) };
+    let Some(judgement) = search.judge(std::slice::from_ref(&best))?.pop().flatten() else {
+        return Ok(None);
+    };
     let told = finding::telling(&judgement, requirement).cloned();
     let Some(told) = told else { return Ok(None) };
     search.requirement = &told.requirement;
     best = search.try_one(best.clone(), bare(&best, &told.requirement))?;
     let judgement = search.judge(std::slice::from_ref(&best))?.pop().flatten();
-    let finding = judgement.and_then(|judgement| finding::of(&judgement, &told.requirement).cloned());
+    let finding =
+        judgement.and_then(|judgement| finding::of(&judgement, &told.requirement).cloned());
     let candidates = search.candidates;
     Ok(finding.map(|finding| Shrunk { sequence: best, finding, candidates }))
 }
@@ -91,11 +102,18 @@ impl<E> Search<'_, '_, E> {
         let mut all = Vec::with_capacity(sequences.len());
         for some in sequences.chunks(AT_ONCE) {
             let name = |index: usize| format!("emm/explored/candidate-{}", self.candidates + index);
-            let cases: Vec<PlannedCase> =
-                some.iter().enumerate().map(|(index, one)| one.planned(&name(index), "a candidate")).collect();
+            let cases: Vec<PlannedCase> = some
+                .iter()
+                .enumerate()
+                .map(|(index, one)| one.planned(&name(index), "a candidate"))
+                .collect();
             self.candidates += some.len();
             let judged = (self.run)(&cases)?;
-            all.extend(judged.into_iter().map(|one| finding::of(&one, self.requirement).is_some().then_some(one)));
+            all.extend(
+                judged
+                    .into_iter()
+                    .map(|one| finding::of(&one, self.requirement).is_some().then_some(one)),
+            );
         }
         Ok(all)
     }
@@ -105,9 +123,11 @@ impl<E> Search<'_, '_, E> {
         let step = finding::of(judgement, self.requirement).and_then(|finding| finding.step);
         let planned = sequence.planned("emm/explored/cut", "a candidate");
         let setup = planned.steps.iter().filter(|step| step.part == Part::Setup).count();
-        let end = step.map_or(sequence.steps.len(), |step| (step as usize + 1).saturating_sub(setup));
+        let end =
+            step.map_or(sequence.steps.len(), |step| (step as usize + 1).saturating_sub(setup));
         let rest = Edit::LeaveOut(end.min(sequence.steps.len())..sequence.steps.len());
-        let shorter = edited(&sequence, &[rest]).filter(|shorter| weight(shorter) < weight(&sequence));
+        let shorter =
+            edited(&sequence, &[rest]).filter(|shorter| weight(shorter) < weight(&sequence));
         match shorter {
             Some(shorter) => self.try_one(sequence, Some(shorter)),
             None => Ok(sequence),
@@ -119,7 +139,9 @@ impl<E> Search<'_, '_, E> {
         let mut piece = best.steps.len().div_ceil(2);
         while piece > 0 && !self.is_over() {
             let starts = (0..best.steps.len()).step_by(piece);
-            let edits = starts.map(|start| Edit::LeaveOut(start..(start + piece).min(best.steps.len()))).collect();
+            let edits = starts
+                .map(|start| Edit::LeaveOut(start..(start + piece).min(best.steps.len())))
+                .collect();
             match self.improve(&best, edits)? {
                 Some(better) => best = better,
                 None => piece /= 2,
@@ -131,10 +153,13 @@ impl<E> Search<'_, '_, E> {
     fn simplify(&mut self, mut best: Sequence) -> Result<Sequence, E> {
         while best.steps.len() <= SIMPLIFIED && !self.is_over() {
             let steps = best.steps.iter().enumerate();
-            let replaced = steps
-                .flat_map(|(at, step)| simpler(step).into_iter().map(move |form| Edit::Replace(at, Box::new(form))));
-            let whole = (0..best.steps.len()).flat_map(|at| WHOLE_SIZES.map(|size| Edit::Whole(at, size)));
-            let edits = [Edit::Teardown, Edit::Machine].into_iter().chain(whole).chain(replaced).collect();
+            let replaced = steps.flat_map(|(at, step)| {
+                simpler(step).into_iter().map(move |form| Edit::Replace(at, Box::new(form)))
+            });
+            let whole =
+                (0..best.steps.len()).flat_map(|at| WHOLE_SIZES.map(|size| Edit::Whole(at, size)));
+            let edits =
+                [Edit::Teardown, Edit::Machine].into_iter().chain(whole).chain(replaced).collect();
             match self.improve(&best, edits)? {
                 Some(better) => best = better,
                 None => break,
@@ -143,12 +168,15 @@ impl<E> Search<'_, '_, E> {
         Ok(best)
     }
 
-    /// Tries each edit alone; of those that keep the finding all together, and where that fails the first.
+    /// Tries each edit alone; of those that keep the finding all together, and where that fails the
+    /// first.
     fn improve(&mut self, best: &Sequence, edits: Vec<Edit>) -> Result<Option<Sequence>, E> {
         let lighter = |edits: &[Edit]| edited(best, edits).filter(|one| weight(one) < weight(best));
         let mut kept: Vec<(Edit, Sequence)> = Vec::new();
         for some in edits.chunks(AT_ONCE) {
-            let alone = some.iter().filter_map(|edit| Some((edit.clone(), lighter(std::slice::from_ref(edit))?)));
+            let alone = some
+                .iter()
+                .filter_map(|edit| Some((edit.clone(), lighter(std::slice::from_ref(edit))?)));
             let (edits, sequences): (Vec<Edit>, Vec<Sequence>) = alone.unzip();
             let judged = self.judge(&sequences)?;
             let pairs = edits.into_iter().zip(sequences).zip(judged);
@@ -203,7 +231,8 @@ fn edited(sequence: &Sequence, edits: &[Edit]) -> Option<Sequence> {
     edited.steps.iter().any(|step| !step.expect.is_empty()).then_some(edited)
 }
 
-/// A step as it is when the memory that is asked for at `place` has this size and is written and read whole.
+/// A step as it is when the memory that is asked for at `place` has this size and is written and
+/// read whole.
 fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Step> {
     let Operation::Memalloc { r#as: name, .. } = &steps[place].r#do else { return None };
     let r#do = match &steps[at].r#do {
@@ -223,11 +252,16 @@ fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Ste
 
 /// What there is to read and understand: steps first, then numbers and flags.
 fn weight(sequence: &Sequence) -> (usize, u32, u64) {
-    let flags = u32::from(sequence.teardown != Teardown::Clean) + u32::from(sequence.machine != PLAIN);
+    let flags =
+        u32::from(sequence.teardown != Teardown::Clean) + u32::from(sequence.machine != PLAIN);
     let steps = sequence.steps.iter().map(|step| {
         let text = serde_json::to_string(&step.r#do).unwrap_or_default();
-        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u64>().ok());
-        let flags = text.matches("true").count() as u64 + u64::from(step.thread.is_some()) + u64::from(step.on != "m");
+        let numbers = text
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse::<u64>().ok());
+        let flags = text.matches("true").count() as u64
+            + u64::from(step.thread.is_some())
+            + u64::from(step.on != "m");
         numbers.map(|number| number.min(1 << 40)).sum::<u64>() + flags
     });
     (sequence.steps.len(), flags, steps.sum())

@@ -35,8 +35,12 @@ impl Tally {
         self.sequences += 1;
         self.operations += operations as u64;
         match &judgement.verdict {
-            Verdict::Unusable { message } | Verdict::HarnessError { message } => self.not_seen(message.clone()),
-            Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => self.not_seen(reason.to_string()),
+            Verdict::Unusable { message } | Verdict::HarnessError { message } => {
+                self.not_seen(message.clone())
+            }
+            Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => {
+                self.not_seen(reason.to_string())
+            }
             _ => {}
         }
         if judgement.verdict.is_worthless() {
@@ -45,11 +49,20 @@ impl Tally {
         let worst = finding::first(judgement).filter(|finding| finding.level == Level::Must);
         // What follows a violation may follow from it.
         let over = worst.map_or(u32::MAX, |worst| worst.step.unwrap_or(u32::MAX));
-        let before = |finding: &&Finding| worst.is_none() || finding.step.is_some_and(|step| step < over);
-        let warnings = judgement.findings.iter().filter(|finding| finding.level == Level::Should).filter(before);
+        let before =
+            |finding: &&Finding| worst.is_none() || finding.step.is_some_and(|step| step < over);
+        let warnings = judgement
+            .findings
+            .iter()
+            .filter(|finding| finding.level == Level::Should)
+            .filter(before);
         for finding in warnings.chain(worst) {
             let key = (finding.level != Level::Must, finding.requirement.clone());
-            let broken = Broken { requirement: finding.requirement.clone(), level: finding.level, sequence: number };
+            let broken = Broken {
+                requirement: finding.requirement.clone(),
+                level: finding.level,
+                sequence: number,
+            };
             let known = self.broken.entry(key).or_insert_with(|| broken.clone());
             known.sequence = known.sequence.min(number);
         }
@@ -58,10 +71,15 @@ impl Tally {
     /// The first sequence that breaks a MUST; nothing after it needs to be run.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
-        self.broken.values().filter(|broken| broken.level == Level::Must).map(|broken| broken.sequence).min()
+        self.broken
+            .values()
+            .filter(|broken| broken.level == Level::Must)
+            .map(|broken| broken.sequence)
+            .min()
     }
 
-    /// What was broken up to there: the MUST first, the others in the order of their first sequences.
+    /// What was broken up to there: the MUST first, the others in the order of their first
+    /// sequences.
     #[must_use]
     pub fn broken(&self) -> Vec<Broken> {
         let end = self.end();
@@ -70,7 +88,9 @@ impl Tally {
             _ => end.is_none_or(|end| broken.sequence <= end),
         };
         let mut all: Vec<Broken> = self.broken.values().filter(counts).cloned().collect();
-        all.sort_by_key(|broken| (broken.level != Level::Must, broken.sequence, broken.requirement.clone()));
+        all.sort_by_key(|broken| {
+            (broken.level != Level::Must, broken.sequence, broken.requirement.clone())
+        });
         all
     }
 
@@ -80,10 +100,14 @@ impl Tally {
     }
 }
 
-/// The capability that the subject declares and then declines: sequences that ask for it show nothing.
+/// The capability that the subject declares and then declines: sequences that ask for it show
+/// nothing.
 #[must_use]
 pub fn declined(judgement: &Judgement) -> Option<Need> {
-    let Verdict::NotApplicable { reason: Reason::Declined { operation, .. } } = &judgement.verdict else { return None };
+    let Verdict::NotApplicable { reason: Reason::Declined { operation, .. } } = &judgement.verdict
+    else {
+        return None;
+    };
     match operation.as_str() {
         "memhostalloc" | "mempin" => Some(Need::HostMemory),
         "get_memory_info" => Some(Need::MemoryInfo),

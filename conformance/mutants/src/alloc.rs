@@ -105,7 +105,8 @@ impl Mutation for FirstDevice {
             return base.memalloc(size_bytes);
         }
         let driver = base.driver;
-        let error = |error: allocert_cuda::DriverError| fail(Status::DRIVER_ERROR, error.to_string());
+        let error =
+            |error: allocert_cuda::DriverError| fail(Status::DRIVER_ERROR, error.to_string());
         let first = driver.primary_ctx_retain(0).map_err(error)?;
         driver.ctx_push_current(first).map_err(error)?;
         let memory = base.memalloc(size_bytes);
@@ -135,8 +136,10 @@ impl Mutation for Scribbler {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
         let memory = base.memalloc(size_bytes)?;
         if let Some(oldest) = self.live.oldest().filter(|oldest| oldest.size_bytes > 0) {
-            // SAFETY: device memory of this manager, live. That its owner did not ask for it is the mutation.
-            let _ = unsafe { base.driver.memset_d8(oldest.device_pointer, 0xa5, oldest.size_bytes) };
+            // SAFETY: device memory of this manager, live. That its owner did not ask for it is the
+            // mutation.
+            let _ =
+                unsafe { base.driver.memset_d8(oldest.device_pointer, 0xa5, oldest.size_bytes) };
         }
         Ok(self.live.enter(memory))
     }
@@ -146,7 +149,8 @@ impl Mutation for Scribbler {
     }
 }
 
-/// Clears its memory on a stream of its own, which the default stream does not wait for, and does not wait for it either.
+/// Clears its memory on a stream of its own, which the default stream does not wait for, and does
+/// not wait for it either.
 #[derive(Default)]
 pub(crate) struct ClearsLate {
     stream: Cell<Option<Stream>>,
@@ -155,15 +159,16 @@ pub(crate) struct ClearsLate {
 impl Mutation for ClearsLate {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
         let memory = base.memalloc(size_bytes)?;
-        let error = |error: allocert_cuda::DriverError| fail(Status::DRIVER_ERROR, error.to_string());
+        let error =
+            |error: allocert_cuda::DriverError| fail(Status::DRIVER_ERROR, error.to_string());
         let mut own = self.stream.lock();
         let stream = match own.take() {
             Some(stream) => stream,
             None => base.driver.stream_create().map_err(error)?,
         };
         if size_bytes > 0 {
-            // SAFETY: the base has just given out these bytes, nobody on the host refers into device memory, and the driver runs what
-            // was queued before it takes memory back.
+            // SAFETY: the base has just given out these bytes, nobody on the host refers into
+            // device memory, and the driver runs what was queued before it takes memory back.
             let span = unsafe { Span::foreign(memory.device_pointer, size_bytes, None) };
             base.driver.memset_d8_async(&span, 0, &stream).map_err(error)?;
         }

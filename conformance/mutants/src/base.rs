@@ -1,5 +1,5 @@
-//! The faithful manager that every mutant breaks in one place: the reference plugin, called through its
-//! own C table.
+//! The faithful manager that every mutant breaks in one place: the reference plugin, called through
+//! its own C table.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
@@ -39,8 +39,8 @@ unsafe impl Sync for Base {}
 macro_rules! call {
     ($base:ident.$member:ident($($argument:expr),*)) => {{
         let function = $base.table.$member.expect("the reference plugin's table is complete");
-        // SAFETY: a live manager of this table; arguments are the host's own or `out` structures that
-        // carry their size.
+        // SAFETY: a live manager of this table; arguments are the host's own or `out` structures
+        // that carry their size.
         $base.check(unsafe { function($base.manager $(, $argument)*) })
     }};
 }
@@ -53,7 +53,8 @@ impl Base {
         };
         // SAFETY: the reference plugin answers a static table.
         let table = unsafe { &*table };
-        let driver = Driver::load().map_err(|error| Failure::new(Status::DRIVER_ERROR, error.to_string()))?;
+        let driver = Driver::load()
+            .map_err(|error| Failure::new(Status::DRIVER_ERROR, error.to_string()))?;
         // SAFETY: the host promises a CUcontext of the driver (allocert_emm.h, create).
         let context = unsafe { Context::from_raw(context.as_non_null()) };
         Self { table, manager: ptr::null_mut(), driver, context, device }.created()
@@ -68,7 +69,8 @@ impl Base {
     fn created(mut self) -> Answer<Self> {
         let create = self.table.create.expect("the reference plugin's table is complete");
         let context = self.context.as_ptr().cast::<c_void>();
-        // SAFETY: a context of the driver and an out pointer that is valid for a write (header, create).
+        // SAFETY: a context of the driver and an out pointer that is valid for a write (header,
+        // create).
         let status = unsafe { create(context, self.device, &raw mut self.manager) };
         self.check(status)?;
         Ok(self)
@@ -90,7 +92,12 @@ impl Base {
         Ok(out)
     }
 
-    pub(crate) fn mempin(&self, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    pub(crate) fn mempin(
+        &self,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         let mut out = Memory::empty();
         call!(self.mempin(pointer.as_ptr(), size_bytes, flags, &raw mut out))?;
         Ok(out)
@@ -100,10 +107,18 @@ impl Base {
         call!(self.release(token))
     }
 
-    /// What the context's device has. Every mutant reports it, also one of a reference that does not.
+    /// What the context's device has. Every mutant reports it, also one of a reference that does
+    /// not.
     pub(crate) fn get_memory_info(&self) -> Answer<MemoryInfo> {
-        let info = self.driver.mem_get_info().map_err(|error| fail(Status::DRIVER_ERROR, error.to_string()))?;
-        Ok(MemoryInfo { free_bytes: info.free_bytes, total_bytes: info.total_bytes, ..MemoryInfo::empty() })
+        let info = self
+            .driver
+            .mem_get_info()
+            .map_err(|error| fail(Status::DRIVER_ERROR, error.to_string()))?;
+        Ok(MemoryInfo {
+            free_bytes: info.free_bytes,
+            total_bytes: info.total_bytes,
+            ..MemoryInfo::empty()
+        })
     }
 
     pub(crate) fn get_ipc_handle(&self, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
@@ -134,9 +149,11 @@ impl Base {
             return Ok(());
         }
         let last_error = self.table.last_error.expect("the reference plugin's table is complete");
-        // SAFETY: the manager of the failed call, or NULL after a failed create, on the same thread.
+        // SAFETY: the manager of the failed call, or NULL after a failed create, on the same
+        // thread.
         let text = unsafe { last_error(self.manager) };
-        // SAFETY: never NULL, NUL-terminated, and valid until the next call on this thread (header).
+        // SAFETY: never NULL, NUL-terminated, and valid until the next call on this thread
+        // (header).
         let text = unsafe { CStr::from_ptr(text) };
         Err(fail(status, text.to_string_lossy()))
     }

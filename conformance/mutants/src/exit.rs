@@ -14,7 +14,8 @@ pub(crate) struct Segfault;
 
 impl Mutation for Segfault {
     fn memalloc(&self, _base: &Base, _size_bytes: u64) -> Answer<Memory> {
-        // SAFETY: none, that is the mutation: the page at 0 is never mapped, so the process ends here.
+        // SAFETY: none, that is the mutation: the page at 0 is never mapped, so the process ends
+        // here.
         unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
         unreachable!("the write above ends the process");
     }

@@ -1,4 +1,5 @@
-//! Wrong answers to a driver call that fails where it hardly ever does: the suite's cases do not make it, the fault sweep does.
+//! Wrong answers to a driver call that fails where it hardly ever does: the suite's cases do not
+//! make it, the fault sweep does.
 
 use allocert_abi::emm::{Memory, Status};
 
@@ -8,7 +9,8 @@ use crate::mutant::{Flag, Mutation};
 /// The token of memory that is none.
 const NOTHING: u64 = u64::MAX;
 
-/// Takes a driver that is not initialized for one that is shutting down, where nobody would use the memory any more.
+/// Takes a driver that is not initialized for one that is shutting down, where nobody would use the
+/// memory any more.
 #[derive(Default)]
 pub(crate) struct ShutdownIsNull;
 

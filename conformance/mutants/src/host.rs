@@ -108,7 +108,9 @@ pub(crate) struct FlagsRefused;
 impl Mutation for FlagsRefused {
     fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
         match flags & HOST_PORTABLE != 0 && flags & HOST_WRITE_COMBINED != 0 {
-            true => Err(fail(Status::INVALID_VALUE, "memhostalloc: portable excludes write-combined")),
+            true => {
+                Err(fail(Status::INVALID_VALUE, "memhostalloc: portable excludes write-combined"))
+            }
             false => base.memhostalloc(size_bytes, flags),
         }
     }
@@ -185,8 +187,11 @@ impl Mutation for HostScribbler {
 impl HostScribbler {
     fn scribble(&self) {
         if let Some(oldest) = self.live.oldest() {
-            // SAFETY: live host memory of this manager. That its owner did not ask for it is the mutation.
-            unsafe { ptr::write_bytes(oldest.host_pointer.cast::<u8>(), 0xa5, oldest.size_bytes as usize) }
+            // SAFETY: live host memory of this manager. That its owner did not ask for it is the
+            // mutation.
+            unsafe {
+                ptr::write_bytes(oldest.host_pointer.cast::<u8>(), 0xa5, oldest.size_bytes as usize)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Wrong IPC handles. The reference underneath is the pool, whose blocks do not begin where the driver's do.
+//! Wrong IPC handles. The reference underneath is the pool, whose blocks do not begin where the
+//! driver's do.
 
 use allocert_abi::emm::{IpcHandle, Memory, Status};
 
@@ -60,7 +61,10 @@ impl Mutation for IpcWrongBlock {
     fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
         let right = base.get_ipc_handle(token, offset_bytes)?;
         match self.live.oldest() {
-            Some(oldest) => Ok(IpcHandle { size_bytes: right.size_bytes, ..base.get_ipc_handle(oldest.token, 0)? }),
+            Some(oldest) => Ok(IpcHandle {
+                size_bytes: right.size_bytes,
+                ..base.get_ipc_handle(oldest.token, 0)?
+            }),
             None => Ok(right),
         }
     }
@@ -164,7 +168,12 @@ impl Mutation for IpcAfterRelease {
     }
 
     fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
-        let known = self.handles.lock().iter().find(|(known, _)| *known == token).map(|(_, handle)| *handle);
+        let known = self
+            .handles
+            .lock()
+            .iter()
+            .find(|(known, _)| *known == token)
+            .map(|(_, handle)| *handle);
         known.map_or_else(|| base.get_ipc_handle(token, offset_bytes), Ok)
     }
 }

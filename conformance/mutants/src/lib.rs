@@ -1,7 +1,11 @@
-//! Native plugins that are wrong in one way each: the reference plugin with one mutation, one symbol a
-//! mutant. `mutants.yaml` says which requirements each one breaks; `tests/kill.rs` holds the suite to it.
+//! Native plugins that are wrong in one way each: the reference plugin with one mutation, one
+//! symbol a mutant. `mutants.yaml` says which requirements each one breaks; `tests/kill.rs` holds
+//! the suite to it.
 
-#![expect(unsafe_code, reason = "exports C symbols, calls the reference through its C table, and misbehaves")]
+#![expect(
+    unsafe_code,
+    reason = "exports C symbols, calls the reference through its C table, and misbehaves"
+)]
 
 mod alloc;
 mod base;

@@ -29,7 +29,13 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
     fn memhostalloc(&self, base: &Base, size_bytes: u64, flags: u32) -> Answer<Memory> {
         base.memhostalloc(size_bytes, flags)
     }
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         base.mempin(pointer, size_bytes, flags)
     }
     fn release(&self, base: &Base, token: u64) -> Answer {
@@ -130,8 +136,8 @@ impl<M: Mutation> EmmPlugin for Mutant<M> {
 #[derive(Debug, Default)]
 pub(crate) struct Cell<T>(Mutex<T>);
 
-// SAFETY: the values kept here are numbers and addresses of the C contract, which are the same on every
-// thread; the lock orders who looks at them.
+// SAFETY: the values kept here are numbers and addresses of the C contract, which are the same on
+// every thread; the lock orders who looks at them.
 unsafe impl<T> Send for Cell<T> {}
 // SAFETY: as for Send.
 unsafe impl<T> Sync for Cell<T> {}

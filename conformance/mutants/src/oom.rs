@@ -36,7 +36,11 @@ pub(crate) struct OomIsInternal;
 impl Mutation for OomIsInternal {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
         let answer = base.memalloc(size_bytes);
-        if is_oom(&answer) { Err(fail(Status::INTERNAL, "memalloc: std::bad_alloc")) } else { answer }
+        if is_oom(&answer) {
+            Err(fail(Status::INTERNAL, "memalloc: std::bad_alloc"))
+        } else {
+            answer
+        }
     }
 }
 
@@ -111,7 +115,8 @@ impl Hoards {
 
 impl Mutation for Hoards {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
-        let same = self.find(|memory| memory.kind == KIND_DEVICE && memory.size_bytes == size_bytes);
+        let same =
+            self.find(|memory| memory.kind == KIND_DEVICE && memory.size_bytes == size_bytes);
         let memory = same.map_or_else(|| base.memalloc(size_bytes), Ok)?;
         Ok(self.live.enter(memory))
     }
@@ -183,7 +188,8 @@ impl Mutation for OomBlocksReset {
     }
 }
 
-/// Keeps released blocks for requests of the same size. How its list goes astray when memory is short is the mutation.
+/// Keeps released blocks for requests of the same size. How its list goes astray when memory is
+/// short is the mutation.
 #[derive(Default)]
 struct Cache {
     live: Live,
@@ -191,7 +197,12 @@ struct Cache {
 }
 
 impl Cache {
-    fn memalloc(&self, base: &Base, size_bytes: u64, astray: impl FnOnce(&mut Vec<Memory>)) -> Answer<Memory> {
+    fn memalloc(
+        &self,
+        base: &Base,
+        size_bytes: u64,
+        astray: impl FnOnce(&mut Vec<Memory>),
+    ) -> Answer<Memory> {
         let mut free = self.free.lock();
         let same = free.iter().position(|memory| memory.size_bytes == size_bytes);
         let answer = same.map_or_else(|| base.memalloc(size_bytes), |at| Ok(free.remove(at)));
@@ -218,7 +229,8 @@ impl Cache {
     }
 }
 
-/// Loses its list of free blocks when memory is short: neither the host nor the driver gets them before a reset.
+/// Loses its list of free blocks when memory is short: neither the host nor the driver gets them
+/// before a reset.
 #[derive(Default)]
 pub(crate) struct CacheLost(Cache);
 
@@ -260,7 +272,9 @@ pub(crate) struct CacheStale(Cache);
 
 impl Mutation for CacheStale {
     fn memalloc(&self, base: &Base, size_bytes: u64) -> Answer<Memory> {
-        let give_back = |free: &mut Vec<Memory>| free.iter().for_each(|memory| drop(base.release(memory.token)));
+        let give_back = |free: &mut Vec<Memory>| {
+            free.iter().for_each(|memory| drop(base.release(memory.token)))
+        };
         self.0.memalloc(base, size_bytes, give_back)
     }
 

@@ -15,7 +15,13 @@ type Region = NonNull<c_void>;
 pub(crate) struct PinRefused;
 
 impl Mutation for PinRefused {
-    fn mempin(&self, _base: &Base, _pointer: Region, _size_bytes: u64, _flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        _base: &Base,
+        _pointer: Region,
+        _size_bytes: u64,
+        _flags: u32,
+    ) -> Answer<Memory> {
         Err(fail(Status::INTERNAL, "mempin: not implemented"))
     }
 }
@@ -174,7 +180,8 @@ pub(crate) struct PinClears;
 impl Mutation for PinClears {
     fn mempin(&self, base: &Base, pointer: Region, size_bytes: u64, flags: u32) -> Answer<Memory> {
         let memory = base.mempin(pointer, size_bytes, flags)?;
-        // SAFETY: memory of the host that it keeps alive. That it did not ask for this is the mutation.
+        // SAFETY: memory of the host that it keeps alive. That it did not ask for this is the
+        // mutation.
         unsafe { ptr::write_bytes(pointer.as_ptr().cast::<u8>(), 0, size_bytes as usize) }
         Ok(memory)
     }
@@ -185,7 +192,13 @@ impl Mutation for PinClears {
 pub(crate) struct PinFlagsUnknown;
 
 impl Mutation for PinFlagsUnknown {
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         base.mempin(pointer, size_bytes, flags & HOST_MAPPED)
     }
 }
@@ -198,8 +211,19 @@ pub(crate) struct PinCounts {
 }
 
 impl Mutation for PinCounts {
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
-        let before = self.first.lock().iter().find(|memory| memory.host_pointer == pointer.as_ptr()).copied();
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
+        let before = self
+            .first
+            .lock()
+            .iter()
+            .find(|memory| memory.host_pointer == pointer.as_ptr())
+            .copied();
         match before {
             Some(first) if (first.kind == KIND_MAPPED) == (flags & HOST_MAPPED != 0) => {
                 Ok(Memory { size_bytes, token: SHARED | self.shared.next(), ..first })

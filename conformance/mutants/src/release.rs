@@ -157,7 +157,10 @@ impl Mutation for LastInFirstOut {
     fn release(&self, base: &Base, token: u64) -> Answer {
         let (known, youngest) = {
             let live = self.live.lock();
-            (live.iter().any(|memory| memory.token == token), live.last().is_some_and(|last| last.token == token))
+            (
+                live.iter().any(|memory| memory.token == token),
+                live.last().is_some_and(|last| last.token == token),
+            )
         };
         if known && !youngest {
             return Err(fail(Status::STATE, "release: not the youngest block"));
@@ -216,7 +219,8 @@ impl Mutation for RetainsContext {
     }
 }
 
-/// Tells blocks apart by address alone, so that a token from before a reset frees who has the address now.
+/// Tells blocks apart by address alone, so that a token from before a reset frees who has the
+/// address now.
 #[derive(Default)]
 pub(crate) struct ByAddress {
     /// All that was ever given out.
@@ -232,7 +236,13 @@ impl Mutation for ByAddress {
 
     fn release(&self, base: &Base, token: u64) -> Answer {
         let Some(memory) = self.given.leave(token) else { return base.release(token) };
-        let heir = self.given.lock().iter().rev().find(|other| other.device_pointer == memory.device_pointer).copied();
+        let heir = self
+            .given
+            .lock()
+            .iter()
+            .rev()
+            .find(|other| other.device_pointer == memory.device_pointer)
+            .copied();
         match heir {
             Some(heir) => base.release(heir.token).or(Ok(())),
             None => base.release(token),

@@ -176,7 +176,13 @@ impl Mutation for ResetForgetsHost {
         Ok(Self::mark(self.host(base)?.memhostalloc(size_bytes, flags)?))
     }
 
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         Ok(Self::mark(self.host(base)?.mempin(pointer, size_bytes, flags)?))
     }
 
@@ -204,7 +210,13 @@ impl Mutation for ResetForgetsPending {
         Ok(self.live.enter(base.memhostalloc(size_bytes, flags)?))
     }
 
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         let memory = base.mempin(pointer, size_bytes, flags)?;
         self.pins.lock().push(memory.token);
         Ok(memory)
@@ -263,7 +275,13 @@ pub(crate) struct PinsOutliveReset {
 }
 
 impl Mutation for PinsOutliveReset {
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         if self.pins.get().is_none() {
             let _ = self.pins.set(base.twin()?);
         }

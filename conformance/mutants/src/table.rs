@@ -1,4 +1,5 @@
-//! Wrong tables: what no manager in Rust could do wrong, because the border of `allocert_abi` does it right.
+//! Wrong tables: what no manager in Rust could do wrong, because the border of `allocert_abi` does
+//! it right.
 
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
@@ -60,7 +61,11 @@ tables! {
     mutant_ends_youngest { create: Some(remembers), destroy: Some(ends_youngest) }
 }
 
-unsafe extern "C" fn own_status(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn own_status(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     // SAFETY: the host's own arguments.
     match unsafe { memalloc(manager, size_bytes, out) } {
         Status::OK => Status::OK,
@@ -68,7 +73,11 @@ unsafe extern "C" fn own_status(manager: *mut Manager, size_bytes: u64, out: *mu
     }
 }
 
-unsafe extern "C" fn clears_result(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn clears_result(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     // SAFETY: the host passes a structure of version 1 at least (header, memalloc).
     unsafe { (*out).device_pointer = 0 };
     // SAFETY: the host's own arguments.
@@ -87,7 +96,11 @@ unsafe extern "C" fn error_latin(_: *mut Manager) -> *const c_char {
     c"kein Speicher f\xfcr memalloc".as_ptr()
 }
 
-unsafe extern "C" fn writes_beyond(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn writes_beyond(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     // SAFETY: the host's own arguments.
     let status = unsafe { memalloc(manager, size_bytes, out) };
     if status == Status::OK {
@@ -106,7 +119,11 @@ unsafe extern "C" fn size_written(manager: *mut Manager, out: *mut MemoryInfo) -
     status
 }
 
-unsafe extern "C" fn fills_smaller(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn fills_smaller(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     let mut own = Memory::empty();
     // SAFETY: the host's own arguments, and a structure of ours.
     let status = unsafe { memalloc(manager, size_bytes, &raw mut own) };
@@ -120,7 +137,11 @@ unsafe extern "C" fn fills_smaller(manager: *mut Manager, size_bytes: u64, out: 
     status
 }
 
-unsafe extern "C" fn refuses_larger(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn refuses_larger(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     // SAFETY: every structure opens with its size (header, Structures).
     let larger = unsafe { (*out).size } > size_of::<Memory>();
     // SAFETY: the host's own arguments; NULL is INVALID_VALUE and leaves a text.
@@ -133,7 +154,11 @@ unsafe fn memalloc(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> 
     unsafe { function(manager, size_bytes, out) }
 }
 
-unsafe extern "C" fn any_device(context: *mut c_void, device: i32, out: *mut *mut Manager) -> Status {
+unsafe extern "C" fn any_device(
+    context: *mut c_void,
+    device: i32,
+    out: *mut *mut Manager,
+) -> Status {
     let device = if (0..8).contains(&device) { device } else { 0 };
     // SAFETY: the host's own arguments.
     unsafe { create(context, device, out) }
@@ -141,7 +166,11 @@ unsafe extern "C" fn any_device(context: *mut c_void, device: i32, out: *mut *mu
 
 static YOUNGEST: AtomicPtr<Manager> = AtomicPtr::new(ptr::null_mut());
 
-unsafe extern "C" fn remembers(context: *mut c_void, device: i32, out: *mut *mut Manager) -> Status {
+unsafe extern "C" fn remembers(
+    context: *mut c_void,
+    device: i32,
+    out: *mut *mut Manager,
+) -> Status {
     // SAFETY: the host's own arguments.
     let status = unsafe { create(context, device, out) };
     if status == Status::OK {

@@ -32,7 +32,8 @@ impl Mutation for OneThread {
     }
 }
 
-/// Copies its table to a larger one every 512 blocks, and locks nothing for as long: what other threads enter meanwhile is lost.
+/// Copies its table to a larger one every 512 blocks, and locks nothing for as long: what other
+/// threads enter meanwhile is lost.
 #[derive(Default)]
 pub(crate) struct GrowsUnlocked {
     /// The base's tokens by its own numbers.

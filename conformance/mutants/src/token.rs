@@ -43,7 +43,13 @@ impl Mutation for TokenReused {
 
     fn get_ipc_handle(&self, base: &Base, token: u64, offset_bytes: u64) -> Answer<IpcHandle> {
         let at = (token & !NUMBERED).wrapping_sub(1);
-        let known = self.numbers.lock().get(at as usize).copied().flatten().filter(|_| token & NUMBERED != 0);
+        let known = self
+            .numbers
+            .lock()
+            .get(at as usize)
+            .copied()
+            .flatten()
+            .filter(|_| token & NUMBERED != 0);
         base.get_ipc_handle(known.unwrap_or(token), offset_bytes)
     }
 }
@@ -109,7 +115,13 @@ impl Mutation for ReleasedUnknown {
         base.memhostalloc(size_bytes, flags).map(|memory| self.enter(memory))
     }
 
-    fn mempin(&self, base: &Base, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    fn mempin(
+        &self,
+        base: &Base,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Answer<Memory> {
         base.mempin(pointer, size_bytes, flags).map(|memory| self.enter(memory))
     }
 

@@ -1,7 +1,7 @@
 //! The kill matrix: `allocert mutants` on the whole registry, and what must not be found in it.
 //!
-//! Needs the products of a whole build beside this test, and in `ALLOCERT_PYTHON` an interpreter with numba-cuda: `cargo xtask test`
-//! makes both.
+//! Needs the products of a whole build beside this test, and in `ALLOCERT_PYTHON` an interpreter
+//! with numba-cuda: `cargo xtask test` makes both.
 #![forbid(unsafe_code)]
 
 #[path = "kill/explored.rs"]
@@ -33,7 +33,8 @@ fn every_mutant_is_killed_and_every_must_by_one_of_them() {
         let mut program = Command::new(product("allocert"));
         program.args(["mutants", side.name(), "--python"]).arg(python());
         let output = program.output().expect("the program was found above");
-        let (printed, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (printed, words) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!((output.status.code(), words.as_ref()), (Some(0), ""), "{printed}");
         let last = printed.lines().last().expect("a summary");
         let all = all.iter().filter(|mutant| mutant.side(&catalogue) == Some(side)).count();
@@ -83,12 +84,21 @@ fn examine(symbol: &str, more: &[&str]) -> Found {
     let out = folder.path().join("run.jsonl");
     let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
     let mut program = Command::new(product("allocert"));
-    program.args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"]).args(more).arg("--out").arg(&out);
+    program
+        .args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"])
+        .args(more)
+        .arg("--out")
+        .arg(&out);
     let output = program.output().expect("the program was found above");
     let file = File::open(&out).unwrap_or_else(|error| {
-        panic!("{symbol}: no run file ({error}), {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
+        panic!(
+            "{symbol}: no run file ({error}), {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        )
     });
-    let run = run::read("run.jsonl", BufReader::new(file)).unwrap_or_else(|error| panic!("{symbol}: {error}"));
+    let run = run::read("run.jsonl", BufReader::new(file))
+        .unwrap_or_else(|error| panic!("{symbol}: {error}"));
     let mut found = Found::new();
     for finding in run.cases.iter().flat_map(|judged| &judged.judgement.findings) {
         *found.entry(finding.requirement.clone()).or_default() += 1;
@@ -99,7 +109,8 @@ fn examine(symbol: &str, more: &[&str]) -> Found {
 /// A file of the whole build, beside this test's own.
 fn product(name: &str) -> PathBuf {
     let this = env::current_exe().expect("this test has a path");
-    let folder = this.parent().and_then(Path::parent).expect("tests lie two folders below the products");
+    let folder =
+        this.parent().and_then(Path::parent).expect("tests lie two folders below the products");
     let path = folder.join(name);
     assert!(path.exists(), "{} is missing: `cargo xtask test` builds it first", path.display());
     path

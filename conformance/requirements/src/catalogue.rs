@@ -37,10 +37,14 @@ impl Catalogue {
     ///
     /// # Errors
     /// One refusal for each file that is not accepted.
-    pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Vec<Refusal>> {
+    pub fn from_files<'a>(
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, Vec<Refusal>> {
         let mut catalogue = Self::default();
-        let documents: Vec<Document<'_>> =
-            files.into_iter().map(|(file, text)| Document { noun: "catalogue", file, text }).collect();
+        let documents: Vec<Document<'_>> = files
+            .into_iter()
+            .map(|(file, text)| Document { noun: "catalogue", file, text })
+            .collect();
         let (profiles, requirements): (Vec<_>, Vec<_>) =
             documents.iter().partition(|document| profile::interface_of(document).is_some());
         // Differences name requirements, so those come first.
@@ -69,7 +73,8 @@ impl Catalogue {
         self.get(self.operations.get(&side)?.get(operation)?)
     }
 
-    /// The requirement whose id the findings of an always-on check carry. Without one, the check is not performed on that side.
+    /// The requirement whose id the findings of an always-on check carry. Without one, the check is
+    /// not performed on that side.
     #[must_use]
     pub fn by_check(&self, side: Side, check: &str) -> Option<&Requirement> {
         self.get(self.checks.get(&side)?.get(check)?)
@@ -102,7 +107,8 @@ impl Catalogue {
         self.profiles.iter().find(|profile| profile.name == name)
     }
 
-    /// The profile that holds for an interface where nobody chooses one; nothing for an interface of one text.
+    /// The profile that holds for an interface where nobody chooses one; nothing for an interface
+    /// of one text.
     #[must_use]
     pub fn default_profile(&self, interface: Interface) -> Option<&Profile> {
         self.profiles(interface).find(|profile| profile.default)
@@ -137,7 +143,8 @@ impl Catalogue {
         self.chosen.as_ref()
     }
 
-    /// Whether the profile in force does not contain this requirement, nor a contract. An id that is not here is left out by nobody.
+    /// Whether the profile in force does not contain this requirement, nor a contract. An id that
+    /// is not here is left out by nobody.
     #[must_use]
     pub fn leaves_out(&self, id: &str) -> bool {
         let Some(chosen) = &self.chosen else { return false };
@@ -158,7 +165,8 @@ impl Catalogue {
             let mut requirement = entry.value;
             requirement.file = document.file.to_owned();
             requirement.line = line;
-            self.insert(requirement).map_err(|(word, message)| document.refuse_word(line, &word, message))?;
+            self.insert(requirement)
+                .map_err(|(word, message)| document.refuse_word(line, &word, message))?;
         }
         Ok(())
     }
@@ -179,17 +187,32 @@ impl Catalogue {
             self.contracts.push(contract);
         }
         if self.profiles(interface).filter(|profile| profile.default).count() != 1 {
-            return Err(document.refuse_word(1, "profiles", "exactly one profile must be the `default`"));
+            return Err(document.refuse_word(
+                1,
+                "profiles",
+                "exactly one profile must be the `default`",
+            ));
         }
         Ok(())
     }
 
     /// No profile and no contract has this name yet.
-    fn check_new(&self, name: &str, line: usize, document: &Document<'_>) -> Result<(), Box<Refusal>> {
-        if self.profile(name).is_none() && self.contracts.iter().all(|contract| contract.name != name) {
+    fn check_new(
+        &self,
+        name: &str,
+        line: usize,
+        document: &Document<'_>,
+    ) -> Result<(), Box<Refusal>> {
+        if self.profile(name).is_none()
+            && self.contracts.iter().all(|contract| contract.name != name)
+        {
             return Ok(());
         }
-        Err(document.refuse_word(line, name, format!("a profile `{name}` stands elsewhere already")))
+        Err(document.refuse_word(
+            line,
+            name,
+            format!("a profile `{name}` stands elsewhere already"),
+        ))
     }
 
     fn add_differences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
@@ -210,17 +233,26 @@ impl Catalogue {
         for requirement in self.iter().filter(|requirement| requirement.file == document.file) {
             let Some(interface) = Interface::of_id(&requirement.id) else { continue };
             let profiles = self.profiles(interface).map(|profile| profile.name.as_str());
-            let contracts = self.contracts.iter().filter(|contract| contract.interface == interface);
-            let known: Vec<&str> = profiles.chain(contracts.map(|contract| contract.name.as_str())).collect();
+            let contracts =
+                self.contracts.iter().filter(|contract| contract.interface == interface);
+            let known: Vec<&str> =
+                profiles.chain(contracts.map(|contract| contract.name.as_str())).collect();
             if known.is_empty() {
                 continue;
             }
             let (id, line) = (&requirement.id, requirement.line);
             if requirement.versions.is_empty() {
-                return Err(document.refuse_word(line, "versions", format!("no profile contains {id}")));
+                return Err(document.refuse_word(
+                    line,
+                    "versions",
+                    format!("no profile contains {id}"),
+                ));
             }
-            if let Some(version) = requirement.versions.iter().find(|version| !known.contains(&version.as_str())) {
-                let mut refusal = document.refuse_word(line, version, format!("there is no profile `{version}`"));
+            if let Some(version) =
+                requirement.versions.iter().find(|version| !known.contains(&version.as_str()))
+            {
+                let mut refusal =
+                    document.refuse_word(line, version, format!("there is no profile `{version}`"));
                 refusal.help = suggestion(version, known);
                 return Err(refusal);
             }
@@ -232,7 +264,10 @@ impl Catalogue {
     fn insert(&mut self, requirement: Requirement) -> Result<(), (String, String)> {
         let id = requirement.id.clone();
         let Some(interface) = Interface::of_id(&id) else {
-            return Err((id.clone(), format!("`{id}` does not begin with the name of an interface")));
+            return Err((
+                id.clone(),
+                format!("`{id}` does not begin with the name of an interface"),
+            ));
         };
         let Some(side) = requirement.side() else {
             let (name, role) = (interface.name(), requirement.role.name());
@@ -252,7 +287,8 @@ impl Catalogue {
         match self.requirements.insert(id.clone(), requirement) {
             None => Ok(()),
             Some(earlier) => {
-                let message = format!("{id} is already defined in {}:{}", earlier.file, earlier.line);
+                let message =
+                    format!("{id} is already defined in {}:{}", earlier.file, earlier.line);
                 Err((id, message))
             }
         }
@@ -271,7 +307,12 @@ fn refused(
 type Claims = BTreeMap<Side, BTreeMap<String, String>>;
 
 /// Gives an operation, a check or a defect to one requirement, and to no second one.
-fn claim(claims: &mut Claims, side: Side, name: Option<&str>, id: &str) -> Result<(), (String, String)> {
+fn claim(
+    claims: &mut Claims,
+    side: Side,
+    name: Option<&str>,
+    id: &str,
+) -> Result<(), (String, String)> {
     let Some(name) = name else { return Ok(()) };
     match claims.entry(side).or_default().insert(name.to_owned(), id.to_owned()) {
         None => Ok(()),

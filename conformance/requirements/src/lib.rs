@@ -5,7 +5,8 @@
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
 //! - [`profile`]: which text holds where the texts disagree.
 //! - [`mutant`]: the subjects that are built to break them.
-//! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the fixtures and expectation files.
+//! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the
+//!   fixtures and expectation files.
 //! - [`nearest`]: "did you mean".
 
 #![forbid(unsafe_code)]

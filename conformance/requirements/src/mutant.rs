@@ -11,7 +11,8 @@ use crate::yaml::{Document, Refusal, Spanned};
 /// The registry's path from the repository root.
 const FILE: &str = "conformance/mutants/mutants.yaml";
 
-/// The Python mutants as `(path below conformance/mutants/python, text)`, so that any interpreter can be handed them.
+/// The Python mutants as `(path below conformance/mutants/python, text)`, so that any interpreter
+/// can be handed them.
 pub const PYTHON: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
 /// One entry of the registry.
@@ -20,7 +21,8 @@ pub const PYTHON: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/mutants.
 pub struct Mutant {
     pub name: String,
     pub flavor: Flavor,
-    /// A symbol of the library of mutants, or `module:attribute` below `conformance/mutants/python`.
+    /// A symbol of the library of mutants, or `module:attribute` below
+    /// `conformance/mutants/python`.
     pub subject: String,
     /// The ids of the requirements that it breaks: the suite has to say so of each.
     pub breaks: BTreeSet<String>,
@@ -32,7 +34,8 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// The side whose requirements it breaks; the tests of the registry see to it that there is one and no second.
+    /// The side whose requirements it breaks; the tests of the registry see to it that there is one
+    /// and no second.
     #[must_use]
     pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
         self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
@@ -61,7 +64,11 @@ pub enum Flavor {
 /// # Errors
 /// The first place where the registry is not accepted.
 pub fn embedded() -> Result<Vec<Mutant>, Box<Refusal>> {
-    read(&Document { noun: "registry", file: FILE, text: include_str!("../../mutants/mutants.yaml") })
+    read(&Document {
+        noun: "registry",
+        file: FILE,
+        text: include_str!("../../mutants/mutants.yaml"),
+    })
 }
 
 /// Reads a registry: names are given once, each mutant breaks something, native mutants come first.
@@ -79,7 +86,10 @@ pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
             return refuse(format!("`{}` breaks nothing", mutant.name));
         }
         if mutants.last().is_some_and(|earlier| earlier.flavor > mutant.flavor) {
-            return refuse(format!("`{}` is native and stands behind a Python mutant", mutant.name));
+            return refuse(format!(
+                "`{}` is native and stands behind a Python mutant",
+                mutant.name
+            ));
         }
         if !names.insert(mutant.name.clone()) {
             return refuse(format!("a mutant `{}` stands above", mutant.name));

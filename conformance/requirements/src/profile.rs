@@ -1,4 +1,5 @@
-//! Profiles: which text a subject is held to where the texts of one interface disagree, and what they disagree on.
+//! Profiles: which text a subject is held to where the texts of one interface disagree, and what
+//! they disagree on.
 
 use serde::Deserialize;
 
@@ -37,7 +38,8 @@ impl Contract {
     /// Whether it states this requirement.
     #[must_use]
     pub fn states(&self, requirement: &Requirement) -> bool {
-        Interface::of_id(&requirement.id) == Some(self.interface) && requirement.versions.contains(&self.name)
+        Interface::of_id(&requirement.id) == Some(self.interface)
+            && requirement.versions.contains(&self.name)
     }
 }
 
@@ -62,10 +64,12 @@ impl Kind {
 }
 
 impl Profile {
-    /// Whether a subject is held to this requirement; those of other interfaces are none of its business.
+    /// Whether a subject is held to this requirement; those of other interfaces are none of its
+    /// business.
     #[must_use]
     pub fn contains(&self, requirement: &Requirement) -> bool {
-        Interface::of_id(&requirement.id) != Some(self.interface) || requirement.versions.contains(&self.name)
+        Interface::of_id(&requirement.id) != Some(self.interface)
+            || requirement.versions.contains(&self.name)
     }
 }
 
@@ -90,7 +94,8 @@ pub struct Position {
     pub section: String,
     /// In our own words.
     pub says: String,
-    /// The requirements that state it, and that profiles of another position therefore cannot contain.
+    /// The requirements that state it, and that profiles of another position therefore cannot
+    /// contain.
     #[serde(default)]
     pub requirements: Vec<String>,
 }
@@ -120,20 +125,32 @@ impl Difference {
         self.positions.iter().find_map(|position| self.overlap(position, &find))
     }
 
-    /// A requirement of one position must be contained in that profile, and in none that takes another position.
-    fn overlap<'a>(&self, position: &Position, find: &impl Fn(&str) -> Option<&'a Requirement>) -> Option<Fault> {
+    /// A requirement of one position must be contained in that profile, and in none that takes
+    /// another position.
+    fn overlap<'a>(
+        &self,
+        position: &Position,
+        find: &impl Fn(&str) -> Option<&'a Requirement>,
+    ) -> Option<Fault> {
         for requirement in position.requirements.iter().filter_map(|id| find(id)) {
             let (id, versions) = (&requirement.id, &requirement.versions);
             if !versions.contains(&position.profile) {
                 return Some((
                     id.clone(),
-                    format!("{id} states what {} says, which does not contain it", position.profile),
+                    format!(
+                        "{id} states what {} says, which does not contain it",
+                        position.profile
+                    ),
                 ));
             }
-            let opposed = |other: &&Position| !other.requirements.contains(id) && versions.contains(&other.profile);
+            let opposed = |other: &&Position| {
+                !other.requirements.contains(id) && versions.contains(&other.profile)
+            };
             if let Some(other) = self.positions.iter().find(opposed) {
-                let message =
-                    format!("{id} is contained in {}, which says something else on this point", other.profile);
+                let message = format!(
+                    "{id} is contained in {}, which says something else on this point",
+                    other.profile
+                );
                 return Some((id.clone(), message));
             }
         }
@@ -220,26 +237,38 @@ differences:
     #[test]
     fn a_profile_contains_what_names_it_and_judges_nothing_of_other_interfaces() {
         let mut catalogue = read(PROFILES, REQUIREMENTS).expect("written here");
-        assert!(!catalogue.leaves_out("EMM-C-01"), "nothing is left out before a profile is chosen");
+        assert!(
+            !catalogue.leaves_out("EMM-C-01"),
+            "nothing is left out before a profile is chosen"
+        );
         let new = catalogue.default_profile(Interface::Emm).cloned();
         assert_eq!(new.as_ref().map(|profile| profile.name.as_str()), Some("new"));
         catalogue.choose(new);
-        let left_out = ["EMM-C-01", "EMM-C-02", "CAI-C-01", "EMM-NONE-01"].map(|id| catalogue.leaves_out(id));
+        let left_out =
+            ["EMM-C-01", "EMM-C-02", "CAI-C-01", "EMM-NONE-01"].map(|id| catalogue.leaves_out(id));
         assert_eq!(left_out, [true, false, false, false]);
         assert!(catalogue.default_profile(Interface::Cai).is_none());
     }
 
     #[test]
     fn a_contract_holds_whatever_the_profile() {
-        let profiles = PROFILES.replace("differences:", "contracts: [{name: table, about: the table}]\ndifferences:");
-        let requirements = format!("{REQUIREMENTS}{}", REQUIREMENTS.replace("-C-", "-D-").replace("[old]", "[table]"));
+        let profiles = PROFILES
+            .replace("differences:", "contracts: [{name: table, about: the table}]\ndifferences:");
+        let requirements = format!(
+            "{REQUIREMENTS}{}",
+            REQUIREMENTS.replace("-C-", "-D-").replace("[old]", "[table]")
+        );
         let mut catalogue = read(&profiles, &requirements).expect("written here");
         for name in ["old", "new"] {
             catalogue.choose(catalogue.profile(name).cloned());
             assert!(!catalogue.leaves_out("EMM-D-01"), "{name}");
         }
-        let stated =
-            |id: &str| catalogue.get(id).and_then(|one| catalogue.contract_of(one)).map(|one| one.name.as_str());
+        let stated = |id: &str| {
+            catalogue
+                .get(id)
+                .and_then(|one| catalogue.contract_of(one))
+                .map(|one| one.name.as_str())
+        };
         assert_eq!((stated("EMM-D-01"), stated("EMM-D-02")), (Some("table"), None));
     }
 
@@ -250,11 +279,26 @@ differences:
         let odd = REQUIREMENTS.replace("versions: [old]", "versions: [odl]");
         let none = REQUIREMENTS.replace("versions: [old]", "versions: []");
         let broken = [
-            (PROFILES.to_owned(), both, 8, "EMM-C-01 is contained in new, which says something else on this point"),
-            (PROFILES.to_owned(), neither, 8, "EMM-C-01 states what old says, which does not contain it"),
+            (
+                PROFILES.to_owned(),
+                both,
+                8,
+                "EMM-C-01 is contained in new, which says something else on this point",
+            ),
+            (
+                PROFILES.to_owned(),
+                neither,
+                8,
+                "EMM-C-01 states what old says, which does not contain it",
+            ),
             (PROFILES.to_owned(), odd, 1, "there is no profile `odl`"),
             (PROFILES.to_owned(), none, 1, "no profile contains EMM-C-01"),
-            (PROFILES.replace("profile: new", "profile: now"), REQUIREMENTS.to_owned(), 9, "there is no profile `now`"),
+            (
+                PROFILES.replace("profile: new", "profile: now"),
+                REQUIREMENTS.to_owned(),
+                9,
+                "there is no profile `now`",
+            ),
             (
                 PROFILES.replace("EMM-C-02", "EMM-C-03"),
                 REQUIREMENTS.to_owned(),
@@ -274,14 +318,18 @@ differences:
                 "a profile `new` stands elsewhere already",
             ),
             (
-                PROFILES.replace("differences:", "contracts: [{name: old, about: the table}]\ndifferences:"),
+                PROFILES.replace(
+                    "differences:",
+                    "contracts: [{name: old, about: the table}]\ndifferences:",
+                ),
                 REQUIREMENTS.to_owned(),
                 4,
                 "a profile `old` stands elsewhere already",
             ),
         ];
         for (profiles, requirements, line, message) in broken {
-            let refusals = read(&profiles, &requirements).map(drop).expect_err("each is broken in one place");
+            let refusals =
+                read(&profiles, &requirements).map(drop).expect_err("each is broken in one place");
             assert_eq!((refusals[0].line, refusals[0].message.as_str()), (line, message));
         }
     }

@@ -33,7 +33,8 @@ pub struct Requirement {
     /// The always-on check whose findings carry this id.
     #[serde(default)]
     pub check: Option<String>,
-    /// The defects of an export, or of a call of the C table, that carry this id: each of a case is looked at whole.
+    /// The defects of an export, or of a call of the C table, that carry this id: each of a case is
+    /// looked at whole.
     #[serde(default)]
     pub defects: Vec<String>,
     /// Why no case can test it.

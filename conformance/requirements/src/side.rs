@@ -68,7 +68,8 @@ impl Role {
     }
 }
 
-/// One role of one interface: what a run certifies. Its name is the word of the command line and the first folder of its cases.
+/// One role of one interface: what a run certifies. Its name is the word of the command line and
+/// the first folder of its cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     Emm,
@@ -81,8 +82,15 @@ pub enum Side {
 }
 
 impl Side {
-    pub const ALL: [Self; 7] =
-        [Self::Emm, Self::EmmHost, Self::CaiProducer, Self::CaiConsumer, Self::Nep49, Self::Nep49Host, Self::Place];
+    pub const ALL: [Self; 7] = [
+        Self::Emm,
+        Self::EmmHost,
+        Self::CaiProducer,
+        Self::CaiConsumer,
+        Self::Nep49,
+        Self::Nep49Host,
+        Self::Place,
+    ];
 
     /// `cai-producer`.
     #[must_use]

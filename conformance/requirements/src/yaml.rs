@@ -75,7 +75,8 @@ impl Document<'_> {
         let mut options = Options::default();
         options.with_snippet = false;
         options.strict_booleans = true;
-        serde_saphyr::from_str_with_options(self.text, options).map_err(|error| self.refusal(&error))
+        serde_saphyr::from_str_with_options(self.text, options)
+            .map_err(|error| self.refusal(&error))
     }
 
     /// A refusal at a position; positions beyond the text are pulled into it.
@@ -113,10 +114,12 @@ impl Document<'_> {
 
     fn refusal(&self, error: &Error) -> Box<Refusal> {
         let error = error.without_snippet();
-        let (line, column) = error.location().map_or((1, 1), |at| (index(at.line()), index(at.column())));
-        let (message, word, expected) = describe(error);
         let (line, column) =
-            word.and_then(|word| self.find(line, word).filter(|(found, _)| *found == line)).unwrap_or((line, column));
+            error.location().map_or((1, 1), |at| (index(at.line()), index(at.column())));
+        let (message, word, expected) = describe(error);
+        let (line, column) = word
+            .and_then(|word| self.find(line, word).filter(|(found, _)| *found == line))
+            .unwrap_or((line, column));
         let mut refusal = self.refuse(line, column, message);
         refusal.help = word.and_then(|word| suggestion(word, expected));
         refusal
@@ -125,7 +128,10 @@ impl Document<'_> {
 
 /// "did you mean", or the list of what there is.
 #[must_use]
-pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+pub fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<String> {
     if let Some(candidate) = nearest(word, candidates.clone()) {
         return Some(format!("did you mean `{candidate}`?"));
     }
@@ -142,8 +148,12 @@ fn describe(error: &Error) -> (String, Option<&str>, Vec<&'static str>) {
         Error::SerdeUnknownVariant { variant, expected, .. } => {
             (format!("unknown word `{variant}`"), Some(variant), expected.clone())
         }
-        Error::SerdeMissingField { field, .. } => (format!("missing field `{field}`"), None, Vec::new()),
-        Error::DuplicateMappingKey { key: Some(key), .. } => (format!("duplicate key `{key}`"), None, Vec::new()),
+        Error::SerdeMissingField { field, .. } => {
+            (format!("missing field `{field}`"), None, Vec::new())
+        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => {
+            (format!("duplicate key `{key}`"), None, Vec::new())
+        }
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None, Vec::new())

@@ -14,7 +14,9 @@ const HELD: u64 = 1000;
 
 fn bench(criterion: &mut Criterion) {
     let catalogue = Catalogue::from_files([("emm/bench.yaml", CATALOGUE)]).expect("written here");
-    let case = fixture::plan_file("cases/emm/bench/churn.yaml", CASE, &catalogue).expect("written here").remove(0);
+    let case = fixture::plan_file("cases/emm/bench/churn.yaml", CASE, &catalogue)
+        .expect("written here")
+        .remove(0);
     let mut group = criterion.benchmark_group("judge");
     group.sample_size(10);
     for events in [10_000, 100_000, 1_000_000] {
@@ -61,7 +63,14 @@ fn churn(seen: &mut Observation, number: u64, times: u64) {
 
 fn call(function: Function, argument: u64, out: u64) -> What {
     let args = [argument, 0, 0, 0, 0, 0, 0, 0];
-    What::Call(Call { function, args, out: [out, 0, 0], result: Some(0), per_thread: false, injected: false })
+    What::Call(Call {
+        function,
+        args,
+        out: [out, 0, 0],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    })
 }
 
 fn push(seen: &mut Observation, what: What) {

@@ -1,4 +1,5 @@
-//! The judge's speed where order is judged, in events a second: many streams, events and ranges, at sizes that show whether it is linear.
+//! The judge's speed where order is judged, in events a second: many streams, events and ranges, at
+//! sizes that show whether it is linear.
 
 use allocert_contract::trace::{Call, Event, Function, Launch, Mark, What};
 use allocert_suite::observation::{Ending, Facts, Observation, Outcome, StepOutcome};
@@ -16,7 +17,9 @@ const FIRST: u64 = 0x7d00_0000_0000;
 
 fn bench(criterion: &mut Criterion) {
     let catalogue = Catalogue::from_files([("emm/bench.yaml", CATALOGUE)]).expect("written here");
-    let case = fixture::plan_file("cases/emm/bench/order.yaml", CASE, &catalogue).expect("written here").remove(0);
+    let case = fixture::plan_file("cases/emm/bench/order.yaml", CASE, &catalogue)
+        .expect("written here")
+        .remove(0);
     let mut group = criterion.benchmark_group("order");
     group.sample_size(10);
     let sizes = [(10_000, 64), (100_000, 64), (1_000_000, 64), (1_000_000, 8), (1_000_000, 512)];
@@ -46,10 +49,16 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
         if index == 2 {
             // Of eight streams, seven take part in no legacy order.
             (0..streams).for_each(|one| {
-                push(&mut seen, call(Function::cuStreamCreate, &[u64::from(one % 8 != 0)], stream(one)))
+                push(
+                    &mut seen,
+                    call(Function::cuStreamCreate, &[u64::from(one % 8 != 0)], stream(one)),
+                )
             });
-            (0..streams).for_each(|one| push(&mut seen, call(Function::cuEventCreate, &[2], event(one))));
-            (0..RANGES).for_each(|one| push(&mut seen, call(Function::cuMemAlloc_v2, &[RANGE_BYTES], range(one))));
+            (0..streams)
+                .for_each(|one| push(&mut seen, call(Function::cuEventCreate, &[2], event(one))));
+            (0..RANGES).for_each(|one| {
+                push(&mut seen, call(Function::cuMemAlloc_v2, &[RANGE_BYTES], range(one)))
+            });
             (0..).take_while(|round| *round < events as u64).find(|round| {
                 mix(&mut seen, *round, streams);
                 seen.events.len() >= events
@@ -92,7 +101,10 @@ fn pipeline(seen: &mut Observation, round: u64, streams: u64) {
 fn chain(seen: &mut Observation, round: u64, streams: u64) {
     if let Some(last) = round.checked_sub(RANGES) {
         let to = (last * 7 + 1 + last % 3) % streams;
-        push(seen, call(Function::cuStreamWaitEvent, &[stream(round * 7 % streams), event(to), 0], 0));
+        push(
+            seen,
+            call(Function::cuStreamWaitEvent, &[stream(round * 7 % streams), event(to), 0], 0),
+        );
     }
 }
 
@@ -103,31 +115,47 @@ fn legacy(seen: &mut Observation, round: u64, streams: u64) {
     push(seen, call(Function::cuMemsetD32Async, &[memory, 0, RANGE_BYTES / 4, stream(one)], 0));
     launch(seen, memory, 0);
     let other = (one + 8) % streams / 8 * 8;
-    push(seen, call(Function::cuMemcpyDtoDAsync_v2, &[memory + 512, memory, 512, stream(other)], 0));
+    push(
+        seen,
+        call(Function::cuMemcpyDtoDAsync_v2, &[memory + 512, memory, 512, stream(other)], 0),
+    );
     push(seen, call(Function::cuMemsetD8_v2, &[memory, 0, RANGE_BYTES], 0));
 }
 
-/// Slices of one range, each by its own stream, and then all of it by one that waited for nothing but the host.
+/// Slices of one range, each by its own stream, and then all of it by one that waited for nothing
+/// but the host.
 fn slices(seen: &mut Observation, round: u64, streams: u64) {
     let memory = range(round * 31 % RANGES);
     let step = RANGE_BYTES / streams;
     for one in 0..streams {
-        push(seen, call(Function::cuMemsetD8Async, &[memory + one * step, 0, step, stream(one)], 0));
+        push(
+            seen,
+            call(Function::cuMemsetD8Async, &[memory + one * step, 0, step, stream(one)], 0),
+        );
     }
     push(seen, call(Function::cuCtxSynchronize, &[], 0));
     push(
         seen,
-        call(Function::cuMemcpyDtoHAsync_v2, &[0x5500_0000_0000, memory, RANGE_BYTES, stream(round % streams)], 0),
+        call(
+            Function::cuMemcpyDtoHAsync_v2,
+            &[0x5500_0000_0000, memory, RANGE_BYTES, stream(round % streams)],
+            0,
+        ),
     );
 }
 
 fn launch(seen: &mut Observation, value: u64, stream: u64) {
     let (grid, block) = ([1; 3], [64, 1, 1]);
-    let words = Launch { function: 0xf0, grid, block, shared_bytes: 0, stream, kernel_params: 0, extra: 0 }.words();
+    let words =
+        Launch { function: 0xf0, grid, block, shared_bytes: 0, stream, kernel_params: 0, extra: 0 }
+            .words();
     let launch = seen.events.len() as u64;
     push(seen, call(Function::cuLaunchKernel, &words, 0));
     let base = value / RANGE_BYTES * RANGE_BYTES;
-    push(seen, What::Argument { launch, stream, position: 0, value, base, size_bytes: RANGE_BYTES });
+    push(
+        seen,
+        What::Argument { launch, stream, position: 0, value, base, size_bytes: RANGE_BYTES },
+    );
 }
 
 fn stream(number: u64) -> u64 {
@@ -145,7 +173,14 @@ fn range(number: u64) -> u64 {
 fn call(function: Function, inputs: &[u64], out: u64) -> What {
     let mut args = [0; 8];
     args[..inputs.len()].copy_from_slice(inputs);
-    What::Call(Call { function, args, out: [out, 0, 0], result: Some(0), per_thread: false, injected: false })
+    What::Call(Call {
+        function,
+        args,
+        out: [out, 0, 0],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    })
 }
 
 fn push(seen: &mut Observation, what: What) {

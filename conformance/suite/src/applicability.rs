@@ -1,4 +1,5 @@
-//! Whether a case is run at all: profile x capabilities of the subject x needs of the case x driver. The one place that decides it.
+//! Whether a case is run at all: profile x capabilities of the subject x needs of the case x
+//! driver. The one place that decides it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +15,8 @@ use crate::sweep::Unswept;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     pub flavor: Flavor,
-    /// What the subject and its worker declare (`loaded.capabilities`); words that are no [`Need`] are left out.
+    /// What the subject and its worker declare (`loaded.capabilities`); words that are no [`Need`]
+    /// are left out.
     pub capabilities: BTreeSet<Need>,
     pub driver: Driver,
     /// Devices that the driver shows; the software driver shows as many as a case asks for.
@@ -107,7 +109,8 @@ pub enum Reason {
     OutsideProfile {
         profile: String,
     },
-    /// As [`Reason::OutsideProfile`] when the run was made, and it is judged by another profile now.
+    /// As [`Reason::OutsideProfile`] when the run was made, and it is judged by another profile
+    /// now.
     NotRecorded {
         profile: String,
     },
@@ -176,8 +179,12 @@ impl fmt::Display for Reason {
             Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
             Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
             Self::NoPeer => f.write_str("the worker cannot start a second process"),
-            Self::TooFewDevices { needed, found } => write!(f, "needs {needed} devices, the driver shows {found}"),
-            Self::SoftwareDriverOnly { because } => write!(f, "only on the software driver: {because}"),
+            Self::TooFewDevices { needed, found } => {
+                write!(f, "needs {needed} devices, the driver shows {found}")
+            }
+            Self::SoftwareDriverOnly { because } => {
+                write!(f, "only on the software driver: {because}")
+            }
             Self::Declined { step, operation, message } => {
                 write!(f, "the subject declined {operation} in step {step}: {message}")
             }
@@ -185,12 +192,17 @@ impl fmt::Display for Reason {
                 write!(f, "the subject refused {operation} in step {step}: {message}")
             }
             Self::NotDescribed { step, fact } => {
-                write!(f, "the adapter does not say `{fact}` of what the library took in step {step}")
+                write!(
+                    f,
+                    "the adapter does not say `{fact}` of what the library took in step {step}"
+                )
             }
             Self::NoSuchOperation { step, operation } => {
                 write!(f, "the worker has no operation {operation} (step {step})")
             }
-            Self::NoMarks { step } => write!(f, "the trace does not show where step {step} begins and ends"),
+            Self::NoMarks { step } => {
+                write!(f, "the trace does not show where step {step} begins and ends")
+            }
             Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
             Self::OutsideProfile { profile } => {
                 write!(f, "the profile {profile} contains nothing of what the case states")
@@ -209,14 +221,22 @@ impl fmt::Display for Reason {
                 write!(f, "whether accesses to memory are ordered is not known: {because}")
             }
             Self::NothingToOrder { step, after } => {
-                write!(f, "no access to memory in step {step} conflicts with one of `{after}`: nothing to order")
+                write!(
+                    f,
+                    "no access to memory in step {step} conflicts with one of `{after}`: nothing to order"
+                )
             }
             Self::NothingAccessed { step, name } => {
                 write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
             }
-            Self::NoMemory { step, name } => write!(f, "the facts of `{name}` describe no memory (step {step})"),
+            Self::NoMemory { step, name } => {
+                write!(f, "the facts of `{name}` describe no memory (step {step})")
+            }
             Self::NotCarried { step, entry } => {
-                write!(f, "`{entry}` of the export in step {step} is too long or too deep to be judged")
+                write!(
+                    f,
+                    "`{entry}` of the export in step {step} is too long or too deep to be judged"
+                )
             }
             Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
         }
@@ -227,14 +247,24 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PassedOn { call, seq } => {
-                write!(f, "{call} (#{seq}) was passed on by name alone and may have waited for anything")
+                write!(
+                    f,
+                    "{call} (#{seq}) was passed on by name alone and may have waited for anything"
+                )
             }
             Self::HostFunction { seq } => {
-                write!(f, "the function of the host that #{seq} queued may have told a thread of it")
+                write!(
+                    f,
+                    "the function of the host that #{seq} queued may have told a thread of it"
+                )
             }
-            Self::UnknownEvent { seq } => write!(f, "#{seq} waits for an event that was created out of sight"),
+            Self::UnknownEvent { seq } => {
+                write!(f, "#{seq} waits for an event that was created out of sight")
+            }
             Self::Capture { seq } => write!(f, "a stream is captured from #{seq} on"),
-            Self::ManyStreams { limit } => write!(f, "there are more than {limit} streams at a time"),
+            Self::ManyStreams { limit } => {
+                write!(f, "there are more than {limit} streams at a time")
+            }
             Self::ManyPieces => f.write_str("memory was accessed in too many pieces"),
         }
     }
@@ -256,13 +286,16 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
     obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
 }
 
-/// Why a case is none of the profile's in force: all of the requirements that it states are left out.
+/// Why a case is none of the profile's in force: all of the requirements that it states are left
+/// out.
 #[must_use]
 pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
     let mut stated = case.requirements().peekable();
     stated.peek()?;
     let profile = catalogue.chosen()?;
-    stated.all(|id| catalogue.leaves_out(id)).then(|| Reason::OutsideProfile { profile: profile.name.clone() })
+    stated
+        .all(|id| catalogue.leaves_out(id))
+        .then(|| Reason::OutsideProfile { profile: profile.name.clone() })
 }
 
 /// Why one need is not met.
@@ -274,11 +307,15 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         Need::Native | Need::Table if offer.flavor == Flavor::Python => {
             Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Native })
         }
-        Need::Peer if !offer.capabilities.contains(&need) => Applicability::NotObserved(Reason::NoPeer),
+        Need::Peer if !offer.capabilities.contains(&need) => {
+            Applicability::NotObserved(Reason::NoPeer)
+        }
         Need::TwoDevices if offer.driver == Driver::Real && offer.devices < 2 => {
             Applicability::NotObserved(Reason::TooFewDevices { needed: 2, found: offer.devices })
         }
-        Need::Table | Need::HostMemory | Need::MemoryInfo | Need::Ipc if !offer.capabilities.contains(&need) => {
+        Need::Table | Need::HostMemory | Need::MemoryInfo | Need::Ipc
+            if !offer.capabilities.contains(&need) =>
+        {
             Applicability::NotApplicable(Reason::NotDeclared { need })
         }
         _ => return None,
@@ -286,7 +323,8 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
     Some(missing)
 }
 
-/// What a real driver cannot be asked to do. Its calls can be made to fail: the recorder in front of it answers them.
+/// What a real driver cannot be asked to do. Its calls can be made to fail: the recorder in front
+/// of it answers them.
 fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
     if offer.driver == Driver::Sim {
         return None;
@@ -298,7 +336,10 @@ fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
         (None, None, Some(_)) => "the case chooses which devices reach each other",
         (None, None, None) => {
             let needed = settings.devices.filter(|needed| *needed > offer.devices)?;
-            return Some(Applicability::NotObserved(Reason::TooFewDevices { needed, found: offer.devices }));
+            return Some(Applicability::NotObserved(Reason::TooFewDevices {
+                needed,
+                found: offer.devices,
+            }));
         }
     };
     Some(Applicability::NotObserved(Reason::SoftwareDriverOnly { because: because.to_owned() }))

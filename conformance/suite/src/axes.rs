@@ -1,4 +1,5 @@
-//! Axes: `$name` in the text of a fixture is replaced by each value, in every combination. Lines stay where they are.
+//! Axes: `$name` in the text of a fixture is replaced by each value, in every combination. Lines
+//! stay where they are.
 
 use std::fmt;
 
@@ -19,7 +20,8 @@ pub(crate) struct Permutation {
 /// Every permutation of a fixture, in the order in which the axes and their values are written.
 ///
 /// # Errors
-/// An axis without values, a value that is no scalar, an axis that the text does not use, a `$name` that is no axis.
+/// An axis without values, a value that is no scalar, an axis that the text does not use, a `$name`
+/// that is no axis.
 pub(crate) fn permutations(document: &Document<'_>) -> Result<Vec<Permutation>, Box<Refusal>> {
     let Axes(axes) = document.read::<Head>()?.axes;
     let names: Vec<&str> = axes.iter().map(|(name, _)| name.as_str()).collect();
@@ -83,7 +85,12 @@ impl<'de> Deserialize<'de> for Axes {
 }
 
 /// The values of one axis as they will stand in the text.
-fn texts(document: &Document<'_>, line: usize, name: &str, values: &[Value]) -> Result<Vec<String>, Box<Refusal>> {
+fn texts(
+    document: &Document<'_>,
+    line: usize,
+    name: &str,
+    values: &[Value],
+) -> Result<Vec<String>, Box<Refusal>> {
     if values.is_empty() {
         return Err(document.refuse_word(line, name, format!("axis `{name}` has no values")));
     }
@@ -92,10 +99,20 @@ fn texts(document: &Document<'_>, line: usize, name: &str, values: &[Value]) -> 
         let text = match value {
             Value::String(text) if !text.contains('\n') => text.clone(),
             Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
-            _ => return Err(document.refuse_word(line, name, format!("a value of axis `{name}` is no scalar"))),
+            _ => {
+                return Err(document.refuse_word(
+                    line,
+                    name,
+                    format!("a value of axis `{name}` is no scalar"),
+                ));
+            }
         };
         if texts.contains(&text) {
-            return Err(document.refuse_word(line, name, format!("axis `{name}` has the value {text} twice")));
+            return Err(document.refuse_word(
+                line,
+                name,
+                format!("axis `{name}` has the value {text} twice"),
+            ));
         }
         texts.push(text);
     }
@@ -115,7 +132,11 @@ fn used<'a>(document: &Document<'_>, names: &[&'a str]) -> Result<Vec<&'a str>, 
                 Some(name) => used.push(*name),
                 None => {
                     let column = line[..at].chars().count() + 1;
-                    let mut refusal = document.refuse(index + 1, column, format!("`${word}` is no axis of this case"));
+                    let mut refusal = document.refuse(
+                        index + 1,
+                        column,
+                        format!("`${word}` is no axis of this case"),
+                    );
                     refusal.help = suggestion(word, names.iter().copied());
                     return Err(refusal);
                 }

@@ -1,4 +1,5 @@
-//! A case as its fixture states it. `fixtures/README.md` is the format; these types are its strict reading.
+//! A case as its fixture states it. `fixtures/README.md` is the format; these types are its strict
+//! reading.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -204,7 +205,8 @@ pub type Expectations = Few<SmolStr, Expectation>;
 /// Fact to what must hold of it.
 pub type Wanted = Few<SmolStr, Predicate>;
 
-/// What must hold under one requirement; all given fields together, `returns` and `raises` as alternatives.
+/// What must hold under one requirement; all given fields together, `returns` and `raises` as
+/// alternatives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
@@ -265,7 +267,8 @@ impl Kind {
     }
 }
 
-/// Demands on the calls of a window: driver calls, and on the side of a host its calls into the plugin.
+/// Demands on the calls of a window: driver calls, and on the side of a host its calls into the
+/// plugin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
@@ -290,7 +293,8 @@ pub struct Calls {
     pub since: Option<String>,
 }
 
-/// All accesses to memory of this step that conflict with one of the labelled step come after it, whatever the device is free to do.
+/// All accesses to memory of this step that conflict with one of the labelled step come after it,
+/// whatever the device is free to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ordered {
@@ -304,7 +308,8 @@ pub struct Ordered {
 pub struct CoveredBy {
     /// A name whose facts have an address and a size.
     pub memory: String,
-    /// `name.fact`: a stream's handle, 1 and 2 the default streams. Where there is none, all work is over for the host.
+    /// `name.fact`: a stream's handle, 1 and 2 the default streams. Where there is none, all work
+    /// is over for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
 }

@@ -2,7 +2,8 @@
 
 use crate::verdict::{Judgement, Verdict};
 
-/// What a run comes to. Usage errors and broken fixtures end a program with 2 before there is a run.
+/// What a run comes to. Usage errors and broken fixtures end a program with 2 before there is a
+/// run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// All conform, or violate as expected.
@@ -16,14 +17,16 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// A violation counts for more than a harness error: it is certain, and it answers the question. A harness error counts for more
-    /// than a subject that cannot be used: it may be why.
+    /// A violation counts for more than a harness error: it is certain, and it answers the
+    /// question. A harness error counts for more than a subject that cannot be used: it may be why.
     #[must_use]
     pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
         let (mut ran, mut unusable, mut broken) = (false, false, false);
         for judgement in judgements {
             match judgement.verdict {
-                Verdict::Violates | Verdict::UnexpectedConformance { .. } => return Self::Violations,
+                Verdict::Violates | Verdict::UnexpectedConformance { .. } => {
+                    return Self::Violations;
+                }
                 Verdict::HarnessError { .. } => broken = true,
                 Verdict::Unusable { .. } => unusable = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,

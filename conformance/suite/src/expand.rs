@@ -30,7 +30,8 @@ impl From<Case> for PlannedCase {
 
 fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase {
     let through = case.through();
-    let mut script = Script { line, steps: Vec::with_capacity(case.steps.len() + ADDED), ..Script::default() };
+    let mut script =
+        Script { line, steps: Vec::with_capacity(case.steps.len() + ADDED), ..Script::default() };
     if case.setup {
         script.setup(through);
     }
@@ -52,7 +53,9 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
         teardown: case.teardown,
         timeout_s: case.timeout_s,
         steps: script.steps,
-        r#finally: finally.map(|(id, one)| (id.into(), one.calls.map(|calls| *calls).unwrap_or_default())).collect(),
+        r#finally: finally
+            .map(|(id, one)| (id.into(), one.calls.map(|calls| *calls).unwrap_or_default()))
+            .collect(),
     }
 }
 
@@ -81,14 +84,19 @@ impl Script {
             ),
             Through::Producer | Through::Consumer => {
                 self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
-                self.add(Part::Setup, Operation::Instantiate { r#as: Name::new_static(ADAPTER) }, MANAGER);
+                self.add(
+                    Part::Setup,
+                    Operation::Instantiate { r#as: Name::new_static(ADAPTER) },
+                    MANAGER,
+                );
             }
         }
     }
 
     fn step(&mut self, step: crate::case::Step, line: usize) {
         // An attachment of a thread that is gone leaves nothing to detach.
-        let gone = step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. });
+        let gone =
+            step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. });
         self.add(Part::Step, step.r#do, step.on);
         if let Some(planned) = self.steps.last_mut() {
             planned.thread = step.thread;

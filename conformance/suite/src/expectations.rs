@@ -1,4 +1,5 @@
-//! What a subject is known to violate. A listed violation is expected; a listed violation that does not happen fails the run.
+//! What a subject is known to violate. A listed violation is expected; a listed violation that does
+//! not happen fails the run.
 
 use allocert_requirements::yaml::{Document, Spanned};
 use allocert_requirements::{Catalogue, Level, Refusal};
@@ -50,7 +51,8 @@ struct Listed {
 }
 
 impl Expectations {
-    /// Reads an expectation file; `file` is the name to show in errors. Entries whose requirement the profile leaves out are dropped.
+    /// Reads an expectation file; `file` is the name to show in errors. Entries whose requirement
+    /// the profile leaves out are dropped.
     ///
     /// # Errors
     /// The first place where it is not one.
@@ -71,7 +73,9 @@ impl Expectations {
             for (entry, met) in self.entries.iter().zip(&mut met) {
                 *met |= entry.mark(judgement);
             }
-            let listed = |finding: &Finding| finding.level != Level::Must || finding.expected_because.is_some();
+            let listed = |finding: &Finding| {
+                finding.level != Level::Must || finding.expected_because.is_some()
+            };
             if judgement.verdict == Verdict::Violates && judgement.findings.iter().all(listed) {
                 judgement.verdict = Verdict::ExpectedViolation;
             }
@@ -81,13 +85,17 @@ impl Expectations {
         }
     }
 
-    /// An entry without a violation: the cases that looked at its requirement conform where they should not.
+    /// An entry without a violation: the cases that looked at its requirement conform where they
+    /// should not.
     fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
         let Entry { requirement, line, .. } = entry;
-        let message =
-            format!("{}:{line} expects a violation of {requirement}, and there is none: the entry can go", self.file);
+        let message = format!(
+            "{}:{line} expects a violation of {requirement}, and there is none: the entry can go",
+            self.file
+        );
         let looked = |judgement: &Judgement| judgement.checked.contains(requirement);
-        let meant = |judgement: &Judgement| judgement.verdict.ran() && entry.matches(&judgement.case);
+        let meant =
+            |judgement: &Judgement| judgement.verdict.ran() && entry.matches(&judgement.case);
         let any_looked = judgements.iter().any(|judgement| meant(judgement) && looked(judgement));
         for judgement in judgements.iter_mut().filter(|judgement| meant(judgement)) {
             if judgement.verdict != Verdict::Violates && (looked(judgement) || !any_looked) {
@@ -115,7 +123,11 @@ impl Entry {
     fn mark(&self, judgement: &mut Judgement) -> bool {
         let mut met = false;
         if self.matches(&judgement.case) {
-            for finding in judgement.findings.iter_mut().filter(|finding| finding.requirement == self.requirement) {
+            for finding in judgement
+                .findings
+                .iter_mut()
+                .filter(|finding| finding.requirement == self.requirement)
+            {
                 finding.expected_because = Some(self.because());
                 met = true;
             }
@@ -131,7 +143,11 @@ impl Entry {
     }
 }
 
-fn entry(listed: Spanned<Listed>, document: &Document<'_>, catalogue: &Catalogue) -> Result<Entry, Box<Refusal>> {
+fn entry(
+    listed: Spanned<Listed>,
+    document: &Document<'_>,
+    catalogue: &Catalogue,
+) -> Result<Entry, Box<Refusal>> {
     let line = usize::try_from(listed.referenced.line()).unwrap_or(1);
     let Listed { requirement, cases, reason, issue } = listed.value;
     if catalogue.get(&requirement).is_none() {
@@ -148,7 +164,9 @@ fn entry(listed: Spanned<Listed>, document: &Document<'_>, catalogue: &Catalogue
     }
     let glob = |text: &String| match Glob::new(text) {
         Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(document.refuse_word(line, text, format!("not a glob: {}", error.kind()))),
+        Err(error) => {
+            Err(document.refuse_word(line, text, format!("not a glob: {}", error.kind())))
+        }
     };
     let globs = cases.iter().map(glob).collect::<Result<_, _>>()?;
     Ok(Entry { requirement, cases, reason, issue, line, globs })

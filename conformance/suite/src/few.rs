@@ -1,7 +1,8 @@
 //! A map of few entries: a vector, sorted by key.
 //!
-//! A step expects one or two things of one or two facts, and returns a handful. A node of a tree has room for eleven entries, some of
-//! them of 200 bytes, and an exploration makes six such maps for each of its operations.
+//! A step expects one or two things of one or two facts, and returns a handful. A node of a tree
+//! has room for eleven entries, some of them of 200 bytes, and an exploration makes six such maps
+//! for each of its operations.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -105,7 +106,8 @@ impl<K: Ord, V> Few<K, V> {
         self.0.insert(place, (key, value));
     }
 
-    /// Of entries with the same key the last one stays. Takes time for sorting alone, however many a hostile line has.
+    /// Of entries with the same key the last one stays. Takes time for sorting alone, however many
+    /// a hostile line has.
     fn sorted(mut entries: Vec<(K, V)>) -> Self {
         if !entries.is_sorted_by(|(left, _), (right, _)| left < right) {
             entries.reverse();
@@ -201,7 +203,8 @@ mod tests {
 
     #[test]
     fn entries_are_sorted_and_the_last_of_one_key_stays() {
-        let read: Few<String, u8> = serde_json::from_str(r#"{"b": 1, "a": 2, "b": 3}"#).expect("a map");
+        let read: Few<String, u8> =
+            serde_json::from_str(r#"{"b": 1, "a": 2, "b": 3}"#).expect("a map");
         let mut made = Few::from([("a".to_owned(), 2), ("b".to_owned(), 1)]);
         assert_eq!(made.insert("b".to_owned(), 3), Some(1));
         assert_eq!((&read, read.get("b"), read.get("c")), (&made, Some(&3), None));

@@ -1,4 +1,5 @@
-//! Fixture files to planned cases. Strict: what is not understood is refused, and then nothing runs.
+//! Fixture files to planned cases. Strict: what is not understood is refused, and then nothing
+//! runs.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use crate::names;
 use crate::plan::PlannedCase;
 use crate::sense;
 
-/// Reads fixture files given as `(path, text)` and plans all their cases, in the order of the files.
+/// Reads fixture files given as `(path, text)` and plans all their cases, in the order of the
+/// files.
 ///
 /// # Errors
 /// One refusal for each file that is not accepted.
@@ -36,7 +38,8 @@ const WRITTEN_BY: &str = "# Written by allocert ";
 /// Stands between that version and the arguments that make the fixture again.
 const MADE_AGAIN: &str = "; made again by: ";
 
-/// The line of comment that says which version wrote a fixture, and by which command it is made again.
+/// The line of comment that says which version wrote a fixture, and by which command it is made
+/// again.
 #[must_use]
 pub fn origin(version: &str, command: &str) -> String {
     format!("{WRITTEN_BY}{version}{MADE_AGAIN}{command}\n")
@@ -46,14 +49,21 @@ pub fn origin(version: &str, command: &str) -> String {
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn plan_file(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase>, Box<Refusal>> {
+pub fn plan_file(
+    path: &str,
+    text: &str,
+    catalogue: &Catalogue,
+) -> Result<Vec<PlannedCase>, Box<Refusal>> {
     read(path, text, catalogue).map_err(|refusal| make_again(refusal, text))
 }
 
-/// What nobody wrote by hand is not mended by hand: the format that it was written in may be another one.
+/// What nobody wrote by hand is not mended by hand: the format that it was written in may be
+/// another one.
 fn make_again(mut refusal: Box<Refusal>, text: &str) -> Box<Refusal> {
     let comment = text.lines().take_while(|line| line.starts_with('#'));
-    let found = comment.filter_map(|line| line.strip_prefix(WRITTEN_BY)).find_map(|line| line.split_once(MADE_AGAIN));
+    let found = comment
+        .filter_map(|line| line.strip_prefix(WRITTEN_BY))
+        .find_map(|line| line.split_once(MADE_AGAIN));
     if let Some((version, command)) = found {
         let hint = format!("written by allocert {version}, and made again by `{command}`");
         refusal.help = Some(refusal.help.map_or(hint.clone(), |help| format!("{help} ({hint})")));

@@ -1,5 +1,5 @@
-//! The judge: case x observation -> findings. Pure functions over data; nothing here runs beside the subject, and everything an
-//! observation says is treated as written by the subject.
+//! The judge: case x observation -> findings. Pure functions over data; nothing here runs beside
+//! the subject, and everything an observation says is treated as written by the subject.
 
 mod act;
 mod border;
@@ -80,14 +80,17 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     Judgement { case: case.id.clone(), verdict, findings: Vec::new(), checked: Default::default() }
 }
 
-/// The verdict: what makes the record worthless comes first, then what the subject did wrong, then what could not be seen.
+/// The verdict: what makes the record worthless comes first, then what the subject did wrong, then
+/// what could not be seen.
 fn close(scene: &Scene<'_>, docket: Docket<'_>) -> Judgement {
     let (mut findings, checked) = (docket.findings, docket.checked);
     if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &docket.declined {
         // What a case shows after a step that was not done, it does not show.
-        findings.retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
+        findings
+            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
     }
-    let contradiction = scene.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));
+    let contradiction =
+        scene.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));
     let lost = match &scene.observation.ending {
         Ending::Lost { message } => Some(message.clone()),
         _ => None,

@@ -2,9 +2,11 @@
 //!
 //! A subject is never called from here. The flow, one module each:
 //!
-//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`operation`] are the format, [`predicate`] what facts must satisfy)
+//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`operation`] are the
+//!    format, [`predicate`] what facts must satisfy)
 //! 2. [`applicability`]: capabilities x needs x driver -> run, or a typed reason why not
-//! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its [`observation::Observation`]
+//! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its
+//!    [`observation::Observation`]
 //! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
 //! 5. [`expectations`]: what a subject is known to violate
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail

@@ -1,5 +1,6 @@
-//! Every producer with every consumer: what becomes of an array of one library in the hands of another. Nobody is certified here: a
-//! pair is looked at, and whose fault it is if it does not work is what the sides' own cases say.
+//! Every producer with every consumer: what becomes of an array of one library in the hands of
+//! another. Nobody is certified here: a pair is looked at, and whose fault it is if it does not
+//! work is what the sides' own cases say.
 
 mod cases;
 mod exchange;
@@ -64,16 +65,22 @@ impl Cell {
     #[must_use]
     pub fn of(exchanges: &[Exchange]) -> Self {
         let count = |state| exchanges.iter().filter(|one| one.state == state).count();
-        let counts: Vec<_> =
-            State::ALL.into_iter().map(|state| (state, count(state))).filter(|(_, count)| *count > 0).collect();
+        let counts: Vec<_> = State::ALL
+            .into_iter()
+            .map(|state| (state, count(state)))
+            .filter(|(_, count)| *count > 0)
+            .collect();
         Self { state: counts.first().map_or(State::Unavailable, |(state, _)| *state), counts }
     }
 
     /// `races forward: 2, exchanges: 9`
     #[must_use]
     pub fn words(&self) -> String {
-        let words: Vec<String> =
-            self.counts.iter().map(|(state, count)| format!("{}: {count}", state.words())).collect();
+        let words: Vec<String> = self
+            .counts
+            .iter()
+            .map(|(state, count)| format!("{}: {count}", state.words()))
+            .collect();
         words.join(", ")
     }
 }
@@ -96,7 +103,10 @@ impl Matrix {
         let mut groups: Vec<Vec<&Exchange>> = Vec::new();
         for state in State::ALL {
             for one in exchanges.iter().filter(|one| one.state == state) {
-                match groups.iter_mut().find(|group| group[0].state == state && group[0].text == one.text) {
+                match groups
+                    .iter_mut()
+                    .find(|group| group[0].state == state && group[0].text == one.text)
+                {
                     Some(group) => group.push(one),
                     None => groups.push(vec![one]),
                 }
@@ -126,6 +136,8 @@ impl Matrix {
     /// Each pair with its libraries, in the order of rows and columns.
     fn each(&self) -> impl Iterator<Item = (usize, usize, &[Exchange])> {
         let rows = self.pairs.iter().enumerate();
-        rows.flat_map(|(row, pairs)| pairs.iter().enumerate().map(move |(column, one)| (row, column, one.as_slice())))
+        rows.flat_map(|(row, pairs)| {
+            pairs.iter().enumerate().map(move |(column, one)| (row, column, one.as_slice()))
+        })
     }
 }

@@ -58,7 +58,11 @@ impl Names {
     fn step(&mut self, through: Through, step: &Step) -> Result<(), Complaint> {
         let operation = &step.r#do;
         if !operation.belongs().contains(&through) {
-            let message = format!("`{}` is no operation of cases through the {}", operation.name(), word(through));
+            let message = format!(
+                "`{}` is no operation of cases through the {}",
+                operation.name(),
+                word(through)
+            );
             return Err(Complaint { word: operation.name().to_owned(), message, help: None });
         }
         if operation.on_manager() {
@@ -100,10 +104,16 @@ impl Names {
         if self.gone.contains(name) {
             return complaint(format!("`{name}` is gone: an earlier step dropped it"));
         }
-        let wrong =
-            if nouns.is_empty() { matches!(noun, Noun::Manager | Noun::Adapter) } else { !nouns.contains(&noun) };
+        let wrong = if nouns.is_empty() {
+            matches!(noun, Noun::Manager | Noun::Adapter)
+        } else {
+            !nouns.contains(&noun)
+        };
         if wrong {
-            return complaint(format!("`{name}` stands for {}, which this operation does not take", article(noun)));
+            return complaint(format!(
+                "`{name}` stands for {}, which this operation does not take",
+                article(noun)
+            ));
         }
         Ok(())
     }
@@ -123,11 +133,15 @@ impl Names {
         let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
         let given = expectations.values().map(|expectation| &expectation.given);
-        let predicates = returns.chain(calls.flat_map(|calls| calls.with.values())).chain(given.clone());
+        let predicates =
+            returns.chain(calls.flat_map(|calls| calls.with.values())).chain(given.clone());
         let predicates = predicates.flat_map(Wanted::values);
         let given = given.flat_map(Wanted::keys).filter_map(|fact| fact.split('.').next());
-        let compared = predicates.flat_map(|predicate| &predicate.0).filter_map(|(test, value)| test.name_in(value));
-        let covered = expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
+        let compared = predicates
+            .flat_map(|predicate| &predicate.0)
+            .filter_map(|(test, value)| test.name_in(value));
+        let covered =
+            expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
         for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
                 let help = suggestion(name, self.bound.keys().map(String::as_str));

@@ -1,4 +1,5 @@
-//! What happened in one case, as the worker, the trace and the process told it. All of it is untrusted.
+//! What happened in one case, as the worker, the trace and the process told it. All of it is
+//! untrusted.
 
 use allocert_contract::trace::Event;
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,8 @@ pub struct Observation {
 pub struct StepOutcome {
     pub index: u32,
     pub outcome: Outcome,
-    /// What a host handed to the plugin since the step before: facts with the `number` of the call in the trace.
+    /// What a host handed to the plugin since the step before: facts with the `number` of the call
+    /// in the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_calls: Vec<Facts>,
     /// What showed at the border of the C table, where the step called it.
@@ -46,7 +48,8 @@ pub struct StepOutcome {
     pub border: Option<Border>,
 }
 
-/// What calls of the C table did besides what they answered. A worker counts and describes it, because only there is it seen.
+/// What calls of the C table did besides what they answered. A worker counts and describes it,
+/// because only there is it seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Border {

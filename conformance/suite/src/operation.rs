@@ -1,5 +1,5 @@
-//! The operations a step can ask for. The names, fields and defaults are the fixture format (`fixtures/README.md`) and,
-//! serialised, the worker protocol: a worker is sent exactly these.
+//! The operations a step can ask for. The names, fields and defaults are the fixture format
+//! (`fixtures/README.md`) and, serialised, the worker protocol: a worker is sent exactly these.
 
 mod consumer;
 mod host;
@@ -257,7 +257,8 @@ pub enum Operation {
     },
     // The subject is a C table.
     Call(TableCall),
-    // The CUDA Array Interface, both sides. What has more than three fields is a structure of its own.
+    // The CUDA Array Interface, both sides. What has more than three fields is a structure of its
+    // own.
     Instantiate {
         r#as: Name,
     },

@@ -1,4 +1,5 @@
-//! What is sent to a worker: one planned case for each permutation of a fixture's axes, every step spelled out.
+//! What is sent to a worker: one planned case for each permutation of a fixture's axes, every step
+//! spelled out.
 
 use std::collections::BTreeMap;
 
@@ -116,7 +117,8 @@ impl PlannedCase {
         }
     }
 
-    /// The side that it certifies; fixtures outside of `cases/`, which only tests have, are the plugin's.
+    /// The side that it certifies; fixtures outside of `cases/`, which only tests have, are the
+    /// plugin's.
     #[must_use]
     pub fn side(&self) -> Side {
         Side::of_path(&self.id).unwrap_or(Side::Emm)

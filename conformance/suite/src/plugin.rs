@@ -1,10 +1,12 @@
-//! What a host calls on a plugin. A worker that stands in as the plugin of a host under test writes each such call into the trace.
+//! What a host calls on a plugin. A worker that stands in as the plugin of a host under test writes
+//! each such call into the trace.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One way into a plugin. The number is what the marks of the call carry (`runners/PROTOCOL.md`), the name what fixtures write.
+/// One way into a plugin. The number is what the marks of the call carry (`runners/PROTOCOL.md`),
+/// the name what fixtures write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {

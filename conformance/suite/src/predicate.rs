@@ -51,8 +51,12 @@ impl Test {
             Self::Is | Self::Not | Self::Contains => (true, ""),
             Self::AtLeast | Self::AtMost => (value.is_number(), "a number"),
             Self::MultipleOf => (value.as_u64().is_some_and(|n| n > 0), "a whole number above 0"),
-            Self::OneOf => (value.as_array().is_some_and(|list| !list.is_empty()), "a list of values"),
-            Self::SameAs | Self::DiffersFrom => (value.as_str().is_some_and(|text| text.contains('.')), "`name.fact`"),
+            Self::OneOf => {
+                (value.as_array().is_some_and(|list| !list.is_empty()), "a list of values")
+            }
+            Self::SameAs | Self::DiffersFrom => {
+                (value.as_str().is_some_and(|text| text.contains('.')), "`name.fact`")
+            }
             Self::DisjointFrom => (value.is_string(), "a name"),
             Self::Absent => (value == &Value::Bool(true), "`true`"),
         };

@@ -22,7 +22,8 @@ pub struct Report<'a> {
     pub catalogue: &'a Catalogue,
 }
 
-/// A subject's text without what would move a terminal's cursor or hide in a report: control characters are written out.
+/// A subject's text without what would move a terminal's cursor or hide in a report: control
+/// characters are written out.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());

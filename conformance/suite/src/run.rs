@@ -1,5 +1,5 @@
-//! The run file: JSON lines, the one primary output. Header, then for each case the plan, the observation and the verdict, then a
-//! footer, so that truncation shows.
+//! The run file: JSON lines, the one primary output. Header, then for each case the plan, the
+//! observation and the verdict, then a footer, so that truncation shows.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -109,7 +109,8 @@ enum Line {
     Footer(Footer),
 }
 
-/// Writes a run as it goes. Without [`Writer::finish`] the file has no footer and will be refused as truncated.
+/// Writes a run as it goes. Without [`Writer::finish`] the file has no footer and will be refused
+/// as truncated.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
@@ -172,7 +173,9 @@ pub enum ReadError {
     Format { file: String, found: u32, allocert: String },
     #[error("{file}:{line}: {message}")]
     Line { file: String, line: usize, message: String },
-    #[error("{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; run it again")]
+    #[error(
+        "{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; run it again"
+    )]
     Truncated { file: String, line: usize, cases: usize },
 }
 
@@ -185,9 +188,15 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
     let mut footer = None;
     for line in input.split(b'\n') {
         reader.number += 1;
-        let line = line.map_err(|source| ReadError::Io { file: file.to_owned(), line: reader.number, source })?;
+        let line = line.map_err(|source| ReadError::Io {
+            file: file.to_owned(),
+            line: reader.number,
+            source,
+        })?;
         if footer.is_some() {
-            return Err(reader.wrong("a run ends with its footer, and this line is behind it".to_owned()));
+            return Err(
+                reader.wrong("a run ends with its footer, and this line is behind it".to_owned())
+            );
         }
         footer = reader.line(&line)?;
     }
@@ -215,7 +224,9 @@ impl Reader<'_> {
             Err(error) => return Err(self.wrong(format!("not a line of a run file: {error}"))),
         };
         match (parsed, self.open.take()) {
-            (Line::Header(header), None) if self.header.is_none() => self.header = Some(self.accept(header)?),
+            (Line::Header(header), None) if self.header.is_none() => {
+                self.header = Some(self.accept(header)?)
+            }
             _ if self.header.is_none() => {
                 return Err(ReadError::Foreign {
                     file: self.file.to_owned(),
@@ -230,7 +241,9 @@ impl Reader<'_> {
                 self.cases.push(Judged { case, observation, judgement: *verdict });
             }
             (Line::Footer(footer), None) => return Ok(Some(footer)),
-            (_, Some((case, _))) => return Err(self.wrong(format!("this line does not belong to case {}", case.id))),
+            (_, Some((case, _))) => {
+                return Err(self.wrong(format!("this line does not belong to case {}", case.id)));
+            }
             (_, None) => return Err(self.wrong("this line belongs to no case".to_owned())),
         }
         Ok(None)
@@ -240,17 +253,28 @@ impl Reader<'_> {
         if header.format == FORMAT {
             return Ok(header);
         }
-        Err(ReadError::Format { file: self.file.to_owned(), found: header.format, allocert: header.allocert })
+        Err(ReadError::Format {
+            file: self.file.to_owned(),
+            found: header.format,
+            allocert: header.allocert,
+        })
     }
 
     fn close(self, footer: Footer) -> Result<Run, ReadError> {
         if footer.cases != self.cases.len() as u64 {
-            let message = format!("the footer counts {} cases, the file holds {}", footer.cases, self.cases.len());
+            let message = format!(
+                "the footer counts {} cases, the file holds {}",
+                footer.cases,
+                self.cases.len()
+            );
             return Err(self.wrong(message));
         }
         match self.header {
             Some(header) => Ok(Run { header, cases: self.cases, footer }),
-            None => Err(ReadError::Foreign { file: self.file.to_owned(), message: "it has no header".to_owned() }),
+            None => Err(ReadError::Foreign {
+                file: self.file.to_owned(),
+                message: "it has no header".to_owned(),
+            }),
         }
     }
 
@@ -261,7 +285,8 @@ impl Reader<'_> {
         let found = header.and_then(|header| header.get("format")).and_then(Value::as_u64);
         match found.and_then(|found| u32::try_from(found).ok()) {
             Some(found) if found != FORMAT => {
-                let allocert = header.and_then(|header| header.get("allocert")).and_then(Value::as_str);
+                let allocert =
+                    header.and_then(|header| header.get("allocert")).and_then(Value::as_str);
                 let allocert = allocert.unwrap_or("unknown version").to_owned();
                 ReadError::Format { file: self.file.to_owned(), found, allocert }
             }
@@ -275,13 +300,21 @@ impl Reader<'_> {
 
     fn cut(&self) -> ReadError {
         if self.header.is_none() {
-            return ReadError::Foreign { file: self.file.to_owned(), message: "it is empty".to_owned() };
+            return ReadError::Foreign {
+                file: self.file.to_owned(),
+                message: "it is empty".to_owned(),
+            };
         }
-        ReadError::Truncated { file: self.file.to_owned(), line: self.number, cases: self.cases.len() }
+        ReadError::Truncated {
+            file: self.file.to_owned(),
+            line: self.number,
+            cases: self.cases.len(),
+        }
     }
 }
 
-/// Names a set of files: 64-bit FNV-1a over paths and texts. It tells suites apart; it protects nothing.
+/// Names a set of files: 64-bit FNV-1a over paths and texts. It tells suites apart; it protects
+/// nothing.
 #[must_use]
 pub fn suite_hash<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;

@@ -26,9 +26,17 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         if let Some(label) = &step.value.label
             && !labels.insert(label.as_str())
         {
-            return Err(document.refuse_word(line, label, format!("label `{label}` is given twice")));
+            return Err(document.refuse_word(
+                line,
+                label,
+                format!("label `{label}` is given twice"),
+            ));
         }
-        check_step(&step.value, line, &Sense { side, table, labels: &labels, document, catalogue })?;
+        check_step(
+            &step.value,
+            line,
+            &Sense { side, table, labels: &labels, document, catalogue },
+        )?;
     }
     let sense = Sense { side, table, labels: &labels, document, catalogue };
     let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
@@ -36,7 +44,11 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         check_requirement(id, finally, &sense)?;
         let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
         if *expectation != only_calls || expectation.calls.is_none() {
-            return Err(document.refuse_word(finally, id, "`finally` expects `calls` and nothing else"));
+            return Err(document.refuse_word(
+                finally,
+                id,
+                "`finally` expects `calls` and nothing else",
+            ));
         }
         check_expectation(id, expectation, finally, &sense)?;
     }
@@ -58,11 +70,19 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
         return Err(document.refuse_word(1, &case.case, message));
     }
     if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
-        return Err(document.refuse_word(1, &case.case, format!("`{}` is below no side of an interface", case.case)));
+        return Err(document.refuse_word(
+            1,
+            &case.case,
+            format!("`{}` is below no side of an interface", case.case),
+        ));
     }
     let implied = Side::of_path(&case.case).filter(|side| *side != Side::Emm);
     if let Some(side) = implied.filter(|_| case.says_through()) {
-        return Err(document.refuse_word(1, "through", format!("what a case of {side} calls is implied by its side")));
+        return Err(document.refuse_word(
+            1,
+            "through",
+            format!("what a case of {side} calls is implied by its side"),
+        ));
     }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(1, "about", "`about` says nothing"));
@@ -87,12 +107,19 @@ struct Sense<'a> {
 fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
     operation::check(&step.r#do, line, sense.document)?;
     if matches!(step.r#do, Operation::Call(_)) && !sense.table {
-        return Err(sense.document.refuse_word(line, "call", "`call` is of a C table, so the case needs `table`"));
+        return Err(sense.document.refuse_word(
+            line,
+            "call",
+            "`call` is of a C table, so the case needs `table`",
+        ));
     }
     for (id, expectation) in &step.expect {
         check_requirement(id, line, sense)?;
         check_expectation(id, expectation, line, sense)?;
-        let own = expectation.ordered.as_ref().filter(|ordered| step.label.as_ref() == Some(&ordered.after));
+        let own = expectation
+            .ordered
+            .as_ref()
+            .filter(|ordered| step.label.as_ref() == Some(&ordered.after));
         if let Some(Ordered { after }) = own {
             let message = format!("`{after}` is the label of this step, not of an earlier one");
             return Err(sense.document.refuse_word(line, after, message));
@@ -105,22 +132,34 @@ fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
     if let Some(requirement) = sense.catalogue.get(id) {
         let bound = requirement.side();
         if let Some(contract) = sense.catalogue.contract_of(requirement).filter(|_| !sense.table) {
-            let message = format!("{id} is of {}, which binds tables alone, so the case needs `table`", contract.name);
+            let message = format!(
+                "{id} is of {}, which binds tables alone, so the case needs `table`",
+                contract.name
+            );
             return Err(sense.document.refuse_word(line, id, message));
         }
         if bound == Some(sense.side) {
             return Ok(());
         }
-        let message =
-            format!("{id} binds {}, and this is a case of {}", bound.map_or("no side", Side::name), sense.side);
+        let message = format!(
+            "{id} binds {}, and this is a case of {}",
+            bound.map_or("no side", Side::name),
+            sense.side
+        );
         return Err(sense.document.refuse_word(line, id, message));
     }
-    let mut refusal = sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    let mut refusal =
+        sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
     refusal.help = sense.catalogue.suggestion(id);
     Err(refusal)
 }
 
-fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &Sense<'_>) -> Checked {
+fn check_expectation(
+    id: &str,
+    expectation: &Expectation,
+    line: usize,
+    sense: &Sense<'_>,
+) -> Checked {
     let refuse = |word: &str, message: String| Err(sense.document.refuse_word(line, word, message));
     if expectation.is_empty() {
         return refuse(id, format!("{id} expects nothing"));
@@ -143,7 +182,10 @@ fn check_expectation(id: &str, expectation: &Expectation, line: usize, sense: &S
     }
     let stream = expectation.covered_by.as_ref().and_then(|covered| covered.stream.as_deref());
     if let Some(stream) = stream.filter(|stream| !stream.contains('.')) {
-        return refuse(stream, format!("the stream of `covered_by` is `name.fact`, not `{stream}`"));
+        return refuse(
+            stream,
+            format!("the stream of `covered_by` is `name.fact`, not `{stream}`"),
+        );
     }
     match &expectation.calls {
         Some(calls) => check_calls(calls, line, sense),
@@ -159,7 +201,10 @@ fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked 
         }
         for (test, value) in &predicate.0 {
             if let Some(complaint) = test.complaint(value) {
-                return refuse(fact, format!("this predicate of `{fact}` takes {complaint}, not {value}"));
+                return refuse(
+                    fact,
+                    format!("this predicate of `{fact}` takes {complaint}, not {value}"),
+                );
             }
         }
     }
@@ -180,12 +225,18 @@ fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
     }
     for (name, facts) in with {
         if !is_method(name, sense.side) {
-            let message =
-                format!("`with` speaks of calls into a plugin, and `{name}` is none on the side {}", sense.side);
+            let message = format!(
+                "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
+                sense.side
+            );
             return Err(sense.document.refuse_word(line, name, message));
         }
         if facts.is_empty() {
-            return Err(sense.document.refuse_word(line, name, format!("nothing is asked of the calls of `{name}`")));
+            return Err(sense.document.refuse_word(
+                line,
+                name,
+                format!("nothing is asked of the calls of `{name}`"),
+            ));
         }
         check_facts(facts, line, sense.document)?;
     }
@@ -196,7 +247,8 @@ fn check_label(label: &str, line: usize, sense: &Sense<'_>) -> Checked {
     if sense.labels.contains(label) {
         return Ok(());
     }
-    let mut refusal = sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
+    let mut refusal =
+        sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
     refusal.help = suggestion(label, sense.labels.iter().copied());
     Err(refusal)
 }
@@ -210,8 +262,10 @@ fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
     if Function::all().any(|function| function.name() == name || function.base_name() == name) {
         return Ok(());
     }
-    let mut refusal = document.refuse_word(line, name, format!("there is no driver function `{name}`"));
-    let close = allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
+    let mut refusal =
+        document.refuse_word(line, name, format!("there is no driver function `{name}`"));
+    let close =
+        allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
     refusal.help = close.map(|close| format!("did you mean `{close}`?"));
     Err(refusal)
 }

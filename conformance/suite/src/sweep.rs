@@ -1,9 +1,11 @@
-//! The fault sweep: every driver call that the subject made in a clean run fails once, and what the subject does then is judged.
+//! The fault sweep: every driver call that the subject made in a clean run fails once, and what the
+//! subject does then is judged.
 //!
-//! A swept case is an ordinary planned case: the clean one with a `fault` right before a step, with expectations of its own in the
-//! place of the fixture's, which the fault makes void, and with a probe that the manager still serves. What is left out is a case too,
-//! with the reason: nothing is silently unswept. Look-ups of functions, versions and error texts are no work of the subject and are
-//! neither swept nor counted.
+//! A swept case is an ordinary planned case: the clean one with a `fault` right before a step, with
+//! expectations of its own in the place of the fixture's, which the fault makes void, and with a
+//! probe that the manager still serves. What is left out is a case too, with the reason: nothing is
+//! silently unswept. Look-ups of functions, versions and error texts are no work of the subject and
+//! are neither swept nor counted.
 
 mod error;
 mod expect;
@@ -27,7 +29,8 @@ pub use reason::Unswept;
 
 use site::Site;
 
-/// Stands between the id of the clean case and the injection: `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
+/// Stands between the id of the clean case and the injection:
+/// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
 const SEPARATOR: char = '!';
 
 /// How much is swept.
@@ -57,7 +60,10 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
         Some(reason) => vec![left_out(&judged.case, "*", reason)],
         None => {
             let sites = site::sites(observation, judged.case.side());
-            sites.iter().flat_map(|site| injections(judged, observation, site, width, &mut met)).collect()
+            sites
+                .iter()
+                .flat_map(|site| injections(judged, observation, site, width, &mut met))
+                .collect()
         }
     })
     .collect()
@@ -69,7 +75,8 @@ pub fn is_swept(case: &PlannedCase) -> bool {
     case.id.contains(SEPARATOR)
 }
 
-/// The fault that a swept case injects and that never came: the subject did not call what it called in the clean run.
+/// The fault that a swept case injects and that never came: the subject did not call what it called
+/// in the clean run.
 pub(crate) fn unreached(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
     if !is_swept(case) || observation.events.iter().filter_map(call).any(|call| call.injected) {
         return None;
@@ -85,7 +92,9 @@ fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
     let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
     let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
     match &judged.judgement.verdict {
-        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => Some(Unswept::OtherSubject),
+        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => {
+            Some(Unswept::OtherSubject)
+        }
         _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
         _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
@@ -117,7 +126,13 @@ fn injections(
             match reason {
                 Some(reason) => left_out(&judged.case, &what, reason),
                 None => Injection {
-                    case: script::script(&judged.case, observation, site, error, id(&judged.case, &what)),
+                    case: script::script(
+                        &judged.case,
+                        observation,
+                        site,
+                        error,
+                        id(&judged.case, &what),
+                    ),
                     applicability: Applicability::Run,
                 },
             }
@@ -125,7 +140,8 @@ fn injections(
         .collect()
 }
 
-/// What calls of different cases have in common when only one of them is swept; nothing where each of them is.
+/// What calls of different cases have in common when only one of them is swept; nothing where each
+/// of them is.
 fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
     let step = &case.steps[site.step];
     let scope = match (step.part, width) {
@@ -138,7 +154,12 @@ fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
 
 fn left_out(case: &PlannedCase, what: &str, reason: Unswept) -> Injection {
     let applicability = reason.applicability();
-    let case = PlannedCase { id: id(case, what), steps: Vec::new(), r#finally: Default::default(), ..case.clone() };
+    let case = PlannedCase {
+        id: id(case, what),
+        steps: Vec::new(),
+        r#finally: Default::default(),
+        ..case.clone()
+    };
     Injection { case, applicability }
 }
 

@@ -22,7 +22,8 @@ pub struct Judgement {
     pub checked: BTreeSet<String>,
 }
 
-/// The verdict on one case. A case whose findings are all below MUST conforms; the findings stay as warnings.
+/// The verdict on one case. A case whose findings are all below MUST conforms; the findings stay as
+/// warnings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -36,7 +37,8 @@ pub enum Verdict {
     NotObserved {
         reason: Reason,
     },
-    /// The subject could not be brought to the point where it can be judged, and that is its own fault or its adapter's.
+    /// The subject could not be brought to the point where it can be judged, and that is its own
+    /// fault or its adapter's.
     Unusable {
         message: String,
     },
@@ -68,7 +70,8 @@ impl Verdict {
     /// Whether the case was run and judged to its end.
     #[must_use]
     pub fn ran(&self) -> bool {
-        !matches!(self, Self::NotApplicable { .. } | Self::NotObserved { .. }) && !self.is_worthless()
+        !matches!(self, Self::NotApplicable { .. } | Self::NotObserved { .. })
+            && !self.is_worthless()
     }
 
     /// Whether the record of the case proves nothing, whatever is found in it.

@@ -1,7 +1,7 @@
 //! From the C table to a Rust type: every function of the table, for any [`EmmPlugin`].
 //!
-//! Each entry does the same three things: checks the pointers, calls the method inside [`guard`], writes
-//! the result. What the pointers mean is the header's promise, so SAFETY comments cite it.
+//! Each entry does the same three things: checks the pointers, calls the method inside [`guard`],
+//! writes the result. What the pointers mean is the header's promise, so SAFETY comments cite it.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -10,7 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 use crate::emm::{
-    CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, IpcHandle, Manager, Memory, MemoryInfo, Plugin, Status, VERSION,
+    CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, IpcHandle, Manager, Memory, MemoryInfo, Plugin,
+    Status, VERSION,
 };
 use crate::plugin::{CudaContext, EmmPlugin, Failure};
 
@@ -31,8 +32,16 @@ pub const fn table<P: EmmPlugin>() -> Plugin {
         memhostalloc: if host_memory { Some(memhostalloc::<P>) } else { None },
         mempin: if host_memory { Some(mempin::<P>) } else { None },
         release: Some(release::<P>),
-        get_memory_info: if P::CAPABILITIES & CAP_MEMORY_INFO != 0 { Some(get_memory_info::<P>) } else { None },
-        get_ipc_handle: if P::CAPABILITIES & CAP_IPC != 0 { Some(get_ipc_handle::<P>) } else { None },
+        get_memory_info: if P::CAPABILITIES & CAP_MEMORY_INFO != 0 {
+            Some(get_memory_info::<P>)
+        } else {
+            None
+        },
+        get_ipc_handle: if P::CAPABILITIES & CAP_IPC != 0 {
+            Some(get_ipc_handle::<P>)
+        } else {
+            None
+        },
         reset: Some(reset::<P>),
         defer_begin: Some(defer_begin::<P>),
         defer_end: Some(defer_end::<P>),
@@ -40,9 +49,14 @@ pub const fn table<P: EmmPlugin>() -> Plugin {
     }
 }
 
-unsafe extern "C" fn create<P: EmmPlugin>(context: *mut c_void, device: i32, out: *mut *mut Manager) -> Status {
+unsafe extern "C" fn create<P: EmmPlugin>(
+    context: *mut c_void,
+    device: i32,
+    out: *mut *mut Manager,
+) -> Status {
     guard("create", || {
-        let context = NonNull::new(context).ok_or_else(|| invalid("create: cuda_context is NULL"))?;
+        let context =
+            NonNull::new(context).ok_or_else(|| invalid("create: cuda_context is NULL"))?;
         let out = NonNull::new(out).ok_or_else(|| invalid("create: out is NULL"))?;
         let manager = Box::into_raw(Box::new(P::create(CudaContext(context), device)?));
         // SAFETY: the host passes a pointer that it may write a manager to (header, create).
@@ -68,7 +82,11 @@ unsafe extern "C" fn initialize<P: EmmPlugin>(manager: *mut Manager) -> Status {
     unsafe { with(manager, "initialize", P::initialize) }
 }
 
-unsafe extern "C" fn memalloc<P: EmmPlugin>(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status {
+unsafe extern "C" fn memalloc<P: EmmPlugin>(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
     // SAFETY: a live manager of this table and an out pointer, by the header.
     unsafe { answer(manager, "memalloc", out, |plugin: &P| plugin.memalloc(size_bytes)) }
 }
@@ -79,8 +97,11 @@ unsafe extern "C" fn memhostalloc<P: EmmPlugin>(
     flags: u32,
     out: *mut Memory,
 ) -> Status {
-    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, memhostalloc).
-    unsafe { answer(manager, "memhostalloc", out, |plugin: &P| plugin.memhostalloc(size_bytes, flags)) }
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header,
+    // memhostalloc).
+    unsafe {
+        answer(manager, "memhostalloc", out, |plugin: &P| plugin.memhostalloc(size_bytes, flags))
+    }
 }
 
 unsafe extern "C" fn mempin<P: EmmPlugin>(
@@ -94,7 +115,8 @@ unsafe extern "C" fn mempin<P: EmmPlugin>(
         let pointer = NonNull::new(pointer).ok_or_else(|| invalid("mempin: pointer is NULL"))?;
         plugin.mempin(pointer, size_bytes, flags)
     };
-    // SAFETY: a live manager of this table, and `out` a sized structure or NULL; `pin` only passes the address on (header, mempin).
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL; `pin` only passes
+    // the address on (header, mempin).
     unsafe { answer(manager, "mempin", out, pin) }
 }
 
@@ -103,8 +125,12 @@ unsafe extern "C" fn release<P: EmmPlugin>(manager: *mut Manager, token: u64) ->
     unsafe { with(manager, "release", |plugin: &P| plugin.release(token)) }
 }
 
-unsafe extern "C" fn get_memory_info<P: EmmPlugin>(manager: *mut Manager, out: *mut MemoryInfo) -> Status {
-    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, get_memory_info).
+unsafe extern "C" fn get_memory_info<P: EmmPlugin>(
+    manager: *mut Manager,
+    out: *mut MemoryInfo,
+) -> Status {
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header,
+    // get_memory_info).
     unsafe { answer(manager, "get_memory_info", out, P::get_memory_info) }
 }
 
@@ -114,8 +140,13 @@ unsafe extern "C" fn get_ipc_handle<P: EmmPlugin>(
     offset_bytes: u64,
     out: *mut IpcHandle,
 ) -> Status {
-    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header, get_ipc_handle).
-    unsafe { answer(manager, "get_ipc_handle", out, |plugin: &P| plugin.get_ipc_handle(token, offset_bytes)) }
+    // SAFETY: a live manager of this table, and `out` a sized structure or NULL (header,
+    // get_ipc_handle).
+    unsafe {
+        answer(manager, "get_ipc_handle", out, |plugin: &P| {
+            plugin.get_ipc_handle(token, offset_bytes)
+        })
+    }
 }
 
 unsafe extern "C" fn reset<P: EmmPlugin>(manager: *mut Manager) -> Status {
@@ -164,7 +195,10 @@ unsafe fn answer<P: EmmPlugin, T: Opens>(
         // SAFETY: every such structure begins with its size, which the caller has set.
         let size = unsafe { out.cast::<usize>().read() };
         if size < size_of::<T>() {
-            return Err(invalid(&format!("{call}: out->size is {size}, version 1 has {}", size_of::<T>())));
+            return Err(invalid(&format!(
+                "{call}: out->size is {size}, version 1 has {}",
+                size_of::<T>()
+            )));
         }
         let mut value = method(plugin)?;
         *value.size_mut() = size;
@@ -208,7 +242,9 @@ fn guard(call: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Stat
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return Status::OK,
         Ok(Err(failure)) => failure,
-        Err(panic) => Failure::new(Status::INTERNAL, format!("{call} panicked: {}", panic_text(&*panic))),
+        Err(panic) => {
+            Failure::new(Status::INTERNAL, format!("{call} panicked: {}", panic_text(&*panic)))
+        }
     };
     remember(&failure.message);
     failure.status

@@ -136,12 +136,26 @@ pub struct Plugin {
     pub capabilities: u32,
     pub name: *const c_char,
     pub version: *const c_char,
-    pub create: Option<unsafe extern "C" fn(cuda_context: *mut c_void, device: i32, out: *mut *mut Manager) -> Status>,
+    pub create: Option<
+        unsafe extern "C" fn(
+            cuda_context: *mut c_void,
+            device: i32,
+            out: *mut *mut Manager,
+        ) -> Status,
+    >,
     pub destroy: Option<unsafe extern "C" fn(manager: *mut Manager)>,
     pub initialize: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,
-    pub memalloc: Option<unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status>,
-    pub memhostalloc:
-        Option<unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, flags: u32, out: *mut Memory) -> Status>,
+    pub memalloc: Option<
+        unsafe extern "C" fn(manager: *mut Manager, size_bytes: u64, out: *mut Memory) -> Status,
+    >,
+    pub memhostalloc: Option<
+        unsafe extern "C" fn(
+            manager: *mut Manager,
+            size_bytes: u64,
+            flags: u32,
+            out: *mut Memory,
+        ) -> Status,
+    >,
     pub mempin: Option<
         unsafe extern "C" fn(
             manager: *mut Manager,
@@ -152,9 +166,15 @@ pub struct Plugin {
         ) -> Status,
     >,
     pub release: Option<unsafe extern "C" fn(manager: *mut Manager, token: u64) -> Status>,
-    pub get_memory_info: Option<unsafe extern "C" fn(manager: *mut Manager, out: *mut MemoryInfo) -> Status>,
+    pub get_memory_info:
+        Option<unsafe extern "C" fn(manager: *mut Manager, out: *mut MemoryInfo) -> Status>,
     pub get_ipc_handle: Option<
-        unsafe extern "C" fn(manager: *mut Manager, token: u64, offset_bytes: u64, out: *mut IpcHandle) -> Status,
+        unsafe extern "C" fn(
+            manager: *mut Manager,
+            token: u64,
+            offset_bytes: u64,
+            out: *mut IpcHandle,
+        ) -> Status,
     >,
     pub reset: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,
     pub defer_begin: Option<unsafe extern "C" fn(manager: *mut Manager) -> Status>,
@@ -165,6 +185,6 @@ pub struct Plugin {
 /// `allocert_emm_plugin_fn`: what the symbol resolves to.
 pub type PluginFn = unsafe extern "C" fn() -> *const Plugin;
 
-// SAFETY: a table is immutable once it exists and lives as long as its library, as the header demands,
-// so threads may share references to it; its pointers name text that is as constant.
+// SAFETY: a table is immutable once it exists and lives as long as its library, as the header
+// demands, so threads may share references to it; its pointers name text that is as constant.
 unsafe impl Sync for Plugin {}

@@ -1,8 +1,8 @@
 //! The C contracts that a native subject implements.
 //!
-//! `include/allocert_emm.h` is the text; [`emm`] holds its `repr(C)` twin for those who call a plugin,
-//! and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for those who write
-//! one.
+//! `include/allocert_emm.h` is the text; [`emm`] holds its `repr(C)` twin for those who call a
+//! plugin, and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for
+//! those who write one.
 
 #![expect(unsafe_code, reason = "this crate is the border between the C contract and Rust")]
 

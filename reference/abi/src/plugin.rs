@@ -6,8 +6,9 @@ use std::ptr::NonNull;
 
 use crate::emm::{IpcHandle, Memory, MemoryInfo, Status};
 
-/// A manager behind `allocert_emm.h`. Each method is the header's function of the same name; threads,
-/// ownership and errors are as the header says. [`crate::export_emm_plugin!`] makes the table.
+/// A manager behind `allocert_emm.h`. Each method is the header's function of the same name;
+/// threads, ownership and errors are as the header says. [`crate::export_emm_plugin!`] makes the
+/// table.
 ///
 /// Methods of a capability whose bit is clear are never called and may keep their default.
 pub trait EmmPlugin: Sized + Send + Sync + 'static {
@@ -22,7 +23,12 @@ pub trait EmmPlugin: Sized + Send + Sync + 'static {
     fn memhostalloc(&self, _size_bytes: u64, _flags: u32) -> Result<Memory, Failure> {
         Err(Failure::not_supported("memhostalloc"))
     }
-    fn mempin(&self, _pointer: NonNull<c_void>, _size_bytes: u64, _flags: u32) -> Result<Memory, Failure> {
+    fn mempin(
+        &self,
+        _pointer: NonNull<c_void>,
+        _size_bytes: u64,
+        _flags: u32,
+    ) -> Result<Memory, Failure> {
         Err(Failure::not_supported("mempin"))
     }
     fn release(&self, token: u64) -> Result<(), Failure>;
@@ -37,8 +43,8 @@ pub trait EmmPlugin: Sized + Send + Sync + 'static {
     fn defer_end(&self) -> Result<(), Failure>;
 }
 
-/// The host's `CUcontext`. Only the border makes one, from a host that promised (header, `create`) that
-/// it is a context of the driver.
+/// The host's `CUcontext`. Only the border makes one, from a host that promised (header, `create`)
+/// that it is a context of the driver.
 #[derive(Clone, Copy, Debug)]
 pub struct CudaContext(pub(crate) NonNull<c_void>);
 

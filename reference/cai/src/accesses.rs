@@ -61,8 +61,15 @@ impl Place {
 pub(crate) struct Accesses(Vec<Access>);
 
 impl Accesses {
-    /// Makes later work of `stream` that reads or writes `bytes` follow all earlier work that it conflicts with.
-    pub(crate) fn order(&self, driver: Driver, stream: &Stream, bytes: Bytes, writes: bool) -> Result<(), DriverError> {
+    /// Makes later work of `stream` that reads or writes `bytes` follow all earlier work that it
+    /// conflicts with.
+    pub(crate) fn order(
+        &self,
+        driver: Driver,
+        stream: &Stream,
+        bytes: Bytes,
+        writes: bool,
+    ) -> Result<(), DriverError> {
         let here = Place::of(stream);
         let mut asked: Vec<&Place> = Vec::new();
         for access in self.conflicts(bytes, writes).filter(|access| !access.place.is(&here)) {
@@ -89,8 +96,11 @@ impl Accesses {
         writes: bool,
     ) -> Result<(), DriverError> {
         let place = Place::of(stream);
-        // Whoever conflicts with what is forgotten here conflicts with the new work, too, which follows it.
-        self.0.retain(|old| !bytes.covers(old.bytes) || !(writes || (!old.writes && old.place.is(&place))));
+        // Whoever conflicts with what is forgotten here conflicts with the new work, too, which
+        // follows it.
+        self.0.retain(|old| {
+            !bytes.covers(old.bytes) || !(writes || (!old.writes && old.place.is(&place)))
+        });
         if self.0.len() == REMEMBERED {
             self.wait(driver)?;
         }

@@ -50,11 +50,29 @@ impl Array {
     ///
     /// # Errors
     /// [`Error::InvalidValue`] for a size that no array has, and what the driver answers.
-    pub fn new(driver: Driver, shape: &[u64], typestr: Typestr, order: MemoryOrder) -> Result<Self> {
+    pub fn new(
+        driver: Driver,
+        shape: &[u64],
+        typestr: Typestr,
+        order: MemoryOrder,
+    ) -> Result<Self> {
         let (view, size_bytes) = View::whole(shape, typestr, order)?;
         let memory = if size_bytes == 0 { None } else { Some(driver.span_alloc(size_bytes)?) };
-        let base = Base { memory, accesses: Mutex::default(), exported: Mutex::default(), own: Mutex::default() };
-        Ok(Self { driver, base: Arc::new(base), view, typestr, read_only: false, mask: None, stream: None })
+        let base = Base {
+            memory,
+            accesses: Mutex::default(),
+            exported: Mutex::default(),
+            own: Mutex::default(),
+        };
+        Ok(Self {
+            driver,
+            base: Arc::new(base),
+            view,
+            typestr,
+            read_only: false,
+            mask: None,
+            stream: None,
+        })
     }
 
     #[must_use]
@@ -86,10 +104,12 @@ impl Array {
     /// The address of the element with index 0 on every axis; 0 if there is no byte.
     #[must_use]
     pub fn pointer(&self) -> u64 {
-        self.bytes().map_or(0, |_| self.base.memory.as_ref().map_or(0, Span::pointer) + self.view.offset)
+        self.bytes()
+            .map_or(0, |_| self.base.memory.as_ref().map_or(0, Span::pointer) + self.view.offset)
     }
 
-    /// The elements `first`, `first + step` and so on along an axis, `count` of them. A negative step goes backwards.
+    /// The elements `first`, `first + step` and so on along an axis, `count` of them. A negative
+    /// step goes backwards.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if one of them does not exist.
@@ -136,8 +156,8 @@ impl Array {
         Ok(Self { mask: Some(Arc::new(mask)), ..self.clone() })
     }
 
-    /// The same data, exported with that stream if there is work to wait for. Whoever names a foreign stream sees to it that it
-    /// lives as long as the array.
+    /// The same data, exported with that stream if there is work to wait for. Whoever names a
+    /// foreign stream sees to it that it lives as long as the array.
     #[must_use]
     pub fn on(&self, stream: Stream) -> Self {
         Self { stream: Some(stream), ..self.clone() }
@@ -146,7 +166,8 @@ impl Array {
     /// Sets every byte, in order of `stream`.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`], [`Error::NotSupported`] for elements in too many pieces, and what the driver answers.
+    /// [`Error::ReadOnly`], [`Error::NotSupported`] for elements in too many pieces, and what the
+    /// driver answers.
     pub fn fill(&self, value: u8, stream: &Stream) -> Result<()> {
         self.writable()?;
         let Some(bytes) = self.bytes() else { return Ok(()) };
@@ -163,17 +184,24 @@ impl Array {
     pub fn copy_from(&self, from: &Self, stream: &Stream) -> Result<()> {
         self.writable()?;
         if (from.shape(), from.typestr) != (self.shape(), self.typestr) {
-            return Err(Error::InvalidValue("only an array of the same shape and type can be copied".to_owned()));
+            return Err(Error::InvalidValue(
+                "only an array of the same shape and type can be copied".to_owned(),
+            ));
         }
         let (Some(bytes), Some(read)) = (self.bytes(), from.bytes()) else { return Ok(()) };
         let (to, source) = (self.parts()?, from.parts()?);
         if to.len() != source.len() {
-            return Err(Error::InvalidValue("only an array of the same layout can be copied".to_owned()));
+            return Err(Error::InvalidValue(
+                "only an array of the same layout can be copied".to_owned(),
+            ));
         }
         // One after the other: the two may be views of one array.
         from.accesses().order(self.driver, stream, read, false)?;
         self.accesses().order(self.driver, stream, bytes, true)?;
-        let copied = to.iter().zip(&source).try_for_each(|(to, from)| self.driver.memcpy_dtod_async(to, from, stream));
+        let copied = to
+            .iter()
+            .zip(&source)
+            .try_for_each(|(to, from)| self.driver.memcpy_dtod_async(to, from, stream));
         from.accesses().add(self.driver, stream, read, false)?;
         self.accesses().add(self.driver, stream, bytes, true)?;
         Ok(copied?)
@@ -194,7 +222,8 @@ impl Array {
         self.synchronize()?;
         let mut rest = elements;
         for part in &parts {
-            let (now, later) = rest.split_at(usize::try_from(part.size_bytes()).unwrap_or(rest.len()));
+            let (now, later) =
+                rest.split_at(usize::try_from(part.size_bytes()).unwrap_or(rest.len()));
             self.driver.span_write(part, now)?;
             rest = later;
         }
@@ -217,7 +246,8 @@ impl Array {
         Ok(elements)
     }
 
-    /// Waits for all work on the array and its views, and on their exports as far as their streams say.
+    /// Waits for all work on the array and its views, and on their exports as far as their streams
+    /// say.
     ///
     /// # Errors
     /// What the driver answers.

@@ -21,20 +21,27 @@ pub struct Export {
 
 impl Default for Export {
     fn default() -> Self {
-        Self { version: Version::NEWEST, explicit_strides: false, without_stream: false, descr: None }
+        Self {
+            version: Version::NEWEST,
+            explicit_strides: false,
+            without_stream: false,
+            descr: None,
+        }
     }
 }
 
 impl Array {
-    /// The interface, after which waiting for its stream is waiting for all work on the data. Versions before 3 have no stream:
-    /// the work is waited for here.
+    /// The interface, after which waiting for its stream is waiting for all work on the data.
+    /// Versions before 3 have no stream: the work is waited for here.
     ///
     /// # Errors
-    /// [`Error::Defects`] for what the version or the element type does not allow (a mask in version 0, fields of another size),
-    /// and what the driver answers.
+    /// [`Error::Defects`] for what the version or the element type does not allow (a mask in
+    /// version 0, fields of another size), and what the driver answers.
     pub fn export(&self, how: &Export) -> Result<Live> {
         let mask = match self.mask() {
-            Some(mask) => Some(mask.export(&Export { descr: None, ..how.clone() })?.array().describe()),
+            Some(mask) => {
+                Some(mask.export(&Export { descr: None, ..how.clone() })?.array().describe())
+            }
             None => None,
         };
         let checked = |stream: Option<&Stream>| {
@@ -43,14 +50,29 @@ impl Array {
         // Nothing is ordered for what is not valid.
         checked(None)?;
         let stream = if how.without_stream { None } else { self.joined(how.version)? };
-        self.lend(checked(stream.as_ref())?).ok_or(Error::NotSupported("the view leaves its allocation"))
+        self.lend(checked(stream.as_ref())?)
+            .ok_or(Error::NotSupported("the view leaves its allocation"))
     }
 
-    fn describe(&self, how: &Export, mask: Option<Description>, stream: Option<&Stream>) -> Description {
+    fn describe(
+        &self,
+        how: &Export,
+        mask: Option<Description>,
+        stream: Option<&Stream>,
+    ) -> Description {
         let mut entries = vec![
-            ("shape", Description::tuple(self.shape().iter().map(|extent| Description::int(*extent)))),
+            (
+                "shape",
+                Description::tuple(self.shape().iter().map(|extent| Description::int(*extent))),
+            ),
             ("typestr", Description::str(self.typestr.to_string())),
-            ("data", Description::tuple([Description::int(self.pointer()), Description::bool(self.read_only)])),
+            (
+                "data",
+                Description::tuple([
+                    Description::int(self.pointer()),
+                    Description::bool(self.read_only),
+                ]),
+            ),
             ("version", Description::int(how.version.number())),
         ];
         if how.explicit_strides || !self.is_c_contiguous() {
@@ -69,7 +91,8 @@ impl Array {
         Description::dict(entries)
     }
 
-    /// The stream that follows all work on the data; `None` if there is none, or if it has been waited for.
+    /// The stream that follows all work on the data; `None` if there is none, or if it has been
+    /// waited for.
     fn joined(&self, version: Version) -> Result<Option<Stream>> {
         let Some(bytes) = self.bytes() else { return Ok(None) };
         let (driver, writes) = (self.driver, !self.read_only);
@@ -104,7 +127,9 @@ impl Array {
         let mut next = Some(self);
         while let Some(one) = next {
             memory.extend(one.memory().cloned());
-            streams.extend(one.base.exported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+            streams.extend(
+                one.base.exported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned(),
+            );
             next = one.mask().map(AsRef::as_ref);
         }
         Live::within(array, memory, streams)

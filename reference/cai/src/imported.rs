@@ -35,7 +35,8 @@ impl Imported {
         self.live.mask().map(|mask| self.importer.import(mask)).transpose()
     }
 
-    /// The elements in C order without gaps, each with its bytes in the order that the typestr says. Bit fields are as they lie.
+    /// The elements in C order without gaps, each with its bytes in the order that the typestr
+    /// says. Bit fields are as they lie.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for elements in too many pieces, and what the driver answers.
@@ -46,8 +47,9 @@ impl Imported {
             let size_bytes = parts.iter().map(Span::size_bytes).sum();
             let copy = self.importer.driver.span_alloc(size_bytes)?;
             let stream = self.working(context, |stream| {
-                pairs(&copy, &parts)
-                    .try_for_each(|(copy, part)| Ok(self.importer.driver.memcpy_dtod_async(&copy?, part, stream)?))
+                pairs(&copy, &parts).try_for_each(|(copy, part)| {
+                    Ok(self.importer.driver.memcpy_dtod_async(&copy?, part, stream)?)
+                })
             });
             let stream = stream?;
             self.importer.driver.stream_synchronize(&stream)?;
@@ -60,7 +62,8 @@ impl Imported {
     /// Sets the elements, given as [`Imported::read`] returns them. Does not wait until it is done.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`], [`Error::InvalidValue`] for another number of bytes, and as [`Imported::read`].
+    /// [`Error::ReadOnly`], [`Error::InvalidValue`] for another number of bytes, and as
+    /// [`Imported::read`].
     pub fn write(&self, elements: &[u8]) -> Result<()> {
         self.writable()?;
         let memory = self.live.memory();
@@ -75,8 +78,9 @@ impl Imported {
             let copy = self.importer.driver.span_alloc(size_bytes)?;
             self.importer.driver.span_write(&copy, elements)?;
             let written = self.working(context, |stream| {
-                let queued = pairs(&copy, &parts)
-                    .try_for_each(|(copy, part)| Ok(self.importer.driver.memcpy_dtod_async(part, &copy?, stream)?));
+                let queued = pairs(&copy, &parts).try_for_each(|(copy, part)| {
+                    Ok(self.importer.driver.memcpy_dtod_async(part, &copy?, stream)?)
+                });
                 self.importer.keep(copy.clone(), stream)?;
                 queued
             });
@@ -94,14 +98,21 @@ impl Imported {
         let parts = self.parts(&memory)?;
         in_context_of(&self.importer, &memory, |context| {
             let filled = self.working(context, |stream| {
-                parts.iter().try_for_each(|part| Ok(self.importer.driver.memset_d8_async(part, value, stream)?))
+                parts.iter().try_for_each(|part| {
+                    Ok(self.importer.driver.memset_d8_async(part, value, stream)?)
+                })
             });
             filled.map(|_stream| ())
         })
     }
 
-    /// Does `work` in a stream, after what the given stream has now and before what it gets later. Returns that stream.
-    fn working(&self, context: Option<Context>, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Stream> {
+    /// Does `work` in a stream, after what the given stream has now and before what it gets later.
+    /// Returns that stream.
+    fn working(
+        &self,
+        context: Option<Context>,
+        work: impl FnOnce(&Stream) -> Result<()>,
+    ) -> Result<Stream> {
         let driver = self.importer.driver;
         let given = self.live.stream().filter(|_| !self.importer.options.ignore_stream);
         if let (Some(given), Order::Enqueue) = (&given, self.importer.options.order) {
@@ -164,7 +175,11 @@ fn follow(driver: allocert_cuda::Driver, later: &Stream, now: &Stream) -> Result
 }
 
 /// Does something with the context current that the memory belongs to.
-fn in_context_of<T>(importer: &Importer, memory: &Span, work: impl FnOnce(Option<Context>) -> Result<T>) -> Result<T> {
+fn in_context_of<T>(
+    importer: &Importer,
+    memory: &Span,
+    work: impl FnOnce(Option<Context>) -> Result<T>,
+) -> Result<T> {
     let driver = importer.driver;
     let owner = driver.pointer_get_context(memory.pointer())?;
     let current = driver.ctx_get_current()?;

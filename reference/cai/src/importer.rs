@@ -10,7 +10,8 @@ use crate::{Error, Imported, Result};
 /// How work on an imported array and the stream that came with it are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The importer's stream waits for an event in the given stream, and the given stream for one after the work.
+    /// The importer's stream waits for an event in the given stream, and the given stream for one
+    /// after the work.
     #[default]
     Events,
     /// The host waits for the given stream, and returns after the work.
@@ -22,13 +23,15 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub order: Order,
-    /// Take every stream for None: the user sees to the order of all work. Off unless a user asks for it.
+    /// Take every stream for None: the user sees to the order of all work. Off unless a user asks
+    /// for it.
     pub ignore_stream: bool,
     /// Refuse arrays with a mask instead of importing the mask along with them.
     pub refuse_masks: bool,
 }
 
-/// Takes arrays of others and works on them. Its streams and its memory live as long as it or an array that it took.
+/// Takes arrays of others and works on them. Its streams and its memory live as long as it or an
+/// array that it took.
 #[derive(Clone, Debug)]
 pub struct Importer {
     pub(crate) driver: Driver,
@@ -55,7 +58,8 @@ impl Importer {
         Self { driver, options, workshop: Arc::new(workshop) }
     }
 
-    /// How the importer reads what the text leaves open: what harms nobody is taken, and a stream is obeyed in any version.
+    /// How the importer reads what the text leaves open: what harms nobody is taken, and a stream
+    /// is obeyed in any version.
     #[must_use]
     pub fn reading() -> Reading {
         let (early_stream, dict_subclass) = (EarlyStream::Obeyed, DictSubclass::Allowed);
@@ -67,14 +71,18 @@ impl Importer {
     /// # Errors
     /// [`Error::Defects`] with everything that is wrong, or [`Error::NotSupported`].
     pub fn read(&self, object: &Description) -> Result<ArrayInterface> {
-        let array = ArrayInterface::read_object(object, &Self::reading()).map_err(Error::Defects)?;
+        let array =
+            ArrayInterface::read_object(object, &Self::reading()).map_err(Error::Defects)?;
         match array.mask() {
-            Some(_) if self.options.refuse_masks => Err(Error::NotSupported("masks are not imported here")),
+            Some(_) if self.options.refuse_masks => {
+                Err(Error::NotSupported("masks are not imported here"))
+            }
             _ => Ok(array),
         }
     }
 
-    /// A view of the array. Nothing is copied, and nothing waited for until something is done with it.
+    /// A view of the array. Nothing is copied, and nothing waited for until something is done with
+    /// it.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for bit fields with gaps, and for masks that are refused.

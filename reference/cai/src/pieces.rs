@@ -16,8 +16,12 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Of an array that has at least one byte.
     pub(crate) fn new(shape: &[u64], strides: &[i64], element_bytes: u64) -> Result<Self> {
-        let mut axes: Vec<(u64, i64)> =
-            shape.iter().copied().zip(strides.iter().copied()).filter(|(extent, _)| *extent != 1).collect();
+        let mut axes: Vec<(u64, i64)> = shape
+            .iter()
+            .copied()
+            .zip(strides.iter().copied())
+            .filter(|(extent, _)| *extent != 1)
+            .collect();
         let mut size_bytes = element_bytes;
         while let Some((extent, stride)) = axes.last().copied()
             && i128::from(stride) == i128::from(size_bytes)

@@ -16,7 +16,11 @@ pub(crate) struct View {
 
 impl View {
     /// A whole allocation, and how many bytes it needs.
-    pub(crate) fn whole(shape: &[u64], typestr: Typestr, order: MemoryOrder) -> Result<(Self, u64)> {
+    pub(crate) fn whole(
+        shape: &[u64],
+        typestr: Typestr,
+        order: MemoryOrder,
+    ) -> Result<(Self, u64)> {
         let too_large = || Error::InvalidValue("an array has at most 2^63 - 1 bytes".to_owned());
         let mut step = typestr.size_bytes();
         let mut strides = vec![0; shape.len()];
@@ -40,13 +44,17 @@ impl View {
         let last = i128::from(first) + i128::from(step) * (i128::from(count) - 1);
         let inside = count == 0 || (first < extent && (0..i128::from(extent)).contains(&last));
         if !inside {
-            return Err(Error::InvalidValue(format!("axis {axis} has no elements {first} to {last}")));
+            return Err(Error::InvalidValue(format!(
+                "axis {axis} has no elements {first} to {last}"
+            )));
         }
         let mut view = self.clone();
         view.shape[axis] = count;
         view.strides[axis] = if count > 1 { self.strides[axis] * step } else { self.strides[axis] };
         if count > 0 {
-            view.offset = view.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(first.cast_signed()));
+            view.offset = view
+                .offset
+                .wrapping_add_signed(self.strides[axis].wrapping_mul(first.cast_signed()));
         }
         Ok(view)
     }
@@ -63,7 +71,10 @@ impl View {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.shape.len()) {
-            return Err(Error::InvalidValue(format!("{axes:?} do not name each of {} axes once", self.shape.len())));
+            return Err(Error::InvalidValue(format!(
+                "{axes:?} do not name each of {} axes once",
+                self.shape.len()
+            )));
         }
         let shape = axes.iter().map(|axis| self.shape[*axis]).collect();
         let strides = axes.iter().map(|axis| self.strides[*axis]).collect();
@@ -71,7 +82,8 @@ impl View {
     }
 
     pub(crate) fn broadcast(&self, shape: &[u64]) -> Result<Self> {
-        let refused = || Error::InvalidValue(format!("{:?} cannot be broadcast to {shape:?}", self.shape));
+        let refused =
+            || Error::InvalidValue(format!("{:?} cannot be broadcast to {shape:?}", self.shape));
         let new = shape.len().checked_sub(self.shape.len()).ok_or_else(refused)?;
         let mut strides = vec![0; new];
         for (axis, extent) in self.shape.iter().enumerate() {

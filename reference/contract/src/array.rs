@@ -1,7 +1,8 @@
-//! The nouns of the CUDA Array Interface, versions 0 to 3: what an export said, and what it means if it is valid.
+//! The nouns of the CUDA Array Interface, versions 0 to 3: what an export said, and what it means
+//! if it is valid.
 //!
-//! [`Description`] is data from outside and may be anything. [`ArrayInterface::read`] is the only way from it to an
-//! [`ArrayInterface`], which is valid, or to every [`Defect`] that it has.
+//! [`Description`] is data from outside and may be anything. [`ArrayInterface::read`] is the only
+//! way from it to an [`ArrayInterface`], which is valid, or to every [`Defect`] that it has.
 
 mod defect;
 mod descr;
@@ -18,6 +19,8 @@ pub use defect::{Defect, DefectKind};
 pub use descr::{Element, Field};
 pub use description::{Content, Description, Entries, Items};
 pub use interface::{ArrayInterface, Stream, Version};
-pub use reading::{BitFields, DictSubclass, EarlyStream, ExplicitContiguous, LaterVersion, Reading, ZeroSize};
+pub use reading::{
+    BitFields, DictSubclass, EarlyStream, ExplicitContiguous, LaterVersion, Reading, ZeroSize,
+};
 pub use typestr::{BadTypestr, ByteOrder, Kind, Typestr};
 pub use unit::{Multiple, Unit};

@@ -10,7 +10,8 @@ use crate::error::{DriverError, check};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context(NonNull<c_void>);
 
-// SAFETY: a CUcontext is a name that the driver accepts from every thread; nothing is read through it.
+// SAFETY: a CUcontext is a name that the driver accepts from every thread; nothing is read through
+// it.
 unsafe impl Send for Context {}
 // SAFETY: as for Send.
 unsafe impl Sync for Context {}
@@ -71,9 +72,14 @@ impl Driver {
         check("cuCtxPopCurrent", unsafe { sys::cuCtxPopCurrent_v2(&raw mut raw) })
     }
 
-    /// Makes `call`, and again with the context pushed if the driver wants one. Calls that release mostly work without;
-    /// pushing first would cost two calls every time, and fail for a context that is going away.
-    pub fn in_context(self, context: Context, call: impl Fn() -> Result<(), DriverError>) -> Result<(), DriverError> {
+    /// Makes `call`, and again with the context pushed if the driver wants one. Calls that release
+    /// mostly work without; pushing first would cost two calls every time, and fail for a context
+    /// that is going away.
+    pub fn in_context(
+        self,
+        context: Context,
+        call: impl Fn() -> Result<(), DriverError>,
+    ) -> Result<(), DriverError> {
         match call() {
             Err(error) if error.code() == Some(DriverError::INVALID_CONTEXT) => {
                 self.ctx_push_current(context)?;
@@ -85,13 +91,15 @@ impl Driver {
         }
     }
 
-    /// `CU_POINTER_ATTRIBUTE_CONTEXT` of `cuPointerGetAttribute`: where the memory at `pointer` belongs. Memory of a pool
-    /// belongs to no context.
+    /// `CU_POINTER_ATTRIBUTE_CONTEXT` of `cuPointerGetAttribute`: where the memory at `pointer`
+    /// belongs. Memory of a pool belongs to no context.
     pub fn pointer_get_context(self, pointer: u64) -> Result<Option<Context>, DriverError> {
         let mut raw: sys::CUcontext = ptr::null_mut();
         let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT;
-        // SAFETY: the out pointer is valid for a write of a CUcontext, which is what this attribute is.
-        let result = unsafe { sys::cuPointerGetAttribute((&raw mut raw).cast(), attribute, pointer) };
+        // SAFETY: the out pointer is valid for a write of a CUcontext, which is what this attribute
+        // is.
+        let result =
+            unsafe { sys::cuPointerGetAttribute((&raw mut raw).cast(), attribute, pointer) };
         check("cuPointerGetAttribute", result)?;
         Ok(Context::from_driver(raw))
     }
@@ -101,9 +109,13 @@ impl Driver {
         let device = self.device_get(ordinal)?;
         let mut raw = ptr::null_mut();
         // SAFETY: the out pointer is valid for a write during the call.
-        check("cuDevicePrimaryCtxRetain", unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
-        Context::from_driver(raw)
-            .ok_or(DriverError::Call { call: "cuDevicePrimaryCtxRetain", code: DriverError::INVALID_CONTEXT })
+        check("cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&raw mut raw, device)
+        })?;
+        Context::from_driver(raw).ok_or(DriverError::Call {
+            call: "cuDevicePrimaryCtxRetain",
+            code: DriverError::INVALID_CONTEXT,
+        })
     }
 
     /// `cuDevicePrimaryCtxRelease`.

@@ -5,7 +5,9 @@ use cudarc::driver::sys::CUresult;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
     /// No CUDA driver library can be loaded in this process.
-    #[error("no CUDA driver: libcuda.so.1 cannot be loaded; install one or put its directory on LD_LIBRARY_PATH")]
+    #[error(
+        "no CUDA driver: libcuda.so.1 cannot be loaded; install one or put its directory on LD_LIBRARY_PATH"
+    )]
     Missing,
     /// The driver answered with an error code.
     #[error("{call} returned {code} ({})", name(*.code))]
@@ -17,7 +19,8 @@ impl DriverError {
     pub const INVALID_VALUE: u32 = CUresult::CUDA_ERROR_INVALID_VALUE as u32;
     /// `CUDA_ERROR_OUT_OF_MEMORY`.
     pub const OUT_OF_MEMORY: u32 = CUresult::CUDA_ERROR_OUT_OF_MEMORY as u32;
-    /// `CUDA_ERROR_INVALID_CONTEXT`: also what a call answers that needs a current context and has none.
+    /// `CUDA_ERROR_INVALID_CONTEXT`: also what a call answers that needs a current context and has
+    /// none.
     pub const INVALID_CONTEXT: u32 = CUresult::CUDA_ERROR_INVALID_CONTEXT as u32;
 
     /// The `CUresult`, if a call was made at all.
@@ -54,7 +57,8 @@ mod tests {
 
     #[test]
     fn names_the_call_and_the_code() {
-        let error = check("cuMemAlloc", CUresult::CUDA_ERROR_OUT_OF_MEMORY).expect_err("2 is an error");
+        let error =
+            check("cuMemAlloc", CUresult::CUDA_ERROR_OUT_OF_MEMORY).expect_err("2 is an error");
         assert!(error.is_out_of_memory());
         assert_eq!(error.to_string(), "cuMemAlloc returned 2 (CUDA_ERROR_OUT_OF_MEMORY)");
         assert!(!DriverError::Missing.is_out_of_memory());

@@ -17,7 +17,8 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the handle came from cuEventCreate and is destroyed here alone. A context that is gone took it along.
+        // SAFETY: the handle came from cuEventCreate and is destroyed here alone. A context that is
+        // gone took it along.
         let _ = unsafe { sys::cuEventDestroy_v2(self.raw()) };
     }
 }

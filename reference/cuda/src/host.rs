@@ -28,28 +28,40 @@ impl HostAllocFlags {
 #[expect(clippy::missing_errors_doc, reason = "said once for the block")]
 impl Driver {
     /// `cuMemHostAlloc` in the current context.
-    pub fn mem_host_alloc(self, size_bytes: u64, flags: HostAllocFlags) -> Result<usize, DriverError> {
+    pub fn mem_host_alloc(
+        self,
+        size_bytes: u64,
+        flags: HostAllocFlags,
+    ) -> Result<usize, DriverError> {
         let mut pointer = ptr::null_mut();
         // SAFETY: the out pointer is valid for a write during the call.
-        let result = unsafe { sys::cuMemHostAlloc(&raw mut pointer, host_size(size_bytes), flags.bits()) };
+        let result =
+            unsafe { sys::cuMemHostAlloc(&raw mut pointer, host_size(size_bytes), flags.bits()) };
         check("cuMemHostAlloc", result)?;
         Ok(pointer.expose_provenance())
     }
 
-    /// `cuMemFreeHost`. Needs no current context. Safe, because this crate hands out addresses and no
-    /// references: whoever turns an address into one vouches that it is not freed meanwhile.
+    /// `cuMemFreeHost`. Needs no current context. Safe, because this crate hands out addresses and
+    /// no references: whoever turns an address into one vouches that it is not freed meanwhile.
     pub fn mem_free_host(self, pointer: usize) -> Result<(), DriverError> {
-        // SAFETY: the driver refuses an address that it did not allocate; users of the bytes have made
-        // the promise above.
+        // SAFETY: the driver refuses an address that it did not allocate; users of the bytes have
+        // made the promise above.
         check("cuMemFreeHost", unsafe { sys::cuMemFreeHost(host_pointer(pointer)) })
     }
 
     /// `cuMemHostRegister` of memory that somebody else owns, in the current context. The driver
     /// refuses addresses that are not mapped; it neither reads nor writes the bytes.
-    pub fn mem_host_register(self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<(), DriverError> {
+    pub fn mem_host_register(
+        self,
+        pointer: usize,
+        size_bytes: u64,
+        mapped: bool,
+    ) -> Result<(), DriverError> {
         let flags = if mapped { sys::CU_MEMHOSTREGISTER_DEVICEMAP } else { 0 };
         // SAFETY: pinning changes no byte, and the driver checks the range.
-        let result = unsafe { sys::cuMemHostRegister_v2(host_pointer(pointer), host_size(size_bytes), flags) };
+        let result = unsafe {
+            sys::cuMemHostRegister_v2(host_pointer(pointer), host_size(size_bytes), flags)
+        };
         check("cuMemHostRegister", result)
     }
 
@@ -62,17 +74,23 @@ impl Driver {
     /// `cuMemHostGetDevicePointer`: the device address of mapped host memory.
     pub fn mem_host_get_device_pointer(self, pointer: usize) -> Result<u64, DriverError> {
         let mut device = 0;
-        // SAFETY: the out pointer is valid for a write during the call; the driver checks `pointer`.
-        let result = unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut device, host_pointer(pointer), 0) };
+        // SAFETY: the out pointer is valid for a write during the call; the driver checks
+        // `pointer`.
+        let result =
+            unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut device, host_pointer(pointer), 0) };
         check("cuMemHostGetDevicePointer", result)?;
         Ok(device)
     }
 
-    /// `cuMemHostGetFlags`: whether memory of `cuMemHostAlloc` is write-combined. Registered memory is refused.
+    /// `cuMemHostGetFlags`: whether memory of `cuMemHostAlloc` is write-combined. Registered memory
+    /// is refused.
     pub fn mem_host_is_write_combined(self, pointer: usize) -> Result<bool, DriverError> {
         let mut bits = 0;
-        // SAFETY: the out pointer is valid for a write during the call; the driver checks `pointer`.
-        check("cuMemHostGetFlags", unsafe { sys::cuMemHostGetFlags(&raw mut bits, host_pointer(pointer)) })?;
+        // SAFETY: the out pointer is valid for a write during the call; the driver checks
+        // `pointer`.
+        check("cuMemHostGetFlags", unsafe {
+            sys::cuMemHostGetFlags(&raw mut bits, host_pointer(pointer))
+        })?;
         Ok(bits & sys::CU_MEMHOSTALLOC_WRITECOMBINED != 0)
     }
 }

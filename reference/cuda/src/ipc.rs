@@ -17,12 +17,14 @@ impl Driver {
         Ok(handle.reserved.map(i8::cast_unsigned))
     }
 
-    /// `cuIpcOpenMemHandle` in the current context; yields the base of the other process's allocation.
+    /// `cuIpcOpenMemHandle` in the current context; yields the base of the other process's
+    /// allocation.
     pub fn ipc_open_mem_handle(self, handle: [u8; IPC_HANDLE_BYTES]) -> Result<u64, DriverError> {
         let handle = sys::CUipcMemHandle { reserved: handle.map(u8::cast_signed) };
         let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
         let mut pointer = 0;
-        // SAFETY: the out pointer is valid for a write during the call; the driver checks the handle.
+        // SAFETY: the out pointer is valid for a write during the call; the driver checks the
+        // handle.
         let result = unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut pointer, handle, flags) };
         check("cuIpcOpenMemHandle", result)?;
         Ok(pointer)

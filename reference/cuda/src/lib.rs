@@ -1,9 +1,9 @@
 //! Safe calls to whichever `libcuda` the process loads, through cudarc.
 //!
-//! Everything hangs off [`Driver`], which exists only once the library was found: a machine without a
-//! driver gets an error, not a panic. One method is one driver call of the same name; nothing is
-//! cached or retried here, so that a recorded trace reads like the caller's code. [`Stream`], [`Event`]
-//! and [`Span`] own what they name, so that work in order of streams is safe as well.
+//! Everything hangs off [`Driver`], which exists only once the library was found: a machine without
+//! a driver gets an error, not a panic. One method is one driver call of the same name; nothing is
+//! cached or retried here, so that a recorded trace reads like the caller's code. [`Stream`],
+//! [`Event`] and [`Span`] own what they name, so that work in order of streams is safe as well.
 
 #![expect(unsafe_code, reason = "this crate is the border between safe Rust and the CUDA driver")]
 

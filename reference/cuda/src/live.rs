@@ -16,22 +16,26 @@ impl Live {
     /// Takes the word of who lends the array: that is what the interface rests on.
     ///
     /// # Safety
-    /// Every byte of the array and of its masks is memory that a device can reach, their streams exist, and both stay so as long
-    /// as `keep`; without one, as long as the value made here and what comes from it. No reference to the bytes exists meanwhile.
+    /// Every byte of the array and of its masks is memory that a device can reach, their streams
+    /// exist, and both stay so as long as `keep`; without one, as long as the value made here and
+    /// what comes from it. No reference to the bytes exists meanwhile.
     #[must_use]
     pub unsafe fn vouched(array: ArrayInterface, keep: Option<Keep>) -> Self {
         Self { array, keep }
     }
 
-    /// An array, and what of it has to exist: `None` unless every byte of it and of its masks lies in one of `memory`, and
-    /// every stream is one of `streams`.
+    /// An array, and what of it has to exist: `None` unless every byte of it and of its masks lies
+    /// in one of `memory`, and every stream is one of `streams`.
     #[must_use]
     pub fn within(array: ArrayInterface, memory: Vec<Span>, streams: Vec<Stream>) -> Option<Self> {
         let mut next = Some(&array);
         while let Some(one) = next {
-            let bytes = one.extent().is_none_or(|bytes| memory.iter().any(|span| span.holds(&bytes)));
-            let stream =
-                one.stream().handle().is_none_or(|handle| streams.iter().any(|stream| stream.handle() == handle));
+            let bytes =
+                one.extent().is_none_or(|bytes| memory.iter().any(|span| span.holds(&bytes)));
+            let stream = one
+                .stream()
+                .handle()
+                .is_none_or(|handle| streams.iter().any(|stream| stream.handle() == handle));
             if !(bytes && stream) {
                 return None;
             }
@@ -50,7 +54,8 @@ impl Live {
     pub fn memory(&self) -> Option<Span> {
         let (first, last) = self.array.extent()?.into_inner();
         let size_bytes = (last - first).checked_add(1)?;
-        // SAFETY: who made this vouched for every byte of the array. Those between two elements are never asked for.
+        // SAFETY: who made this vouched for every byte of the array. Those between two elements are
+        // never asked for.
         Some(unsafe { Span::foreign(first, size_bytes, self.keep.clone()) })
     }
 
@@ -58,7 +63,10 @@ impl Live {
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {
         // SAFETY: who made this vouched for the stream.
-        self.array.stream().handle().map(|handle| unsafe { Stream::foreign(handle, self.keep.clone()) })
+        self.array
+            .stream()
+            .handle()
+            .map(|handle| unsafe { Stream::foreign(handle, self.keep.clone()) })
     }
 
     #[must_use]

@@ -17,7 +17,9 @@ impl Driver {
     pub fn mem_alloc(self, size_bytes: u64) -> Result<u64, DriverError> {
         let mut pointer = 0;
         // SAFETY: the out pointer is valid for a write during the call.
-        check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&raw mut pointer, host_size(size_bytes)) })?;
+        check("cuMemAlloc", unsafe {
+            sys::cuMemAlloc_v2(&raw mut pointer, host_size(size_bytes))
+        })?;
         Ok(pointer)
     }
 
@@ -39,7 +41,8 @@ impl Driver {
     /// `cuMemGetAddressRange`: base and size of the driver's allocation around `pointer`.
     pub fn mem_get_address_range(self, pointer: u64) -> Result<(u64, u64), DriverError> {
         let (mut base, mut size) = (0, 0);
-        // SAFETY: both out pointers are valid for a write during the call; the driver checks `pointer`.
+        // SAFETY: both out pointers are valid for a write during the call; the driver checks
+        // `pointer`.
         let result = unsafe { sys::cuMemGetAddressRange_v2(&raw mut base, &raw mut size, pointer) };
         check("cuMemGetAddressRange", result)?;
         Ok((base, size as u64))
@@ -48,10 +51,16 @@ impl Driver {
     /// `cuMemsetD8`.
     ///
     /// # Safety
-    /// `size_bytes` from `pointer` are device memory, or host memory that nobody else uses: the driver
-    /// takes every address in its unified address space.
-    pub unsafe fn memset_d8(self, pointer: u64, value: u8, size_bytes: u64) -> Result<(), DriverError> {
-        // SAFETY: the caller promises that these bytes are the driver's, or host memory that nobody else uses.
+    /// `size_bytes` from `pointer` are device memory, or host memory that nobody else uses: the
+    /// driver takes every address in its unified address space.
+    pub unsafe fn memset_d8(
+        self,
+        pointer: u64,
+        value: u8,
+        size_bytes: u64,
+    ) -> Result<(), DriverError> {
+        // SAFETY: the caller promises that these bytes are the driver's, or host memory that nobody
+        // else uses.
         check("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(pointer, value, host_size(size_bytes)) })
     }
 
@@ -60,7 +69,8 @@ impl Driver {
     /// # Safety
     /// As [`Driver::memset_d8`] for `source.len()` bytes from `pointer`.
     pub unsafe fn memcpy_htod(self, pointer: u64, source: &[u8]) -> Result<(), DriverError> {
-        // SAFETY: the slice is readable for the whole, synchronous call; `pointer` is the caller's promise.
+        // SAFETY: the slice is readable for the whole, synchronous call; `pointer` is the caller's
+        // promise.
         let result = unsafe { sys::cuMemcpyHtoD_v2(pointer, source.as_ptr().cast(), source.len()) };
         check("cuMemcpyHtoD", result)
     }
@@ -68,17 +78,19 @@ impl Driver {
     /// `cuMemcpyDtoH`.
     ///
     /// # Safety
-    /// `target.len()` bytes from `pointer` are device memory, or initialised host memory that nobody
-    /// writes meanwhile.
+    /// `target.len()` bytes from `pointer` are device memory, or initialised host memory that
+    /// nobody writes meanwhile.
     pub unsafe fn memcpy_dtoh(self, target: &mut [u8], pointer: u64) -> Result<(), DriverError> {
-        // SAFETY: the slice is writable for the whole, synchronous call; `pointer` is the caller's promise.
-        let result = unsafe { sys::cuMemcpyDtoH_v2(target.as_mut_ptr().cast(), pointer, target.len()) };
+        // SAFETY: the slice is writable for the whole, synchronous call; `pointer` is the caller's
+        // promise.
+        let result =
+            unsafe { sys::cuMemcpyDtoH_v2(target.as_mut_ptr().cast(), pointer, target.len()) };
         check("cuMemcpyDtoH", result)
     }
 }
 
-/// A size as the driver takes it. What does not fit is more than any machine has, so the largest value
-/// earns the out-of-memory answer that it deserves.
+/// A size as the driver takes it. What does not fit is more than any machine has, so the largest
+/// value earns the out-of-memory answer that it deserves.
 pub(crate) fn host_size(size_bytes: u64) -> usize {
     usize::try_from(size_bytes).unwrap_or(usize::MAX)
 }

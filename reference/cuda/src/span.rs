@@ -9,9 +9,11 @@ use crate::memory::host_size;
 use crate::stream::Keep;
 use crate::{Context, Driver, Stream};
 
-/// A range of memory that a device can reach, and that stays allocated as long as this value or another part of it.
+/// A range of memory that a device can reach, and that stays allocated as long as this value or
+/// another part of it.
 ///
-/// Nothing on the host refers into it by way of this crate, so that work on it is safe whenever it runs.
+/// Nothing on the host refers into it by way of this crate, so that work on it is safe whenever it
+/// runs.
 #[derive(Clone)]
 pub struct Span {
     pointer: u64,
@@ -40,8 +42,9 @@ impl Span {
     /// Memory that somebody else owns.
     ///
     /// # Safety
-    /// `size_bytes` from `pointer` are memory that a device can reach, and stay so as long as `keep`; without one, as long as
-    /// the value made here and its parts. No reference to them exists meanwhile.
+    /// `size_bytes` from `pointer` are memory that a device can reach, and stay so as long as
+    /// `keep`; without one, as long as the value made here and its parts. No reference to them
+    /// exists meanwhile.
     #[must_use]
     pub unsafe fn foreign(pointer: u64, size_bytes: u64, keep: Option<Keep>) -> Self {
         Self { pointer, size_bytes, keep }
@@ -59,7 +62,9 @@ impl Span {
 
     pub(crate) fn holds(&self, addresses: &RangeInclusive<u64>) -> bool {
         let from = addresses.start().checked_sub(self.pointer);
-        from.is_some_and(|from| from < self.size_bytes && addresses.end() - addresses.start() < self.size_bytes - from)
+        from.is_some_and(|from| {
+            from < self.size_bytes && addresses.end() - addresses.start() < self.size_bytes - from
+        })
     }
 
     /// The bytes from one offset to another; `None` if there are not that many.
@@ -80,7 +85,8 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Work on device memory. Errors are whatever the driver answers; two spans that differ in size are an invalid value.
+/// Work on device memory. Errors are whatever the driver answers; two spans that differ in size are
+/// an invalid value.
 #[expect(clippy::missing_errors_doc, reason = "said once for the block")]
 impl Driver {
     /// `cuMemAlloc` in the current context; the memory is freed with the last span of it.
@@ -93,17 +99,31 @@ impl Driver {
 
     /// `cuMemsetD8Async`.
     pub fn memset_d8_async(self, to: &Span, value: u8, stream: &Stream) -> Result<(), DriverError> {
-        // SAFETY: the memory and the stream are alive (Span, Stream); the driver keeps the memory until queued work has run.
-        let result = unsafe { sys::cuMemsetD8Async(to.pointer, value, host_size(to.size_bytes), stream.raw()) };
+        // SAFETY: the memory and the stream are alive (Span, Stream); the driver keeps the memory
+        // until queued work has run.
+        let result = unsafe {
+            sys::cuMemsetD8Async(to.pointer, value, host_size(to.size_bytes), stream.raw())
+        };
         check("cuMemsetD8Async", result)
     }
 
     /// `cuMemcpyDtoDAsync`.
-    pub fn memcpy_dtod_async(self, to: &Span, from: &Span, stream: &Stream) -> Result<(), DriverError> {
+    pub fn memcpy_dtod_async(
+        self,
+        to: &Span,
+        from: &Span,
+        stream: &Stream,
+    ) -> Result<(), DriverError> {
         same_size("cuMemcpyDtoDAsync", to, from.size_bytes)?;
         // SAFETY: as for memset_d8_async; both have that many bytes.
-        let result =
-            unsafe { sys::cuMemcpyDtoDAsync_v2(to.pointer, from.pointer, host_size(to.size_bytes), stream.raw()) };
+        let result = unsafe {
+            sys::cuMemcpyDtoDAsync_v2(
+                to.pointer,
+                from.pointer,
+                host_size(to.size_bytes),
+                stream.raw(),
+            )
+        };
         check("cuMemcpyDtoDAsync", result)
     }
 

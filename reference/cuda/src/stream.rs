@@ -32,8 +32,8 @@ struct Created(u64);
 
 impl Drop for Created {
     fn drop(&mut self) {
-        // SAFETY: the handle came from cuStreamCreate and is destroyed here alone. A context that is gone took the stream along
-        // and is refused; there is nobody to tell.
+        // SAFETY: the handle came from cuStreamCreate and is destroyed here alone. A context that
+        // is gone took the stream along and is refused; there is nobody to tell.
         let _ = unsafe { sys::cuStreamDestroy_v2(stream(self.0)) };
     }
 }
@@ -47,8 +47,8 @@ impl Stream {
     /// The stream that `handle` names, which `keep` keeps alive.
     ///
     /// # Safety
-    /// `handle` is the value of a `CUstream` other than 0 that lives as long as `keep`; without one, as long as the value made
-    /// here and its clones.
+    /// `handle` is the value of a `CUstream` other than 0 that lives as long as `keep`; without
+    /// one, as long as the value made here and its clones.
     #[must_use]
     pub unsafe fn foreign(handle: StreamHandle, keep: Option<Keep>) -> Self {
         Self(match handle {
@@ -89,8 +89,8 @@ impl fmt::Debug for Stream {
 /// Streams. Errors are whatever the driver answers.
 #[expect(clippy::missing_errors_doc, reason = "said once for the block")]
 impl Driver {
-    /// `cuStreamCreate` in the current context, of a stream that does not wait for the legacy default stream. It is destroyed
-    /// with the last clone.
+    /// `cuStreamCreate` in the current context, of a stream that does not wait for the legacy
+    /// default stream. It is destroyed with the last clone.
     pub fn stream_create(self) -> Result<Stream, DriverError> {
         let mut raw = ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;

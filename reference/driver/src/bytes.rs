@@ -1,11 +1,13 @@
-//! The bytes behind an allocation. They exist from the first write on; unwritten bytes read as a pattern, so that nobody mistakes them for data.
+//! The bytes behind an allocation. They exist from the first write on; unwritten bytes read as a
+//! pattern, so that nobody mistakes them for data.
 
 use std::{fs::File, io, os::unix::fs::FileExt, sync::Arc};
 
 /// What uninitialised device memory reads as.
 pub const UNINITIALISED: u8 = 0xdb;
 
-/// A pool is handed out in small blocks: what is written first of a larger piece is mostly not needed.
+/// A pool is handed out in small blocks: what is written first of a larger piece is mostly not
+/// needed.
 const CHUNK_BYTES: usize = 8 << 10;
 
 #[derive(Clone, Debug, Default)]
@@ -24,7 +26,8 @@ pub(crate) struct Chunks {
     chunks: Vec<Option<Box<[u8]>>>,
 }
 
-/// A file that holds a header and then the bytes, each xor the uninitialised pattern: a hole in the file reads as that pattern.
+/// A file that holds a header and then the bytes, each xor the uninitialised pattern: a hole in the
+/// file reads as that pattern.
 #[derive(Debug)]
 pub(crate) struct SharedBytes {
     pub(crate) file: File,
@@ -76,7 +79,8 @@ impl Chunks {
             let (index, start) = (offset / CHUNK_BYTES, offset % CHUNK_BYTES);
             let (now, rest) = from.split_at(from.len().min(CHUNK_BYTES - start));
             let chunk_bytes = CHUNK_BYTES.min(self.size - index * CHUNK_BYTES);
-            let chunk = self.chunks[index].get_or_insert_with(|| vec![UNINITIALISED; chunk_bytes].into_boxed_slice());
+            let chunk = self.chunks[index]
+                .get_or_insert_with(|| vec![UNINITIALISED; chunk_bytes].into_boxed_slice());
             chunk[start..start + now.len()].copy_from_slice(now);
             offset += now.len();
             from = rest;
@@ -97,17 +101,21 @@ impl SharedBytes {
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) {
-        // A short read is a hole at the end of the file, or a file that vanished: uninitialised either way.
+        // A short read is a hole at the end of the file, or a file that vanished: uninitialised
+        // either way.
         into.fill(0);
         let mut done = 0;
-        while let Ok(count @ 1..) = self.file.read_at(&mut into[done..], self.data_offset + offset + done as u64) {
+        while let Ok(count @ 1..) =
+            self.file.read_at(&mut into[done..], self.data_offset + offset + done as u64)
+        {
             done += count;
         }
         into.iter_mut().for_each(|byte| *byte ^= UNINITIALISED);
     }
 
     fn write(&self, offset: u64, from: &[u8]) {
-        // Device memory cannot fail to be written. If the file can (the machine is out of memory) the bytes stay as they were.
+        // Device memory cannot fail to be written. If the file can (the machine is out of memory)
+        // the bytes stay as they were.
         self.try_write(offset, from).ok();
     }
 

@@ -43,7 +43,8 @@ impl Code {
     }
 }
 
-/// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and binary version, cache mode, maximum dynamic shared bytes.
+/// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and
+/// binary version, cache mode, maximum dynamic shared bytes.
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
@@ -72,7 +73,8 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked for.
+    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked
+    /// for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
         if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
@@ -106,7 +108,8 @@ impl Driver {
         }
     }
 
-    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory is kept, all else accepted.
+    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory is kept, all else
+    /// accepted.
     pub fn function_set_attribute(&mut self, handle: u64, attribute: u32, value: i32) -> Result {
         let function = self.function(handle)?;
         if attribute == MAX_DYNAMIC_SHARED_SIZE_BYTES {
@@ -133,7 +136,13 @@ impl Driver {
     }
 
     /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
-    pub fn launch(&mut self, caller: &Caller, function: u64, dimensions: [u32; 6], stream: StreamHandle) -> Result {
+    pub fn launch(
+        &mut self,
+        caller: &Caller,
+        function: u64,
+        dimensions: [u32; 6],
+        stream: StreamHandle,
+    ) -> Result {
         let stream = self.stream(caller, stream)?;
         let name = self.function(function)?.name.clone();
         if dimensions.contains(&0) {

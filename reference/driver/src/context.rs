@@ -67,9 +67,11 @@ pub(crate) struct Context {
     peers: Vec<u64>,
 }
 
-/// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity, persisting L2 size.
+/// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity,
+/// persisting L2 size.
 const LIMITS: [u64; 8] = [1024, 8 << 20, 8 << 20, 2, 2048, 64, 0, 0];
-/// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags, `CU_CTX_SYNC_MEMOPS`.
+/// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
+/// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
 const API_VERSION: u32 = 3020;
 
@@ -138,8 +140,12 @@ impl Driver {
     /// The context, alive and without a sticky error.
     #[inline]
     pub(crate) fn usable(&self, context: u64) -> Result<&Context> {
-        let found =
-            self.contexts.get(context).ok().filter(|context| context.active).ok_or(CudaError::CONTEXT_IS_DESTROYED)?;
+        let found = self
+            .contexts
+            .get(context)
+            .ok()
+            .filter(|context| context.active)
+            .ok_or(CudaError::CONTEXT_IS_DESTROYED)?;
         match self.devices[found.device].sticky {
             None => Ok(found),
             Some(error) => Err(error),
@@ -309,7 +315,11 @@ impl Driver {
     }
 
     /// The context called `handle`, or the current one for 0.
-    pub(crate) fn context_or_current(&mut self, caller: &Caller, handle: u64) -> Result<&mut Context> {
+    pub(crate) fn context_or_current(
+        &mut self,
+        caller: &Caller,
+        handle: u64,
+    ) -> Result<&mut Context> {
         let handle = if handle == 0 { self.current(caller)? } else { handle };
         self.initialized()?;
         self.named(handle)
@@ -392,7 +402,11 @@ impl Driver {
     /// `cuCtxDisablePeerAccess`.
     pub fn disable_peer(&mut self, caller: &Caller, peer: u64) -> Result {
         let context = self.context_or_current(caller, 0)?;
-        let index = context.peers.iter().position(|known| *known == peer).ok_or(CudaError::PEER_ACCESS_NOT_ENABLED)?;
+        let index = context
+            .peers
+            .iter()
+            .position(|known| *known == peer)
+            .ok_or(CudaError::PEER_ACCESS_NOT_ENABLED)?;
         context.peers.remove(index);
         Ok(())
     }

@@ -69,20 +69,35 @@ pub(crate) enum Memory {
 const PIECE_BYTES: u64 = 64 << 10;
 
 impl Driver {
-    /// `cuMemcpy*`: waits for the copy, except from device to device. Between two devices it is work of both, as measured: the legacy streams
-    /// of both are busy with it, and to close or free either end waits for it.
-    pub fn copy(&mut self, caller: &Caller, to: Plane, from: Plane, width: u64, rows: u64) -> Result {
+    /// `cuMemcpy*`: waits for the copy, except from device to device. Between two devices it is
+    /// work of both, as measured: the legacy streams of both are busy with it, and to close or free
+    /// either end waits for it.
+    pub fn copy(
+        &mut self,
+        caller: &Caller,
+        to: Plane,
+        from: Plane,
+        width: u64,
+        rows: u64,
+    ) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
         let far = self.far_ends(stream, [to.address, from.address]);
         let mut earlier = None;
         for end in &far {
             earlier = Some(self.enqueue(*end, Work::Wait, earlier)?);
         }
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, earlier)? else { return Ok(()) };
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, earlier)?
+        else {
+            return Ok(());
+        };
         for end in far {
             self.enqueue(end, Work::Wait, Some(operation))?;
         }
-        if memory == (Memory::Device, Memory::Device) { Ok(()) } else { self.wait(stream, operation) }
+        if memory == (Memory::Device, Memory::Device) {
+            Ok(())
+        } else {
+            self.wait(stream, operation)
+        }
     }
 
     /// `cuMemcpy*Async`: waits only where pageable host memory is written.
@@ -96,11 +111,15 @@ impl Driver {
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, None)? else { return Ok(()) };
+        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, None)?
+        else {
+            return Ok(());
+        };
         if memory.0 == Memory::Pageable { self.wait(stream, operation) } else { Ok(()) }
     }
 
-    /// Fails unless the driver knows the address: for the device side of `cuMemcpyHtoD` and `cuMemcpyDtoH`.
+    /// Fails unless the driver knows the address: for the device side of `cuMemcpyHtoD` and
+    /// `cuMemcpyDtoH`.
     pub fn known(&self, caller: &Caller, address: u64, bytes: u64) -> Result {
         self.current(caller)?;
         if bytes == 0 || self.memory(address, bytes)? != Memory::Pageable {
@@ -129,18 +148,23 @@ impl Driver {
         } else {
             Source::Later(from)
         };
-        let operation = self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), also)?;
+        let operation =
+            self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), also)?;
         Ok(Some((operation, memory)))
     }
 
-    /// Of a copy from device to device the legacy streams of the contexts whose memory lies on other devices than the stream's.
+    /// Of a copy from device to device the legacy streams of the contexts whose memory lies on
+    /// other devices than the stream's.
     fn far_ends(&self, stream: u64, addresses: [u64; 2]) -> Vec<u64> {
         if addresses.iter().any(|address| self.device_of(*address).is_none()) {
             return Vec::new();
         }
-        let near = self.streams.get(stream).ok().and_then(|stream| self.contexts.get(stream.context).ok());
+        let near =
+            self.streams.get(stream).ok().and_then(|stream| self.contexts.get(stream.context).ok());
         let legacy = |address: u64| {
-            let device = self.device_of(address).filter(|device| near.is_some_and(|near| near.device != *device))?;
+            let device = self
+                .device_of(address)
+                .filter(|device| near.is_some_and(|near| near.device != *device))?;
             let space = &self.devices[device].space;
             let owner = space.block(space.find(address)?).context;
             self.contexts.get(owner).ok().map(|context| context.legacy)
@@ -148,7 +172,8 @@ impl Driver {
         addresses.into_iter().filter_map(legacy).collect()
     }
 
-    /// What lies at the range; an error if it is neither wholly inside one allocation nor wholly outside the driver's addresses.
+    /// What lies at the range; an error if it is neither wholly inside one allocation nor wholly
+    /// outside the driver's addresses.
     pub(crate) fn memory(&self, address: u64, bytes: u64) -> Result<Memory> {
         if address == 0 {
             return Err(CudaError::INVALID_VALUE);
@@ -181,7 +206,13 @@ impl Driver {
     }
 
     /// `cuMemsetD*` and `cuMemsetD*Async`. Waits if `blocking` and the target is host memory.
-    pub fn memset(&mut self, caller: &Caller, fill: Fill, stream: StreamHandle, blocking: bool) -> Result {
+    pub fn memset(
+        &mut self,
+        caller: &Caller,
+        fill: Fill,
+        stream: StreamHandle,
+        blocking: bool,
+    ) -> Result {
         let stream = self.stream(caller, stream)?;
         let bytes = fill.count.checked_mul(fill.width).ok_or(CudaError::INVALID_VALUE)?;
         if bytes == 0 {
@@ -199,9 +230,10 @@ impl Driver {
         for row in 0..transfer.rows {
             let to = transfer.to.at(row);
             match &transfer.from {
-                Source::Staged(bytes) => {
-                    self.write(to, &bytes[(row * transfer.width) as usize..][..transfer.width as usize])
-                }
+                Source::Staged(bytes) => self.write(
+                    to,
+                    &bytes[(row * transfer.width) as usize..][..transfer.width as usize],
+                ),
                 Source::Later(from) => self.move_row(to, from.at(row), transfer.width),
             }
         }
@@ -219,7 +251,8 @@ impl Driver {
     pub(crate) fn fill(&mut self, fill: &Fill) {
         let bytes = fill.count * fill.width;
         let element = &fill.value.to_le_bytes()[..fill.width as usize];
-        let piece: Vec<u8> = element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
+        let piece: Vec<u8> =
+            element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
         for start in (0..bytes).step_by(PIECE_BYTES as usize) {
             self.write(fill.address + start, &piece[..(bytes - start).min(PIECE_BYTES) as usize]);
         }

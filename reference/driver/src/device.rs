@@ -21,7 +21,8 @@ pub(crate) struct Device {
     pub(crate) sticky: Option<CudaError>,
 }
 
-/// `CUdevice_attribute` and its value; all others are 0. Limits are those of compute capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities").
+/// `CUdevice_attribute` and its value; all others are 0. Limits are those of compute capability 9.0
+/// (CUDA C++ Programming Guide, "Compute Capabilities").
 const ATTRIBUTES: &[(u32, i32)] = &[
     (1, 1024),       // MAX_THREADS_PER_BLOCK
     (2, 1024),       // MAX_BLOCK_DIM_X
@@ -92,13 +93,22 @@ impl Driver {
         let primary = self.contexts.insert(Context::new(ordinal, true, id));
         let default_pool = self.new_pool(ordinal, true);
         let space = Space::new(base, bytes, self.settings.memory_bytes);
-        self.devices.push(Device { space, primary, default_pool, current_pool: default_pool, sticky: None });
+        self.devices.push(Device {
+            space,
+            primary,
+            default_pool,
+            current_pool: default_pool,
+            sticky: None,
+        });
     }
 
     /// The index of a device by ordinal.
     pub(crate) fn device(&self, ordinal: i32) -> Result<usize> {
         self.initialized()?;
-        usize::try_from(ordinal).ok().filter(|index| *index < self.devices.len()).ok_or(CudaError::INVALID_DEVICE)
+        usize::try_from(ordinal)
+            .ok()
+            .filter(|index| *index < self.devices.len())
+            .ok_or(CudaError::INVALID_DEVICE)
     }
 
     /// The device whose addresses include `address`, whether anything lies there or not.
@@ -131,7 +141,10 @@ impl Driver {
         match attribute {
             0 | ATTRIBUTE_END.. => Err(CudaError::INVALID_VALUE),
             PCI_BUS_ID => Ok(FIRST_BUS + index as i32),
-            _ => Ok(ATTRIBUTES.iter().find(|(known, _)| *known == attribute).map_or(0, |(_, value)| *value)),
+            _ => Ok(ATTRIBUTES
+                .iter()
+                .find(|(known, _)| *known == attribute)
+                .map_or(0, |(_, value)| *value)),
         }
     }
 

@@ -155,7 +155,8 @@ impl CudaError {
         self.row().2.first().copied().unwrap_or(self.name())
     }
 
-    /// Whether it leaves the process's use of the device unusable (CUDA Driver API, `CUresult`: "the process must be terminated").
+    /// Whether it leaves the process's use of the device unusable (CUDA Driver API, `CUresult`:
+    /// "the process must be terminated").
     pub const fn is_sticky(self) -> bool {
         matches!(self.0, 700 | 702 | 710 | 714..=719)
     }

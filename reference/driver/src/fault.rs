@@ -7,7 +7,8 @@ use crate::error::CudaError;
 
 /// Rules that make calls fail, written as a comma-separated list:
 ///
-/// - `cuMemAlloc_v2@3=2`: the third call answers 2; `@3+`: the third and all later ones; `@3x2`: the third and the fourth.
+/// - `cuMemAlloc_v2@3=2`: the third call answers 2; `@3+`: the third and all later ones; `@3x2`:
+///   the third and the fourth.
 /// - `kernel:NAME=700`: the kernel of that name fails when it runs, as a faulting kernel does.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan {
@@ -27,7 +28,9 @@ struct CallRule {
 
 #[derive(Debug, Error, PartialEq)]
 pub enum BadFault {
-    #[error("`{0}`: expected FUNCTION@N=RESULT, FUNCTION@N+=RESULT, FUNCTION@NxCOUNT=RESULT or kernel:NAME=RESULT")]
+    #[error(
+        "`{0}`: expected FUNCTION@N=RESULT, FUNCTION@N+=RESULT, FUNCTION@NxCOUNT=RESULT or kernel:NAME=RESULT"
+    )]
     Shape(String),
     #[error("`{rule}`: the software driver has no `{function}`{}", suggestion(function))]
     Function { rule: String, function: String },
@@ -36,8 +39,9 @@ pub enum BadFault {
 }
 
 fn suggestion(name: &str) -> String {
-    let newest =
-        Function::all().filter(|function| function.base_name() == name).max_by_key(|function| function.introduced());
+    let newest = Function::all()
+        .filter(|function| function.base_name() == name)
+        .max_by_key(|function| function.introduced());
     newest.map_or(String::new(), |function| format!("; did you mean `{function}`?"))
 }
 
@@ -63,9 +67,10 @@ impl FaultPlan {
             return Ok(());
         }
         let (name, when) = what.split_once('@').ok_or_else(shape)?;
-        let function = Function::by_name(name)
-            .filter(|function| function.implemented())
-            .ok_or_else(|| BadFault::Function { rule: rule.to_owned(), function: name.to_owned() })?;
+        let function =
+            Function::by_name(name).filter(|function| function.implemented()).ok_or_else(|| {
+                BadFault::Function { rule: rule.to_owned(), function: name.to_owned() }
+            })?;
         let (nth, count) = match (when.strip_suffix('+'), when.split_once('x')) {
             (Some(nth), _) => (nth, Some(0)),
             (None, Some((nth, count))) => (nth, count.parse().ok().filter(|count| *count > 0)),
@@ -76,7 +81,8 @@ impl FaultPlan {
         Ok(())
     }
 
-    /// Makes `count` calls of `function` (0: all) fail, starting with the `nth` from now (1: the next).
+    /// Makes `count` calls of `function` (0: all) fail, starting with the `nth` from now (1: the
+    /// next).
     pub fn add(&mut self, function: Function, nth: u64, count: u64, result: CudaError) {
         let count = if count == 0 { u64::MAX } else { count };
         self.calls.push(CallRule { function, before: nth.saturating_sub(1), count, result });
@@ -134,7 +140,10 @@ mod tests {
     #[case("cuMemFree_v2@1+=1", [0, 0, 0, 0, 0])]
     fn rules_count_calls(#[case] text: &str, #[case] expected: [i32; 5]) {
         let mut plan = FaultPlan::parse(text).expect("well formed");
-        assert_eq!(expected.map(|_| plan.on_call(Function::cuMemAlloc_v2).map_or(0, CudaError::code)), expected);
+        assert_eq!(
+            expected.map(|_| plan.on_call(Function::cuMemAlloc_v2).map_or(0, CudaError::code)),
+            expected
+        );
     }
 
     #[test]

@@ -46,7 +46,8 @@ const PORTABLE: u32 = 1;
 const DEVICEMAP: u32 = 2;
 
 impl Driver {
-    /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory; 0 for no bytes, which is no error.
+    /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory; 0 for no bytes, which
+    /// is no error.
     pub fn host_alloc(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
         let context = self.current(caller)?;
         if flags & !ALLOC_FLAGS != 0 {
@@ -55,7 +56,8 @@ impl Driver {
         if bytes == 0 {
             return Ok(0);
         }
-        // Under unified addressing every page-locked allocation is mapped and portable, and says the first alone.
+        // Under unified addressing every page-locked allocation is mapped and portable, and says
+        // the first alone.
         self.insert_host(bytes, context, HostKind::Allocated, flags & !PORTABLE | DEVICEMAP)
     }
 
@@ -85,7 +87,8 @@ impl Driver {
         if address == 0 {
             return Ok(());
         }
-        let block = self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
+        let block =
+            self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
         let drained = self.drain_device_of(context);
         self.remove_host(address);
@@ -101,9 +104,19 @@ impl Driver {
     }
 
     /// `cuMemHostRegister`.
-    pub fn host_register(&mut self, caller: &Caller, address: u64, bytes: u64, flags: u32) -> Result {
+    pub fn host_register(
+        &mut self,
+        caller: &Caller,
+        address: u64,
+        bytes: u64,
+        flags: u32,
+    ) -> Result {
         let context = self.current(caller)?;
-        if address == 0 || bytes == 0 || flags & !REGISTER_FLAGS != 0 || address.checked_add(bytes).is_none() {
+        if address == 0
+            || bytes == 0
+            || flags & !REGISTER_FLAGS != 0
+            || address.checked_add(bytes).is_none()
+        {
             return Err(CudaError::INVALID_VALUE);
         }
         let before = self.host_blocks.range(..address + bytes).next_back();
@@ -111,7 +124,13 @@ impl Driver {
             return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
         }
         let buffer_id = self.next_buffer_id();
-        let block = HostBlock { size: bytes, context, buffer_id, kind: HostKind::Registered, flags: flags | DEVICEMAP };
+        let block = HostBlock {
+            size: bytes,
+            context,
+            buffer_id,
+            kind: HostKind::Registered,
+            flags: flags | DEVICEMAP,
+        };
         self.host_blocks.insert(address, block);
         Ok(())
     }
@@ -119,7 +138,8 @@ impl Driver {
     /// `cuMemHostUnregister`. Waits for all work of the device first.
     pub fn host_unregister(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
-        let block = self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Registered);
+        let block =
+            self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Registered);
         let context = block.ok_or(CudaError::HOST_MEMORY_NOT_REGISTERED)?.context;
         let drained = self.drain_device_of(context);
         self.remove_host(address);

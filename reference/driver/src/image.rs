@@ -1,7 +1,8 @@
 //! What a code image says about its kernels: their names, and where their parameters lie.
 //!
-//! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else. Images are the program's: whatever they
-//! hold, reading them ends, takes memory in proportion to their size, and at worst finds no kernels.
+//! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else.
+//! Images are the program's: whatever they hold, reading them ends, takes memory in proportion to
+//! their size, and at worst finds no kernels.
 
 mod cubin;
 mod ptx;
@@ -22,7 +23,8 @@ pub type Layout = Option<Arc<[Parameter]>>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernels(BTreeMap<String, Layout>);
 
-/// CUDA lets a kernel have 32764 bytes of parameters; no image can make us believe in more than this.
+/// CUDA lets a kernel have 32764 bytes of parameters; no image can make us believe in more than
+/// this.
 const MOST_PARAMETER_BYTES: u64 = 1 << 16;
 
 impl Kernels {
@@ -31,7 +33,8 @@ impl Kernels {
         Self(ptx::kernels(text))
     }
 
-    /// Those of a cubin, of which `read` fills a buffer from an offset on, or says that it cannot. `None` if it is none.
+    /// Those of a cubin, of which `read` fills a buffer from an offset on, or says that it cannot.
+    /// `None` if it is none.
     pub fn of_cubin(read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<Self> {
         cubin::kernels(read).map(Self)
     }

@@ -1,5 +1,6 @@
-//! Memory shared between processes. An exported allocation's bytes move into an anonymous file of the exporter; the handle names process,
-//! descriptor and a nonce. Importers open it through `/proc`, so handles die with the allocation or with its process, as real ones do.
+//! Memory shared between processes. An exported allocation's bytes move into an anonymous file of
+//! the exporter; the handle names process, descriptor and a nonce. Importers open it through
+//! `/proc`, so handles die with the allocation or with its process, as real ones do.
 
 use std::{
     fs::{File, OpenOptions},
@@ -51,8 +52,10 @@ impl Export {
     }
 
     fn decode(handle: &IpcHandle) -> Option<Self> {
-        let word = |offset: usize| u64::from_le_bytes(std::array::from_fn(|index| handle[offset + index]));
-        let half = |offset: usize| u32::from_le_bytes(std::array::from_fn(|index| handle[offset + index]));
+        let word =
+            |offset: usize| u64::from_le_bytes(std::array::from_fn(|index| handle[offset + index]));
+        let half =
+            |offset: usize| u32::from_le_bytes(std::array::from_fn(|index| handle[offset + index]));
         (handle[..8] == MAGIC).then(|| Self {
             nonce: word(8),
             process: half(16),
@@ -79,16 +82,24 @@ impl Driver {
             shared.file.read_exact_at(&mut handle, 0).map_err(|_| CudaError::OPERATING_SYSTEM)?;
             return Ok(handle);
         }
-        let (shared, handle) = share(&block.bytes, block.size, device as u32).ok_or(CudaError::OUT_OF_MEMORY)?;
+        let (shared, handle) =
+            share(&block.bytes, block.size, device as u32).ok_or(CudaError::OUT_OF_MEMORY)?;
         block.bytes = Bytes::Shared(Arc::new(shared));
         Ok(handle)
     }
 
-    /// `cuIpcOpenMemHandle`. Opening twice gives the same address; each opening must be closed. Memory of another device takes peer
-    /// access, which the one flag enables.
-    pub fn ipc_open(&mut self, caller: &Caller, handle: &IpcHandle, flags: u32) -> Result<DevicePtr> {
+    /// `cuIpcOpenMemHandle`. Opening twice gives the same address; each opening must be closed.
+    /// Memory of another device takes peer access, which the one flag enables.
+    pub fn ipc_open(
+        &mut self,
+        caller: &Caller,
+        handle: &IpcHandle,
+        flags: u32,
+    ) -> Result<DevicePtr> {
         let context = self.current(caller)?;
-        let export = Export::decode(handle).filter(|_| flags == LAZY_PEER_ACCESS).ok_or(CudaError::INVALID_VALUE)?;
+        let export = Export::decode(handle)
+            .filter(|_| flags == LAZY_PEER_ACCESS)
+            .ok_or(CudaError::INVALID_VALUE)?;
         if export.process == std::process::id() {
             return Err(CudaError::INVALID_CONTEXT);
         }
@@ -105,7 +116,8 @@ impl Driver {
             .allocate(export.size, context, Owner::Imported { opens: 1 }, export.nonce)
             .ok_or(CudaError::OUT_OF_MEMORY)?;
         if let Some(id) = space.find(address) {
-            space.block_mut(id).bytes = Bytes::Shared(Arc::new(SharedBytes { file, data_offset: DATA_OFFSET }));
+            space.block_mut(id).bytes =
+                Bytes::Shared(Arc::new(SharedBytes { file, data_offset: DATA_OFFSET }));
         }
         Ok(DevicePtr(address))
     }
@@ -114,7 +126,8 @@ impl Driver {
         let space = &mut self.devices[device].space;
         let ids = space.ids();
         let id = ids.into_iter().find(|id| {
-            matches!(space.block(*id).owner, Owner::Imported { .. }) && space.block(*id).buffer_id == nonce
+            matches!(space.block(*id).owner, Owner::Imported { .. })
+                && space.block(*id).buffer_id == nonce
         })?;
         let block = space.block_mut(id);
         if let Owner::Imported { opens } = &mut block.owner {
@@ -128,9 +141,13 @@ impl Driver {
         self.current(caller)?;
         let device = self.device_of(address.0).ok_or(CudaError::INVALID_VALUE)?;
         let space = &mut self.devices[device].space;
-        let id =
-            space.find(address.0).filter(|id| space.block(*id).base == address.0).ok_or(CudaError::INVALID_VALUE)?;
-        let Owner::Imported { opens } = &mut space.block_mut(id).owner else { return Err(CudaError::INVALID_VALUE) };
+        let id = space
+            .find(address.0)
+            .filter(|id| space.block(*id).base == address.0)
+            .ok_or(CudaError::INVALID_VALUE)?;
+        let Owner::Imported { opens } = &mut space.block_mut(id).owner else {
+            return Err(CudaError::INVALID_VALUE);
+        };
         *opens -= 1;
         if *opens == 0 {
             self.drain_device(device)?;
@@ -141,11 +158,18 @@ impl Driver {
 }
 
 fn share(bytes: &Bytes, size: u64, device: u32) -> Option<(SharedBytes, IpcHandle)> {
-    let descriptor = rustix::fs::memfd_create("allocert-ipc", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
+    let descriptor =
+        rustix::fs::memfd_create("allocert-ipc", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let file = File::from(descriptor);
     file.set_len(DATA_OFFSET + size).ok()?;
-    let handle =
-        Export { nonce: nonce(), process: std::process::id(), descriptor: file.as_raw_fd(), size, device }.encode();
+    let handle = Export {
+        nonce: nonce(),
+        process: std::process::id(),
+        descriptor: file.as_raw_fd(),
+        size,
+        device,
+    }
+    .encode();
     file.write_all_at(&handle, 0).ok()?;
     let shared = SharedBytes { file, data_offset: DATA_OFFSET };
     shared.adopt(bytes).ok()?;
@@ -164,6 +188,7 @@ fn open_export(export: &Export, handle: &IpcHandle) -> Option<File> {
 /// Differs between all exports of all processes of a machine, for all practical purposes.
 fn nonce() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let now =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     now ^ u64::from(std::process::id()) << 40 ^ COUNT.fetch_add(1, Ordering::Relaxed) << 20
 }

@@ -1,7 +1,9 @@
-//! A CUDA driver in software: deterministic, with streams that run as late as the ordering rules allow.
+//! A CUDA driver in software: deterministic, with streams that run as late as the ordering rules
+//! allow.
 //!
-//! It knows the CUDA Driver API's objects and rules and judges nobody. It does no I/O but for the files through which processes share
-//! exported memory; host memory is reached through [`HostSpace`].
+//! It knows the CUDA Driver API's objects and rules and judges nobody. It does no I/O but for the
+//! files through which processes share exported memory; host memory is reached through
+//! [`HostSpace`].
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -46,8 +48,8 @@ pub use pool::PoolAttribute;
 pub use settings::{BadSetting, Settings};
 
 use crate::{
-    code::Code, context::Context, device::Device, event::Event, host::HostBlock, pool::Pool, queue::Queue,
-    registry::Registry, stream::Stream,
+    code::Code, context::Context, device::Device, event::Event, host::HostBlock, pool::Pool,
+    queue::Queue, registry::Registry, stream::Stream,
 };
 
 /// Who calls, and how.
@@ -68,7 +70,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Address space for a device with that much memory: room for fragmentation and for memory imported from other processes.
+    /// Address space for a device with that much memory: room for fragmentation and for memory
+    /// imported from other processes.
     pub fn bytes_for(memory_bytes: u64) -> u64 {
         (memory_bytes * 4).max(64 << 30).next_power_of_two()
     }
@@ -96,13 +99,22 @@ pub struct Driver {
 
 impl std::fmt::Debug for Driver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Driver").field("settings", &self.settings).field("window", &self.window).finish_non_exhaustive()
+        f.debug_struct("Driver")
+            .field("settings", &self.settings)
+            .field("window", &self.window)
+            .finish_non_exhaustive()
     }
 }
 
 impl Driver {
-    /// `incarnation` must differ between drivers of one process: threads forget contexts of another one.
-    pub fn new(settings: Settings, window: Window, host: Box<dyn HostSpace>, incarnation: u64) -> Self {
+    /// `incarnation` must differ between drivers of one process: threads forget contexts of another
+    /// one.
+    pub fn new(
+        settings: Settings,
+        window: Window,
+        host: Box<dyn HostSpace>,
+        incarnation: u64,
+    ) -> Self {
         let mut driver = Self {
             window,
             host,
@@ -153,7 +165,8 @@ impl Driver {
 
     /// A fault plan's answer to a call: sticky errors also break the device of the current context.
     pub fn inject(&mut self, caller: &Caller, error: CudaError) {
-        if let (true, Ok(context)) = (error.is_sticky(), self.contexts.get(caller.thread.current())) {
+        if let (true, Ok(context)) = (error.is_sticky(), self.contexts.get(caller.thread.current()))
+        {
             self.devices[context.device].sticky = Some(error);
         }
     }

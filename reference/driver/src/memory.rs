@@ -63,7 +63,10 @@ impl Driver {
     }
 
     fn free_managed(&mut self, address: u64) -> Result {
-        let block = self.host_blocks.get(&address).filter(|block| block.kind == crate::host::HostKind::Managed);
+        let block = self
+            .host_blocks
+            .get(&address)
+            .filter(|block| block.kind == crate::host::HostKind::Managed);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
         self.drain_device_of(context)?;
         self.remove_host(address);
@@ -113,7 +116,9 @@ impl Driver {
         if let Some(block) = self.find_device(address.0) {
             return Ok((DevicePtr(block.base), block.size));
         }
-        self.find_host(address.0).map(|(start, block)| (DevicePtr(start), block.size)).ok_or(CudaError::NOT_FOUND)
+        self.find_host(address.0)
+            .map(|(start, block)| (DevicePtr(start), block.size))
+            .ok_or(CudaError::NOT_FOUND)
     }
 
     /// The live device allocation around `address`.

@@ -1,5 +1,6 @@
-//! How many blocks of a kernel a multiprocessor holds at once. CUDA Driver API reference, "Occupancy"; the limits are the device's attributes.
-//! A kernel is taken to have no static shared memory and as many registers as `cuFuncGetAttribute` says.
+//! How many blocks of a kernel a multiprocessor holds at once. CUDA Driver API reference,
+//! "Occupancy"; the limits are the device's attributes. A kernel is taken to have no static shared
+//! memory and as many registers as `cuFuncGetAttribute` says.
 
 use crate::{
     Driver,
@@ -20,7 +21,12 @@ const NUM_REGS: u32 = 4;
 
 impl Driver {
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`; 0 for blocks that do not fit at all.
-    pub fn active_blocks(&mut self, function: u64, block_threads: i32, shared_bytes: u64) -> Result<i32> {
+    pub fn active_blocks(
+        &mut self,
+        function: u64,
+        block_threads: i32,
+        shared_bytes: u64,
+    ) -> Result<i32> {
         let registers = u64::try_from(self.function_attribute(function, NUM_REGS)?).unwrap_or(0);
         let threads = u64::try_from(block_threads).ok().filter(|threads| *threads > 0);
         let threads = threads.ok_or(CudaError::INVALID_VALUE)?;
@@ -32,24 +38,32 @@ impl Driver {
         let threads = threads.next_multiple_of(self.limit(WARP_SIZE)?);
         let shared_bytes = shared_bytes + self.limit(RESERVED_SHARED_MEMORY_PER_BLOCK)?;
         let by_threads = self.limit(MAX_THREADS_PER_MULTIPROCESSOR)? / threads;
-        let by_registers = self.limit(MAX_REGISTERS_PER_MULTIPROCESSOR)? / (registers * threads).max(1);
+        let by_registers =
+            self.limit(MAX_REGISTERS_PER_MULTIPROCESSOR)? / (registers * threads).max(1);
         let by_shared = self.limit(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)? / shared_bytes;
-        let blocks = by_threads.min(by_registers).min(by_shared).min(self.limit(MAX_BLOCKS_PER_MULTIPROCESSOR)?);
+        let blocks = by_threads
+            .min(by_registers)
+            .min(by_shared)
+            .min(self.limit(MAX_BLOCKS_PER_MULTIPROCESSOR)?);
         Ok(blocks as i32)
     }
 
-    /// `cuOccupancyMaxPotentialBlockSize`: the fewest blocks that fill the device, and the largest block of at most `most_threads` (0: any)
-    /// that does. `shared_bytes` tells how much dynamic shared memory a block of so many threads takes.
+    /// `cuOccupancyMaxPotentialBlockSize`: the fewest blocks that fill the device, and the largest
+    /// block of at most `most_threads` (0: any) that does. `shared_bytes` tells how much dynamic
+    /// shared memory a block of so many threads takes.
     pub fn potential_block(
         &mut self,
         function: u64,
         shared_bytes: &mut dyn FnMut(i32) -> u64,
         most_threads: i32,
     ) -> Result<(i32, i32)> {
-        let (warp, largest) = (self.limit(WARP_SIZE)? as i32, self.limit(MAX_THREADS_PER_BLOCK)? as i32);
+        let (warp, largest) =
+            (self.limit(WARP_SIZE)? as i32, self.limit(MAX_THREADS_PER_BLOCK)? as i32);
         let largest = if most_threads > 0 { largest.min(most_threads) } else { largest };
         let mut best = (0, 0, 0);
-        for threads in (1..=largest).rev().filter(|threads| threads % warp == 0 || *threads == largest) {
+        for threads in
+            (1..=largest).rev().filter(|threads| threads % warp == 0 || *threads == largest)
+        {
             let blocks = self.active_blocks(function, threads, shared_bytes(threads))?;
             if blocks * threads > best.0 {
                 best = (blocks * threads, blocks, threads);

@@ -80,7 +80,10 @@ mod tests {
     #[test]
     fn neighbours_merge() {
         let mut runs = PageRuns::new(8);
-        assert_eq!([runs.take(2), runs.take(2), runs.take(4), runs.take(1)], [Some(0), Some(2), Some(4), None]);
+        assert_eq!(
+            [runs.take(2), runs.take(2), runs.take(4), runs.take(1)],
+            [Some(0), Some(2), Some(4), None]
+        );
         runs.give(0, 2);
         runs.give(4, 4);
         runs.give(2, 2);

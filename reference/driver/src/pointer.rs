@@ -36,7 +36,12 @@ const ACCESS_READWRITE: u32 = 3;
 
 impl Driver {
     /// `cuPointerGetAttribute`.
-    pub fn pointer_attribute(&self, caller: &Caller, attribute: u32, address: u64) -> Result<AttributeValue> {
+    pub fn pointer_attribute(
+        &self,
+        caller: &Caller,
+        attribute: u32,
+        address: u64,
+    ) -> Result<AttributeValue> {
         use AttributeValue::{Narrow, Wide};
         self.initialized()?;
         let facts = self.facts(address).ok_or(CudaError::INVALID_VALUE)?;

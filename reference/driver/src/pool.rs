@@ -75,8 +75,9 @@ impl Pool {
     }
 
     fn trim(&mut self, keep: u64) {
-        self.reserved =
-            self.reserved.min(keep.max(self.used).checked_next_multiple_of(RESERVE_BYTES).unwrap_or(u64::MAX));
+        self.reserved = self
+            .reserved
+            .min(keep.max(self.used).checked_next_multiple_of(RESERVE_BYTES).unwrap_or(u64::MAX));
     }
 }
 
@@ -103,7 +104,8 @@ impl Driver {
         self.pools.get_mut(handle).map_err(|_| CudaError::INVALID_VALUE)
     }
 
-    /// `cuMemAllocAsync`, and `cuMemAllocFromPoolAsync` if `pool` is given. Zero bytes give a null pointer.
+    /// `cuMemAllocAsync`, and `cuMemAllocFromPoolAsync` if `pool` is given. Zero bytes give a null
+    /// pointer.
     pub fn alloc_async(
         &mut self,
         caller: &Caller,
@@ -119,13 +121,15 @@ impl Driver {
         let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
         let handle = pool.unwrap_or(self.devices[device].current_pool);
         let device = self.pool(handle)?.device;
-        let freed =
-            self.take_waiting(handle, stream, bytes).and_then(|address| self.devices[device].space.find(address));
+        let freed = self
+            .take_waiting(handle, stream, bytes)
+            .and_then(|address| self.devices[device].space.find(address));
         if let Some(id) = freed {
             self.release(device, id);
         }
         let buffer_id = self.next_buffer_id();
-        let address = self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id);
+        let address =
+            self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id);
         let address = address.or_else(|| {
             // A full device waits for pending frees before it gives up.
             self.drain_device(device).ok()?;
@@ -139,21 +143,30 @@ impl Driver {
     /// Memory of that size freed earlier in the same stream may be used again at once.
     fn take_waiting(&mut self, pool: u64, stream: u64, bytes: u64) -> Option<u64> {
         let waiting = &mut self.pools.get_mut(pool).ok()?.waiting;
-        let same = |freed: &Waiting| freed.stream == stream && freed.granules == bytes.div_ceil(GRANULE_BYTES);
+        let same = |freed: &Waiting| {
+            freed.stream == stream && freed.granules == bytes.div_ceil(GRANULE_BYTES)
+        };
         let index = waiting.iter().rposition(same)?;
         Some(waiting.remove(index).address)
     }
 
     /// `cuMemFreeAsync`; takes memory from `cuMemAlloc` too.
-    pub fn free_async(&mut self, caller: &Caller, address: DevicePtr, stream: StreamHandle) -> Result {
+    pub fn free_async(
+        &mut self,
+        caller: &Caller,
+        address: DevicePtr,
+        stream: StreamHandle,
+    ) -> Result {
         let stream = self.stream(caller, stream)?;
         if address == DevicePtr::NULL {
             return Ok(());
         }
         let block = self.find_device(address.0).filter(|block| block.base == address.0);
-        let block =
-            block.filter(|block| !matches!(block.owner, Owner::Imported { .. })).ok_or(CudaError::INVALID_VALUE)?;
-        let (owner, buffer_id, granules) = (block.owner, block.buffer_id, block.size.div_ceil(GRANULE_BYTES));
+        let block = block
+            .filter(|block| !matches!(block.owner, Owner::Imported { .. }))
+            .ok_or(CudaError::INVALID_VALUE)?;
+        let (owner, buffer_id, granules) =
+            (block.owner, block.buffer_id, block.size.div_ceil(GRANULE_BYTES));
         self.enqueue(stream, Work::Free { address: address.0, buffer_id }, None)?;
         if let Some(device) = self.device_of(address.0)
             && let Some(id) = self.devices[device].space.find(address.0)
@@ -231,7 +244,12 @@ impl Driver {
     }
 
     /// `cuMemPoolSetAttribute`. High-water marks take 0 only.
-    pub fn pool_set_attribute(&mut self, handle: u64, attribute: PoolAttribute, value: u64) -> Result {
+    pub fn pool_set_attribute(
+        &mut self,
+        handle: u64,
+        attribute: PoolAttribute,
+        value: u64,
+    ) -> Result {
         let pool = self.pool(handle)?;
         match (attribute, value) {
             (PoolAttribute::Policy(index), 0 | 1) => pool.policies[index] = value,
@@ -243,7 +261,8 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemPoolGetAccess`, `cuMemPoolSetAccess`: whether pool and device exist. Every device may read and write every pool.
+    /// `cuMemPoolGetAccess`, `cuMemPoolSetAccess`: whether pool and device exist. Every device may
+    /// read and write every pool.
     pub fn pool_access(&mut self, handle: u64, device: i32) -> Result {
         self.device(device)?;
         self.pool(handle).map(|_| ())

@@ -1,6 +1,8 @@
-//! Work that streams hold back. It runs when something forces it, together with everything that must come before it, and not earlier.
+//! Work that streams hold back. It runs when something forces it, together with everything that
+//! must come before it, and not earlier.
 //!
-//! An operation depends only on operations queued before it, so their numbers are an order in which any set of them may run.
+//! An operation depends only on operations queued before it, so their numbers are an order in which
+//! any set of them may run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +58,8 @@ pub(crate) enum Work {
     },
 }
 
-/// A stream may hold so many operations; queueing one more runs the oldest, as a full hardware queue does.
+/// A stream may hold so many operations; queueing one more runs the oldest, as a full hardware
+/// queue does.
 const STREAM_DEPTH: usize = 1024;
 
 /// The query that finds pending work finished. Work that is only ever polled must end some time.
@@ -99,7 +102,8 @@ impl Driver {
         let id = self.queue.last;
         let context = found.context;
         found.pending.push_back(id);
-        let full = (found.pending.len() > STREAM_DEPTH).then(|| found.pending.front().copied()).flatten();
+        let full =
+            (found.pending.len() > STREAM_DEPTH).then(|| found.pending.front().copied()).flatten();
         self.queue.pending.insert(id, Operation { stream, context, after, work, polls: 0 });
         if let Some(oldest) = full {
             self.force([oldest]);
@@ -116,7 +120,8 @@ impl Driver {
 
     /// One query of the operations: whether they are done. Enough queries finish them.
     pub(crate) fn poll(&mut self, operations: &[u64]) -> Result {
-        let pending: Vec<_> = operations.iter().copied().filter(|id| self.queue.is_pending(*id)).collect();
+        let pending: Vec<_> =
+            operations.iter().copied().filter(|id| self.queue.is_pending(*id)).collect();
         let mut due = pending.is_empty();
         for id in &pending {
             if let Some(operation) = self.queue.pending.get_mut(id) {
@@ -145,7 +150,8 @@ impl Driver {
 
     /// Runs all work of the context's device.
     pub(crate) fn drain_device_of(&mut self, context: u64) -> Result {
-        let device = self.contexts.get(context).map_err(|_| CudaError::CONTEXT_IS_DESTROYED)?.device;
+        let device =
+            self.contexts.get(context).map_err(|_| CudaError::CONTEXT_IS_DESTROYED)?.device;
         self.drain_device(device)
     }
 
@@ -158,7 +164,8 @@ impl Driver {
     }
 
     fn drain_pending(&mut self, device: usize) {
-        let on_device = |context| self.contexts.get(context).is_ok_and(|context| context.device == device);
+        let on_device =
+            |context| self.contexts.get(context).is_ok_and(|context| context.device == device);
         let all: Vec<_> = self
             .queue
             .pending
@@ -180,7 +187,9 @@ impl Driver {
             stream.pending.retain(|pending| *pending != id);
         }
         self.queue.clock_ns += OPERATION_NS;
-        let Ok(device) = self.contexts.get(operation.context).map(|context| context.device) else { return };
+        let Ok(device) = self.contexts.get(operation.context).map(|context| context.device) else {
+            return;
+        };
         if self.devices[device].sticky.is_none() {
             self.perform(id, device, operation.work);
         }

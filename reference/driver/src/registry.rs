@@ -1,4 +1,5 @@
-//! Objects behind opaque handles. A handle is never given out twice, so a stale one is told from a bogus one.
+//! Objects behind opaque handles. A handle is never given out twice, so a stale one is told from a
+//! bogus one.
 
 /// Objects of one kind, e.g. all streams.
 #[derive(Debug)]
@@ -35,7 +36,10 @@ impl<T> Registry<T> {
 
     pub(crate) fn insert(&mut self, value: T) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { handle: self.tag << TAG_SHIFT | (self.slots.len() as u64 + 1), value: None });
+            self.slots.push(Slot {
+                handle: self.tag << TAG_SHIFT | (self.slots.len() as u64 + 1),
+                value: None,
+            });
             (self.slots.len() - 1) as u32
         });
         let slot = &mut self.slots[index as usize];
@@ -80,7 +84,9 @@ impl<T> Registry<T> {
     #[cold]
     fn missing(&self, handle: u64, slot: Option<&Slot<T>>) -> Missing {
         match slot {
-            Some(slot) if handle >> TAG_SHIFT == self.tag && handle < slot.handle => Missing::Destroyed,
+            Some(slot) if handle >> TAG_SHIFT == self.tag && handle < slot.handle => {
+                Missing::Destroyed
+            }
             _ => Missing::Unknown,
         }
     }

@@ -35,7 +35,9 @@ impl Default for Settings {
 pub enum BadSetting {
     #[error("ALLOCERT_DEVICES={0}: expected a number of devices from 0 to 16")]
     Devices(String),
-    #[error("ALLOCERT_MEMORY_BYTES={0}: expected bytes from 2MiB to 4TiB, e.g. 68719476736 or 64GiB")]
+    #[error(
+        "ALLOCERT_MEMORY_BYTES={0}: expected bytes from 2MiB to 4TiB, e.g. 68719476736 or 64GiB"
+    )]
     MemoryBytes(String),
     #[error("ALLOCERT_DRIVER_VERSION={0}: expected a CUDA version from 11000 to 19990, e.g. 13000")]
     DriverVersion(String),
@@ -46,12 +48,14 @@ pub enum BadSetting {
 }
 
 impl Settings {
-    /// Reads the settings through `variable`, which answers as `std::env::var(name).ok()` does. Unset and empty mean the default.
+    /// Reads the settings through `variable`, which answers as `std::env::var(name).ok()` does.
+    /// Unset and empty mean the default.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
         let value = |name| variable(name).filter(|text| !text.is_empty());
         let mut settings = Self::default();
         if let Some(text) = value("ALLOCERT_DEVICES") {
-            settings.devices = text.parse().ok().filter(|count| *count <= 16).ok_or(BadSetting::Devices(text))?;
+            settings.devices =
+                text.parse().ok().filter(|count| *count <= 16).ok_or(BadSetting::Devices(text))?;
         }
         if let Some(text) = value("ALLOCERT_MEMORY_BYTES") {
             let bytes = parse_bytes(&text).filter(|bytes| (2 << 20..=4 << 40).contains(bytes));
@@ -103,11 +107,18 @@ mod tests {
     #[case("64MiB", 64 << 20)]
     #[case("4194304", 4 << 20)]
     fn memory_takes_a_unit(#[case] text: &str, #[case] bytes: u64) {
-        assert_eq!(with("ALLOCERT_MEMORY_BYTES", text).map(|settings| settings.memory_bytes), Ok(bytes));
+        assert_eq!(
+            with("ALLOCERT_MEMORY_BYTES", text).map(|settings| settings.memory_bytes),
+            Ok(bytes)
+        );
     }
 
     #[rstest]
-    #[case("ALLOCERT_DEVICES", "many", "ALLOCERT_DEVICES=many: expected a number of devices from 0 to 16")]
+    #[case(
+        "ALLOCERT_DEVICES",
+        "many",
+        "ALLOCERT_DEVICES=many: expected a number of devices from 0 to 16"
+    )]
     #[case(
         "ALLOCERT_MEMORY_BYTES",
         "16GB",
@@ -124,7 +135,11 @@ mod tests {
         "cuMemAlloc@1=2",
         "ALLOCERT_FAULTS: `cuMemAlloc@1=2`: the software driver has no `cuMemAlloc`; did you mean `cuMemAlloc_v2`?"
     )]
-    fn a_bad_value_names_its_variable(#[case] name: &str, #[case] text: &str, #[case] message: &str) {
+    fn a_bad_value_names_its_variable(
+        #[case] name: &str,
+        #[case] text: &str,
+        #[case] message: &str,
+    ) {
         assert_eq!(with(name, text).map(|_| ()).expect_err("refused").to_string(), message);
     }
 }

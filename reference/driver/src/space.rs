@@ -1,5 +1,6 @@
-//! One device's address space and the memory behind it, in the granules that were measured: allocations up to 1 MiB share 2 MiB pages in
-//! steps of 512 bytes, larger ones take whole 2 MiB pages. Freed addresses are reused last in, first out.
+//! One device's address space and the memory behind it, in the granules that were measured:
+//! allocations up to 1 MiB share 2 MiB pages in steps of 512 bytes, larger ones take whole 2 MiB
+//! pages. Freed addresses are reused last in, first out.
 
 use crate::{
     bytes::Bytes,
@@ -104,9 +105,16 @@ impl Space {
         self.total_bytes - self.used_bytes
     }
 
-    /// The address of a new block; `None` if memory or address space is short. `size` must not be 0.
+    /// The address of a new block; `None` if memory or address space is short. `size` must not be
+    /// 0.
     #[inline]
-    pub(crate) fn allocate(&mut self, size: u64, context: u64, owner: Owner, buffer_id: u64) -> Option<u64> {
+    pub(crate) fn allocate(
+        &mut self,
+        size: u64,
+        context: u64,
+        owner: Owner,
+        buffer_id: u64,
+    ) -> Option<u64> {
         let wanted = Wanted { size, context, owner, buffer_id };
         if size <= SMALL_BYTES && !matches!(owner, Owner::Imported { .. }) {
             self.allocate_small(wanted)
@@ -152,8 +160,12 @@ impl Space {
 
     /// Numbers of all blocks, highest address last.
     pub(crate) fn ids(&self) -> Vec<u32> {
-        let mut ids: Vec<_> =
-            self.blocks.iter().filter(|block| block.live).map(|block| (block.base, self.find(block.base))).collect();
+        let mut ids: Vec<_> = self
+            .blocks
+            .iter()
+            .filter(|block| block.live)
+            .map(|block| (block.base, self.find(block.base)))
+            .collect();
         ids.sort_unstable();
         ids.into_iter().filter_map(|(_, id)| id).collect()
     }
@@ -202,7 +214,9 @@ impl Space {
             None => self.fresh_gap(count)?,
         };
         let slab = &self.slabs[gap.slab as usize];
-        let base = self.base + (u64::from(slab.page()) << PAGE_SHIFT) + (u64::from(gap.granule) << GRANULE_SHIFT);
+        let base = self.base
+            + (u64::from(slab.page()) << PAGE_SHIFT)
+            + (u64::from(gap.granule) << GRANULE_SHIFT);
         if slab.is_empty() && self.charge(PAGE_BYTES).is_none() {
             self.bins[count as usize].push(gap);
             return None;
@@ -236,7 +250,8 @@ impl Space {
         None
     }
 
-    /// Unused granules: from the current slab, a longer gap, an empty slab or a new one, in this order.
+    /// Unused granules: from the current slab, a longer gap, an empty slab or a new one, in this
+    /// order.
     fn fresh_gap(&mut self, count: u32) -> Option<Gap> {
         if let Some(gap) = self.current_slab.and_then(|slab| self.bump(slab, count)) {
             return Some(gap);
@@ -258,7 +273,8 @@ impl Space {
     fn split_gap(&mut self, count: u32) -> Option<Gap> {
         for longer in count + 1..self.bins.len() as u32 {
             if let Some(gap) = self.pop_gap(longer) {
-                self.bins[(longer - count) as usize].push(Gap { granule: gap.granule + count, ..gap });
+                self.bins[(longer - count) as usize]
+                    .push(Gap { granule: gap.granule + count, ..gap });
                 return Some(gap);
             }
         }

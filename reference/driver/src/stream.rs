@@ -107,15 +107,19 @@ impl Driver {
         Ok(stream)
     }
 
-    /// The operations that new work on the stream must follow (CUDA Driver API, "Stream synchronization behavior").
+    /// The operations that new work on the stream must follow (CUDA Driver API, "Stream
+    /// synchronization behavior").
     pub(crate) fn order_before(&self, stream: u64) -> Vec<u64> {
         let Ok(found) = self.streams.get(stream) else { return Vec::new() };
         match found.kind {
             Kind::Legacy => self.pending_for_legacy(found.context),
             Kind::NonBlocking => found.pending.back().copied().into_iter().collect(),
             Kind::Blocking => {
-                let legacy =
-                    self.contexts.get(found.context).ok().and_then(|context| self.streams.get(context.legacy).ok());
+                let legacy = self
+                    .contexts
+                    .get(found.context)
+                    .ok()
+                    .and_then(|context| self.streams.get(context.legacy).ok());
                 let barrier = legacy.and_then(|legacy| legacy.pending.back());
                 found.pending.back().into_iter().chain(barrier).copied().collect()
             }
@@ -125,8 +129,10 @@ impl Driver {
     /// The last operations of the legacy stream and of all streams that it waits for.
     fn pending_for_legacy(&self, context: u64) -> Vec<u64> {
         let orphans = self.contexts.get(context).map_or(&[][..], |context| &context.orphans);
-        let streams =
-            self.streams.iter().filter(|(_, stream)| stream.context == context && stream.kind != Kind::NonBlocking);
+        let streams = self
+            .streams
+            .iter()
+            .filter(|(_, stream)| stream.context == context && stream.kind != Kind::NonBlocking);
         let tails = streams.filter_map(|(_, stream)| stream.pending.back().copied());
         tails.chain(orphans.iter().copied().filter(|id| self.queue.is_pending(*id))).collect()
     }
@@ -148,7 +154,12 @@ impl Driver {
     }
 
     /// `cuStreamCreate`, `cuStreamCreateWithPriority`.
-    pub fn stream_create(&mut self, caller: &Caller, flags: u32, priority: i32) -> Result<StreamHandle> {
+    pub fn stream_create(
+        &mut self,
+        caller: &Caller,
+        flags: u32,
+        priority: i32,
+    ) -> Result<StreamHandle> {
         let context = self.current(caller)?;
         let kind = match flags {
             0 => Kind::Blocking,
@@ -159,7 +170,8 @@ impl Driver {
         Ok(StreamHandle(self.new_stream(context, kind, flags, priority)))
     }
 
-    /// `cuStreamDestroy`: returns at once; work already queued still runs when something waits for it.
+    /// `cuStreamDestroy`: returns at once; work already queued still runs when something waits for
+    /// it.
     pub fn stream_destroy(&mut self, handle: StreamHandle) -> Result {
         self.initialized()?;
         if handle <= StreamHandle::PER_THREAD {
@@ -192,7 +204,12 @@ impl Driver {
     }
 
     /// `cuStreamWaitEvent`.
-    pub fn stream_wait_event(&mut self, caller: &Caller, handle: StreamHandle, event: u64) -> Result {
+    pub fn stream_wait_event(
+        &mut self,
+        caller: &Caller,
+        handle: StreamHandle,
+        event: u64,
+    ) -> Result {
         let stream = self.stream(caller, handle)?;
         let recorded = self.event(event)?.recorded;
         self.enqueue(stream, Work::Wait, recorded)?;
@@ -222,7 +239,10 @@ impl Driver {
     /// `cuStreamGetDevice`.
     pub fn stream_device(&mut self, caller: &Caller, handle: StreamHandle) -> Result<i32> {
         let context = self.stream_context(caller, handle)?;
-        self.contexts.get(context).map(|context| context.device as i32).map_err(|_| CudaError::INVALID_CONTEXT)
+        self.contexts
+            .get(context)
+            .map(|context| context.device as i32)
+            .map_err(|_| CudaError::INVALID_CONTEXT)
     }
 
     fn stream_facts(&mut self, caller: &Caller, handle: StreamHandle) -> Result<&Stream> {

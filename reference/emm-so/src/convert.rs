@@ -22,7 +22,11 @@ pub(crate) fn memory(memory: Memory) -> emm::Memory {
 }
 
 pub(crate) fn memory_info(info: MemoryInfo) -> emm::MemoryInfo {
-    emm::MemoryInfo { free_bytes: info.free_bytes, total_bytes: info.total_bytes, ..emm::MemoryInfo::empty() }
+    emm::MemoryInfo {
+        free_bytes: info.free_bytes,
+        total_bytes: info.total_bytes,
+        ..emm::MemoryInfo::empty()
+    }
 }
 
 pub(crate) fn ipc_handle(handle: IpcHandle) -> emm::IpcHandle {

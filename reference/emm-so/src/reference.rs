@@ -22,11 +22,11 @@ pub(crate) trait Described: Send + Sync + 'static {
 
 impl<D: Described> EmmPlugin for Reference<D> {
     const NAME: &'static CStr = D::NAME;
-    const VERSION: &'static CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes())
-    {
-        Ok(version) => version,
-        Err(_) => c"",
-    };
+    const VERSION: &'static CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => c"",
+        };
     const CAPABILITIES: u32 = match D::KIND {
         Kind::Pool | Kind::Deferred => CAP_HOST_MEMORY | CAP_MEMORY_INFO | CAP_IPC,
         Kind::HostOnly => CAP_HOST_MEMORY | CAP_IPC,
@@ -52,12 +52,20 @@ impl<D: Described> EmmPlugin for Reference<D> {
         self.manager.memhostalloc(size_bytes, flags).map(memory).map_err(failure("memhostalloc"))
     }
 
-    fn mempin(&self, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Result<emm::Memory, Failure> {
+    fn mempin(
+        &self,
+        pointer: NonNull<c_void>,
+        size_bytes: u64,
+        flags: u32,
+    ) -> Result<emm::Memory, Failure> {
         let mapped = match flags {
             0 => false,
             emm::HOST_MAPPED => true,
             _ => {
-                return Err(Failure::new(emm::Status::INVALID_VALUE, format!("mempin: flags {flags:#x}: only MAPPED")));
+                return Err(Failure::new(
+                    emm::Status::INVALID_VALUE,
+                    format!("mempin: flags {flags:#x}: only MAPPED"),
+                ));
             }
         };
         let address = pointer.as_ptr().expose_provenance();

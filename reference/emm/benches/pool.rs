@@ -32,7 +32,12 @@ impl Driver for Endless {
     fn host_free(&self, _pointer: usize) -> Result<(), DriverError> {
         Err(NOT_SUPPORTED)
     }
-    fn host_register(&self, _pointer: usize, _size_bytes: u64, _mapped: bool) -> Result<(), DriverError> {
+    fn host_register(
+        &self,
+        _pointer: usize,
+        _size_bytes: u64,
+        _mapped: bool,
+    ) -> Result<(), DriverError> {
         Err(NOT_SUPPORTED)
     }
     fn host_unregister(&self, _pointer: usize) -> Result<(), DriverError> {
@@ -58,7 +63,8 @@ fn pairs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pool pair");
     group.bench_function("empty pool, 1 KiB", |bencher| bencher.iter(|| pair(1024)));
     // Alternating live and free blocks: nothing coalesces away.
-    let held: Vec<_> = (0..2000).map(|_| pool.memalloc(1024).expect("endless memory").token).collect();
+    let held: Vec<_> =
+        (0..2000).map(|_| pool.memalloc(1024).expect("endless memory").token).collect();
     for token in held.iter().step_by(2) {
         pool.release(*token).expect("live");
     }

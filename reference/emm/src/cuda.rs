@@ -42,7 +42,12 @@ impl Driver for Cuda {
         self.driver.in_context(self.context, || self.driver.mem_free_host(pointer))
     }
 
-    fn host_register(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<(), DriverError> {
+    fn host_register(
+        &self,
+        pointer: usize,
+        size_bytes: u64,
+        mapped: bool,
+    ) -> Result<(), DriverError> {
         self.driver.mem_host_register(pointer, size_bytes, mapped)
     }
 

@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
-use crate::{Cuda, DeviceMemory, Direct, Driver, HostOnly, IpcHandle, Memory, MemoryInfo, Pending, Result, Token};
+use crate::{
+    Cuda, DeviceMemory, Direct, Driver, HostOnly, IpcHandle, Memory, MemoryInfo, Pending, Result,
+    Token,
+};
 
 /// Numba's own policy: frees wait until more than ten of them, or more than a fifth of the device's
-/// memory, are waiting; running out of memory frees them and tries once more; inside `defer_cleanup`
-/// nothing is freed, and memory that came due meanwhile is freed when it ends.
+/// memory, are waiting; running out of memory frees them and tries once more; inside
+/// `defer_cleanup` nothing is freed, and memory that came due meanwhile is freed when it ends.
 pub type Deferred<R = Cuda> = HostOnly<Queued<R>, R>;
 
 /// The device half of [`Deferred`].

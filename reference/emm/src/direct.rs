@@ -1,10 +1,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::pending::Discard;
-use crate::{Cuda, DeviceMemory, Driver, Error, IpcHandle, Ledger, Memory, MemoryKind, Pending, Result, Taken, Token};
+use crate::{
+    Cuda, DeviceMemory, Driver, Error, IpcHandle, Ledger, Memory, MemoryKind, Pending, Result,
+    Taken, Token,
+};
 
-/// The trivial device half: one driver allocation for each allocation. It cannot tell how much memory is
-/// free, which a subclass of `HostOnlyCUDAMemoryManager` may leave out.
+/// The trivial device half: one driver allocation for each allocation. It cannot tell how much
+/// memory is free, which a subclass of `HostOnlyCUDAMemoryManager` may leave out.
 #[derive(Debug)]
 pub struct Direct<R = Cuda> {
     driver: R,
@@ -35,7 +38,13 @@ impl<R: Driver> DeviceMemory for Direct<R> {
         // The driver refuses 0; one byte gives an allocation of no bytes its own address.
         let pointer = self.pending.retrying(|| Ok(self.driver.mem_alloc(size_bytes.max(1))?))?;
         let token = self.ledger().insert(Block { pointer, size_bytes });
-        Ok(Memory { kind: MemoryKind::Device, device_pointer: pointer, host_pointer: 0, size_bytes, token })
+        Ok(Memory {
+            kind: MemoryKind::Device,
+            device_pointer: pointer,
+            host_pointer: 0,
+            size_bytes,
+            token,
+        })
     }
 
     fn release(&self, token: Token) -> Result<()> {
@@ -70,12 +79,19 @@ impl<R: Driver> DeviceMemory for Direct<R> {
 pub(crate) fn inside(pointer: u64, size_bytes: u64, offset_bytes: u64) -> Result<u64> {
     match offset_bytes < size_bytes {
         true => Ok(pointer + offset_bytes),
-        false => Err(Error::InvalidValue(format!("offset {offset_bytes} is not inside {size_bytes} bytes"))),
+        false => Err(Error::InvalidValue(format!(
+            "offset {offset_bytes} is not inside {size_bytes} bytes"
+        ))),
     }
 }
 
 /// An IPC handle for `address` inside the driver's allocation at `base`.
-pub(crate) fn share<R: Driver>(driver: &R, base: u64, address: u64, size_bytes: u64) -> Result<IpcHandle> {
+pub(crate) fn share<R: Driver>(
+    driver: &R,
+    base: u64,
+    address: u64,
+    size_bytes: u64,
+) -> Result<IpcHandle> {
     Ok(IpcHandle {
         handle: driver.ipc_handle(base)?,
         size_bytes,

@@ -1,7 +1,7 @@
 use allocert_cuda::{DriverError, HostAllocFlags, IPC_HANDLE_BYTES, MemoryInfo};
 
-/// The driver calls that the managers make, for one context. [`crate::Cuda`] is the real one; tests and
-/// benches bring others. One method is one driver call.
+/// The driver calls that the managers make, for one context. [`crate::Cuda`] is the real one; tests
+/// and benches bring others. One method is one driver call.
 #[expect(clippy::missing_errors_doc, reason = "all answer with what the driver answers")]
 pub trait Driver: Clone + Send + Sync + 'static {
     /// `cuMemAlloc`; `size_bytes` is not 0.
@@ -17,7 +17,12 @@ pub trait Driver: Clone + Send + Sync + 'static {
     /// `cuMemFreeHost`, with or without a current context.
     fn host_free(&self, pointer: usize) -> Result<(), DriverError>;
     /// `cuMemHostRegister`.
-    fn host_register(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<(), DriverError>;
+    fn host_register(
+        &self,
+        pointer: usize,
+        size_bytes: u64,
+        mapped: bool,
+    ) -> Result<(), DriverError>;
     /// `cuMemHostUnregister`, with or without a current context.
     fn host_unregister(&self, pointer: usize) -> Result<(), DriverError>;
     /// `cuMemHostGetDevicePointer`.

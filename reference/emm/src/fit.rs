@@ -1,8 +1,9 @@
 //! Cutting regions of addresses into blocks: a two-level segregated fit. Taking and giving a block
-//! are a handful of list operations whatever the sizes, and neighbours that are free always coalesce.
+//! are a handful of list operations whatever the sizes, and neighbours that are free always
+//! coalesce.
 //!
-//! It counts addresses and touches none: the bookkeeping lies outside the memory that it describes, as
-//! device memory demands.
+//! It counts addresses and touches none: the bookkeeping lies outside the memory that it describes,
+//! as device memory demands.
 
 mod bins;
 
@@ -42,7 +43,8 @@ const NONE: u32 = u32::MAX;
 impl Fit {
     /// Adds a free region. Both values are multiples of [`GRAIN_BYTES`], and the size is not 0.
     pub(crate) fn add(&mut self, address: u64, size_bytes: u64) {
-        let block = Block { address, size_bytes, region: address, previous: NONE, next: NONE, free: true };
+        let block =
+            Block { address, size_bytes, region: address, previous: NONE, next: NONE, free: true };
         let index = self.insert(block);
         self.regions.push(index);
         self.free_bytes += size_bytes;
@@ -164,7 +166,8 @@ impl Fit {
                 index
             }
             None => {
-                let index = u32::try_from(self.blocks.len()).expect("so many blocks exceed host memory");
+                let index =
+                    u32::try_from(self.blocks.len()).expect("so many blocks exceed host memory");
                 self.blocks.push(block);
                 index
             }

@@ -23,10 +23,11 @@ impl<R: Driver> Host<R> {
     }
 
     pub(crate) fn memhostalloc(&self, size_bytes: u64, flags: HostFlags) -> Result<Memory> {
-        // The driver refuses 0; one byte gives an allocation of no bytes its own address. For the same
-        // reason the queue counts at least one byte.
+        // The driver refuses 0; one byte gives an allocation of no bytes its own address. For the
+        // same reason the queue counts at least one byte.
         let backing_bytes = size_bytes.max(1);
-        let pointer = self.pending.retrying(|| Ok(self.driver.host_alloc(backing_bytes, flags)?))?;
+        let pointer =
+            self.pending.retrying(|| Ok(self.driver.host_alloc(backing_bytes, flags)?))?;
         let region = Region::Allocated { pointer, size_bytes: backing_bytes };
         self.admit(region, pointer, size_bytes, flags.mapped)
     }
@@ -62,7 +63,13 @@ impl<R: Driver> Host<R> {
     }
 
     /// Enters a new region, with its device address if it is mapped.
-    fn admit(&self, region: Region, pointer: usize, size_bytes: u64, mapped: bool) -> Result<Memory> {
+    fn admit(
+        &self,
+        region: Region,
+        pointer: usize,
+        size_bytes: u64,
+        mapped: bool,
+    ) -> Result<Memory> {
         let (kind, device_pointer) = match mapped {
             false => (MemoryKind::Pinned, 0),
             true => match self.driver.host_device_pointer(pointer) {

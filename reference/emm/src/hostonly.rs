@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::{
-    Cuda, DeviceMemory, Direct, Driver, Error, HostFlags, IpcHandle, Manager, Memory, MemoryInfo, Pending, Result,
-    Token,
+    Cuda, DeviceMemory, Direct, Driver, Error, HostFlags, IpcHandle, Manager, Memory, MemoryInfo,
+    Pending, Result, Token,
 };
 
-/// A manager whose host half is complete and whose device half is left to `D` (NBEP 7, "Providing device
-/// memory management only").
+/// A manager whose host half is complete and whose device half is left to `D` (NBEP 7, "Providing
+/// device memory management only").
 #[derive(Debug)]
 pub struct HostOnly<D: DeviceMemory, R: Driver = Cuda> {
     host: Host<R>,

@@ -3,7 +3,8 @@ use crate::{Error, Result, Token};
 /// Who holds what: gives out tokens that are never given again, and knows a token that a reset has
 /// outlived from one that was released twice.
 ///
-/// A token is a slot number, the slot's generation above it, and one bit for the half of the manager.
+/// A token is a slot number, the slot's generation above it, and one bit for the half of the
+/// manager.
 #[derive(Debug)]
 pub struct Ledger<T> {
     half: u64,
@@ -65,7 +66,8 @@ impl<T> Ledger<T> {
     /// # Errors
     /// `InvalidValue` for a token that was never given, or already taken since the last reset.
     pub fn take(&mut self, token: Token) -> Result<Taken<T>> {
-        let unknown = || Error::InvalidValue(format!("token {:#x} was never given by this manager", token.0));
+        let unknown =
+            || Error::InvalidValue(format!("token {:#x} was never given by this manager", token.0));
         let (index, generation) = self.locate(token).ok_or_else(unknown)?;
         let slot = self.slots.get_mut(index).ok_or_else(unknown)?;
         if generation < slot.forgotten {
@@ -100,7 +102,8 @@ impl<T> Ledger<T> {
     }
 
     fn add_slot(&mut self) -> u32 {
-        let index = u32::try_from(self.slots.len()).expect("four thousand million entries exceed host memory");
+        let index = u32::try_from(self.slots.len())
+            .expect("four thousand million entries exceed host memory");
         self.slots.push(Slot { generation: 0, forgotten: 0, entry: None });
         index
     }

@@ -9,17 +9,17 @@
 //! | [`Pool`] | cut from slabs | nothing is freed, the pool works on | the driver's plus the pool's |
 //!
 //! # Promises of all three
-//! * Tokens are never reused. A token from before a `reset` is a silent no-op for `release`, so a late
-//!   finalizer cannot free an address that was handed out again.
-//! * Size 0 gives a valid allocation of no bytes with an address of its own (at least one byte is behind
-//!   it), which is released like any other.
+//! * Tokens are never reused. A token from before a `reset` is a silent no-op for `release`, so a
+//!   late finalizer cannot free an address that was handed out again.
+//! * Size 0 gives a valid allocation of no bytes with an address of its own (at least one byte is
+//!   behind it), which is released like any other.
 //! * Running out of memory changes nothing.
-//! * No lock is held during a driver call, so neither a host callback nor a garbage collector that calls
-//!   `release` can deadlock.
+//! * No lock is held during a driver call, so neither a host callback nor a garbage collector that
+//!   calls `release` can deadlock.
 //! * `release`, `reset` and the `defer` pair work on any thread, with or without a current context.
-//! * Memory is ordered with the legacy default stream. `Pool` hands a released address out again at once:
-//!   who uses another stream waits for it before the release. The other two free through `cuMemFree`,
-//!   which waits for the device.
+//! * Memory is ordered with the legacy default stream. `Pool` hands a released address out again at
+//!   once: who uses another stream waits for it before the release. The other two free through
+//!   `cuMemFree`, which waits for the device.
 
 #![forbid(unsafe_code)]
 

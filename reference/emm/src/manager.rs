@@ -2,8 +2,8 @@ use crate::{HostFlags, IpcHandle, Memory, MemoryInfo, Result, Token};
 
 /// The EMM contract (NBEP 7, "Plugin Base Classes"): one manager for one CUDA context.
 ///
-/// "Current" below: the manager's context is the calling thread's current context. Every method may be
-/// called from several threads at once. Errors leave everything as it was.
+/// "Current" below: the manager's context is the calling thread's current context. Every method may
+/// be called from several threads at once. Errors leave everything as it was.
 pub trait Manager: Send + Sync {
     /// Makes ready; may be called again at any time and then loses nothing. Context: current.
     ///
@@ -30,12 +30,12 @@ pub trait Manager: Send + Sync {
     /// [`Manager::memalloc`].
     fn mempin(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<Memory>;
 
-    /// The finalizer. Unpins at once; may give back other memory later. A token from before the last
-    /// [`Manager::reset`] is a no-op. Context: any or none.
+    /// The finalizer. Unpins at once; may give back other memory later. A token from before the
+    /// last [`Manager::reset`] is a no-op. Context: any or none.
     ///
     /// # Errors
-    /// `InvalidValue` for a token that was never given or already released; `Driver`, and the token is
-    /// spent all the same.
+    /// `InvalidValue` for a token that was never given or already released; `Driver`, and the token
+    /// is spent all the same.
     fn release(&self, token: Token) -> Result<()>;
 
     /// Free and total device memory. Context: current.
@@ -47,17 +47,17 @@ pub trait Manager: Send + Sync {
     /// An IPC handle for the byte at `offset_bytes` of a live device allocation. Context: current.
     ///
     /// # Errors
-    /// `InvalidValue` for a token that is not live or not of device memory, or an offset at or beyond its
-    /// size; `NotSupported`; `Driver`.
+    /// `InvalidValue` for a token that is not live or not of device memory, or an offset at or
+    /// beyond its size; `NotSupported`; `Driver`.
     fn get_ipc_handle(&self, token: Token, offset_bytes: u64) -> Result<IpcHandle>;
 
-    /// Gives everything back, also inside a `defer` pair. May come before [`Manager::initialize`], again,
-    /// and for a context that is going away: what the driver no longer takes is dropped. Context: any or
-    /// none.
+    /// Gives everything back, also inside a `defer` pair. May come before [`Manager::initialize`],
+    /// again, and for a context that is going away: what the driver no longer takes is dropped.
+    /// Context: any or none.
     fn reset(&self);
 
-    /// Until the matching [`Manager::defer_end`], releases cause no driver call that frees device or
-    /// page-locked memory. Nests. Context: any or none.
+    /// Until the matching [`Manager::defer_end`], releases cause no driver call that frees device
+    /// or page-locked memory. Nests. Context: any or none.
     fn defer_begin(&self);
 
     /// # Errors

@@ -28,7 +28,9 @@ fn cuda(context: Context, device: i32) -> Result<Cuda> {
     let driver = allocert_cuda::Driver::load()?;
     let count = driver.device_get_count()?;
     if !(0..count).contains(&device) {
-        return Err(Error::InvalidValue(format!("there is no device {device}, the driver has {count}")));
+        return Err(Error::InvalidValue(format!(
+            "there is no device {device}, the driver has {count}"
+        )));
     }
     Ok(Cuda::new(driver, context, device))
 }

@@ -6,8 +6,8 @@ use crate::{Driver, Error, Result};
 /// strategies"). Shared by the two halves of a manager, as Numba shares it.
 ///
 /// Everything is freed as soon as more than ten entries wait, or more than a fifth of the capacity.
-/// Until a capacity is set it counts as 0, so that every release frees at once. Inside a `defer` pair
-/// nothing is freed.
+/// Until a capacity is set it counts as 0, so that every release frees at once. Inside a `defer`
+/// pair nothing is freed.
 #[derive(Debug)]
 pub struct Pending<R> {
     driver: R,
@@ -91,7 +91,8 @@ impl<R: Driver> Pending<R> {
     pub(crate) fn defer_end(&self) -> Result<()> {
         let due = {
             let mut queue = self.queue();
-            queue.depth = queue.depth.checked_sub(1).ok_or(Error::State("defer_end without defer_begin"))?;
+            queue.depth =
+                queue.depth.checked_sub(1).ok_or(Error::State("defer_end without defer_begin"))?;
             queue.take_due()
         };
         // The pair has ended whatever the driver says about memory released within.
@@ -125,7 +126,8 @@ impl Queue {
     }
 
     fn take_due(&mut self) -> Vec<Discard> {
-        let full = self.discards.len() > MAX_COUNT || self.bytes > self.capacity_bytes / CAPACITY_DIVISOR;
+        let full =
+            self.discards.len() > MAX_COUNT || self.bytes > self.capacity_bytes / CAPACITY_DIVISOR;
         if self.depth == 0 && full { self.take_all() } else { Vec::new() }
     }
 

@@ -3,17 +3,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::direct::{inside, not_live, share};
 use crate::fit::{BlockId, Fit, GRAIN_BYTES};
 use crate::{
-    Cuda, DeviceMemory, Driver, HostOnly, IpcHandle, Ledger, Memory, MemoryInfo, MemoryKind, Pending, Result, Taken,
-    Token,
+    Cuda, DeviceMemory, Driver, HostOnly, IpcHandle, Ledger, Memory, MemoryInfo, MemoryKind,
+    Pending, Result, Taken, Token,
 };
 
-/// A pool: device memory comes from large driver allocations (slabs) and goes back to them at release,
-/// without a driver call.
+/// A pool: device memory comes from large driver allocations (slabs) and goes back to them at
+/// release, without a driver call.
 ///
-/// Slabs are kept until memory runs short or the manager is reset. Inside `defer_cleanup` the pool works
-/// as ever, but frees no slab (NBEP 7, "Deallocation strategies", names this policy): running out of
-/// memory there is reported although empty slabs may be held. What the pool holds and could serve counts
-/// as free in `get_memory_info`.
+/// Slabs are kept until memory runs short or the manager is reset. Inside `defer_cleanup` the pool
+/// works as ever, but frees no slab (NBEP 7, "Deallocation strategies", names this policy): running
+/// out of memory there is reported although empty slabs may be held. What the pool holds and could
+/// serve counts as free in `get_memory_info`.
 pub type Pool<R = Cuda> = HostOnly<Slabs<R>, R>;
 
 /// The device half of [`Pool`].
@@ -37,7 +37,8 @@ struct Piece {
     size_bytes: u64,
 }
 
-/// Sixteen of the driver's 2 MiB pages: few enough driver calls, and little to hold for a small program.
+/// Sixteen of the driver's 2 MiB pages: few enough driver calls, and little to hold for a small
+/// program.
 const SLAB_BYTES: u64 = 32 << 20;
 
 impl<R: Driver> Pool<R> {
@@ -51,24 +52,29 @@ impl<R: Driver> Pool<R> {
 impl<R: Driver> Slabs<R> {
     #[must_use]
     pub fn new(driver: R) -> Self {
-        Self { driver, state: Mutex::new(State { fit: Fit::default(), ledger: Ledger::device(), depth: 0 }) }
+        Self {
+            driver,
+            state: Mutex::new(State { fit: Fit::default(), ledger: Ledger::device(), depth: 0 }),
+        }
     }
 
-    /// Asks the driver for a slab of at least `need_bytes`. Where memory is short it gives back what the
-    /// pool does not use and asks for no more than is needed.
+    /// Asks the driver for a slab of at least `need_bytes`. Where memory is short it gives back
+    /// what the pool does not use and asks for no more than is needed.
     fn grow(&self, need_bytes: u64) -> Result<(u64, u64)> {
         let slab_bytes = need_bytes.max(SLAB_BYTES);
         match self.driver.mem_alloc(slab_bytes) {
             Ok(slab) => Ok((slab, slab_bytes)),
-            Err(error) if error.is_out_of_memory() && (self.shrink() || need_bytes < slab_bytes) => {
+            Err(error)
+                if error.is_out_of_memory() && (self.shrink() || need_bytes < slab_bytes) =>
+            {
                 Ok((self.driver.mem_alloc(need_bytes)?, need_bytes))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Gives back the slabs from which nothing is taken, unless inside a `defer` pair: then it answers
-    /// false.
+    /// Gives back the slabs from which nothing is taken, unless inside a `defer` pair: then it
+    /// answers false.
     fn shrink(&self) -> bool {
         let unused = {
             let mut state = self.state();
@@ -81,7 +87,8 @@ impl<R: Driver> Slabs<R> {
         true
     }
 
-    /// Frees slabs, holding no lock. What the driver refuses is a context that went away: nobody to tell.
+    /// Frees slabs, holding no lock. What the driver refuses is a context that went away: nobody to
+    /// tell.
     fn free(&self, slabs: &[u64]) {
         for &slab in slabs {
             let _ = self.driver.mem_free(slab);
@@ -98,7 +105,13 @@ impl State {
         let block = self.fit.take(need_bytes)?;
         let (device_pointer, _slab) = self.fit.locate(block);
         let token = self.ledger.insert(Piece { block, size_bytes });
-        Some(Memory { kind: MemoryKind::Device, device_pointer, host_pointer: 0, size_bytes, token })
+        Some(Memory {
+            kind: MemoryKind::Device,
+            device_pointer,
+            host_pointer: 0,
+            size_bytes,
+            token,
+        })
     }
 }
 
@@ -111,7 +124,9 @@ impl<R: Driver> DeviceMemory for Slabs<R> {
         let (slab, slab_bytes) = self.grow(need_bytes)?;
         let mut state = self.state();
         state.fit.add(slab, slab_bytes);
-        Ok(state.cut(need_bytes, size_bytes).expect("the slab just added holds it, and the lock is held"))
+        Ok(state
+            .cut(need_bytes, size_bytes)
+            .expect("the slab just added holds it, and the lock is held"))
     }
 
     fn release(&self, token: Token) -> Result<()> {
@@ -158,7 +173,8 @@ impl<R: Driver> DeviceMemory for Slabs<R> {
     }
 }
 
-/// Rounded up to grains, at least one. A size beyond the address space stays beyond what any driver has.
+/// Rounded up to grains, at least one. A size beyond the address space stays beyond what any driver
+/// has.
 fn in_grains(size_bytes: u64) -> u64 {
     size_bytes.max(1).checked_next_multiple_of(GRAIN_BYTES).unwrap_or(!(GRAIN_BYTES - 1))
 }

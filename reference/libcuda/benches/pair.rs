@@ -1,7 +1,8 @@
-//! What the software driver costs: cuMemAlloc and cuMemFree through cudarc, with the trace off and on; and what forwarding adds, over
-//! a copy of the library in the genuine driver's place.
+//! What the software driver costs: cuMemAlloc and cuMemFree through cudarc, with the trace off and
+//! on; and what forwarding adds, over a copy of the library in the genuine driver's place.
 //!
-//! Library search path and trace are read when a process starts, so each side runs in a process of its own.
+//! Library search path and trace are read when a process starts, so each side runs in a process of
+//! its own.
 #![expect(unsafe_code, reason = "cudarc's raw driver calls")]
 
 use std::{

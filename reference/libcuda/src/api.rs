@@ -1,5 +1,5 @@
-//! What each implemented function does: unpack, ask the driver, answer through the caller's pointers.
-//! One function for each row of the contract's table, of the same name.
+//! What each implemented function does: unpack, ask the driver, answer through the caller's
+//! pointers. One function for each row of the contract's table, of the same name.
 #![expect(non_snake_case, reason = "CUDA's own symbols")]
 
 mod code;
@@ -18,6 +18,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*, occupancy::*,
-    pools::*, sharing::*, start::*, streams::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*,
+    occupancy::*, pools::*, sharing::*, start::*, streams::*,
 };

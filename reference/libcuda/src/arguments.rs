@@ -1,7 +1,8 @@
 //! The memory that a kernel is launched on: which words of its parameters point into an allocation.
 //!
-//! A word that is a number and looks like an address of live memory cannot be told from one. Nothing is known of what lies behind a
-//! pointer: a structure in memory that points to other memory hides it.
+//! A word that is a number and looks like an address of live memory cannot be told from one.
+//! Nothing is known of what lies behind a pointer: a structure in memory that points to other
+//! memory hides it.
 
 use allocert_contract::trace::Launch;
 use allocert_driver::{Layout, Parameter};
@@ -24,8 +25,9 @@ const WORD_BYTES: usize = 8;
 /// An allocation: where it begins, and its size in bytes.
 pub(crate) type Range = (u64, u64);
 
-/// Writes an event for each word of the launch's parameters that `owner` knows an allocation of. `layout` is asked for if the launch gives
-/// parameters one by one, and answers with their places, or with nothing if they are not known; then nothing is written.
+/// Writes an event for each word of the launch's parameters that `owner` knows an allocation of.
+/// `layout` is asked for if the launch gives parameters one by one, and answers with their places,
+/// or with nothing if they are not known; then nothing is written.
 pub(crate) fn write(
     ring: &Ring,
     origin: Origin,
@@ -65,14 +67,22 @@ fn buffer(extra: u64) -> Option<Vec<u8>> {
 
 /// The block that an array of addresses, one for each parameter, stands for.
 fn collect(parameters: u64, layout: &[Parameter]) -> Option<Vec<u8>> {
-    let end = layout.iter().map(|parameter| parameter.offset as usize + parameter.size as usize).max().unwrap_or(0);
+    let end = layout
+        .iter()
+        .map(|parameter| parameter.offset as usize + parameter.size as usize)
+        .max()
+        .unwrap_or(0);
     let bytes: usize = layout.iter().map(|parameter| parameter.size as usize).sum();
     if end.max(bytes) > MOST_BYTES {
         return None;
     }
     let addresses = foreign::gather(&[(parameters, layout.len() * WORD_BYTES)])?;
-    let addresses = addresses.as_chunks::<WORD_BYTES>().0.iter().map(|address| u64::from_le_bytes(*address));
-    let ranges: Vec<_> = addresses.zip(layout).map(|(address, parameter)| (address, parameter.size as usize)).collect();
+    let addresses =
+        addresses.as_chunks::<WORD_BYTES>().0.iter().map(|address| u64::from_le_bytes(*address));
+    let ranges: Vec<_> = addresses
+        .zip(layout)
+        .map(|(address, parameter)| (address, parameter.size as usize))
+        .collect();
     let values = foreign::gather(&ranges)?;
     let (mut block, mut values) = (vec![0; end.next_multiple_of(WORD_BYTES)], &values[..]);
     for Parameter { offset, size } in layout {

@@ -1,4 +1,5 @@
-//! One passage through the C border: lock, trace, fault plan, the call itself, its answer. Nothing unwinds past it.
+//! One passage through the C border: lock, trace, fault plan, the call itself, its answer. Nothing
+//! unwinds past it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -98,7 +99,8 @@ impl<T: Word> Word for Out<T> {
 
     #[inline]
     fn output(self) -> Option<u64> {
-        // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller promises null or valid memory.
+        // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller
+        // promises null or valid memory.
         let value = if self.0.is_null() { None } else { Some(unsafe { self.0.read_unaligned() }) };
         Some(value.and_then(Word::input).unwrap_or(0))
     }
@@ -109,7 +111,8 @@ impl<T> Out<T> {
     #[inline]
     pub(crate) fn put(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller promises null or valid memory.
+            // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller
+            // promises null or valid memory.
             unsafe { self.0.write_unaligned(value) };
         }
     }
@@ -142,7 +145,8 @@ pub(crate) fn call(
 ) -> i32 {
     guard(|| {
         let entered = process::with(function, |session, thread| {
-            let origin = Origin { function, thread: thread.id, context: thread.current(), per_thread };
+            let origin =
+                Origin { function, thread: thread.id, context: thread.current(), per_thread };
             let entry = session.ring.map(|ring| {
                 let args = args();
                 (ring, ring.enter(origin, args), args)
@@ -154,7 +158,13 @@ pub(crate) fn call(
             if let Some((ring, entry, args)) = entry {
                 ring.leave(&entry, result, injected, if result == 0 { out() } else { [0; 3] });
                 if Launch::is(function) && result == 0 {
-                    write_arguments(&mut session.driver, ring, origin, entry.seq, &Launch::read(args));
+                    write_arguments(
+                        &mut session.driver,
+                        ring,
+                        origin,
+                        entry.seq,
+                        &Launch::read(args),
+                    );
                 }
             }
             result
@@ -201,7 +211,12 @@ pub(crate) fn unsupported(function: Function, per_thread: bool) -> i32 {
     guard(|| {
         let recorded = process::with(function, |session, thread| {
             if let Some(ring) = session.ring {
-                ring.unsupported(Origin { function, thread: thread.id, context: thread.current(), per_thread });
+                ring.unsupported(Origin {
+                    function,
+                    thread: thread.id,
+                    context: thread.current(),
+                    per_thread,
+                });
             }
         });
         recorded.err().unwrap_or(CudaError::NOT_SUPPORTED).code()

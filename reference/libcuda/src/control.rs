@@ -15,7 +15,8 @@ pub(crate) extern "C" fn allocert_control_version() -> u32 {
     VERSION
 }
 
-/// Writes a mark into the trace. `kind`: 1 step begins, 2 step ends, 3 harness begins, 4 harness ends.
+/// Writes a mark into the trace. `kind`: 1 step begins, 2 step ends, 3 harness begins, 4 harness
+/// ends.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
     answer(|| {
@@ -32,16 +33,22 @@ pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
     })
 }
 
-/// Makes calls of `function` answer `result`: `count` of them (0: all) from the `nth` from now on (1: the next).
-/// `CUDA_ERROR_NOT_FOUND` if the driver has no such function.
+/// Makes calls of `function` answer `result`: `count` of them (0: all) from the `nth` from now on
+/// (1: the next). `CUDA_ERROR_NOT_FOUND` if the driver has no such function.
 ///
 /// # Safety
 /// `function` is null or a NUL-terminated string.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn allocert_fault_add(function: *const c_char, nth: u64, count: u64, result: i32) -> i32 {
+pub(crate) unsafe extern "C" fn allocert_fault_add(
+    function: *const c_char,
+    nth: u64,
+    count: u64,
+    result: i32,
+) -> i32 {
     answer(|| {
-        let result =
-            CudaError::from_code(result).filter(|_| nth > 0 && !function.is_null()).ok_or(CudaError::INVALID_VALUE)?;
+        let result = CudaError::from_code(result)
+            .filter(|_| nth > 0 && !function.is_null())
+            .ok_or(CudaError::INVALID_VALUE)?;
         // SAFETY: not null, and the caller promises a NUL-terminated string.
         let name = unsafe { CStr::from_ptr(function) };
         let function = name
@@ -54,7 +61,9 @@ pub(crate) unsafe extern "C" fn allocert_fault_add(function: *const c_char, nth:
             forward::change_faults(|faults| faults.add(function, nth, count, result));
             return Ok(());
         }
-        process::with(function, |session, _| session.driver.faults().add(function, nth, count, result))
+        process::with(function, |session, _| {
+            session.driver.faults().add(function, nth, count, result)
+        })
     })
 }
 
@@ -87,8 +96,9 @@ pub(crate) extern "C" fn allocert_driver_restart() -> i32 {
     })
 }
 
-/// Makes this copy of the library the software driver behind another copy, which forwards to it and does the recording and the
-/// faults of calls. `CUDA_ERROR_NOT_PERMITTED` once this copy was called.
+/// Makes this copy of the library the software driver behind another copy, which forwards to it and
+/// does the recording and the faults of calls. `CUDA_ERROR_NOT_PERMITTED` once this copy was
+/// called.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_driver_subordinate() -> i32 {
     answer(|| if mode::subordinate() { Ok(()) } else { Err(CudaError::NOT_PERMITTED) })

@@ -1,4 +1,5 @@
-//! The exported symbols, made from the contract's table: one for each function, one more for each per-thread variant.
+//! The exported symbols, made from the contract's table: one for each function, one more for each
+//! per-thread variant.
 
 use std::{ffi::c_void, mem};
 
@@ -32,11 +33,17 @@ impl Symbol {
     /// The variant for per-thread default streams, if that is wanted and exists.
     pub(crate) fn entry(&self, per_thread: bool) -> Entry {
         let variant = self.per_thread.filter(|_| per_thread);
-        Entry { function: self.function, per_thread: variant.is_some(), address: variant.unwrap_or(self.legacy) }
+        Entry {
+            function: self.function,
+            per_thread: variant.is_some(),
+            address: variant.unwrap_or(self.legacy),
+        }
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
-        [self.entry(false), self.entry(true)].into_iter().take(1 + usize::from(self.per_thread.is_some()))
+        [self.entry(false), self.entry(true)]
+            .into_iter()
+            .take(1 + usize::from(self.per_thread.is_some()))
     }
 
     /// The exported names: without and with the suffix of per-thread default streams.
@@ -58,9 +65,11 @@ macro_rules! define {
                     $per_thread,
                     || api::recorded(Function::$function, [$(Word::input($param)),*]),
                     |genuine| {
-                        // SAFETY: the genuine driver's function of this name, whose public prototype this is.
+                        // SAFETY: the genuine driver's function of this name, whose public
+                        // prototype this is.
                         let genuine: unsafe extern "C" fn($($kind),*) -> i32 = unsafe { mem::transmute(genuine) };
-                        // SAFETY: the caller's own arguments, for which the caller answers as to the genuine driver.
+                        // SAFETY: the caller's own arguments, for which the caller answers as to
+                        // the genuine driver.
                         unsafe { genuine($($param),*) }
                     },
                     || border::pack([$(Word::output($param)),*]),
@@ -79,7 +88,10 @@ macro_rules! define {
 
 macro_rules! define_stub {
     ($function:ident as $symbol:ident, $per_thread:literal) => {
-        trampoline::define!($symbol, Function::$function.index() as u32 | ($per_thread as u32) << 16);
+        trampoline::define!(
+            $symbol,
+            Function::$function.index() as u32 | ($per_thread as u32) << 16
+        );
     };
 }
 

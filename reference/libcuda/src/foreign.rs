@@ -1,5 +1,5 @@
-//! The program's memory as far as it is there: what an image or a launch points to is copied by the system, which says that an address
-//! leads nowhere instead of ending the process.
+//! The program's memory as far as it is there: what an image or a launch points to is copied by the
+//! system, which says that an address leads nowhere instead of ending the process.
 
 use std::{io, ptr};
 
@@ -11,7 +11,8 @@ pub(crate) fn read(address: u64, into: &mut [u8]) -> bool {
     into.is_empty() || copy(&[(address, into.len())], into)
 }
 
-/// The bytes of several ranges, each an address and a length, one behind the other. `None` if one of them cannot be read.
+/// The bytes of several ranges, each an address and a length, one behind the other. `None` if one
+/// of them cannot be read.
 pub(crate) fn gather(ranges: &[(u64, usize)]) -> Option<Vec<u8>> {
     let mut bytes = vec![0; ranges.iter().map(|(_, length)| length).sum()];
     let mut rest = &mut bytes[..];
@@ -36,8 +37,16 @@ fn copy(ranges: &[(u64, usize)], into: &mut [u8]) -> bool {
     // SAFETY: getpid has no preconditions.
     let process = unsafe { libc::getpid() };
     // SAFETY: the kernel writes to `into` alone, and checks the addresses that it reads from.
-    let copied =
-        unsafe { libc::process_vm_readv(process, &local, 1, remote.as_ptr(), remote.len() as libc::c_ulong, 0) };
+    let copied = unsafe {
+        libc::process_vm_readv(
+            process,
+            &local,
+            1,
+            remote.as_ptr(),
+            remote.len() as libc::c_ulong,
+            0,
+        )
+    };
     match usize::try_from(copied) {
         Ok(copied) => copied == into.len(),
         Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT) => false,

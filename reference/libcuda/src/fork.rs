@@ -12,7 +12,8 @@ static HELD: AtomicBool = AtomicBool::new(false);
 pub(crate) fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
-        // SAFETY: the three handlers stay loaded as long as the library is; glibc drops them when it is unloaded.
+        // SAFETY: the three handlers stay loaded as long as the library is; glibc drops them when
+        // it is unloaded.
         unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     });
 }

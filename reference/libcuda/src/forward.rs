@@ -1,6 +1,7 @@
 //! Forward mode: writes a call down, lets the genuine driver answer it, writes the answer down.
 //!
-//! No lock is held while the genuine driver works, so calls run side by side and call back as they do without this library.
+//! No lock is held while the genuine driver works, so calls run side by side and call back as they
+//! do without this library.
 
 mod address;
 mod genuine;
@@ -47,7 +48,8 @@ pub(crate) fn start() {
     }
 }
 
-/// Passes a call on to the genuine function that `pass` is given. `args` and `out` are only asked for if there is a trace.
+/// Passes a call on to the genuine function that `pass` is given. `args` and `out` are only asked
+/// for if there is a trace.
 #[inline]
 pub(crate) fn call(
     function: Function,

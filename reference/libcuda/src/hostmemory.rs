@@ -18,27 +18,38 @@ impl HostSpace for HostMemory {
         let bytes = pages(bytes)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new anonymous mapping wherever there is room.
-        let mapped =
-            unsafe { libc::mmap(ptr::null_mut(), bytes, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        let mapped = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes,
+                access,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
         (mapped != libc::MAP_FAILED).then(|| mapped.expose_provenance() as u64)
     }
 
     fn release(&mut self, address: u64, bytes: u64) {
         if let Some(bytes) = pages(bytes) {
-            // SAFETY: the driver gives back exactly what `allocate` mapped, once; the program has given up its pointers to it.
+            // SAFETY: the driver gives back exactly what `allocate` mapped, once; the program has
+            // given up its pointers to it.
             unsafe { libc::munmap(ptr::with_exposed_provenance_mut(address as usize), bytes) };
         }
     }
 
     fn read(&self, address: u64, into: &mut [u8]) {
         let from = ptr::with_exposed_provenance::<u8>(address as usize);
-        // SAFETY: the program passed this host range as the source of a copy and promised it readable until the copy ran.
+        // SAFETY: the program passed this host range as the source of a copy and promised it
+        // readable until the copy ran.
         unsafe { ptr::copy(from, into.as_mut_ptr(), into.len()) };
     }
 
     fn write(&mut self, address: u64, from: &[u8]) {
         let to = ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: the program passed this host range as the target of a copy or fill and promised it writable until that ran.
+        // SAFETY: the program passed this host range as the target of a copy or fill and promised
+        // it writable until that ran.
         unsafe { ptr::copy(from.as_ptr(), to, from.len()) };
     }
 
@@ -48,13 +59,16 @@ impl HostSpace for HostMemory {
         match stream {
             None => {
                 // SAFETY: the program gave it to cuLaunchHostFunc, whose parameter is a CUhostFn.
-                let function: unsafe extern "C" fn(*mut c_void) = unsafe { std::mem::transmute(function) };
+                let function: unsafe extern "C" fn(*mut c_void) =
+                    unsafe { std::mem::transmute(function) };
                 // SAFETY: the program's own function with the program's own argument.
                 unsafe { function(data) };
             }
             Some(stream) => {
-                // SAFETY: the program gave it to cuStreamAddCallback, whose parameter is a CUstreamCallback.
-                let function: unsafe extern "C" fn(u64, i32, *mut c_void) = unsafe { std::mem::transmute(function) };
+                // SAFETY: the program gave it to cuStreamAddCallback, whose parameter is a
+                // CUstreamCallback.
+                let function: unsafe extern "C" fn(u64, i32, *mut c_void) =
+                    unsafe { std::mem::transmute(function) };
                 // SAFETY: the program's own function with the program's own argument.
                 unsafe { function(stream, 0, data) };
             }

@@ -1,5 +1,6 @@
-//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it is a plain store. While glibc says that
-//! the process has one thread, taking it is one too: the atomic exchange is the most expensive part of a driver call.
+//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it
+//! is a plain store. While glibc says that the process has one thread, taking it is one too: the
+//! atomic exchange is the most expensive part of a driver call.
 
 use std::{
     cell::UnsafeCell,
@@ -51,7 +52,11 @@ impl<T> Lock<T> {
         if alone() && !self.held.load(Ordering::Relaxed) {
             // Nobody can come between: a second thread would have to be made by this one.
             self.held.store(true, Ordering::Relaxed);
-        } else if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        } else if self
+            .held
+            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
             self.wait();
         }
         Guard(self)
@@ -73,7 +78,8 @@ impl<T> Lock<T> {
     /// Releases a lock whose guard was forgotten.
     ///
     /// # Safety
-    /// The calling thread (or, after `fork`, the thread it continues) holds the lock and has no guard left.
+    /// The calling thread (or, after `fork`, the thread it continues) holds the lock and has no
+    /// guard left.
     pub(crate) unsafe fn release(&self) {
         self.held.store(false, Ordering::Release);
     }

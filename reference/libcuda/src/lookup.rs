@@ -16,7 +16,8 @@ pub(crate) enum Found {
 
 /// The newest symbol called `name` that is not newer than `version`, and not newer than the driver.
 pub(crate) fn find(name: &str, version: i32, driver_version: i32, per_thread: bool) -> Found {
-    let known = versions(name).iter().filter(|symbol| symbol.function.introduced() <= driver_version);
+    let known =
+        versions(name).iter().filter(|symbol| symbol.function.introduced() <= driver_version);
     let newest = known
         .clone()
         .filter(|symbol| symbol.function.introduced() <= version)

@@ -35,7 +35,8 @@ pub(crate) fn is_subordinate() -> bool {
     SUBORDINATE.load(Ordering::Relaxed)
 }
 
-/// Simulates for another copy, whatever `ALLOCERT_MODE` tells that one. `false` if this copy was called before.
+/// Simulates for another copy, whatever `ALLOCERT_MODE` tells that one. `false` if this copy was
+/// called before.
 pub(crate) fn subordinate() -> bool {
     DECISION.call_once(|| {
         SUBORDINATE.store(true, Ordering::Relaxed);
@@ -51,7 +52,10 @@ fn decide() -> bool {
             Ok("forward") => FORWARD,
             Ok("simulate" | "") | Err(std::env::VarError::NotPresent) => SIMULATE,
             other => {
-                eprintln!("allocert: ALLOCERT_MODE={}: expected simulate or forward", other.unwrap_or("(not UTF-8)"));
+                eprintln!(
+                    "allocert: ALLOCERT_MODE={}: expected simulate or forward",
+                    other.unwrap_or("(not UTF-8)")
+                );
                 UNCLEAR.store(true, Ordering::Relaxed);
                 SIMULATE
             }

@@ -33,7 +33,10 @@ thread_local! {
 /// Runs `body` with the session and the calling thread's state, alone in the process.
 /// Refuses calls from inside a stream callback, which CUDA does not permit.
 #[inline]
-pub(crate) fn with<R>(function: Function, body: impl FnOnce(&mut Session, &mut Thread) -> R) -> Result<R, CudaError> {
+pub(crate) fn with<R>(
+    function: Function,
+    body: impl FnOnce(&mut Session, &mut Thread) -> R,
+) -> Result<R, CudaError> {
     let entered = THREAD.try_with(|cell| {
         let Ok(mut thread) = cell.try_borrow_mut() else { return Err(()) };
         if thread.id == 0 {
@@ -89,11 +92,12 @@ impl Session {
         lock::watch_threads();
         let ring = recorder::ring();
         let mut refused = mode::is_unclear();
-        let mut settings = Settings::from_variables(|name| std::env::var(name).ok()).unwrap_or_else(|error| {
-            eprintln!("allocert: {error}");
-            refused = true;
-            Settings::default()
-        });
+        let mut settings = Settings::from_variables(|name| std::env::var(name).ok())
+            .unwrap_or_else(|error| {
+                eprintln!("allocert: {error}");
+                refused = true;
+                Settings::default()
+            });
         if mode::is_subordinate() {
             // The library in front of this one plans the faults of calls.
             settings.faults.forget_calls();
@@ -103,7 +107,12 @@ impl Session {
             refused = true;
             Window { base: 0, bytes_per_device: Window::bytes_for(settings.memory_bytes) }
         });
-        Self { driver: Driver::new(settings, window, Box::new(HostMemory), 1), ring, refused, incarnation: 1 }
+        Self {
+            driver: Driver::new(settings, window, Box::new(HostMemory), 1),
+            ring,
+            refused,
+            incarnation: 1,
+        }
     }
 
     /// A fresh driver with the same machine and no faults.

@@ -1,4 +1,5 @@
-//! Writes the trace ring: a file mapped by the harness and by every process that it starts. No system call, no lock.
+//! Writes the trace ring: a file mapped by the harness and by every process that it starts. No
+//! system call, no lock.
 
 use std::{
     fs::OpenOptions,
@@ -26,7 +27,8 @@ pub(crate) struct Ring {
     mask: u64,
 }
 
-// SAFETY: `records` is mapped for the life of the process, and each record is written by the thread that reserved its number.
+// SAFETY: `records` is mapped for the life of the process, and each record is written by the thread
+// that reserved its number.
 unsafe impl Send for Ring {}
 // SAFETY: as above; numbers are reserved atomically.
 unsafe impl Sync for Ring {}
@@ -37,14 +39,19 @@ const NUMBER_BYTES: usize = 8;
 /// This process's number, refreshed after `fork`.
 pub(crate) static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// The trace, if `ALLOCERT_TRACE` names one and no library in front of this one writes it. Says once on stderr if it names something else.
+/// The trace, if `ALLOCERT_TRACE` names one and no library in front of this one writes it. Says
+/// once on stderr if it names something else.
 pub(crate) fn ring() -> Option<&'static Ring> {
     RING.get_or_init(|| {
         PROCESS.store(std::process::id(), Ordering::Relaxed);
-        let path = std::env::var_os("ALLOCERT_TRACE").filter(|path| !path.is_empty() && !mode::is_subordinate())?;
+        let path = std::env::var_os("ALLOCERT_TRACE")
+            .filter(|path| !path.is_empty() && !mode::is_subordinate())?;
         Ring::open(Path::new(&path))
             .map_err(|error| {
-                eprintln!("allocert: ALLOCERT_TRACE={}: {error}; going on without a trace", path.display())
+                eprintln!(
+                    "allocert: ALLOCERT_TRACE={}: {error}; going on without a trace",
+                    path.display()
+                )
             })
             .ok()
     })
@@ -88,9 +95,14 @@ pub(crate) struct Entry {
 
 impl Ring {
     fn open(path: &Path) -> Result<Self, String> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| error.to_string())?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|error| error.to_string())?;
         let mut page = [0; HEADER_BYTES];
-        file.read_exact_at(&mut page, 0).map_err(|error| format!("cannot read its header: {error}"))?;
+        file.read_exact_at(&mut page, 0)
+            .map_err(|error| format!("cannot read its header: {error}"))?;
         let header = Header::decode(&page).map_err(|error| error.to_string())?;
         let bytes = header.file_bytes();
         if file.metadata().map_err(|error| error.to_string())?.len() < bytes {
@@ -98,15 +110,27 @@ impl Ring {
         }
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping of a file of sufficient size; it is never unmapped.
-        let mapped =
-            unsafe { libc::mmap(ptr::null_mut(), bytes as usize, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        let mapped = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes as usize,
+                access,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
         if mapped == libc::MAP_FAILED {
             return Err(format!("cannot map it: {}", std::io::Error::last_os_error()));
         }
         let base = mapped.cast::<u8>();
         // SAFETY: inside the mapping, 8-byte aligned, and only ever accessed atomically.
         let next = unsafe { AtomicU64::from_ptr(base.wrapping_add(NEXT_OFFSET).cast()) };
-        Ok(Self { next, records: base.wrapping_add(HEADER_BYTES).cast(), mask: header.capacity - 1 })
+        Ok(Self {
+            next,
+            records: base.wrapping_add(HEADER_BYTES).cast(),
+            mask: header.capacity - 1,
+        })
     }
 
     #[inline]
@@ -116,12 +140,18 @@ impl Ring {
         let bytes = record.encode();
         let (number, body) = bytes.split_at(NUMBER_BYTES);
         let behind = slot.cast::<u8>().wrapping_add(NUMBER_BYTES);
-        // SAFETY: masked into the mapping; this thread alone reserved the number. The rest of the slot, behind the record's number.
+        // SAFETY: masked into the mapping; this thread alone reserved the number. The rest of the
+        // slot, behind the record's number.
         unsafe { behind.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
-        // SAFETY: records are 8-byte aligned and begin with their number, which is only ever accessed atomically.
+        // SAFETY: records are 8-byte aligned and begin with their number, which is only ever
+        // accessed atomically.
         let own = unsafe { AtomicU64::from_ptr(slot.cast()) };
-        // Last, so that nobody who reads along takes what an earlier lap left in the slot for this record.
-        own.store(u64::from_ne_bytes(std::array::from_fn(|index| number[index])), Ordering::Release);
+        // Last, so that nobody who reads along takes what an earlier lap left in the slot for this
+        // record.
+        own.store(
+            u64::from_ne_bytes(std::array::from_fn(|index| number[index])),
+            Ordering::Release,
+        );
         Entry { seq: record.seq, record: slot.cast(), flags: record.flags }
     }
 

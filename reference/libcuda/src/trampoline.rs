@@ -1,4 +1,5 @@
-//! Public functions whose parameters are not known here: written down by name, then passed on with registers and stack as they came.
+//! Public functions whose parameters are not known here: written down by name, then passed on with
+//! registers and stack as they came.
 
 use allocert_contract::trace::Function;
 use allocert_driver::CudaError;
@@ -13,11 +14,14 @@ pub(crate) struct Destination {
     answer: i32,
 }
 
-/// Decides for the function whose number is in the low 16 bits of `code`; bit 16 tells its per-thread variant.
+/// Decides for the function whose number is in the low 16 bits of `code`; bit 16 tells its
+/// per-thread variant.
 pub(crate) extern "C" fn destination(code: u32) -> Destination {
     let mut address = 0;
     let answer = border::guard(|| {
-        let Some(function) = Function::from_index(code as u16) else { return CudaError::UNKNOWN.code() };
+        let Some(function) = Function::from_index(code as u16) else {
+            return CudaError::UNKNOWN.code();
+        };
         let per_thread = code >> 16 != 0;
         if !mode::forwards() {
             return border::unsupported(function, per_thread);
@@ -33,8 +37,9 @@ pub(crate) extern "C" fn destination(code: u32) -> Destination {
     Destination { address, answer }
 }
 
-/// Asks [`destination`] with the number in r11d and goes there as if the caller had called it: all argument registers of the System V
-/// ABI (rdi, rsi, rdx, rcx, r8, r9, rax for variadic calls, r10, xmm0-7) and the stack are as they were.
+/// Asks [`destination`] with the number in r11d and goes there as if the caller had called it: all
+/// argument registers of the System V ABI (rdi, rsi, rdx, rcx, r8, r9, rax for variadic calls, r10,
+/// xmm0-7) and the stack are as they were.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn pass() {
@@ -101,7 +106,8 @@ macro_rules! define {
     };
 }
 
-/// Exports `$symbol`, which cannot be passed on here: it answers as the software driver does, in both modes.
+/// Exports `$symbol`, which cannot be passed on here: it answers as the software driver does, in
+/// both modes.
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! define {
     ($symbol:ident, $code:expr) => {

@@ -1,4 +1,5 @@
-//! The suite as `cargo test` trials, for a Rust crate that builds a plugin. In the plugin's `Cargo.toml`:
+//! The suite as `cargo test` trials, for a Rust crate that builds a plugin. In the plugin's
+//! `Cargo.toml`:
 //!
 //! ```toml
 //! [[test]]
@@ -31,8 +32,8 @@ use libtest_mimic::Arguments;
 use crate::pool::Pool;
 use crate::trial::trial;
 
-/// Runs the cases of `interface` against the plugin at `subject` as libtest would run tests, and takes libtest's
-/// arguments.
+/// Runs the cases of `interface` against the plugin at `subject` as libtest would run tests, and
+/// takes libtest's arguments.
 ///
 /// `subject` is a path, or the bare name of a library that cargo put beside the test executable.
 pub fn main(interface: &str, subject: impl AsRef<Path>) -> ExitCode {
@@ -62,17 +63,21 @@ fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, 
 fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
     let arguments = Arguments::from_args();
     let mut catalogue = Catalogue::embedded().map_err(texts)?;
-    let profile = Side::by_name(interface).and_then(|side| catalogue.default_profile(side.interface()).cloned());
+    let profile = Side::by_name(interface)
+        .and_then(|side| catalogue.default_profile(side.interface()).cloned());
     catalogue.choose(profile);
     let catalogue = Arc::new(catalogue);
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
     let mut cases = fixture::plan(files, &catalogue).map_err(texts)?;
     cases.retain(|case| case.side().name() == interface);
     if cases.is_empty() {
-        return Err(format!("the interface {interface} has no cases, so nothing could be certified; there is emm"));
+        return Err(format!(
+            "the interface {interface} has no cases, so nothing could be certified; there is emm"
+        ));
     }
     let pool = Arc::new(Pool::new(request(interface, subject)?));
-    let trials = cases.into_iter().map(|case| trial(case, Arc::clone(&catalogue), Arc::clone(&pool)));
+    let trials =
+        cases.into_iter().map(|case| trial(case, Arc::clone(&catalogue), Arc::clone(&pool)));
     Ok(libtest_mimic::run(&arguments, trials.collect()).exit_code())
 }
 

@@ -17,7 +17,10 @@ impl Pool {
     }
 
     /// Calls `work` with a worker that has the subject loaded.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Harness) -> Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Harness) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut harness = idle.map_or_else(|| Harness::load(&self.request), Ok)?;
         let done = work(&mut harness)?;

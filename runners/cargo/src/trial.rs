@@ -14,12 +14,14 @@ use crate::pool::Pool;
 pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool>) -> Trial {
     Trial::ignorable_test(case.id.clone(), move || {
         let judgement = pool.with(|harness| {
-            let decision = applicability(&case, &catalogue, &harness.loaded().offer(&Machine::simulated()));
+            let decision =
+                applicability(&case, &catalogue, &harness.loaded().offer(&Machine::simulated()));
             if decision != Applicability::Run {
                 return Ok(judge::not_run(&case, decision));
             }
             let sighting = harness.run(&[&case], &mut ())?;
-            let observation = sighting.observations.first().expect("the harness observes each case");
+            let observation =
+                sighting.observations.first().expect("the harness observes each case");
             Ok(judge::judge(&catalogue, &case, observation))
         })?;
         complete(&judgement)
@@ -28,16 +30,26 @@ pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool
 
 fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
     match &judgement.verdict {
-        Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => Ok(Completion::ignored_with(reason)),
+        Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => {
+            Ok(Completion::ignored_with(reason))
+        }
         Verdict::Conforms | Verdict::ExpectedViolation => Ok(Completion::Completed),
-        Verdict::Unusable { message } => Err(format!("the subject cannot be used: {message}").into()),
-        Verdict::HarnessError { message } => Err(format!("allocert could not do its work: {message}").into()),
+        Verdict::Unusable { message } => {
+            Err(format!("the subject cannot be used: {message}").into())
+        }
+        Verdict::HarnessError { message } => {
+            Err(format!("allocert could not do its work: {message}").into())
+        }
         Verdict::UnexpectedConformance { message } => Err(message.into()),
-        Verdict::Violates => Err(judgement.findings.iter().map(tell).collect::<Vec<_>>().join("\n").into()),
+        Verdict::Violates => {
+            Err(judgement.findings.iter().map(tell).collect::<Vec<_>>().join("\n").into())
+        }
     }
 }
 
 fn tell(finding: &Finding) -> String {
     let Finding { requirement, level, fault, place, expected, observed, .. } = finding;
-    format!("{level} {requirement}: {fault} at {place}\n  expected  {expected}\n  observed  {observed}")
+    format!(
+        "{level} {requirement}: {fault} at {place}\n  expected  {expected}\n  observed  {observed}"
+    )
 }

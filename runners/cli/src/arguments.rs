@@ -32,13 +32,17 @@ pub(crate) enum Command {
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
-    /// Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
+    /// Try random sequences of operations; what breaks a requirement is shrunk and written as a
+    /// fixture
     Explore(Explore),
-    /// Try each library's arrays in the hands of each other library, and show who can exchange with whom
+    /// Try each library's arrays in the hands of each other library, and show who can exchange with
+    /// whom
     Matrix(Matrix),
-    /// Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
+    /// Tell what a requirement demands, where it is written, what the texts disagree on and which
+    /// cases test it
     Explain {
-        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile (numba-cuda-0.30)
+        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile
+        /// (numba-cuda-0.30)
         id: String,
     },
     /// List the cases
@@ -75,10 +79,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// What is certified: emm (a plugin), emm-host (the host of plugins), cai-producer or cai-consumer (a library of arrays)
+    /// What is certified: emm (a plugin), emm-host (the host of plugins), cai-producer or
+    /// cai-consumer (a library of arrays)
     pub(crate) interface: String,
-    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or module[:attribute]; a host: module[:attribute]; arrays:
-    /// reference, or module[:attribute] of an adapter
+    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or
+    /// module[:attribute]; a host: module[:attribute]; arrays: reference, or module[:attribute] of
+    /// an adapter
     pub(crate) subject: String,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
@@ -86,7 +92,8 @@ pub(crate) struct Run {
     /// The fixtures below this path instead of those of this program
     #[arg(long, value_name = "PATH")]
     pub(crate) fixtures: Vec<PathBuf>,
-    /// The driver under the subject: simulated, or this computer's own, recorded (ALLOCERT_REAL_DRIVER names it)
+    /// The driver under the subject: simulated, or this computer's own, recorded
+    /// (ALLOCERT_REAL_DRIVER names it)
     #[arg(long, value_enum, default_value_t = Driver::Sim)]
     pub(crate) driver: Driver,
     /// The interpreter for a Python subject [default: python3]
@@ -97,13 +104,16 @@ pub(crate) struct Run {
     /// [default: edges for a native subject, sample for a Python one]
     #[arg(long, value_enum, value_name = "WIDTH", num_args = 0..=1, require_equals = true)]
     pub(crate) faults: Option<Option<Width>>,
-    /// Which cases share a process [default: case; with --faults, the injections of a native subject: group]
+    /// Which cases share a process [default: case; with --faults, the injections of a native
+    /// subject: group]
     #[arg(long, value_enum)]
     pub(crate) isolation: Option<Isolation>,
-    /// Workers side by side [default: one a core; with --driver real one, because all share the device's memory]
+    /// Workers side by side [default: one a core; with --driver real one, because all share the
+    /// device's memory]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Seconds for every case, instead of each case's own, and for loading the subject, which has at least 10 [default: 120]
+    /// Seconds for every case, instead of each case's own, and for loading the subject, which has
+    /// at least 10 [default: 120]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
     /// Only the I-th of N equal parts of the cases
@@ -146,7 +156,8 @@ pub(crate) struct Explore {
 pub(crate) struct Matrix {
     /// The interface by which arrays are exchanged: cai
     pub(crate) interface: String,
-    /// Adapters of producers, module[:attribute] [default: all that come with this program and can be imported]
+    /// Adapters of producers, module[:attribute] [default: all that come with this program and can
+    /// be imported]
     #[arg(long, value_name = "ADAPTERS", value_delimiter = ',')]
     pub(crate) producers: Vec<String>,
     /// Adapters of consumers
@@ -155,13 +166,15 @@ pub(crate) struct Matrix {
     /// The interpreter that has the libraries [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// The driver under the libraries: simulated, or this computer's own, recorded (ALLOCERT_REAL_DRIVER names it)
+    /// The driver under the libraries: simulated, or this computer's own, recorded
+    /// (ALLOCERT_REAL_DRIVER names it)
     #[arg(long, value_enum, default_value_t = Driver::Sim)]
     pub(crate) driver: Driver,
     /// Only cases whose name matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
-    /// Pairs side by side [default: one a core; with --driver real one, because all share the device]
+    /// Pairs side by side [default: one a core; with --driver real one, because all share the
+    /// device]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Where to write it as one page that a browser shows
@@ -307,7 +320,9 @@ impl FromStr for Shard {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        let parts = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
         match parts {
             Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
             _ => Err("expected I/N with I from 1 to N, such as 1/4"),

@@ -27,19 +27,29 @@ pub(crate) struct Conclusion<'a> {
 
 impl<'a> Conclusion<'a> {
     /// Reads and opens all files, so that what is wrong with them is told before anything runs.
-    pub(crate) fn prepare(suite: &'a Suite, options: &VerdictOptions, out: Option<&PathBuf>) -> Result<Self, Failure> {
+    pub(crate) fn prepare(
+        suite: &'a Suite,
+        options: &VerdictOptions,
+        out: Option<&PathBuf>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             suite,
-            expectations: options.expect.as_deref().map(|path| expectations(suite, path)).transpose()?,
+            expectations: options
+                .expect
+                .as_deref()
+                .map(|path| expectations(suite, path))
+                .transpose()?,
             junit: options.junit.as_ref().map(Output::create).transpose()?,
             out: out.map(Output::create).transpose()?,
         })
     }
 
-    /// Applies the expectations, writes what was asked for, tells the person, and finds the exit code.
+    /// Applies the expectations, writes what was asked for, tells the person, and finds the exit
+    /// code.
     pub(crate) fn draw(self, header: &Header, mut cases: Vec<Judged>) -> Result<ExitCode, Failure> {
         if let Some(expectations) = &self.expectations {
-            let mut judgements: Vec<&mut Judgement> = cases.iter_mut().map(|judged| &mut judged.judgement).collect();
+            let mut judgements: Vec<&mut Judgement> =
+                cases.iter_mut().map(|judged| &mut judged.judgement).collect();
             expectations.apply(&mut judgements);
         }
         if let Some(out) = self.out {
@@ -47,7 +57,8 @@ impl<'a> Conclusion<'a> {
         }
         let report = Report { header, cases: &cases, catalogue: &self.suite.catalogue };
         if let Some(junit) = self.junit {
-            let text = junit::render(&report).map_err(|error| Failure::new(Exit::Harness, error))?;
+            let text =
+                junit::render(&report).map_err(|error| Failure::new(Exit::Harness, error))?;
             junit.write(|mut file| file.write_all(text.as_bytes()))?;
         }
         terminal::print(&report::terminal::render(&report, terminal::palette()))?;
@@ -65,20 +76,27 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn create(path: &PathBuf) -> Result<Self, Failure> {
         let file = File::create(path);
-        let file = file.map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+        let file = file
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
         Ok(Self { path: path.clone(), file })
     }
 
-    pub(crate) fn write(self, write: impl FnOnce(File) -> std::io::Result<()>) -> Result<(), Failure> {
+    pub(crate) fn write(
+        self,
+        write: impl FnOnce(File) -> std::io::Result<()>,
+    ) -> Result<(), Failure> {
         let Self { path, file } = self;
-        write(file).map_err(|error| Failure::new(Exit::Harness, format!("cannot write {}: {error}", path.display())))
+        write(file).map_err(|error| {
+            Failure::new(Exit::Harness, format!("cannot write {}: {error}", path.display()))
+        })
     }
 }
 
 fn expectations(suite: &Suite, path: &Path) -> Result<Expectations, Failure> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read the expectation file {name}: {error}")))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("cannot read the expectation file {name}: {error}"))
+    })?;
     Expectations::read(&name, &text, &suite.catalogue).map_err(Failure::usage)
 }
 

@@ -31,7 +31,8 @@ const SHRUNK: usize = 4;
 
 pub(crate) fn explore(arguments: &Explore) -> Result<ExitCode, Failure> {
     if arguments.interface != Side::Emm.name() {
-        let message = format!("there is no model of `{}` to explore with; there is emm", arguments.interface);
+        let message =
+            format!("there is no model of `{}` to explore with; there is emm", arguments.interface);
         return Err(Failure::usage(message));
     }
     let subject = Subject::parse(&arguments.subject, Side::Emm).map_err(Failure::usage)?;
@@ -46,7 +47,12 @@ pub(crate) fn explore(arguments: &Explore) -> Result<ExitCode, Failure> {
 
     let began = Instant::now();
     let jobs = arguments.jobs.unwrap_or_else(|| lanes::jobs(&search.exploration));
-    let lanes = Lanes { request: &request, catalogue: &suite.catalogue, exploration: &search.exploration, jobs };
+    let lanes = Lanes {
+        request: &request,
+        catalogue: &suite.catalogue,
+        exploration: &search.exploration,
+        jobs,
+    };
     let tally = lanes.run(&mut harness, &mut search.notes)?;
     let elapsed = began.elapsed();
     let shown = search.show(&tally, &mut harness, &shelf)?;
@@ -57,13 +63,22 @@ fn request(arguments: &Explore, subject: Subject) -> Result<Request, Failure> {
     let interrupt = run::listen()?;
     let own = run::own()?;
     let run = RunDir::create(&Asset::Driver.find()?)?;
-    let launch =
-        run::launch(&subject, arguments.python.as_ref(), arguments.timeout, own, &run).on(&Machine::simulated());
+    let launch = run::launch(&subject, arguments.python.as_ref(), arguments.timeout, own, &run)
+        .on(&Machine::simulated());
     // A Python process does not become new when its driver does.
     let isolation = if subject.is_python() { Isolation::Case } else { Isolation::None };
     let jobs = NonZeroUsize::MIN;
     let interface = arguments.interface.clone();
-    Ok(Request { run, launch, interface, subject, isolation, jobs, timeout_s: arguments.timeout, interrupt })
+    Ok(Request {
+        run,
+        launch,
+        interface,
+        subject,
+        isolation,
+        jobs,
+        timeout_s: arguments.timeout,
+        interrupt,
+    })
 }
 
 /// One exploration from its seed to its fixtures.
@@ -97,12 +112,17 @@ impl<'a> Search<'a> {
             if !self.exploration.offer.remove(&need) {
                 return Ok(());
             }
-            self.notes.push(format!("the subject declares `{need}` and declines it, so it was left out"));
+            self.notes
+                .push(format!("the subject declares `{need}` and declines it, so it was left out"));
         }
     }
 
     /// Runs each case in a process of its own.
-    fn judge(&self, harness: &mut Harness, cases: &[PlannedCase]) -> Result<Vec<Judgement>, Failure> {
+    fn judge(
+        &self,
+        harness: &mut Harness,
+        cases: &[PlannedCase],
+    ) -> Result<Vec<Judgement>, Failure> {
         let all: Vec<&PlannedCase> = cases.iter().collect();
         let sighting = harness.run_isolated(&all, Isolation::Case, &mut ())?;
         let judged = cases.iter().zip(&sighting.observations);
@@ -110,7 +130,12 @@ impl<'a> Search<'a> {
     }
 
     /// Shrinks what was found and writes it down.
-    fn show(&mut self, tally: &Tally, harness: &mut Harness, shelf: &Shelf) -> Result<Vec<Shown>, Failure> {
+    fn show(
+        &mut self,
+        tally: &Tally,
+        harness: &mut Harness,
+        shelf: &Shelf,
+    ) -> Result<Vec<Shown>, Failure> {
         let broken = tally.broken();
         if let Some(rest) = broken.get(SHRUNK..).filter(|rest| !rest.is_empty()) {
             let ids: Vec<&str> = rest.iter().map(|broken| broken.requirement.as_str()).collect();
@@ -119,12 +144,20 @@ impl<'a> Search<'a> {
         broken.iter().take(SHRUNK).map(|broken| self.show_one(broken, harness, shelf)).collect()
     }
 
-    fn show_one(&self, broken: &Broken, harness: &mut Harness, shelf: &Shelf) -> Result<Shown, Failure> {
+    fn show_one(
+        &self,
+        broken: &Broken,
+        harness: &mut Harness,
+        shelf: &Shelf,
+    ) -> Result<Shown, Failure> {
         let sequence = self.exploration.sequence(broken.sequence);
-        let shrunk = shrink(&sequence, &broken.requirement, &mut |cases| self.judge(harness, cases))?;
-        let requirement = shrunk.as_ref().map_or(&broken.requirement, |shrunk| &shrunk.finding.requirement);
+        let shrunk =
+            shrink(&sequence, &broken.requirement, &mut |cases| self.judge(harness, cases))?;
+        let requirement =
+            shrunk.as_ref().map_or(&broken.requirement, |shrunk| &shrunk.finding.requirement);
         let listed = self.suite.catalogue.get(requirement);
-        let listed = listed.ok_or_else(|| Failure::new(Exit::Harness, format!("{requirement} is not listed")))?;
+        let listed = listed
+            .ok_or_else(|| Failure::new(Exit::Harness, format!("{requirement} is not listed")))?;
         let outcome = match &shrunk {
             None if self.again(broken, harness)? => Outcome::NotAlone,
             None => Outcome::NotAgain,
@@ -143,7 +176,9 @@ impl<'a> Search<'a> {
     /// Whether a sequence breaks its requirement once more behind those that ran before it.
     fn again(&self, broken: &Broken, harness: &mut Harness) -> Result<bool, Failure> {
         let numbers = self.exploration.company(broken.sequence);
-        let planned = numbers.map(|number| self.exploration.sequence(number).planned(&lanes::name(number), "company"));
+        let planned = numbers.map(|number| {
+            self.exploration.sequence(number).planned(&lanes::name(number), "company")
+        });
         let cases: Vec<PlannedCase> = planned.collect();
         let all: Vec<&PlannedCase> = cases.iter().collect();
         let sighting = harness.run(&all, &mut ())?;
@@ -161,14 +196,24 @@ impl<'a> Search<'a> {
         shelf: &Shelf,
     ) -> Result<Outcome, Failure> {
         let sequence = &shrunk.sequence;
-        let placed =
-            shelf.put(&listed.id, self.origin.seed, |name| fixture::text(sequence, listed, name, &self.origin));
-        let planned = allocert_suite::fixture::plan_file(&placed.path, &placed.text, &self.suite.catalogue);
+        let placed = shelf.put(&listed.id, self.origin.seed, |name| {
+            fixture::text(sequence, listed, name, &self.origin)
+        });
         let planned =
-            planned.map_err(|refusal| Failure::new(Exit::Harness, format!("allocert wrote this:\n{refusal}")))?;
-        let setup = planned.iter().flat_map(|case| &case.steps).filter(|step| step.part == Part::Setup).count();
+            allocert_suite::fixture::plan_file(&placed.path, &placed.text, &self.suite.catalogue);
+        let planned = planned.map_err(|refusal| {
+            Failure::new(Exit::Harness, format!("allocert wrote this:\n{refusal}"))
+        })?;
+        let setup = planned
+            .iter()
+            .flat_map(|case| &case.steps)
+            .filter(|step| step.part == Part::Setup)
+            .count();
         let judged = self.judge(harness, &planned)?;
-        let finding = judged.iter().find_map(|judgement| finding::of(judgement, &listed.id)).unwrap_or(&shrunk.finding);
+        let finding = judged
+            .iter()
+            .find_map(|judgement| finding::of(judgement, &listed.id))
+            .unwrap_or(&shrunk.finding);
         Ok(Outcome::Shrunk {
             steps: fixture::lines(sequence),
             at: finding.step.and_then(|step| (step as usize).checked_sub(setup)),
@@ -188,14 +233,18 @@ impl<'a> Search<'a> {
             Outcome::Shrunk { written: Written::Nowhere { error, .. }, .. } => Some(error.clone()),
             _ => None,
         });
-        let counts = |shown: &Shown| shown.level == Level::Must && !matches!(shown.outcome, Outcome::NotAgain);
+        let counts = |shown: &Shown| {
+            shown.level == Level::Must && !matches!(shown.outcome, Outcome::NotAgain)
+        };
         let violated = shown.iter().any(counts);
         let (operations, sequences) = (tally.operations, tally.sequences);
         let (subject, seed) = (self.arguments.subject.clone(), self.arguments.seed);
         let report = Report { subject, seed, operations, sequences, elapsed, shown, notes };
         terminal::print(&report::render(&report, terminal::palette()))?;
         match (lost, violated) {
-            (Some(error), _) => Err(Failure::usage(format!("{error}; the fixture is printed above"))),
+            (Some(error), _) => {
+                Err(Failure::usage(format!("{error}; the fixture is printed above")))
+            }
             (None, true) => Ok(Exit::Violations.code().into()),
             (None, false) if tally.unseen == sequences => Ok(Exit::Harness.code().into()),
             (None, false) => Ok(ExitCode::SUCCESS),

@@ -56,11 +56,19 @@ impl From<Error> for Failure {
 /// A panic is a bug of this program. It ends it with one line and the harness's exit code.
 pub(crate) fn report_bugs_in_one_line() {
     panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let place = panic
+            .location()
+            .map(|place| format!(" at {}:{}", place.file(), place.line()))
+            .unwrap_or_default();
         let payload = panic.payload();
-        let what = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let what = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or(payload.downcast_ref::<String>().map(String::as_str));
         let what = what.unwrap_or("no message");
-        eprintln!("allocert: this is a defect of allocert, not of the subject: {what}{place}; please report it");
+        eprintln!(
+            "allocert: this is a defect of allocert, not of the subject: {what}{place}; please report it"
+        );
         process::exit(Exit::Harness as i32);
     }));
 }

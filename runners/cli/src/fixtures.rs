@@ -12,7 +12,11 @@ use crate::terminal;
 
 pub(crate) fn check(paths: &[PathBuf]) -> Result<ExitCode, Failure> {
     let suite = if paths.is_empty() { Suite::load()? } else { Suite::read(paths)? };
-    terminal::print(&format!("{} fixtures, {} cases, nothing wrong\n", suite.fixtures(), suite.cases.len()))?;
+    terminal::print(&format!(
+        "{} fixtures, {} cases, nothing wrong\n",
+        suite.fixtures(),
+        suite.cases.len()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -24,7 +28,10 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> 
     }
     files.sort();
     if files.is_empty() {
-        return Err(Failure::new(Exit::NothingRan, "nothing to do: there is no .yaml file below the given paths"));
+        return Err(Failure::new(
+            Exit::NothingRan,
+            "nothing to do: there is no .yaml file below the given paths",
+        ));
     }
     let text = |path: &PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
@@ -41,7 +48,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     }
     if !kind.is_dir() {
         // To read a pipe would be to wait for whoever writes into it, and a device may have no end.
-        return Err(Failure::usage(format!("cannot read {}: it is neither a file nor a folder", path.display())));
+        return Err(Failure::usage(format!(
+            "cannot read {}: it is neither a file nor a folder",
+            path.display()
+        )));
     }
     for entry in fs::read_dir(path).map_err(|error| unreadable(path, &error))? {
         let path = entry.map_err(|error| unreadable(path, &error))?.path();
@@ -52,15 +62,17 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path from `cases/` on: it decides the case's name. A fixture that is not in its place yet has its file name from the place
-/// that its own name means.
+/// The path from `cases/` on: it decides the case's name. A fixture that is not in its place yet
+/// has its file name from the place that its own name means.
 fn name(path: &Path, text: &str) -> String {
     let parts: Vec<_> = path.components().collect();
     if let Some(start) = parts.iter().rposition(|part| part.as_os_str() == "cases") {
         return parts[start..].iter().collect::<PathBuf>().display().to_string();
     }
     let meant = text.lines().find_map(|line| line.strip_prefix("case: ")).map(str::trim);
-    let meant = meant.filter(|case| path.file_stem().is_some_and(|stem| case.rsplit('/').next() == stem.to_str()));
+    let meant = meant.filter(|case| {
+        path.file_stem().is_some_and(|stem| case.rsplit('/').next() == stem.to_str())
+    });
     meant.map_or_else(|| path.display().to_string(), |case| format!("cases/{case}.yaml"))
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, thread};
 
-use allocert_harness::{Asset, Error, Fault, Harness, Interrupt, Isolation, Launch, Machine, Request, RunDir, Subject};
+use allocert_harness::{
+    Asset, Error, Fault, Harness, Interrupt, Isolation, Launch, Machine, Request, RunDir, Subject,
+};
 use allocert_requirements::{Flavor, Mutant, mutant};
 use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, applicability};
@@ -24,7 +26,8 @@ use crate::sweep;
 const FIRST_ROUND: usize = 2;
 /// Native mutants that one worker loads one after the other.
 const COMPANY: usize = 16;
-/// A mutant that hangs costs this for each case that it hangs in; a busy machine takes a second for others.
+/// A mutant that hangs costs this for each case that it hangs in; a busy machine takes a second for
+/// others.
 const TIMEOUT_S: u32 = 4;
 /// Importing numba-cuda on a machine that is busy with other mutants.
 const LOAD_PATIENCE: Duration = Duration::from_secs(60);
@@ -45,24 +48,32 @@ impl<'a> Hunt<'a> {
         let progress = Mutex::new(Progress::of(mutants.len()));
         let hunter = || {
             let mut kills = Vec::new();
-            while let Some(party) = { queue.lock().unwrap_or_else(PoisonError::into_inner).next() } {
+            while let Some(party) = { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
+            {
                 kills.extend(self.party(&party, &progress)?);
             }
             Ok::<_, Failure>(kills)
         };
         let mut kills = thread::scope(|scope| {
             let hunters: Vec<_> = (0..self.jobs.get()).map(|_| scope.spawn(hunter)).collect();
-            let caught = hunters.into_iter().map(|hunter| hunter.join().expect("a panic ends this program at once"));
+            let caught = hunters
+                .into_iter()
+                .map(|hunter| hunter.join().expect("a panic ends this program at once"));
             caught.collect::<Result<Vec<_>, _>>()
         })?
         .concat();
-        let place = |kill: &Kill<'_>| mutants.iter().position(|mutant| mutant.name == kill.mutant.name);
+        let place =
+            |kill: &Kill<'_>| mutants.iter().position(|mutant| mutant.name == kill.mutant.name);
         kills.sort_by_key(place);
         Ok(kills)
     }
 
     /// Runs mutants of one file, one after the other in one worker.
-    fn party(&self, party: &[&'a Mutant], progress: &Mutex<Progress>) -> Result<Vec<Kill<'a>>, Failure> {
+    fn party(
+        &self,
+        party: &[&'a Mutant],
+        progress: &Mutex<Progress>,
+    ) -> Result<Vec<Kill<'a>>, Failure> {
         let mut harness: Option<Harness> = None;
         let mut kills = Vec::new();
         for mutant in party {
@@ -80,10 +91,18 @@ impl<'a> Hunt<'a> {
         Ok(kills)
     }
 
-    fn run(&self, mutant: &'a Mutant, side: Side, harness: &mut Harness) -> Result<Kill<'a>, Failure> {
+    fn run(
+        &self,
+        mutant: &'a Mutant,
+        side: Side,
+        harness: &mut Harness,
+    ) -> Result<Kill<'a>, Failure> {
         let offer = harness.loaded().offer(&Machine::simulated());
-        let runs = |case: &&&PlannedCase| applicability(case, &self.suite.catalogue, &offer) == Applicability::Run;
-        let cases: Vec<&PlannedCase> = self.order(mutant, side).iter().filter(runs).copied().collect();
+        let runs = |case: &&&PlannedCase| {
+            applicability(case, &self.suite.catalogue, &offer) == Applicability::Run
+        };
+        let cases: Vec<&PlannedCase> =
+            self.order(mutant, side).iter().filter(runs).copied().collect();
         let mut kill = Kill::new(mutant);
         let (mut rest, mut round) = (cases.as_slice(), FIRST_ROUND);
         while !rest.is_empty() && !kill.killed() {
@@ -92,21 +111,26 @@ impl<'a> Hunt<'a> {
             let clean = judge_all(self.suite, now, vec![Applicability::Run; now.len()], sighting);
             kill.add(&clean);
             if mutant.faults {
-                let (width, isolation) = (sweep::width(offer.flavor), sweep::isolation(offer.flavor));
-                kill.add(&sweep::run(self.suite, harness, &clean, width, isolation, &mut ())?.judged);
+                let (width, isolation) =
+                    (sweep::width(offer.flavor), sweep::isolation(offer.flavor));
+                kill.add(
+                    &sweep::run(self.suite, harness, &clean, width, isolation, &mut ())?.judged,
+                );
             }
             (rest, round) = (later, round * 2);
         }
         Ok(kill)
     }
 
-    /// All cases of the side in the order in which they are likely to find this mutant: those that state what it breaks, those that
-    /// perform an operation which stands for it, and one of each group in turn, because what no case states is checked in all.
+    /// All cases of the side in the order in which they are likely to find this mutant: those that
+    /// state what it breaks, those that perform an operation which stands for it, and one of each
+    /// group in turn, because what no case states is checked in all.
     fn order(&self, mutant: &Mutant, side: Side) -> Vec<&'a PlannedCase> {
         let catalogue = &self.suite.catalogue;
         let states = |case: &PlannedCase| case.requirements().any(|id| mutant.breaks.contains(id));
         let performs = |case: &PlannedCase| {
-            let operations = case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
+            let operations =
+                case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
             operations.into_iter().any(|requirement| mutant.breaks.contains(&requirement.id))
         };
         let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
@@ -162,7 +186,10 @@ fn unloadable(mutant: &Mutant, error: Error) -> Failure {
 
 fn subject(mutant: &Mutant, side: Side) -> Result<Subject, Failure> {
     match mutant.flavor {
-        Flavor::Native => Ok(Subject::Library { path: Asset::Mutants.find()?, symbol: Some(mutant.subject.clone()) }),
+        Flavor::Native => Ok(Subject::Library {
+            path: Asset::Mutants.find()?,
+            symbol: Some(mutant.subject.clone()),
+        }),
         Flavor::Python => Subject::parse(&mutant.subject, side).map_err(Failure::usage),
     }
 }

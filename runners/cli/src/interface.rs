@@ -16,7 +16,8 @@ pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
     if suite.certifies(side) {
         return Ok(side);
     }
-    let there: Vec<&str> = Side::ALL.into_iter().filter(|side| suite.certifies(*side)).map(Side::name).collect();
+    let there: Vec<&str> =
+        Side::ALL.into_iter().filter(|side| suite.certifies(*side)).map(Side::name).collect();
     let message = format!(
         "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
         if there.len() == 1 { "is" } else { "are" },
@@ -32,7 +33,19 @@ pub(crate) fn sides(word: &str) -> Result<Vec<Side>, Failure> {
     }
     let side = Side::by_name(word);
     side.map(|side| vec![side]).ok_or_else(|| {
-        unknown(word, &["emm", "cai", "nep49", "place", "emm-host", "cai-producer", "cai-consumer", "nep49-host"])
+        unknown(
+            word,
+            &[
+                "emm",
+                "cai",
+                "nep49",
+                "place",
+                "emm-host",
+                "cai-producer",
+                "cai-consumer",
+                "nep49-host",
+            ],
+        )
     })
 }
 

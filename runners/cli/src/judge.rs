@@ -21,7 +21,8 @@ pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
     let file = File::open(&arguments.run)
         .map_err(|error| Failure::usage(format!("cannot read the run file {path}: {error}")))?;
     let mut recorded = run::read(&path, BufReader::new(file)).map_err(Failure::usage)?;
-    recorded.header.profile = choose(&mut suite, &recorded.header, arguments.verdict.profile.as_deref())?;
+    recorded.header.profile =
+        choose(&mut suite, &recorded.header, arguments.verdict.profile.as_deref())?;
     let conclusion = Conclusion::prepare(&suite, &arguments.verdict, None)?;
     for judged in &mut recorded.cases {
         again(&suite, judged);
@@ -29,10 +30,16 @@ pub(crate) fn judge(arguments: &Judge) -> Result<ExitCode, Failure> {
     conclusion.draw(&recorded.header, recorded.cases)
 }
 
-/// Puts the profile in force that was asked for, or else the one that the run was made with; gives its name.
-fn choose(suite: &mut Suite, header: &Header, asked: Option<&str>) -> Result<Option<String>, Failure> {
+/// Puts the profile in force that was asked for, or else the one that the run was made with; gives
+/// its name.
+fn choose(
+    suite: &mut Suite,
+    header: &Header,
+    asked: Option<&str>,
+) -> Result<Option<String>, Failure> {
     let Some(side) = Side::by_name(&header.interface) else { return Ok(None) };
-    let profile = profile::of(&suite.catalogue, side.interface(), asked.or(header.profile.as_deref()))?;
+    let profile =
+        profile::of(&suite.catalogue, side.interface(), asked.or(header.profile.as_deref()))?;
     suite.catalogue.choose(profile);
     Ok(suite.catalogue.chosen().map(|profile| profile.name.clone()))
 }

@@ -19,7 +19,8 @@ pub(crate) fn list(filter: Option<&str>, profile: Option<&str>) -> Result<ExitCo
         suite.catalogue.choose(Some(profile));
     }
     let inside = suite.cases.iter().filter(|case| outside(case, &suite.catalogue).is_none());
-    let cases: Vec<PlannedCase> = Filter::new(filter)?.select(inside, None)?.into_iter().cloned().collect();
+    let cases: Vec<PlannedCase> =
+        Filter::new(filter)?.select(inside, None)?.into_iter().cloned().collect();
     terminal::print(&list::render(&cases))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,5 @@
-//! The `allocert` program: translates a command line into calls and their results into text and an exit code.
+//! The `allocert` program: translates a command line into calls and their results into text and an
+//! exit code.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -46,9 +47,13 @@ fn obey(command: Command) -> Result<ExitCode, Failure> {
         Command::Matrix(arguments) => matrix::matrix(&arguments),
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
-        Command::Coverage { interface, profile } => coverage::coverage(&interface, profile.as_deref()),
+        Command::Coverage { interface, profile } => {
+            coverage::coverage(&interface, profile.as_deref())
+        }
         Command::Mutants(arguments) => mutants::mutants(&arguments),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
-        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => Ok(ExitCode::SUCCESS),
+        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }

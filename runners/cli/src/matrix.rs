@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use allocert_harness::{Asset, Error, Fault, Harness, Interrupt, Launch, Machine, Request, RunDir, Subject};
+use allocert_harness::{
+    Asset, Error, Fault, Harness, Interrupt, Launch, Machine, Request, RunDir, Subject,
+};
 use allocert_suite::applicability::{Applicability, Driver};
 use allocert_suite::exit::Exit;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
@@ -25,13 +27,19 @@ use crate::selection::glob;
 use crate::suite::Suite;
 use crate::{run, terminal};
 
-/// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have nothing to exchange with.
-const PRODUCERS: [&str; 8] = ["reference", "numba_cuda", "cupy", "torch", "jax", "rmm", "warp", "pycuda"];
-const CONSUMERS: [&str; 9] = ["reference", "numba_cuda", "cuda_core", "cupy", "torch", "jax", "rmm", "warp", "pycuda"];
+/// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have
+/// nothing to exchange with.
+const PRODUCERS: [&str; 8] =
+    ["reference", "numba_cuda", "cupy", "torch", "jax", "rmm", "warp", "pycuda"];
+const CONSUMERS: [&str; 9] =
+    ["reference", "numba_cuda", "cuda_core", "cupy", "torch", "jax", "rmm", "warp", "pycuda"];
 
 pub(crate) fn matrix(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.interface != Interface::Cai.name() {
-        return Err(Failure::usage(format!("`{}` has no matrix; cai has one", arguments.interface)));
+        return Err(Failure::usage(format!(
+            "`{}` has no matrix; cai has one",
+            arguments.interface
+        )));
     }
     let (patterns, suite) = (patterns(arguments.filter.as_deref())?, Suite::of(&[])?);
     let files = [&arguments.html, &arguments.markdown, &arguments.out];
@@ -47,7 +55,9 @@ pub(crate) fn matrix(arguments: &Arguments) -> Result<ExitCode, Failure> {
         html.write(|mut file| file.write_all(matrix.html().as_bytes()))?;
     }
     match markdown {
-        Some(markdown) => markdown.write(|mut file| file.write_all(matrix.markdown().as_bytes()))?,
+        Some(markdown) => {
+            markdown.write(|mut file| file.write_all(matrix.markdown().as_bytes()))?
+        }
         None => terminal::print(&matrix.markdown())?,
     }
     Ok(Exit::Conforms.code().into())
@@ -60,8 +70,11 @@ fn patterns(filter: Option<&str>) -> Result<Vec<Pattern>, Failure> {
         matrix::patterns().into_iter().map(|one| (one.clone(), one.name)).unzip();
     let taken: Vec<Pattern> = all.into_iter().filter(takes).collect();
     if taken.is_empty() {
-        let message =
-            format!("nothing to do: no case matches `{}`; there are {}", filter.unwrap_or("*"), names.join(", "));
+        let message = format!(
+            "nothing to do: no case matches `{}`; there are {}",
+            filter.unwrap_or("*"),
+            names.join(", ")
+        );
         return Err(Failure::new(Exit::NothingRan, message));
     }
     Ok(taken)
@@ -88,10 +101,16 @@ struct Party {
 type Found = (Vec<Exchange>, Vec<Judged>);
 
 impl<'a> Stand<'a> {
-    fn new(arguments: &Arguments, suite: &'a Suite, patterns: &'a [Pattern]) -> Result<Self, Failure> {
+    fn new(
+        arguments: &Arguments,
+        suite: &'a Suite,
+        patterns: &'a [Pattern],
+    ) -> Result<Self, Failure> {
         let machine = match arguments.driver {
             arguments::Driver::Sim => Machine::simulated(),
-            arguments::Driver::Real => Machine::real(&run::own()?, &RunDir::create(&Asset::Driver.find()?)?)?,
+            arguments::Driver::Real => {
+                Machine::real(&run::own()?, &RunDir::create(&Asset::Driver.find()?)?)?
+            }
         };
         let jobs = match machine.driver {
             Driver::Sim => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
@@ -109,18 +128,27 @@ impl<'a> Stand<'a> {
 
     fn all(&self, arguments: &Arguments) -> Result<(Matrix, Vec<Judged>), Failure> {
         let mut missing = Vec::new();
-        let producers = self.parties(Side::CaiProducer, &arguments.producers, &PRODUCERS, &mut missing)?;
-        let consumers = self.parties(Side::CaiConsumer, &arguments.consumers, &CONSUMERS, &mut missing)?;
+        let producers =
+            self.parties(Side::CaiProducer, &arguments.producers, &PRODUCERS, &mut missing)?;
+        let consumers =
+            self.parties(Side::CaiConsumer, &arguments.consumers, &CONSUMERS, &mut missing)?;
         if producers.is_empty() || consumers.is_empty() {
             let reasons: Vec<String> =
                 missing.iter().map(|one| format!("\n  {}: {}", one.adapter, one.reason)).collect();
-            let message = format!("nothing to do: no adapter can be loaded on one of the sides{}", reasons.concat());
+            let message = format!(
+                "nothing to do: no adapter can be loaded on one of the sides{}",
+                reasons.concat()
+            );
             return Err(Failure::new(Exit::NothingRan, message));
         }
-        let pairs: Vec<(&Party, &Party)> =
-            producers.iter().flat_map(|producer| consumers.iter().map(move |consumer| (producer, consumer))).collect();
-        let (cells, judged): (Vec<_>, Vec<_>) =
-            self.in_turn(&pairs, |(producer, consumer)| self.pair(producer, consumer))?.into_iter().unzip();
+        let pairs: Vec<(&Party, &Party)> = producers
+            .iter()
+            .flat_map(|producer| consumers.iter().map(move |consumer| (producer, consumer)))
+            .collect();
+        let (cells, judged): (Vec<_>, Vec<_>) = self
+            .in_turn(&pairs, |(producer, consumer)| self.pair(producer, consumer))?
+            .into_iter()
+            .unzip();
         let library = |party: &Party| party.library.clone();
         let matrix = Matrix {
             allocert: env!("CARGO_PKG_VERSION").to_owned(),
@@ -134,7 +162,8 @@ impl<'a> Stand<'a> {
         Ok((matrix, judged.concat()))
     }
 
-    /// Loads each adapter alone. One that was named must be there; of the others it is told why they are not.
+    /// Loads each adapter alone. One that was named must be there; of the others it is told why
+    /// they are not.
     fn parties(
         &self,
         side: Side,
@@ -149,13 +178,19 @@ impl<'a> Stand<'a> {
             let subject = Subject::parse(text, side).map_err(Failure::usage)?;
             match Harness::load(&Arc::new(self.request(side.name(), subject.clone())?)) {
                 Ok(harness) => {
-                    let version = harness.loaded().subject.get("version").and_then(|one| one.as_str());
-                    let library = Library { adapter: text.clone(), version: named_version(text, version) };
+                    let version =
+                        harness.loaded().subject.get("version").and_then(|one| one.as_str());
+                    let library =
+                        Library { adapter: text.clone(), version: named_version(text, version) };
                     Ok(Ok(Party { subject, library }))
                 }
                 // A library with one side alone is not missing on the other.
-                Err(Error::Refused { stage, .. }) if named.is_empty() && stage == "attribute" => Ok(Err(None)),
-                Err(error @ (Error::Refused { .. } | Error::Unloadable { .. })) if named.is_empty() => {
+                Err(Error::Refused { stage, .. }) if named.is_empty() && stage == "attribute" => {
+                    Ok(Err(None))
+                }
+                Err(error @ (Error::Refused { .. } | Error::Unloadable { .. }))
+                    if named.is_empty() =>
+                {
                     let adapter = text.split(':').next().unwrap_or(text).to_owned();
                     Ok(Err(Some(Missing { adapter, reason: reason(error) })))
                 }
@@ -172,21 +207,26 @@ impl<'a> Stand<'a> {
         Ok(parties)
     }
 
-    /// Runs all cases of one pair. A pair that cannot be loaded, or that takes its worker down, is one cell like the others.
+    /// Runs all cases of one pair. A pair that cannot be loaded, or that takes its worker down, is
+    /// one cell like the others.
     fn pair(&self, producer: &Party, consumer: &Party) -> Result<Found, Failure> {
         let subject = Subject::pair(producer.subject.clone(), consumer.subject.clone());
         let name = subject.to_string();
         let mut harness = match Harness::load(&Arc::new(self.request(INTERFACE, subject)?)) {
             Ok(harness) => harness,
             Err(Error::Unloadable { how, .. }) => {
-                return Ok((vec![Exchange::broken(State::Crashes, format!("the worker {how}"))], Vec::new()));
+                return Ok((
+                    vec![Exchange::broken(State::Crashes, format!("the worker {how}"))],
+                    Vec::new(),
+                ));
             }
             Err(error) if error.fault() == Fault::Subject => {
                 return Ok((vec![Exchange::broken(State::Unseen, reason(error))], Vec::new()));
             }
             Err(error) => return Err(error.into()),
         };
-        let cases: Vec<PlannedCase> = self.patterns.iter().map(|pattern| pattern.plan(&name)).collect();
+        let cases: Vec<PlannedCase> =
+            self.patterns.iter().map(|pattern| pattern.plan(&name)).collect();
         let cases: Vec<&PlannedCase> = cases.iter().collect();
         let sighting = harness.run(&cases, &mut ())?;
         let judged = judge_all(self.suite, &cases, vec![Applicability::Run; cases.len()], sighting);
@@ -221,15 +261,20 @@ impl<'a> Stand<'a> {
         let (queue, progress) = (Mutex::new(things.iter().enumerate()), Progress::of(things.len()));
         let worker = || {
             let mut done = Vec::new();
-            while let Some((place, thing)) = { queue.lock().unwrap_or_else(PoisonError::into_inner).next() } {
+            while let Some((place, thing)) =
+                { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
+            {
                 done.push((place, work(thing)?));
                 progress.step("");
             }
             Ok::<_, Failure>(done)
         };
         let mut done = thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.jobs.get().min(things.len())).map(|_| scope.spawn(worker)).collect();
-            let results = workers.into_iter().map(|worker| worker.join().expect("a panic ends this program at once"));
+            let workers: Vec<_> =
+                (0..self.jobs.get().min(things.len())).map(|_| scope.spawn(worker)).collect();
+            let results = workers
+                .into_iter()
+                .map(|worker| worker.join().expect("a panic ends this program at once"));
             results.collect::<Result<Vec<_>, _>>()
         })?
         .into_iter()
@@ -274,7 +319,8 @@ fn reason(error: Error) -> String {
     }
 }
 
-/// The day in UTC, by the proleptic Gregorian calendar (days since 1970-01-01, counted in eras of 400 years from March on).
+/// The day in UTC, by the proleptic Gregorian calendar (days since 1970-01-01, counted in eras of
+/// 400 years from March on).
 fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     date(seconds / 86_400)
@@ -286,7 +332,8 @@ fn date(days: u64) -> String {
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let of_year = day - (365 * year + year / 4 - year / 100);
     let month = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let (day, month) =
+        (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + u64::from(month <= 2))
 }
 

@@ -25,7 +25,9 @@ pub(crate) fn mutants(arguments: &Mutants) -> Result<ExitCode, Failure> {
     let hunt = Hunt {
         suite: &suite,
         interpreter: run::interpreter(arguments.python.as_ref()),
-        jobs: arguments.jobs.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        jobs: arguments
+            .jobs
+            .unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
         interrupt: run::listen()?,
     };
     let kills = hunt.all(&selected)?;

@@ -12,7 +12,11 @@ pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        let bar = if io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        let bar = if io::stderr().is_terminal() {
+            ProgressBar::no_length()
+        } else {
+            ProgressBar::hidden()
+        };
         let style = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg}");
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }

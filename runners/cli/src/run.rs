@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use allocert_harness::{Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject};
+use allocert_harness::{
+    Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject,
+};
 use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
 use allocert_suite::exit::Exit;
 use allocert_suite::judge;
@@ -40,7 +42,8 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     if arguments.faults.is_some() {
         sweep::check(side)?;
     }
-    let profile = profile::of(&suite.catalogue, side.interface(), arguments.verdict.profile.as_deref())?;
+    let profile =
+        profile::of(&suite.catalogue, side.interface(), arguments.verdict.profile.as_deref())?;
     suite.catalogue.choose(profile);
     let subject = Subject::parse(&arguments.subject, side).map_err(Failure::usage)?;
     let filter = Filter::new(arguments.filter.as_deref())?;
@@ -58,8 +61,10 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let mut judged = judge_all(&suite, &cases, decisions, sighting);
     if let Some(width) = arguments.faults {
         let width = width.map_or_else(|| sweep::width(offer.flavor), Into::into);
-        let isolation = arguments.isolation.map_or_else(|| sweep::isolation(offer.flavor), Into::into);
-        let swept = sweep::run(&suite, &mut harness, &judged, width, isolation, &mut Progress::new())?;
+        let isolation =
+            arguments.isolation.map_or_else(|| sweep::isolation(offer.flavor), Into::into);
+        let swept =
+            sweep::run(&suite, &mut harness, &judged, width, isolation, &mut Progress::new())?;
         judged.extend(swept.judged);
         notes.extend(swept.notes);
     }
@@ -94,7 +99,8 @@ fn request(arguments: &Run, subject: Subject) -> Result<(Request, Machine), Fail
 
 /// This program's own file: it is its own worker.
 pub(crate) fn own() -> Result<PathBuf, Failure> {
-    env::current_exe().map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))
+    env::current_exe()
+        .map_err(|error| Failure::new(Exit::Harness, format!("cannot find this program: {error}")))
 }
 
 /// The interpreter that was named, or that started this program, or the usual one.
@@ -116,7 +122,11 @@ pub(crate) fn launch(
     own: PathBuf,
     run: &RunDir,
 ) -> Launch {
-    let mut launch = if subject.is_python() { Launch::python(interpreter(python), run) } else { Launch::native(own) };
+    let mut launch = if subject.is_python() {
+        Launch::python(interpreter(python), run)
+    } else {
+        Launch::native(own)
+    };
     if let Some(timeout_s) = timeout_s {
         launch.load_patience = load_patience(timeout_s);
     }
@@ -137,12 +147,15 @@ fn machine(arguments: &Run, own: &Path, run: &RunDir) -> Result<Machine, Failure
     }
 }
 
-/// The first Ctrl-C ends the run in order, a later one ends this program at once. What comes together with the first is the same wish:
-/// `timeout` and terminals send it to a program and to its group.
+/// The first Ctrl-C ends the run in order, a later one ends this program at once. What comes
+/// together with the first is the same wish: `timeout` and terminals send it to a program and to
+/// its group.
 pub(crate) fn listen() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
-    let trouble = |error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"));
-    // A write beyond `ulimit -f` is then an error that is told, not the end of this program with its files left behind.
+    let trouble =
+        |error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"));
+    // A write beyond `ulimit -f` is then an error that is told, not the end of this program with
+    // its files left behind.
     signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag()).map_err(trouble)?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(trouble)?;
     let wish = interrupt.clone();
@@ -181,10 +194,16 @@ fn header(suite: &Suite, arguments: &Run, machine: &Machine, loaded: &Loaded) ->
 }
 
 /// Which cases are run, and the decision on each.
-fn decide<'c>(suite: &Suite, cases: &[&'c PlannedCase], offer: &Offer) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
-    let decisions: Vec<Applicability> = cases.iter().map(|case| applicability(case, &suite.catalogue, offer)).collect();
+fn decide<'c>(
+    suite: &Suite,
+    cases: &[&'c PlannedCase],
+    offer: &Offer,
+) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
+    let decisions: Vec<Applicability> =
+        cases.iter().map(|case| applicability(case, &suite.catalogue, offer)).collect();
     let runs = |decision: &Applicability| matches!(decision, Applicability::Run);
-    let runnable = cases.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
+    let runnable =
+        cases.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
     (runnable.collect(), decisions)
 }
 

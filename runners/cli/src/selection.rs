@@ -14,7 +14,8 @@ pub(crate) fn glob(text: &str) -> Result<GlobMatcher, Failure> {
     Ok(glob.compile_matcher())
 }
 
-/// A glob over case names. It takes a case when it matches the name or a folder of it, so `emm/alloc` means the group.
+/// A glob over case names. It takes a case when it matches the name or a folder of it, so
+/// `emm/alloc` means the group.
 #[derive(Debug)]
 pub(crate) struct Filter<'a> {
     text: &'a str,
@@ -40,14 +41,22 @@ impl<'a> Filter<'a> {
     ) -> Result<Vec<&'c PlannedCase>, Failure> {
         let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(&case.id)).collect();
         if taken.is_empty() {
-            let message = format!("nothing to do: no case matches `{}`; `allocert list` names them all", self.text);
+            let message = format!(
+                "nothing to do: no case matches `{}`; `allocert list` names them all",
+                self.text
+            );
             return Err(Failure::new(Exit::NothingRan, message));
         }
         let in_shard = |position| shard.is_none_or(|shard| shard.holds(position));
-        let mine: Vec<_> =
-            taken.into_iter().enumerate().filter(|(at, _)| in_shard(*at)).map(|(_, case)| case).collect();
+        let mine: Vec<_> = taken
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| in_shard(*at))
+            .map(|(_, case)| case)
+            .collect();
         if mine.is_empty() {
-            let message = "nothing to do: this shard is empty, because there are more shards than cases";
+            let message =
+                "nothing to do: this shard is empty, because there are more shards than cases";
             return Err(Failure::new(Exit::NothingRan, message));
         }
         Ok(mine)

@@ -22,9 +22,12 @@ impl Suite {
         Self::of(&Side::ALL)
     }
 
-    /// What this program was built with, and the cases of these sides alone: to plan all takes longer than a native run.
+    /// What this program was built with, and the cases of these sides alone: to plan all takes
+    /// longer than a native run.
     pub(crate) fn of(sides: &[Side]) -> Result<Self, Failure> {
-        let files = allocert_fixtures::files().iter().map(|file| (file.path.to_owned(), file.text.to_owned()));
+        let files = allocert_fixtures::files()
+            .iter()
+            .map(|file| (file.path.to_owned(), file.text.to_owned()));
         Self::plan(files.collect(), |path| side_of(path).is_some_and(|side| sides.contains(&side)))
     }
 
@@ -36,13 +39,15 @@ impl Suite {
     fn plan(files: Vec<(String, String)>, takes: impl Fn(&str) -> bool) -> Result<Self, Failure> {
         let catalogue = Catalogue::embedded()?;
         let taken = files.iter().filter(|(path, _)| takes(path));
-        let cases = fixture::plan(taken.map(|(path, text)| (path.as_str(), text.as_str())), &catalogue)?;
+        let cases =
+            fixture::plan(taken.map(|(path, text)| (path.as_str(), text.as_str())), &catalogue)?;
         Ok(Self { catalogue, cases, files })
     }
 
     /// Whether there is anything to certify a side by, planned or not.
     pub(crate) fn certifies(&self, side: Side) -> bool {
-        self.cases_of(side).next().is_some() || self.files.iter().any(|(path, _)| side_of(path) == Some(side))
+        self.cases_of(side).next().is_some()
+            || self.files.iter().any(|(path, _)| side_of(path) == Some(side))
     }
 
     pub(crate) fn fixtures(&self) -> usize {
@@ -56,9 +61,12 @@ impl Suite {
     /// Names what a run was judged by.
     pub(crate) fn hash(&self) -> String {
         let fixtures = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        let requirements = self.catalogue.iter().map(|one| (one.id.as_str(), one.statement.as_str()));
-        let versions =
-            self.catalogue.iter().flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
+        let requirements =
+            self.catalogue.iter().map(|one| (one.id.as_str(), one.statement.as_str()));
+        let versions = self
+            .catalogue
+            .iter()
+            .flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
         run::suite_hash(fixtures.chain(requirements).chain(versions))
     }
 }

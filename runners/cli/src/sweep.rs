@@ -37,7 +37,8 @@ pub(crate) fn isolation(flavor: Flavor) -> Isolation {
     }
 }
 
-/// Refuses the sides whose subject is no manager: of no other is it written what it must do when a driver call fails.
+/// Refuses the sides whose subject is no manager: of no other is it written what it must do when a
+/// driver call fails.
 pub(crate) fn check(side: Side) -> Result<(), Failure> {
     match side {
         Side::Emm => Ok(()),
@@ -56,11 +57,14 @@ pub(crate) fn run(
     isolation: Isolation,
     observer: &mut dyn Observer,
 ) -> Result<Swept, Failure> {
-    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) =
-        sweep::sweep(clean, width).into_iter().map(|Injection { case, applicability }| (case, applicability)).unzip();
+    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) = sweep::sweep(clean, width)
+        .into_iter()
+        .map(|Injection { case, applicability }| (case, applicability))
+        .unzip();
     let all: Vec<&PlannedCase> = cases.iter().collect();
     let runs = |decision: &Applicability| *decision == Applicability::Run;
-    let runnable = all.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
+    let runnable =
+        all.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
     let runnable: Vec<&PlannedCase> = runnable.collect();
     let sighting = harness.run_isolated(&runnable, isolation, observer)?;
     // What breaks in company is run alone below; who was in the company says nothing then.
@@ -71,7 +75,8 @@ pub(crate) fn run(
     alone(suite, harness, judged, observer)
 }
 
-/// Runs what did not conform in company once more by itself: a fault may have damaged the process for those that came after it.
+/// Runs what did not conform in company once more by itself: a fault may have damaged the process
+/// for those that came after it.
 fn alone(
     suite: &Suite,
     harness: &mut Harness,
@@ -79,7 +84,8 @@ fn alone(
     observer: &mut dyn Observer,
 ) -> Result<Swept, Failure> {
     let suspects: Vec<usize> = (0..judged.len()).filter(|index| !clear(&judged[*index])).collect();
-    let cases: Vec<PlannedCase> = suspects.iter().map(|index| judged[*index].case.clone()).collect();
+    let cases: Vec<PlannedCase> =
+        suspects.iter().map(|index| judged[*index].case.clone()).collect();
     let cases: Vec<&PlannedCase> = cases.iter().collect();
     let sighting = harness.run_isolated(&cases, Isolation::Case, observer)?;
     let mut again: HashMap<usize, _> = suspects.into_iter().zip(sighting.observations).collect();

@@ -1,4 +1,5 @@
-//! What a person is told when the command line, a file or the subject is wrong: the real program, its exit code and its words.
+//! What a person is told when the command line, a file or the subject is wrong: the real program,
+//! its exit code and its words.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -9,7 +10,11 @@ use rstest::rstest;
 
 fn allocert(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
-    command.args(arguments).env_remove("ALLOCERT_PYTHON").output().expect("the program that cargo built starts")
+    command
+        .args(arguments)
+        .env_remove("ALLOCERT_PYTHON")
+        .output()
+        .expect("the program that cargo built starts")
 }
 
 /// Exit code and standard error; a refusal prints nothing else.
@@ -45,7 +50,8 @@ fn recorder() -> std::ffi::OsString {
     )
 }
 
-/// Exit code and words of a run on a real driver, which `ALLOCERT_REAL_DRIVER` says to be at `path`.
+/// Exit code and words of a run on a real driver, which `ALLOCERT_REAL_DRIVER` says to be at
+/// `path`.
 fn run_on(path: &str, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
     command.args(["run", "emm", "reference", "--driver", "real"]).args(arguments);
@@ -62,7 +68,8 @@ fn without_a_real_driver_nothing_runs() {
     let said = words.lines().collect::<Vec<_>>();
     assert_eq!(said[0], "allocert: there is no real driver to run on");
     assert!(
-        said[1].contains("ALLOCERT_REAL_DRIVER=/nonexistent/libcuda.so.1") && said[1].contains("; set "),
+        said[1].contains("ALLOCERT_REAL_DRIVER=/nonexistent/libcuda.so.1")
+            && said[1].contains("; set "),
         "{words}"
     );
 }
@@ -81,7 +88,8 @@ fn a_real_driver_cannot_be_made_to_fail() {
     assert!(words.starts_with("allocert: --driver real takes no --faults: "), "{words}");
 }
 
-/// A copy of the software driver stands in for the genuine one: what is forwarded to it conforms as on itself.
+/// A copy of the software driver stands in for the genuine one: what is forwarded to it conforms as
+/// on itself.
 #[test]
 fn the_reference_conforms_behind_the_recorder_too() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -94,7 +102,9 @@ fn the_reference_conforms_behind_the_recorder_too() {
     assert!(printed.starts_with("emm reference on the real driver, suite "), "{printed}");
     let run = std::fs::read_to_string(&out).expect("the run");
     assert!(
-        run.lines().next().is_some_and(|header| header.contains(r#""driver":{"kind":"real","version":13000}"#)),
+        run.lines()
+            .next()
+            .is_some_and(|header| header.contains(r#""driver":{"kind":"real","version":13000}"#)),
         "{run:.600}"
     );
     assert!(run.contains("software_driver_only"), "cases that choose the memory are not run");
@@ -105,8 +115,7 @@ fn the_reference_conforms_behind_the_recorder_too() {
 #[case::run(&["run", "emm", "reference", "--profile", "nbep8"])]
 #[case::coverage(&["coverage", "emm", "--profile", "nbep8"])]
 fn an_unknown_profile_gets_the_closest_one(#[case] arguments: &[&str]) {
-    let words =
-        "allocert: emm has no profile `nbep8`, did you mean nbep7?\n  there are nbep7, numba-docs, numba-cuda-0.30";
+    let words = "allocert: emm has no profile `nbep8`, did you mean nbep7?\n  there are nbep7, numba-docs, numba-cuda-0.30";
     assert_eq!(refused(arguments), (2, words.to_owned()));
 }
 
@@ -114,7 +123,10 @@ fn an_unknown_profile_gets_the_closest_one(#[case] arguments: &[&str]) {
 fn a_profile_of_no_interface_is_refused() {
     let (code, words) = refused(&["list", "--profile", "zzz"]);
     assert_eq!(code, 2);
-    assert!(words.starts_with("allocert: there is no profile `zzz`\n  there are nbep7, "), "{words}");
+    assert!(
+        words.starts_with("allocert: there is no profile `zzz`\n  there are nbep7, "),
+        "{words}"
+    );
 }
 
 #[rstest]
@@ -147,7 +159,10 @@ fn mutants_that_were_not_built_are_named_with_the_command_that_builds_them() {
         .expect("it starts");
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3));
-    assert!(words.starts_with("allocert: liballocert_mutants.so is not beside this program in "), "{words}");
+    assert!(
+        words.starts_with("allocert: liballocert_mutants.so is not beside this program in "),
+        "{words}"
+    );
     assert!(words.ends_with("; `cargo build -p allocert-mutants` builds it\n"), "{words}");
 }
 
@@ -162,14 +177,18 @@ fn python_mutants_without_their_host_say_what_they_need() {
         .expect("it starts");
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
-    assert!(words.ends_with("name it with --python, or leave them out with --flavor native\n"), "{words}");
+    assert!(
+        words.ends_with("name it with --python, or leave them out with --flavor native\n"),
+        "{words}"
+    );
 }
 
 #[rstest]
 #[case(&["run", "emm", "reference", "--filter", "emm/none/*"])]
 #[case(&["list", "--filter", "emm/none/*"])]
 fn a_filter_that_takes_nothing_has_its_own_exit_code(#[case] arguments: &[&str]) {
-    let words = "allocert: nothing to do: no case matches `emm/none/*`; `allocert list` names them all";
+    let words =
+        "allocert: nothing to do: no case matches `emm/none/*`; `allocert list` names them all";
     assert_eq!(refused(arguments), (4, words.to_owned()));
 }
 
@@ -190,7 +209,10 @@ fn an_unknown_id_gets_the_closest_one() {
 fn a_bad_fixture_is_shown_with_its_line() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("cases/emm/alloc/wrong.yaml");
-    write(&path, "# Nothing.\ncase: emm/alloc/wrong\nabout: x\nsteps:\n  - do: {memallok: {size: 1, as: a}}\n");
+    write(
+        &path,
+        "# Nothing.\ncase: emm/alloc/wrong\nabout: x\nsteps:\n  - do: {memallok: {size: 1, as: a}}\n",
+    );
     let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
@@ -209,7 +231,8 @@ fn a_pipe_is_no_fixture() {
     let pipe = folder.path().join("pipe.yaml");
     let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
     assert!(made.success());
-    let words = format!("allocert: cannot read {}: it is neither a file nor a folder", pipe.display());
+    let words =
+        format!("allocert: cannot read {}: it is neither a file nor a folder", pipe.display());
     for path in [pipe.display().to_string(), folder.path().display().to_string()] {
         assert_eq!(refused(&["fixtures", "check", &path]), (2, words.clone()));
     }
@@ -237,7 +260,10 @@ fn a_reader_that_leaves_is_no_error() {
     let program = env!("CARGO_BIN_EXE_allocert");
     let script = format!("set -o pipefail; '{program}' list | true");
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(0), "")
+    );
 }
 
 #[test]
@@ -285,14 +311,19 @@ fn help_names_the_exit_codes() {
 #[case(&["matrix", "emm"], 2, "allocert: `emm` has no matrix; cai has one")]
 #[case(&["matrix", "cai", "--filter", "nothing"], 4, "allocert: nothing to do: no case matches `nothing`; there are plain, bytes")]
 #[case(&["matrix", "cai", "--producers", "a-b"], 2, "allocert: `a-b` is no module[:attribute] that Python could import")]
-fn a_matrix_of_nothing_is_refused(#[case] arguments: &[&str], #[case] code: i32, #[case] message: &str) {
+fn a_matrix_of_nothing_is_refused(
+    #[case] arguments: &[&str],
+    #[case] code: i32,
+    #[case] message: &str,
+) {
     let output = allocert(arguments);
     assert_eq!(output.status.code(), Some(code));
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.starts_with(message), "{told}");
 }
 
-/// A copy of the program in a folder of its own, with or without a file in the recording driver's place.
+/// A copy of the program in a folder of its own, with or without a file in the recording driver's
+/// place.
 fn installed(driver: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir(folder.path().join("tmp")).expect("writable");
@@ -310,7 +341,9 @@ fn installed(driver: bool) -> tempfile::TempDir {
 fn scripted(folder: &Path, subject: &str) -> Command {
     let worker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/worker.py");
     let mut command = Command::new(folder.join("allocert"));
-    command.args(["run", "emm", subject, "--filter", "emm/alloc/exact-size", "--python"]).arg(worker);
+    command
+        .args(["run", "emm", subject, "--filter", "emm/alloc/exact-size", "--python"])
+        .arg(worker);
     command.env("TMPDIR", folder.join("tmp")).env_remove("ALLOCERT_LIBCUDA");
     command
 }
@@ -321,7 +354,10 @@ fn a_missing_driver_is_named_with_the_command_that_builds_it() {
     let output = scripted(folder.path(), "scripted:fine").output().expect("it starts");
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3));
-    assert!(words.starts_with("allocert: liballocert_libcuda.so is not beside this program in "), "{words}");
+    assert!(
+        words.starts_with("allocert: liballocert_libcuda.so is not beside this program in "),
+        "{words}"
+    );
     assert!(words.ends_with("; `cargo build -p allocert-libcuda` builds it\n"), "{words}");
 }
 
@@ -347,7 +383,10 @@ fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
         .expect("it starts");
     let words = "allocert: cannot start the worker `/none/python`: No such file or directory (os error 2); \
                  name another interpreter with --python\n";
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(2), words)
+    );
 }
 
 #[test]
@@ -361,18 +400,27 @@ fn a_program_that_is_no_interpreter_is_the_command_lines_fault() {
         .expect("it starts");
     let words = "allocert: the worker `/bin/true` ended with exit code 0 before it connected; \
                  is it Python 3.10 or later? name another interpreter with --python\n";
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(2), words)
+    );
 }
 
 #[test]
-fn a_subject_that_hangs_while_it_is_loaded_has_the_time_that_a_case_has_but_not_less_than_an_import_takes() {
+fn a_subject_that_hangs_while_it_is_loaded_has_the_time_that_a_case_has_but_not_less_than_an_import_takes()
+ {
     let folder = installed(true);
     let begin = std::time::Instant::now();
-    let output =
-        scripted(folder.path(), "scripted:hangs_loading").args(["--timeout", "1"]).output().expect("it starts");
+    let output = scripted(folder.path(), "scripted:hangs_loading")
+        .args(["--timeout", "1"])
+        .output()
+        .expect("it starts");
     let words = "allocert: the subject scripted:hangs_loading cannot be loaded: \
                  the worker said nothing for 10 s, while it loaded it\n";
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), words));
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(2), words)
+    );
     assert!(begin.elapsed() < std::time::Duration::from_secs(60));
 }
 
@@ -380,9 +428,17 @@ fn a_subject_that_hangs_while_it_is_loaded_has_the_time_that_a_case_has_but_not_
 fn a_recorded_run_is_judged_again_to_the_same_words() {
     let folder = installed(true);
     let out = folder.path().join("run.jsonl");
-    let first = scripted(folder.path(), "scripted:fine").arg("--out").arg(&out).output().expect("it starts");
+    let first = scripted(folder.path(), "scripted:fine")
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .expect("it starts");
     let again = allocert(&["judge", &out.display().to_string()]);
-    assert_eq!(first.status.code(), Some(1), "a worker that returns nothing does not conform: {first:?}");
+    assert_eq!(
+        first.status.code(),
+        Some(1),
+        "a worker that returns nothing does not conform: {first:?}"
+    );
     assert_eq!((again.status.code(), again.stdout), (first.status.code(), first.stdout));
 }
 
@@ -402,7 +458,17 @@ fn judged(arguments: &[&str]) -> (Option<i32>, String) {
 fn a_run_is_judged_by_its_profile_unless_another_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run.jsonl").display().to_string();
-    let run = ["run", "emm", "reference", "--filter", "emm/{info,reset}", "--out", &out, "--profile", "nbep7"];
+    let run = [
+        "run",
+        "emm",
+        "reference",
+        "--filter",
+        "emm/{info,reset}",
+        "--out",
+        &out,
+        "--profile",
+        "nbep7",
+    ];
     let (code, first) = judged(&run);
     assert_eq!(code, Some(0), "{first}");
     let line = first.lines().nth(1).expect("the profile");
@@ -411,16 +477,25 @@ fn a_run_is_judged_by_its_profile_unless_another_is_named() {
             && line.ends_with("requirements are left out (more: allocert explain nbep7)"),
         "{line}"
     );
-    assert!(first.contains("not-applicable: the profile nbep7 contains nothing of what the case states\n"), "{first}");
+    assert!(
+        first.contains(
+            "not-applicable: the profile nbep7 contains nothing of what the case states\n"
+        ),
+        "{first}"
+    );
     assert_eq!(judged(&["judge", &out]).1, first);
     let (code, other) = judged(&["judge", &out, "--profile", "numba-cuda-0.30"]);
     assert_eq!(code, Some(0), "{other}");
     assert!(
-        other.contains("not-observed: the run was made with the profile nbep7, which leaves the case out; "),
+        other.contains(
+            "not-observed: the run was made with the profile nbep7, which leaves the case out; "
+        ),
         "{other}"
     );
     assert!(
-        other.contains("not-applicable: the profile numba-cuda-0.30 contains nothing of what the case states\n"),
+        other.contains(
+            "not-applicable: the profile numba-cuda-0.30 contains nothing of what the case states\n"
+        ),
         "{other}"
     );
 }
@@ -428,7 +503,8 @@ fn a_run_is_judged_by_its_profile_unless_another_is_named() {
 #[test]
 fn ctrl_c_ends_the_workers_and_leaves_nothing_behind() {
     let folder = installed(true);
-    let child = scripted(folder.path(), "scripted:hangs_everywhere").args(["--timeout", "60"]).spawn();
+    let child =
+        scripted(folder.path(), "scripted:hangs_everywhere").args(["--timeout", "60"]).spawn();
     let mut child = child.expect("it starts");
     let tmp = folder.path().join("tmp");
     let left = || std::fs::read_dir(&tmp).expect("it exists").count();
@@ -444,13 +520,24 @@ fn ctrl_c_ends_the_workers_and_leaves_nothing_behind() {
 }
 
 #[rstest]
-#[case::address_space("ulimit -v 8000000", "the limit on address space (`ulimit -v`) is 8192000000 bytes")]
-#[case::files("ulimit -f 10", "this system would not let the harness make the trace ring: File too large")]
+#[case::address_space(
+    "ulimit -v 8000000",
+    "the limit on address space (`ulimit -v`) is 8192000000 bytes"
+)]
+#[case::files(
+    "ulimit -f 10",
+    "this system would not let the harness make the trace ring: File too large"
+)]
 fn a_limit_of_the_system_is_not_the_subjects_fault(#[case] limit: &str, #[case] words: &str) {
     let folder = installed(true);
-    let command = format!("{limit}; exec {} run emm reference", folder.path().join("allocert").display());
+    let command =
+        format!("{limit}; exec {} run emm reference", folder.path().join("allocert").display());
     let mut shell = Command::new("bash");
-    let output = shell.args(["-c", &command]).env("TMPDIR", folder.path().join("tmp")).output().expect("it starts");
+    let output = shell
+        .args(["-c", &command])
+        .env("TMPDIR", folder.path().join("tmp"))
+        .output()
+        .expect("it starts");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{told}");
     assert!(told.contains(words), "{told}");
@@ -476,7 +563,10 @@ fn write(path: &Path, text: &str) {
 #[case::interface(&["explore", "emm-host", "reference"], "there is no model of `emm-host` to explore with; there is emm")]
 #[case::subject(&["explore", "emm", "./libpool.so"], "there is no library ./libpool.so")]
 #[case::folder(&["explore", "emm", "reference", "--out", "/proc/none"], "cannot write fixtures to /proc/none: ")]
-fn a_wrong_exploration_is_refused_with_the_reason(#[case] arguments: &[&str], #[case] reason: &str) {
+fn a_wrong_exploration_is_refused_with_the_reason(
+    #[case] arguments: &[&str],
+    #[case] reason: &str,
+) {
     let (code, words) = refused(arguments);
     assert_eq!(code, 2, "{words}");
     assert!(words.contains(reason), "{words}");
@@ -488,12 +578,24 @@ fn nothing_is_found_in_the_reference_by_20000_operations() {
     let out = folder.path().display().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
     command.args(["explore", "emm", "reference", "--ops", "20000", "--seed", "11", "--out", &out]);
-    let output = command.env("ALLOCERT_LIBCUDA", recorder()).output().expect("the program that cargo built starts");
+    let output = command
+        .env("ALLOCERT_LIBCUDA", recorder())
+        .output()
+        .expect("the program that cargo built starts");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{printed}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(printed.starts_with("emm reference on the software driver, seed 11\n20,"), "{printed}");
     assert!(printed.ends_with("nothing found\n"), "{printed}");
-    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "no fixture is written");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("it is there").count(),
+        0,
+        "no fixture is written"
+    );
 }
 
 /// What a program wrote for a newer or an older format says so itself.
@@ -505,7 +607,9 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
         # Written by allocert 0.0.1; made again by: allocert explore emm ./libpool.so --seed 7 --ops 4000\n";
     write(
         &path,
-        &format!("{head}case: emm/explored/emm-alloc-13-seed-7\nabout: x\nsteps:\n  - do: {{initialise: {{}}}}\n"),
+        &format!(
+            "{head}case: emm/explored/emm-alloc-13-seed-7\nabout: x\nsteps:\n  - do: {{initialise: {{}}}}\n"
+        ),
     );
     let (code, words) = refused(&["fixtures", "check", &path.display().to_string()]);
     assert_eq!(code, 2);
@@ -523,7 +627,11 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
 #[rstest]
 #[case::out_of_place("aligned.yaml", 0, "")]
 #[case::another_name("other.yaml", 2, "the case is called `emm/mine/aligned`")]
-fn a_fixture_out_of_its_place_is_read_by_its_own_name(#[case] file: &str, #[case] code: i32, #[case] words: &str) {
+fn a_fixture_out_of_its_place_is_read_by_its_own_name(
+    #[case] file: &str,
+    #[case] code: i32,
+    #[case] words: &str,
+) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join(file);
     let steps = "steps:\n  - do: {initialize: {}}\n    expect:\n      EMM-INIT-01: {returns: {}}\n";
@@ -543,7 +651,9 @@ fn a_fixture_out_of_its_place_is_read_by_its_own_name(#[case] file: &str, #[case
 fn two_signals_at_once_end_a_run_in_order() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
-    command.args(["explore", "emm", "reference", "--ops", "1000000000000"]).env("ALLOCERT_LIBCUDA", recorder());
+    command
+        .args(["explore", "emm", "reference", "--ops", "1000000000000"])
+        .env("ALLOCERT_LIBCUDA", recorder());
     command.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn().expect("the program that cargo built starts");
     let left = || std::fs::read_dir(folder.path()).expect("it is there").count();

@@ -1,12 +1,13 @@
-//! The files that lie beside the program: in a wheel in `site-packages/allocert/bin/`, in a cargo tree in
-//! `target/<profile>/`.
+//! The files that lie beside the program: in a wheel in `site-packages/allocert/bin/`, in a cargo
+//! tree in `target/<profile>/`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
 use crate::error::Error;
 
-/// The Python worker package as (file name, text), embedded so that any interpreter can be handed it.
+/// The Python worker package as (file name, text), embedded so that any interpreter can be handed
+/// it.
 pub(crate) const PYTHON_WORKER: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/worker.rs"));
 
 /// A file that is built by another crate of the project.
@@ -45,23 +46,31 @@ impl Asset {
         }
     }
 
-    /// Finds the file where its variable (`ALLOCERT_LIBCUDA` for the driver) says, or beside the running executable.
+    /// Finds the file where its variable (`ALLOCERT_LIBCUDA` for the driver) says, or beside the
+    /// running executable.
     ///
     /// # Errors
     /// [`Error::MissingAsset`], which names the file, the folder and the command that builds it.
     pub fn find(self) -> Result<PathBuf, Error> {
         if let Some(path) = self.variable().and_then(env::var_os).map(PathBuf::from) {
-            // A path that leads nowhere is reported by whoever opens it; it is not replaced by another file.
+            // A path that leads nowhere is reported by whoever opens it; it is not replaced by
+            // another file.
             return Ok(path);
         }
-        let executable = env::current_exe().map_err(|source| Error::io("find the running executable", source))?;
+        let executable = env::current_exe()
+            .map_err(|source| Error::io("find the running executable", source))?;
         let folder = executable.parent().unwrap_or(Path::new("/"));
         self.find_in(folder)
     }
 
-    /// Test executables lie in `deps/`, one level below, and cargo leaves libraries that only they need there too.
+    /// Test executables lie in `deps/`, one level below, and cargo leaves libraries that only they
+    /// need there too.
     fn find_in(self, folder: &Path) -> Result<PathBuf, Error> {
-        let folders = [Some(folder.to_owned()), Some(folder.join("deps")), folder.parent().map(Path::to_owned)];
+        let folders = [
+            Some(folder.to_owned()),
+            Some(folder.join("deps")),
+            folder.parent().map(Path::to_owned),
+        ];
         let paths = folders.into_iter().flatten().map(|folder| folder.join(self.file()));
         paths.into_iter().find(|path| path.is_file()).ok_or_else(|| Error::MissingAsset {
             asset: self,
@@ -91,7 +100,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let release = folder.path().join("release");
         let message = Asset::Driver.find_in(&release).expect_err("nothing is there").to_string();
-        assert!(message.contains("liballocert_libcuda.so") && message.contains(&release.display().to_string()));
-        assert!(message.ends_with("`cargo build --release -p allocert-libcuda` builds it"), "{message}");
+        assert!(
+            message.contains("liballocert_libcuda.so")
+                && message.contains(&release.display().to_string())
+        );
+        assert!(
+            message.ends_with("`cargo build --release -p allocert-libcuda` builds it"),
+            "{message}"
+        );
     }
 }

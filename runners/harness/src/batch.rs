@@ -1,7 +1,8 @@
-//! One batch of cases in one child process: what its lines may say, how long it may take, what was seen of it.
+//! One batch of cases in one child process: what its lines may say, how long it may take, what was
+//! seen of it.
 //!
-//! The child holds the subject, so its lines are claims. They must come in the plan's order; the process table and the
-//! trace decide where they can.
+//! The child holds the subject, so its lines are claims. They must come in the plan's order; the
+//! process table and the trace decide where they can.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -25,8 +26,7 @@ const ENDED_PATIENCE: Duration = Duration::from_secs(5);
 /// The step number of the mark that begins a case.
 const CASE_MARK: u64 = u32::MAX as u64;
 /// Said of what a worker that works cannot have done.
-const CULPRIT: &str =
-    "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
+const CULPRIT: &str = "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
 
 /// Cases to run in one process.
 #[derive(Debug)]
@@ -74,10 +74,16 @@ struct Begun {
 
 impl Batch<'_> {
     pub(crate) fn run(&self, worker: &mut Worker) -> Result<Finished, Error> {
-        let mut progress = Progress { before: process::children(worker.pid()), ..Progress::default() };
+        let mut progress =
+            Progress { before: process::children(worker.pid()), ..Progress::default() };
         let wire: Vec<WireCase<'_>> = self.cases.iter().map(|case| case.wire()).collect();
-        if let Err(error) = worker.channel.send(&ToWorker::Run { batch: self.number, cases: &wire }) {
-            return Ok(self.lose(progress, worker, format!("does not read what it is told ({error})")));
+        if let Err(error) = worker.channel.send(&ToWorker::Run { batch: self.number, cases: &wire })
+        {
+            return Ok(self.lose(
+                progress,
+                worker,
+                format!("does not read what it is told ({error})"),
+            ));
         }
         let mut stop: Option<Stop> = None;
         let mut until = Instant::now() + START_PATIENCE;
@@ -85,7 +91,9 @@ impl Batch<'_> {
             let nonsense = match worker.channel.receive(until, self.interrupt) {
                 Received::Interrupted => return Err(Error::Interrupted),
                 Received::Closed => return Ok(self.lose(progress, worker, String::new())),
-                Received::Late if stop.is_some() => return Ok(self.lose(progress, worker, "hangs".to_owned())),
+                Received::Late if stop.is_some() => {
+                    return Ok(self.lose(progress, worker, "hangs".to_owned()));
+                }
                 Received::Late => {
                     stop = Some(Stop::TimedOut { after_s: self.timeout_s(&progress) });
                     until = end_child(worker, &progress);
@@ -116,35 +124,58 @@ impl Batch<'_> {
     }
 
     /// Takes a line in, or says why it cannot be true.
-    fn accept(&self, progress: &mut Progress, message: FromWorker, worker: &mut Worker) -> Result<(), String> {
+    fn accept(
+        &self,
+        progress: &mut Progress,
+        message: FromWorker,
+        worker: &mut Worker,
+    ) -> Result<(), String> {
         match message {
-            FromWorker::Child { batch, pid } if batch == self.number && progress.child.is_none() => {
-                // A child that was quick is gone already; one that is not the server's is never touched.
+            FromWorker::Child { batch, pid }
+                if batch == self.number && progress.child.is_none() =>
+            {
+                // A child that was quick is gone already; one that is not the server's is never
+                // touched.
                 progress.child = Some(pid).filter(|&pid| process::is_child(pid, worker.pid()));
             }
             FromWorker::Case { id } => {
                 let expected = self.cases.get(progress.begun.len()).map(|case| case.id.as_str());
-                if expected != Some(id.as_str()) || progress.begun.last().is_some_and(|begun| !begun.done) {
-                    return Err(format!("case {id} began where {} was due", expected.unwrap_or("no further one")));
+                if expected != Some(id.as_str())
+                    || progress.begun.last().is_some_and(|begun| !begun.done)
+                {
+                    return Err(format!(
+                        "case {id} began where {} was due",
+                        expected.unwrap_or("no further one")
+                    ));
                 }
                 let planned = self.cases[progress.begun.len()].steps.len();
                 progress.begun.push(Begun { steps: Vec::with_capacity(planned), done: false });
             }
             FromWorker::Step { index, outcome, plugin_calls, border } => {
                 let planned = self.current(progress).map_or(0, |case| case.steps.len());
-                let begun = progress.begun.last_mut().filter(|begun| !begun.done && begun.steps.len() < planned);
-                let begun = begun.ok_or_else(|| format!("step {index} was reported where none was due"))?;
+                let begun = progress
+                    .begun
+                    .last_mut()
+                    .filter(|begun| !begun.done && begun.steps.len() < planned);
+                let begun =
+                    begun.ok_or_else(|| format!("step {index} was reported where none was due"))?;
                 if index as usize != begun.steps.len() {
-                    return Err(format!("step {index} was reported where step {} was due", begun.steps.len()));
+                    return Err(format!(
+                        "step {index} was reported where step {} was due",
+                        begun.steps.len()
+                    ));
                 }
                 begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
             }
             FromWorker::Done { id } => {
                 let case = self.current(progress).filter(|case| case.id == id);
-                let case = case.ok_or_else(|| format!("case {id} was called done while another one ran"))?;
+                let case =
+                    case.ok_or_else(|| format!("case {id} was called done while another one ran"))?;
                 let begun = progress.begun.last_mut().filter(|begun| !begun.done);
                 let begun = begun.filter(|begun| begun.steps.len() == case.steps.len());
-                begun.ok_or_else(|| format!("case {id} was called done before its last step"))?.done = true;
+                begun
+                    .ok_or_else(|| format!("case {id} was called done before its last step"))?
+                    .done = true;
                 progress.take(worker.ring.settled());
             }
             other => return Err(format!("a line that is not due: {other:?}")),
@@ -182,7 +213,13 @@ impl Batch<'_> {
         self.cases.get(progress.begun.len().checked_sub(1)?).copied()
     }
 
-    fn finish(&self, mut progress: Progress, worker: &mut Worker, ended: Ended, stop: Option<Stop>) -> Finished {
+    fn finish(
+        &self,
+        mut progress: Progress,
+        worker: &mut Worker,
+        ended: Ended,
+        stop: Option<Stop>,
+    ) -> Finished {
         process::end_left_behind(worker.pid(), &progress.before);
         progress.take(worker.ring.rest());
         let how = format!("the process of the batch {}\n{}", ended.exit, ended.stderr.text);
@@ -190,7 +227,8 @@ impl Batch<'_> {
         let alone = self.cases.len() == 1;
         if let Some(last) = observations.last_mut() {
             last.ending = ending(stop, ended.exit, last.done);
-            // What several cases printed cannot be told apart, except that the one that broke spoke last.
+            // What several cases printed cannot be told apart, except that the one that broke spoke
+            // last.
             if alone || last.ending != Ending::Done {
                 (last.stdout, last.stderr) = (ended.stdout, ended.stderr);
             }
@@ -216,7 +254,8 @@ impl Batch<'_> {
 
     /// One observation for each case that began, with the events between its mark and the next.
     fn observe(&self, progress: Progress) -> Vec<Observation> {
-        // Where a worker had a trace to write to and no case is marked in it, all that was written is missing.
+        // Where a worker had a trace to write to and no case is marked in it, all that was written
+        // is missing.
         let unmarked = (Vec::new(), progress.trace.end - progress.trace.begin);
         let mut traces = split(progress.trace).into_iter();
         let begun = progress.begun.into_iter().zip(self.cases);
@@ -256,9 +295,9 @@ fn end_child(worker: &Worker, progress: &Progress) -> Instant {
 fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     match (stop, exit) {
         (Some(Stop::TimedOut { after_s }), _) => Ending::TimedOut { after_s },
-        (Some(Stop::Nonsense(what)), _) => {
-            Ending::Lost { message: format!("the worker's lines stopped making sense: {what}; {CULPRIT}") }
-        }
+        (Some(Stop::Nonsense(what)), _) => Ending::Lost {
+            message: format!("the worker's lines stopped making sense: {what}; {CULPRIT}"),
+        },
         (None, Exit::Signal(signal)) => Ending::Signal(signal),
         (None, Exit::Code(0)) if done => Ending::Done,
         (None, Exit::Code(code)) => Ending::Code(code),
@@ -273,10 +312,13 @@ fn without_trace(observation: &mut Observation) {
     }
 }
 
-/// The events of each case and how many are missing among them; what came before the first case's mark is nobody's.
+/// The events of each case and how many are missing among them; what came before the first case's
+/// mark is nobody's.
 fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
     let Slice { mut events, mut end, .. } = trace;
-    let begins = |event: &Event| matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. });
+    let begins = |event: &Event| {
+        matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. })
+    };
     let mut cases = Vec::new();
     while let Some(begin) = events.iter().rposition(begins) {
         let case = events.split_off(begin);

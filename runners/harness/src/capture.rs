@@ -24,7 +24,8 @@ struct Kept {
 }
 
 impl Capture {
-    /// Drains `pipe` until it closes. The thread is left behind when a stray process keeps the pipe open.
+    /// Drains `pipe` until it closes. The thread is left behind when a stray process keeps the pipe
+    /// open.
     pub(crate) fn start(mut pipe: impl Read + Send + 'static) -> Self {
         let kept = Arc::new(Mutex::new(Kept::default()));
         let capture = Self { kept: Arc::clone(&kept) };

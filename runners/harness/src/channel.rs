@@ -1,4 +1,5 @@
-//! JSON lines over one socket. What arrives was written by untrusted code: it may be garbage, endless or nothing.
+//! JSON lines over one socket. What arrives was written by untrusted code: it may be garbage,
+//! endless or nothing.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -34,7 +35,8 @@ pub(crate) enum Received {
 pub(crate) struct Channel {
     stream: UnixStream,
     buffer: Vec<u8>,
-    /// Where the first line begins that was not taken yet. What is before it goes with the next read: lines come many at a time.
+    /// Where the first line begins that was not taken yet. What is before it goes with the next
+    /// read: lines come many at a time.
     start: usize,
     searched: usize,
     skipping: bool,
@@ -46,7 +48,14 @@ impl Channel {
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(SEND_PATIENCE))?;
-        Ok(Self { stream, buffer: Vec::new(), start: 0, searched: 0, skipping: false, line: Vec::new() })
+        Ok(Self {
+            stream,
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            skipping: false,
+            line: Vec::new(),
+        })
     }
 
     pub(crate) fn send(&mut self, message: &impl Serialize) -> std::io::Result<()> {
@@ -87,7 +96,10 @@ impl Channel {
                 self.buffer.extend_from_slice(&chunk[..count]);
                 true
             }
-            Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted),
+            Err(error) => matches!(
+                error.kind(),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+            ),
         }
     }
 
@@ -104,7 +116,8 @@ impl Channel {
         Some(understand(line))
     }
 
-    /// Without an end in sight, what was read of an endless line is dropped and the rest of it skipped.
+    /// Without an end in sight, what was read of an endless line is dropped and the rest of it
+    /// skipped.
     fn refuse_overlong(&mut self) -> Option<Received> {
         self.buffer.drain(..self.start);
         self.start = 0;
@@ -112,7 +125,8 @@ impl Channel {
         if self.buffer.len() <= LONGEST_LINE_BYTES {
             return None;
         }
-        let garbage = garbage(&format!("a line of more than {LONGEST_LINE_BYTES} bytes"), &self.buffer);
+        let garbage =
+            garbage(&format!("a line of more than {LONGEST_LINE_BYTES} bytes"), &self.buffer);
         self.buffer.clear();
         self.searched = 0;
         let told_already = std::mem::replace(&mut self.skipping, true);
@@ -131,7 +145,8 @@ fn message(message: FromWorker) -> Received {
     Received::Message(Box::new(message))
 }
 
-/// A child that dies in the middle of a line leaves it open, and the server's word about that follows on it.
+/// A child that dies in the middle of a line leaves it open, and the server's word about that
+/// follows on it.
 fn rescue(line: &[u8]) -> Option<FromWorker> {
     const ENDED: &[u8] = br#"{"ended""#;
     let start = line.windows(ENDED.len()).rposition(|window| window == ENDED)?;

@@ -1,4 +1,5 @@
-//! What kept the harness from its work, told so that a person knows whose fault it is and what to do next.
+//! What kept the harness from its work, told so that a person knows whose fault it is and what to
+//! do next.
 
 use std::io;
 use std::path::PathBuf;
@@ -80,7 +81,11 @@ fn hint_python(source: &io::Error) -> &'static str {
 }
 
 fn doubt(interpreter: bool) -> &'static str {
-    if interpreter { "; is it Python 3.10 or later? name another interpreter with --python" } else { "" }
+    if interpreter {
+        "; is it Python 3.10 or later? name another interpreter with --python"
+    } else {
+        ""
+    }
 }
 
 /// A program's own words below ours.

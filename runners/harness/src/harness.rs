@@ -70,7 +70,8 @@ pub struct Sighting {
     pub remarks: Vec<Remark>,
 }
 
-/// One batch's result on its way to the thread that collects them: the index of its first case, and what was seen.
+/// One batch's result on its way to the thread that collects them: the index of its first case, and
+/// what was seen.
 type Report = (usize, Result<Seen, Error>);
 
 impl Harness {
@@ -80,7 +81,9 @@ impl Harness {
     /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
     pub fn load(request: &Arc<Request>) -> Result<Self, Error> {
         adopt_orphans();
-        if let Some(limit_bytes) = getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES) {
+        if let Some(limit_bytes) =
+            getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES)
+        {
             return Err(Error::AddressSpace { limit_bytes });
         }
         let subject = request.subject.clone();
@@ -88,8 +91,9 @@ impl Harness {
         Ok(Self { request: Arc::clone(request), subject, first, loaded })
     }
 
-    /// Goes on with another subject of the same file, which the worker that is there loads without starting anew. What the file did
-    /// to the process when it was loaded stays done, so another file wants a harness of its own.
+    /// Goes on with another subject of the same file, which the worker that is there loads without
+    /// starting anew. What the file did to the process when it was loaded stays done, so another
+    /// file wants a harness of its own.
     ///
     /// # Errors
     /// As [`Harness::load`].
@@ -103,12 +107,16 @@ impl Harness {
         &self.loaded
     }
 
-    /// Runs all `cases`; what cannot be run has an observation that says why. Cases that run out of their time beside others are run
-    /// again by themselves.
+    /// Runs all `cases`; what cannot be run has an observation that says why. Cases that run out of
+    /// their time beside others are run again by themselves.
     ///
     /// # Errors
     /// [`Error::Interrupted`] alone.
-    pub fn run(&mut self, cases: &[&PlannedCase], observer: &mut dyn Observer) -> Result<Sighting, Error> {
+    pub fn run(
+        &mut self,
+        cases: &[&PlannedCase],
+        observer: &mut dyn Observer,
+    ) -> Result<Sighting, Error> {
         let mut sighting = self.run_isolated(cases, self.request.isolation, observer)?;
         if self.request.jobs.get() > 1 {
             self.allow_overtime(cases, &mut sighting)?;
@@ -135,7 +143,8 @@ impl Harness {
             let (sender, reports) = mpsc::channel::<Report>();
             for _ in 1..workers {
                 let (sender, queue) = (sender.clone(), &queue);
-                // Without this worker the others take its share, so its failure to start changes nothing but the time.
+                // Without this worker the others take its share, so its failure to start changes
+                // nothing but the time.
                 scope.spawn(move || {
                     if let Ok((mut session, _)) = Session::open(request, subject) {
                         queue.work_off(&mut session, &sender);
@@ -182,7 +191,8 @@ fn collect(
             Err(error) => interrupted = Some(error),
             Ok(seen) => {
                 seen.observations.iter().for_each(|observation| observer.observed(observation));
-                for (place, observation) in observations[start..].iter_mut().zip(seen.observations) {
+                for (place, observation) in observations[start..].iter_mut().zip(seen.observations)
+                {
                     *place = Some(observation);
                 }
                 remarks.extend(seen.remarks.into_iter().map(|remark| (start, remark)));
@@ -195,7 +205,10 @@ fn collect(
     remarks.sort_by_key(|(start, _)| *start);
     let observations = observations.into_iter().zip(cases).map(|(observation, case)| {
         observation.unwrap_or_else(|| {
-            Observation::silent(&case.id, Ending::Lost { message: "no worker took this case".to_owned() })
+            Observation::silent(
+                &case.id,
+                Ending::Lost { message: "no worker took this case".to_owned() },
+            )
         })
     });
     Ok(Sighting {
@@ -204,8 +217,8 @@ fn collect(
     })
 }
 
-/// A case through Numba that sets nothing up is about a process in which Numba has made no context, and looks for its
-/// manager at the first one only.
+/// A case through Numba that sets nothing up is about a process in which Numba has made no context,
+/// and looks for its manager at the first one only.
 fn fresh(case: &PlannedCase) -> bool {
     case.through == Through::Host && case.steps.iter().all(|step| step.part != Part::Setup)
 }
@@ -216,7 +229,8 @@ fn batches(cases: &[&PlannedCase], isolation: Isolation) -> Vec<std::ops::Range<
         Isolation::Case => false,
         _ if fresh(left) || fresh(right) => false,
         Isolation::Group => left.group() == right.group() && left.driver == right.driver,
-        // A machine cannot change under a process, so each setting of the driver has processes of its own.
+        // A machine cannot change under a process, so each setting of the driver has processes of
+        // its own.
         Isolation::None => left.driver == right.driver,
     };
     let mut start = 0;

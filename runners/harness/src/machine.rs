@@ -32,17 +32,21 @@ impl Machine {
         Self { driver: Driver::Sim, version: None, devices: 1 }
     }
 
-    /// This computer's driver, behind the recorder. `EXECUTABLE driver-facts` asks it, because a process in which CUDA began cannot
-    /// start workers.
+    /// This computer's driver, behind the recorder. `EXECUTABLE driver-facts` asks it, because a
+    /// process in which CUDA began cannot start workers.
     ///
     /// # Errors
     /// [`Error::NoDriver`] with the reason in the recorder's words.
     pub fn real(executable: &Path, run: &RunDir) -> Result<Self, Error> {
         let mut command = Command::new(executable);
-        command.arg("driver-facts").env("LD_LIBRARY_PATH", library_path(run)).env_remove("ALLOCERT_TRACE");
+        command
+            .arg("driver-facts")
+            .env("LD_LIBRARY_PATH", library_path(run))
+            .env_remove("ALLOCERT_TRACE");
         command.env(MODE, mode(Driver::Real)).env_remove("ALLOCERT_FAULTS");
-        let output =
-            command.output().map_err(|source| Error::io("start a process that asks the real driver", source))?;
+        let output = command
+            .output()
+            .map_err(|source| Error::io("start a process that asks the real driver", source))?;
         let facts = read(&output).ok_or_else(|| Error::NoDriver { reason: words(&output) })?;
         if facts.devices == 0 {
             return Err(Error::NoDriver { reason: "it has no devices".to_owned() });

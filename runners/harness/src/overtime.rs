@@ -7,13 +7,18 @@ use crate::error::Error;
 use crate::harness::{Harness, Isolation, Sighting};
 use crate::remark::Remark;
 
-/// So many in a row that are late by themselves too are late for a reason of their own, and so are the rest.
+/// So many in a row that are late by themselves too are late for a reason of their own, and so are
+/// the rest.
 const SURE: u32 = 3;
 
 impl Harness {
-    /// Runs what was late once more by itself. On a machine that is busy with the other cases, or a driver that makes one context
-    /// at a time, being late is nobody's fault.
-    pub(crate) fn allow_overtime(&mut self, cases: &[&PlannedCase], sighting: &mut Sighting) -> Result<(), Error> {
+    /// Runs what was late once more by itself. On a machine that is busy with the other cases, or a
+    /// driver that makes one context at a time, being late is nobody's fault.
+    pub(crate) fn allow_overtime(
+        &mut self,
+        cases: &[&PlannedCase],
+        sighting: &mut Sighting,
+    ) -> Result<(), Error> {
         let mut in_company = Vec::new();
         let mut late_in_a_row = 0;
         let late = cases.iter().zip(&mut sighting.observations).filter(|(_, seen)| is_late(seen));

@@ -1,5 +1,5 @@
-//! Ending what a worker started. Process ids on the socket are claims of untrusted code, so nothing is signalled
-//! that `/proc` does not show to descend from the worker this harness started.
+//! Ending what a worker started. Process ids on the socket are claims of untrusted code, so nothing
+//! is signalled that `/proc` does not show to descend from the worker this harness started.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -50,7 +50,8 @@ impl Table {
         self.0.get(&pid).is_some_and(|entry| entry.parent == own && entry.group == pid)
     }
 
-    /// Kills `root`'s descendants together with the process groups that they lead. `root` itself stays.
+    /// Kills `root`'s descendants together with the process groups that they lead. `root` itself
+    /// stays.
     fn kill_below(&self, root: i32) {
         for pid in self.descendants(root) {
             self.kill(pid);
@@ -79,18 +80,20 @@ fn parse(stat: &str) -> Option<Entry> {
 /// Whether `pid` is a child that `server` has and has not reaped.
 pub(crate) fn is_child(pid: u32, server: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-    let parent = stat.and_then(|stat| parse(&stat)).and_then(|entry| u32::try_from(entry.parent).ok());
+    let parent =
+        stat.and_then(|stat| parse(&stat)).and_then(|entry| u32::try_from(entry.parent).ok());
     parent == Some(server)
 }
 
-/// Makes this process the parent of what a dead worker leaves behind, so that it can be found and ended.
+/// Makes this process the parent of what a dead worker leaves behind, so that it can be found and
+/// ended.
 pub(crate) fn adopt_orphans() {
     // Where the kernel refuses, a killed worker's children live until they notice by themselves.
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Ends the process running a batch: `child`, which was seen to be the server's, or without it every child that the
-/// server has. The server stays.
+/// Ends the process running a batch: `child`, which was seen to be the server's, or without it
+/// every child that the server has. The server stays.
 pub(crate) fn kill_batch(server: u32, child: Option<u32>) {
     let Ok(server) = i32::try_from(server) else { return };
     let table = Table::read();
@@ -101,7 +104,8 @@ pub(crate) fn kill_batch(server: u32, child: Option<u32>) {
     }
 }
 
-/// Ends a worker server with everything below it. The caller started it and has not reaped it, so the id is its own.
+/// Ends a worker server with everything below it. The caller started it and has not reaped it, so
+/// the id is its own.
 pub(crate) fn kill_server(server: u32) {
     if let Ok(server) = i32::try_from(server) {
         Table::read().kill_from(server);
@@ -116,17 +120,24 @@ pub(crate) fn children(server: u32) -> HashSet<i32> {
         Err(_) => {
             let parent = i32::try_from(server).ok();
             let table = Table::read();
-            table.0.iter().filter(|(_, entry)| Some(entry.parent) == parent).map(|(&pid, _)| pid).collect()
+            table
+                .0
+                .iter()
+                .filter(|(_, entry)| Some(entry.parent) == parent)
+                .map(|(&pid, _)| pid)
+                .collect()
         }
     }
 }
 
-/// Ends what a batch left behind: a server is the parent of all orphans below it, and had the children `before`.
+/// Ends what a batch left behind: a server is the parent of all orphans below it, and had the
+/// children `before`.
 pub(crate) fn end_left_behind(server: u32, before: &HashSet<i32>) {
     let mut known = before.clone();
     // What is killed may have had children of its own, or made some in the meantime.
     for _ in 0..ROUNDS {
-        let strays: Vec<i32> = children(server).into_iter().filter(|pid| known.insert(*pid)).collect();
+        let strays: Vec<i32> =
+            children(server).into_iter().filter(|pid| known.insert(*pid)).collect();
         if strays.is_empty() {
             return;
         }

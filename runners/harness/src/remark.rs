@@ -18,7 +18,10 @@ pub enum Remark {
 
 impl Remark {
     pub(crate) fn order(case: &PlannedCase, after: &[&PlannedCase]) -> Self {
-        Self::OrderDependent { case: case.id.clone(), after: after.iter().map(|case| case.id.clone()).collect() }
+        Self::OrderDependent {
+            case: case.id.clone(),
+            after: after.iter().map(|case| case.id.clone()).collect(),
+        }
     }
 }
 
@@ -29,7 +32,9 @@ impl fmt::Display for Remark {
                 write!(out, "{case} breaks only when run after {} in one process", after.join(", "))
             }
             Self::LateInCompany { cases } => {
-                let (first, rest) = cases.split_first().map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
+                let (first, rest) = cases
+                    .split_first()
+                    .map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
                 let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
                 write!(
                     out,

@@ -55,21 +55,29 @@ impl Ring {
 
     /// Whether the next process of the worker would find the file that was made for it.
     pub(crate) fn is_intact(&self) -> bool {
-        let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino(), found.len()));
+        let identity = |found: io::Result<Metadata>| {
+            found.ok().map(|found| (found.dev(), found.ino(), found.len()))
+        };
         let mut header = [0; HEADER_BYTES];
-        let header = self.file.read_exact_at(&mut header, 0).ok().and_then(|()| Header::decode(&header).ok());
+        let header = self
+            .file
+            .read_exact_at(&mut header, 0)
+            .ok()
+            .and_then(|()| Header::decode(&header).ok());
         let there = identity(fs::symlink_metadata(&self.path));
         let file_bytes = there.map(|(_, _, size_bytes)| size_bytes);
-        there == identity(self.file.metadata()) && header.map(|header| header.file_bytes()) == file_bytes
+        there == identity(self.file.metadata())
+            && header.map(|header| header.file_bytes()) == file_bytes
     }
 
-    /// Everything since the last read. The writer must be gone: calls that have not returned never will.
+    /// Everything since the last read. The writer must be gone: calls that have not returned never
+    /// will.
     pub(crate) fn rest(&mut self) -> Slice {
         self.read(false)
     }
 
-    /// What has settled since the last read. A call that has not returned, a record that is being written, and all
-    /// behind them, stay for the next read.
+    /// What has settled since the last read. A call that has not returned, a record that is being
+    /// written, and all behind them, stay for the next read.
     pub(crate) fn settled(&mut self) -> Slice {
         self.read(true)
     }
@@ -88,8 +96,8 @@ impl Ring {
     }
 }
 
-/// The number of the first record of which more may come: a call that has not returned, or a recent number without a
-/// record. Further back a missing record stays missing.
+/// The number of the first record of which more may come: a call that has not returned, or a recent
+/// number without a record. Further back a missing record stays missing.
 fn first_open(events: &[Event], read: Range<u64>) -> Option<u64> {
     const RECENT_RECORDS: u64 = 1024;
     let mut due = read.end.saturating_sub(RECENT_RECORDS).max(read.start);

@@ -1,5 +1,5 @@
-//! The folder of one run: the recording driver under the names that libraries look for, the Python worker, and a
-//! socket for each worker. It is gone when the value is dropped.
+//! The folder of one run: the recording driver under the names that libraries look for, the Python
+//! worker, and a socket for each worker. It is gone when the value is dropped.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -29,10 +29,12 @@ impl RunDir {
     /// # Errors
     /// [`Error::Io`] when it cannot be made.
     pub fn create(driver: &Path) -> Result<Self, Error> {
-        let folder = folder().map_err(|source| Error::io("make the run's temporary folder", source))?;
+        let folder =
+            folder().map_err(|source| Error::io("make the run's temporary folder", source))?;
         let run = Self { folder, workers: AtomicUsize::new(0) };
-        run.link_driver(driver)
-            .map_err(|source| Error::io(format!("link the recording driver {}", driver.display()), source))?;
+        run.link_driver(driver).map_err(|source| {
+            Error::io(format!("link the recording driver {}", driver.display()), source)
+        })?;
         run.write(WORKER, PYTHON_WORKER)?;
         Ok(run)
     }
@@ -45,7 +47,8 @@ impl RunDir {
         let folder = self.path().join(folder);
         for (name, text) in files {
             let path = folder.join(name);
-            let written = fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(&path, text));
+            let written = fs::create_dir_all(path.parent().unwrap_or(&folder))
+                .and_then(|()| fs::write(&path, text));
             written.map_err(|source| Error::io(format!("write {}", path.display()), source))?;
         }
         Ok(folder)
@@ -97,7 +100,8 @@ mod tests {
         let run = RunDir::create(driver.path()).expect("a run folder");
         let place = run.path().to_owned();
         for name in ["libcuda.so", "libcuda.so.1"] {
-            let target = run.library_folder().join(name).canonicalize().expect("a link that resolves");
+            let target =
+                run.library_folder().join(name).canonicalize().expect("a link that resolves");
             assert_eq!(target, driver.path().canonicalize().expect("it exists"));
         }
         drop(run);

@@ -70,7 +70,8 @@ impl Session {
         Ok(loaded)
     }
 
-    /// Runs `cases` in one process each time as far as it gets. Every case has an observation afterwards.
+    /// Runs `cases` in one process each time as far as it gets. Every case has an observation
+    /// afterwards.
     pub(crate) fn run(&mut self, cases: &[&PlannedCase]) -> Result<Seen, Error> {
         let mut seen = Seen::default();
         let mut rest = cases;
@@ -92,7 +93,8 @@ impl Session {
         Ok(seen)
     }
 
-    /// The last of `cases` broke: does it break without the others, and if not, which of them does it take?
+    /// The last of `cases` broke: does it break without the others, and if not, which of them does
+    /// it take?
     fn blame(&mut self, cases: &[&PlannedCase]) -> Result<Option<Remark>, Error> {
         let Some((broken, before)) = cases.split_last() else { return Ok(None) };
         if self.breaks(&[broken])? {
@@ -157,7 +159,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Somebody who interrupts does not wait for a farewell; the worker is killed with its process.
+        // Somebody who interrupts does not wait for a farewell; the worker is killed with its
+        // process.
         if let Some(worker) = self.worker.take().filter(|_| !self.request.interrupt.is_raised()) {
             worker.quit();
         }
@@ -176,7 +179,8 @@ fn load(request: &Request, subject: &Subject) -> Result<(Worker, Loaded), Error>
 /// Has a worker load a subject.
 fn introduce(worker: &mut Worker, request: &Request, subject: &Subject) -> Result<Loaded, Error> {
     let (subject, patience) = (subject.to_string(), request.launch.load_patience);
-    let told = worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
+    let told =
+        worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {
         Ok(()) => worker.channel.receive(Instant::now() + patience, &request.interrupt),
         Err(_) => Received::Closed,
@@ -190,7 +194,9 @@ fn introduce(worker: &mut Worker, request: &Request, subject: &Subject) -> Resul
             }
             other => worker.epitaph(&format!("answered {other:?}")),
         },
-        Received::Garbage(what) => worker.epitaph(&format!("wrote a line that is not of the protocol: {what}")),
+        Received::Garbage(what) => {
+            worker.epitaph(&format!("wrote a line that is not of the protocol: {what}"))
+        }
         Received::Late => worker.epitaph(&format!("said nothing for {} s", patience.as_secs_f64())),
         Received::Closed => worker.epitaph(""),
         Received::Interrupted => return Err(Error::Interrupted),

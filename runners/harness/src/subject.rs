@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use allocert_suite::Side;
 
-/// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation, "Environment Variable").
+/// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation,
+/// "Environment Variable").
 const PLUGIN_ATTRIBUTE: &str = "_numba_memory_manager";
 const REFERENCES: [&str; 3] = ["pool", "deferred", "host-only"];
 /// The adapter of the project's own arrays: a class for each role.
@@ -18,7 +19,8 @@ pub enum Subject {
     Reference { manager: &'static str },
     /// A shared library that exports the C contract's table.
     Library { path: PathBuf, symbol: Option<String> },
-    /// What a Python interpreter can import; without an attribute it is the module itself, or what the side expects there.
+    /// What a Python interpreter can import; without an attribute it is the module itself, or what
+    /// the side expects there.
     Python { module: String, attribute: Option<String> },
     /// The adapters of two libraries, for one process.
     Pair { producer: Box<Subject>, consumer: Box<Subject> },
@@ -31,9 +33,13 @@ pub enum SubjectError {
     Reference(String),
     #[error("there is no library {}; build the plugin or correct the path", .0.display())]
     Missing(PathBuf),
-    #[error("`{given}` is no subject of {side}, which is certified in Python: give module[:attribute]")]
+    #[error(
+        "`{given}` is no subject of {side}, which is certified in Python: give module[:attribute]"
+    )]
     NotPython { given: String, side: Side },
-    #[error("`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`")]
+    #[error(
+        "`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`"
+    )]
     FileName { given: String, module: String },
     #[error(
         "`{0}` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
@@ -42,8 +48,8 @@ pub enum SubjectError {
 }
 
 impl Subject {
-    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side takes them: a host is Python alone, and so
-    /// are arrays, whose reference is one.
+    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side
+    /// takes them: a host is Python alone, and so are arrays, whose reference is one.
     ///
     /// # Errors
     /// [`SubjectError`], which says what was expected; a library must exist.
@@ -84,9 +90,13 @@ impl fmt::Display for Subject {
         match self {
             Self::Reference { manager } => write!(out, "reference:{manager}"),
             Self::Library { path, symbol: None } => write!(out, "{}", path.display()),
-            Self::Library { path, symbol: Some(symbol) } => write!(out, "{}:{symbol}", path.display()),
+            Self::Library { path, symbol: Some(symbol) } => {
+                write!(out, "{}:{symbol}", path.display())
+            }
             Self::Python { module, attribute: None } => write!(out, "{module}"),
-            Self::Python { module, attribute: Some(attribute) } => write!(out, "{module}:{attribute}"),
+            Self::Python { module, attribute: Some(attribute) } => {
+                write!(out, "{module}:{attribute}")
+            }
             Self::Pair { producer, consumer } => write!(out, "{producer}+{consumer}"),
         }
     }
@@ -95,22 +105,28 @@ impl fmt::Display for Subject {
 fn reference(text: &str) -> Result<Subject, SubjectError> {
     let wanted = text.split_once(':').map_or(REFERENCES[0], |(_, manager)| manager);
     let known = REFERENCES.into_iter().find(|known| *known == wanted);
-    known.map(|manager| Subject::Reference { manager }).ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
+    known
+        .map(|manager| Subject::Reference { manager })
+        .ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
 }
 
 fn looks_like_path(text: &str) -> bool {
     let path = text.rsplit_once(':').map_or(text, |(path, _)| path);
-    text.contains('/') || [text, path].iter().any(|path| path.ends_with(".so") || path.contains(".so."))
+    text.contains('/')
+        || [text, path].iter().any(|path| path.ends_with(".so") || path.contains(".so."))
 }
 
 /// A path may hold a colon itself, so the whole text is tried first.
 fn library(text: &str) -> Result<Subject, SubjectError> {
     let (path, symbol) = match text.rsplit_once(':') {
-        Some((path, symbol)) if !Path::new(text).exists() && is_identifier(symbol) => (path, Some(symbol.to_owned())),
+        Some((path, symbol)) if !Path::new(text).exists() && is_identifier(symbol) => {
+            (path, Some(symbol.to_owned()))
+        }
         _ => (text, None),
     };
     // Absolute, because dlopen searches for a name without a slash elsewhere.
-    let path = Path::new(path).canonicalize().map_err(|_| SubjectError::Missing(PathBuf::from(path)))?;
+    let path =
+        Path::new(path).canonicalize().map_err(|_| SubjectError::Missing(PathBuf::from(path)))?;
     Ok(Subject::Library { path, symbol })
 }
 
@@ -122,14 +138,19 @@ fn python(text: &str, side: Side) -> Result<Subject, SubjectError> {
     if let Some(stem) = module.strip_suffix(".py") {
         return Err(SubjectError::FileName { given: module.to_owned(), module: stem.to_owned() });
     }
-    if !module.split('.').chain(attribute.iter().flat_map(|path| path.split('.'))).all(is_identifier) {
+    if !module
+        .split('.')
+        .chain(attribute.iter().flat_map(|path| path.split('.')))
+        .all(is_identifier)
+    {
         return Err(SubjectError::Module(text.to_owned()));
     }
     Ok(Subject::Python { module: module.to_owned(), attribute: attribute.map(str::to_owned) })
 }
 
 fn is_identifier(text: &str) -> bool {
-    let starts_well = text.chars().next().is_some_and(|first| first == '_' || first.is_alphabetic());
+    let starts_well =
+        text.chars().next().is_some_and(|first| first == '_' || first.is_alphabetic());
     starts_well && text.chars().all(|letter| letter == '_' || letter.is_alphanumeric())
 }
 
@@ -161,8 +182,7 @@ mod tests {
         let read = |text| Subject::parse(text, Side::CaiProducer);
         assert_eq!(read("reference").expect("a subject").to_string(), ARRAYS);
         let message = read("reference:pool").expect_err("no subject").to_string();
-        let wanted =
-            "`reference:pool` is no subject of cai-producer, which is certified in Python: give module[:attribute]";
+        let wanted = "`reference:pool` is no subject of cai-producer, which is certified in Python: give module[:attribute]";
         assert_eq!(message, wanted);
     }
 
@@ -171,16 +191,26 @@ mod tests {
     #[case("/bin/sh")]
     fn refuses_a_host_that_is_not_python(#[case] text: &str) {
         let message = Subject::parse(text, Side::EmmHost).expect_err("no subject").to_string();
-        let wanted =
-            format!("`{text}` is no subject of emm-host, which is certified in Python: give module[:attribute]");
+        let wanted = format!(
+            "`{text}` is no subject of emm-host, which is certified in Python: give module[:attribute]"
+        );
         assert_eq!(message, wanted);
     }
 
     #[rstest]
-    #[case("reference:buddy", "there is no reference manager `buddy`; there are pool, deferred, host-only")]
+    #[case(
+        "reference:buddy",
+        "there is no reference manager `buddy`; there are pool, deferred, host-only"
+    )]
     #[case("libnone.so", "there is no library libnone.so; build the plugin or correct the path")]
-    #[case("./none.so:table", "there is no library ./none.so; build the plugin or correct the path")]
-    #[case("pool.py", "`pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`")]
+    #[case(
+        "./none.so:table",
+        "there is no library ./none.so; build the plugin or correct the path"
+    )]
+    #[case(
+        "pool.py",
+        "`pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`"
+    )]
     #[case(
         "my-pool",
         "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"

@@ -1,4 +1,5 @@
-//! One worker server: a process of its own group that the harness started, connected to and may end.
+//! One worker server: a process of its own group that the harness started, connected to and may
+//! end.
 
 use std::ffi::OsString;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -30,9 +31,15 @@ const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait for the rest of the output of a worker that is gone.
 const OUTPUT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// A case chooses these. What the user has set for programs of theirs must not be found by the first call of a subject.
-const DRIVER_SETTINGS: [&str; 5] =
-    ["ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_PEER_ACCESS", "ALLOCERT_FAULTS"];
+/// A case chooses these. What the user has set for programs of theirs must not be found by the
+/// first call of a subject.
+const DRIVER_SETTINGS: [&str; 5] = [
+    "ALLOCERT_DEVICES",
+    "ALLOCERT_MEMORY_BYTES",
+    "ALLOCERT_DRIVER_VERSION",
+    "ALLOCERT_PEER_ACCESS",
+    "ALLOCERT_FAULTS",
+];
 
 /// How to start a worker; the socket's path is appended.
 #[derive(Debug, Clone)]
@@ -43,7 +50,8 @@ pub struct Launch {
     pub connect_patience: Duration,
     /// How long the worker may take to load the subject.
     pub load_patience: Duration,
-    /// Whether the program is an interpreter that the user named, who may have named something else.
+    /// Whether the program is an interpreter that the user named, who may have named something
+    /// else.
     pub interpreter: bool,
 }
 
@@ -114,13 +122,19 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Starts a worker and waits for it to connect.
-    pub(crate) fn start(launch: &Launch, run: &RunDir, interrupt: &Interrupt) -> Result<Self, Error> {
+    pub(crate) fn start(
+        launch: &Launch,
+        run: &RunDir,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
         let ring = Ring::create(run.path())?;
         let socket = run.socket();
-        let listener = listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
+        let listener =
+            listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
         let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
         let stream = process.wait_for(&listener, launch.connect_patience, interrupt)?;
-        let channel = Channel::new(stream).map_err(|source| Error::io("set up the worker's socket", source))?;
+        let channel = Channel::new(stream)
+            .map_err(|source| Error::io("set up the worker's socket", source))?;
         Ok(Self { channel, ring, process })
     }
 
@@ -131,12 +145,15 @@ impl Worker {
     /// Asks the worker to go and sees to it that it does.
     pub(crate) fn quit(mut self) {
         let children = children(self.pid());
-        if self.channel.send(&ToWorker::Quit {}).is_ok() && self.process.wait(QUIT_PATIENCE).is_some() {
+        if self.channel.send(&ToWorker::Quit {}).is_ok()
+            && self.process.wait(QUIT_PATIENCE).is_some()
+        {
             end_inherited(&children);
         }
     }
 
-    /// How a worker that is of no use any more ended, or `how` where it has not, and what it left on standard error.
+    /// How a worker that is of no use any more ended, or `how` where it has not, and what it left
+    /// on standard error.
     pub(crate) fn epitaph(&mut self, how: &str) -> String {
         let how = match self.process.wait(OUTPUT_PATIENCE) {
             Some(status) => describe(status),
@@ -161,7 +178,8 @@ struct Process {
 impl Process {
     fn spawn(launch: &Launch, mut command: Command) -> Result<Self, Error> {
         let program = launch.program.display().to_string();
-        let mut child = command.spawn().map_err(|source| Error::Start { program: program.clone(), source })?;
+        let mut child =
+            command.spawn().map_err(|source| Error::Start { program: program.clone(), source })?;
         let stdout = Capture::start(child.stdout.take().expect("piped above"));
         let stderr = Capture::start(child.stderr.take().expect("piped above"));
         Ok(Self { child, program, interpreter: launch.interpreter, stderr, _stdout: stdout })
@@ -187,7 +205,9 @@ impl Process {
                 return Err(self.not_connected(describe(status)));
             }
             if Instant::now() >= until {
-                return Err(self.not_connected(format!("did nothing for {} s", patience.as_secs_f64())));
+                return Err(
+                    self.not_connected(format!("did nothing for {} s", patience.as_secs_f64()))
+                );
             }
             thread::sleep(Duration::from_millis(1));
         }

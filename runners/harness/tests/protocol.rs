@@ -6,7 +6,9 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use allocert_harness::{Error, Fault, Harness, Interrupt, Isolation, Launch, Request, RunDir, Sighting, Subject};
+use allocert_harness::{
+    Error, Fault, Harness, Interrupt, Isolation, Launch, Request, RunDir, Sighting, Subject,
+};
 use allocert_suite::observation::Ending;
 use allocert_suite::plan::PlannedCase;
 use rstest::rstest;
@@ -18,7 +20,9 @@ fn plan() -> Vec<PlannedCase> {
         let step = json!({"index": 0, "do": {"reset": {}}, "on": "m", "part": "step", "line": 3});
         let mut case = json!({"id": format!("emm/test/{name}"), "file": format!("cases/emm/test/{name}.yaml")});
         let more = json!({"about": "x", "through": "manager", "teardown": "none", "timeout_s": 1, "steps": [step]});
-        case.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        case.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
         serde_json::from_value(case).expect("a planned case")
     };
     ["a", "b", "c"].map(case).to_vec()
@@ -30,7 +34,10 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
         run: RunDir::create(&script).expect("a run folder"),
         launch: Launch::new(PathBuf::from("python3"), vec![script.into()]),
         interface: "emm".to_owned(),
-        subject: Subject::Python { module: "scripted".to_owned(), attribute: Some(scenario.to_owned()) },
+        subject: Subject::Python {
+            module: "scripted".to_owned(),
+            attribute: Some(scenario.to_owned()),
+        },
         isolation,
         jobs: NonZeroUsize::MIN,
         timeout_s: None,
@@ -59,7 +66,10 @@ fn a_broken_case_is_told_and_the_others_run(
 ) {
     let sighting = run(request(scenario, isolation)).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
-    assert_eq!(sighting.observations.iter().map(|case| case.done).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(
+        sighting.observations.iter().map(|case| case.done).collect::<Vec<_>>(),
+        [true, false, true]
+    );
     assert!(sighting.remarks.is_empty(), "it breaks alone too: {:?}", sighting.remarks);
 }
 
@@ -99,7 +109,10 @@ fn a_lie_costs_the_case_and_nothing_else(#[case] scenario: &str, #[case] message
 fn a_server_that_dies_is_started_again() {
     let sighting = run(request("server_dies", Isolation::Case)).expect("a run");
     let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
-    assert!(message.starts_with("the case never began: the worker was ended by signal 9"), "{message}");
+    assert!(
+        message.starts_with("the case never began: the worker was ended by signal 9"),
+        "{message}"
+    );
     assert_eq!(*endings(&sighting)[2], Ending::Done);
 }
 
@@ -127,7 +140,10 @@ fn what_a_case_left_behind_is_ended_with_it() {
 fn a_destroyed_trace_costs_its_worker_and_no_other_case() {
     let sighting = run(request("deletes_the_trace", Isolation::Case)).expect("a run");
     let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
-    assert!(message.starts_with("the trace of its driver calls was destroyed; only a subject that"), "{message}");
+    assert!(
+        message.starts_with("the trace of its driver calls was destroyed; only a subject that"),
+        "{message}"
+    );
     assert_eq!([endings(&sighting)[0], endings(&sighting)[2]], [&Ending::Done; 2]);
 }
 
@@ -160,7 +176,10 @@ fn the_drivers_settings_reach_no_worker() {
 fn a_process_that_is_not_the_workers_is_never_ended() {
     let mut stranger = Stranger(Command::new("sleep").arg("600").spawn().expect("sleep"));
     let mut request = request("announces_a_stranger", Isolation::Case);
-    request.launch.environment.push(("ALLOCERT_TEST_PID".into(), stranger.0.id().to_string().into()));
+    request
+        .launch
+        .environment
+        .push(("ALLOCERT_TEST_PID".into(), stranger.0.id().to_string().into()));
     let sighting = run(request).expect("a run");
     assert_eq!(*endings(&sighting)[1], Ending::TimedOut { after_s: 1 });
     assert!(stranger.0.try_wait().expect("its status").is_none(), "the stranger was ended");
@@ -175,7 +194,10 @@ impl Drop for Stranger {
 }
 
 #[rstest]
-#[case("refuses", "the subject scripted:refuses cannot be loaded (import): No module named 'pool'\n  Traceback")]
+#[case(
+    "refuses",
+    "the subject scripted:refuses cannot be loaded (import): No module named 'pool'\n  Traceback"
+)]
 #[case(
     "crashes_loading",
     "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, while it loaded it"
@@ -184,9 +206,13 @@ impl Drop for Stranger {
     "hangs_loading",
     "the subject scripted:hangs_loading cannot be loaded: the worker said nothing for 1 s, while it loaded it"
 )]
-fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(#[case] scenario: &str, #[case] message: &str) {
+fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
+    #[case] scenario: &str,
+    #[case] message: &str,
+) {
     let mut request = request(scenario, Isolation::Case);
-    request.launch.load_patience = Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
+    request.launch.load_patience =
+        Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
     let error = run(request).expect_err("refused");
     assert_eq!((error.fault(), error.to_string().as_str()), (Fault::Subject, message));
 }
@@ -196,7 +222,8 @@ fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(#[case] scenario: &str,
 #[case("never_connects", "did nothing for 0.3 s before it connected")]
 fn a_worker_that_never_connects_is_told(#[case] start: &str, #[case] message: &str) {
     let mut request = request("", Isolation::Case);
-    request.launch.connect_patience = Duration::from_millis(if start == "dies" { 10_000 } else { 300 });
+    request.launch.connect_patience =
+        Duration::from_millis(if start == "dies" { 10_000 } else { 300 });
     request.launch.environment.push(("ALLOCERT_TEST_START".into(), start.into()));
     let error = run(request).expect_err("no connection");
     assert_eq!(error.fault(), Fault::Harness);
@@ -208,8 +235,10 @@ fn a_worker_loads_one_subject_after_the_other() {
     let plan = plan();
     let cases = [&plan[1]];
     let mut harness = Harness::load(&Arc::new(request("fine", Isolation::Case))).expect("it loads");
-    let subject =
-        |scenario: &str| Subject::Python { attribute: Some(scenario.to_owned()), module: "scripted".to_owned() };
+    let subject = |scenario: &str| Subject::Python {
+        attribute: Some(scenario.to_owned()),
+        module: "scripted".to_owned(),
+    };
     let mut ending = |scenario: &str| {
         harness.exchange(subject(scenario))?;
         harness.run(&cases, &mut ()).map(|sighting| sighting.observations[0].ending.clone())
@@ -223,7 +252,10 @@ fn a_worker_loads_one_subject_after_the_other() {
 #[test]
 fn another_protocol_version_is_refused() {
     let error = run(request("other_version", Isolation::Case)).expect_err("refused").to_string();
-    assert_eq!(error, "the worker speaks protocol 2, this program speaks 1; both must come from one build");
+    assert_eq!(
+        error,
+        "the worker speaks protocol 2, this program speaks 1; both must come from one build"
+    );
 }
 
 #[test]
@@ -232,7 +264,11 @@ fn an_interpreter_that_is_not_there_is_named() {
     request.launch.program = "/nonexistent/python".into();
     let error = run(request).expect_err("no such program");
     assert_eq!(error.fault(), Fault::Subject);
-    assert!(error.to_string().contains("`/nonexistent/python`") && error.to_string().ends_with("--python"), "{error}");
+    assert!(
+        error.to_string().contains("`/nonexistent/python`")
+            && error.to_string().ends_with("--python"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -245,16 +281,21 @@ fn an_interrupt_ends_the_run_at_once() {
     });
     let began = Instant::now();
     assert!(matches!(run(request), Err(Error::Interrupted)));
-    assert!(began.elapsed() < Duration::from_millis(1300), "it did not wait for the case's time to run out");
+    assert!(
+        began.elapsed() < Duration::from_millis(1300),
+        "it did not wait for the case's time to run out"
+    );
     watch.join().expect("no panic");
 }
 
 #[test]
 fn a_case_that_needs_a_fresh_numba_shares_its_process_with_none() {
     let mut cases = plan();
-    // Crashes after `a` in the same process; through the host and without setup it has a process of its own.
+    // Crashes after `a` in the same process; through the host and without setup it has a process of
+    // its own.
     cases[1].through = allocert_suite::case::Through::Host;
-    let mut harness = Harness::load(&Arc::new(request("crashes_after_a", Isolation::None))).expect("a worker");
+    let mut harness =
+        Harness::load(&Arc::new(request("crashes_after_a", Isolation::None))).expect("a worker");
     let sighting = harness.run(&cases.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done; 3]);
 }
@@ -264,18 +305,25 @@ fn the_order_is_the_plans_however_many_workers() {
     let mut request = request("", Isolation::Case);
     request.jobs = NonZeroUsize::new(3).expect("not zero");
     let sighting = run(request).expect("a run");
-    let ids: Vec<&str> = sighting.observations.iter().map(|observation| observation.case.as_str()).collect();
+    let ids: Vec<&str> =
+        sighting.observations.iter().map(|observation| observation.case.as_str()).collect();
     assert_eq!(ids, ["emm/test/a", "emm/test/b", "emm/test/c"]);
 }
 
 #[rstest]
 #[case::beside_others(3, Ending::Done)]
 #[case::by_itself(1, Ending::TimedOut { after_s: 1 })]
-fn what_is_late_beside_others_has_another_try_by_itself(#[case] jobs: usize, #[case] ending: Ending) {
+fn what_is_late_beside_others_has_another_try_by_itself(
+    #[case] jobs: usize,
+    #[case] ending: Ending,
+) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut request = request("hangs_once", Isolation::Case);
     request.jobs = NonZeroUsize::new(jobs).expect("not zero");
-    request.launch.environment.push(("ALLOCERT_TEST_PID".into(), folder.path().join("hung").into()));
+    request
+        .launch
+        .environment
+        .push(("ALLOCERT_TEST_PID".into(), folder.path().join("hung").into()));
     let sighting = run(request).expect("a run");
     assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
     let remarks: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
@@ -288,5 +336,8 @@ fn what_is_late_by_itself_too_stays_late() {
     let mut request = request("hangs", Isolation::Case);
     request.jobs = NonZeroUsize::new(3).expect("not zero");
     let sighting = run(request).expect("a run");
-    assert_eq!((endings(&sighting)[1], sighting.remarks.len()), (&Ending::TimedOut { after_s: 1 }, 0));
+    assert_eq!(
+        (endings(&sighting)[1], sighting.remarks.len()),
+        (&Ending::TimedOut { after_s: 1 }, 0)
+    );
 }

@@ -10,7 +10,13 @@ import sys
 import time
 
 LEFT_BEHIND = "ALLOCERT_TEST_PID"
-SETTINGS = ("ALLOCERT_DEVICES", "ALLOCERT_MEMORY_BYTES", "ALLOCERT_DRIVER_VERSION", "ALLOCERT_PEER_ACCESS", "ALLOCERT_FAULTS")
+SETTINGS = (
+    "ALLOCERT_DEVICES",
+    "ALLOCERT_MEMORY_BYTES",
+    "ALLOCERT_DRIVER_VERSION",
+    "ALLOCERT_PEER_ACCESS",
+    "ALLOCERT_FAULTS",
+)
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -74,7 +80,12 @@ def run(wire, scenario, body):
 def child(wire, scenario, body):
     ran = []
     stranger = scenario == "announces_a_stranger"
-    send(wire, "child", batch=body["batch"], pid=int(os.environ[LEFT_BEHIND]) if stranger else os.getpid())
+    send(
+        wire,
+        "child",
+        batch=body["batch"],
+        pid=int(os.environ[LEFT_BEHIND]) if stranger else os.getpid(),
+    )
     for case in body["cases"]:
         name = case["id"].rpartition("/")[2]
         send(wire, "case", id=case["id"])

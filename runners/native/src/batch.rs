@@ -7,7 +7,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, pidfd_open, setpgid, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, pidfd_open,
+    setpgid, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
@@ -21,15 +22,19 @@ use crate::server::Server;
 /// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
 pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> {
     let mut outbox = Outbox::new().map_err(WorkerError::io("share memory with a child"))?;
-    let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
-    let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
-    // SAFETY: the server has one thread of its own. Threads that a subject's library started are absent
-    // in the child, as after any fork: that subjects are loaded before a fork is part of the protocol.
+    let (out_read, out_write) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
+    let (err_read, err_write) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
+    // SAFETY: the server has one thread of its own. Threads that a subject's library started are
+    // absent in the child, as after any fork: that subjects are loaded before a fork is part of the
+    // protocol.
     match unsafe { libc::fork() } {
         -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
         0 => {
             drop((out_read, err_read));
-            let redirected = setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
+            let redirected =
+                setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
             drop((out_write, err_write));
             let code = match redirected {
                 Ok(()) => in_child(server, run, &mut outbox),
@@ -43,7 +48,8 @@ pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> 
             let pid = Pid::from_raw(pid).expect("fork returned a positive number");
             // Both sides do it, whoever comes first; it fails once the child did, which is as good.
             let _ = setpgid(Some(pid), Some(pid));
-            let (mut out, mut err) = (Capture::new(nonblocking(out_read)?), Capture::new(nonblocking(err_read)?));
+            let (mut out, mut err) =
+                (Capture::new(nonblocking(out_read)?), Capture::new(nonblocking(err_read)?));
             let exit = wait(server, pid, &mut out, &mut err)?;
             outbox.flush(&mut server.socket).map_err(WorkerError::io("write to the harness"))?;
             Ok(Ended { batch: run.batch, exit, stdout: out.finish(), stderr: err.finish() })
@@ -63,7 +69,12 @@ fn nonblocking(pipe: rustix::fd::OwnedFd) -> Result<rustix::fd::OwnedFd, WorkerE
 }
 
 /// Drains both pipes until the child is gone, then ends what is left of its process group.
-fn wait(server: &Server, pid: Pid, out: &mut Capture, err: &mut Capture) -> Result<Exit, WorkerError> {
+fn wait(
+    server: &Server,
+    pid: Pid,
+    out: &mut Capture,
+    err: &mut Capture,
+) -> Result<Exit, WorkerError> {
     let life = pidfd_open(pid, PidfdFlags::empty()).map_err(WorkerError::os("watch a child"))?;
     loop {
         let mut watched = Vec::with_capacity(4);
@@ -83,7 +94,8 @@ fn wait(server: &Server, pid: Pid, out: &mut Capture, err: &mut Capture) -> Resu
         out.drain();
         err.drain();
         if gone || abandoned {
-            // Before the child is waited for, so that its number still names its group and nobody else's.
+            // Before the child is waited for, so that its number still names its group and nobody
+            // else's.
             let _ = kill_process_group(pid, Signal::KILL);
             return reap(pid);
         }

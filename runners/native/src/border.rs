@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use allocert_abi::emm::{IpcHandle, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Memory, MemoryInfo, Status};
+use allocert_abi::emm::{
+    IpcHandle, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Memory, MemoryInfo, Status,
+};
 use allocert_suite::observation;
 use allocert_suite::operation::ROOM_BYTES;
 
@@ -43,13 +45,17 @@ impl Border {
     /// Nothing where no member was called.
     pub(crate) fn take(&self) -> Option<observation::Border> {
         let calls = self.calls.swap(0, Ordering::Relaxed);
-        let defects = std::mem::take(&mut *self.defects.lock().unwrap_or_else(PoisonError::into_inner));
+        let defects =
+            std::mem::take(&mut *self.defects.lock().unwrap_or_else(PoisonError::into_inner));
         let tell = |((call, defect), observed): ((&str, &str), String)| observation::Defect {
             call: call.to_owned(),
             defect: defect.to_owned(),
             observed,
         };
-        (calls > 0).then(|| observation::Border { calls, defects: defects.into_iter().map(tell).collect() })
+        (calls > 0).then(|| observation::Border {
+            calls,
+            defects: defects.into_iter().map(tell).collect(),
+        })
     }
 
     pub(crate) fn status(&self, call: &'static str, status: Status) {
@@ -73,19 +79,27 @@ impl Border {
     /// Looks at a structure that a call was handed.
     pub(crate) fn out<T: Structure>(&self, call: &'static str, out: &Out<T>, status: Status) {
         if out.size() != out.claimed {
-            self.note(call, "size_changed", || format!("size was {} and is {}", out.claimed, out.size()));
+            self.note(call, "size_changed", || {
+                format!("size was {} and is {}", out.claimed, out.size())
+            });
         }
         if let Some(at) = out.written(out.claimed.max(SIZE)..BYTES) {
-            self.note(call, "written_beyond_size", || format!("byte {at} of a structure of {}", out.claimed));
+            self.note(call, "written_beyond_size", || {
+                format!("byte {at} of a structure of {}", out.claimed)
+            });
         }
         match (status, out.written(SIZE..out.claimed)) {
             (Status::OK, _) => {
                 if let Some(at) = out.unwritten() {
-                    self.note(call, "wrong_members", || format!("bytes {at}..{} were not written", at + PART));
+                    self.note(call, "wrong_members", || {
+                        format!("bytes {at}..{} were not written", at + PART)
+                    });
                 }
             }
             (_, Some(at)) => {
-                self.note(call, "written_on_failure", || format!("it answered {status:?} and wrote byte {at}"));
+                self.note(call, "written_on_failure", || {
+                    format!("it answered {status:?} and wrote byte {at}")
+                });
             }
             (_, None) => {}
         }
@@ -94,14 +108,17 @@ impl Border {
     /// Looks at what create() did to its result.
     pub(crate) fn manager(&self, status: Status, before: usize, after: usize) {
         if status != Status::OK && before != after {
-            self.note("create", "written_on_failure", || format!("it answered {status:?} and wrote *out"));
+            self.note("create", "written_on_failure", || {
+                format!("it answered {status:?} and wrote *out")
+            });
         }
     }
 
     /// Looks at memory of this kind that a call gave.
     pub(crate) fn memory(&self, call: &'static str, tokens: &Tokens, memory: &Memory, kind: u32) {
         if memory.token == 0 || !tokens.enter(memory.token) {
-            let before = if memory.token == 0 { "" } else { ", which this manager has given before" };
+            let before =
+                if memory.token == 0 { "" } else { ", which this manager has given before" };
             self.note(call, "token_not_new", || format!("token {}{before}", memory.token));
         }
         if let Some(wrong) = wrong(memory, kind) {
@@ -110,25 +127,29 @@ impl Border {
     }
 }
 
-/// The first member that does not fit memory of this kind. Its size and the addresses that it must have are matters of every subject.
+/// The first member that does not fit memory of this kind. Its size and the addresses that it must
+/// have are matters of every subject.
 fn wrong(memory: &Memory, kind: u32) -> Option<String> {
     let Memory { kind: found, reserved, device_pointer, host_pointer, .. } = *memory;
     let host_pointer = host_pointer.addr();
     match kind {
         _ if found != kind => Some(format!("kind is {found}, and {kind} was asked for")),
         _ if reserved != 0 => Some(format!("reserved is {reserved:#x}")),
-        KIND_DEVICE if host_pointer != 0 => Some(format!("host_pointer of device memory is {host_pointer:#x}")),
+        KIND_DEVICE if host_pointer != 0 => {
+            Some(format!("host_pointer of device memory is {host_pointer:#x}"))
+        }
         KIND_PINNED if device_pointer != 0 => {
             Some(format!("device_pointer of memory that is not mapped is {device_pointer:#x}"))
         }
-        KIND_MAPPED if device_pointer == 0 || host_pointer == 0 => {
-            Some(format!("addresses of mapped memory are {device_pointer:#x} and {host_pointer:#x}"))
-        }
+        KIND_MAPPED if device_pointer == 0 || host_pointer == 0 => Some(format!(
+            "addresses of mapped memory are {device_pointer:#x} and {host_pointer:#x}"
+        )),
         _ => None,
     }
 }
 
-/// The tokens that one manager has given, in parts, so that threads seldom meet here instead of in the subject.
+/// The tokens that one manager has given, in parts, so that threads seldom meet here instead of in
+/// the subject.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens([Mutex<HashSet<u64>>; 16]);
 
@@ -153,7 +174,8 @@ unsafe impl Structure for IpcHandle {}
 // SAFETY: numbers.
 unsafe impl Structure for MemoryInfo {}
 
-/// An `out` structure with room behind it, so that a plugin that writes too much hits nothing else and shows.
+/// An `out` structure with room behind it, so that a plugin that writes too much hits nothing else
+/// and shows.
 #[repr(align(16))]
 pub(crate) struct Out<T> {
     bytes: [u8; BYTES],
@@ -165,7 +187,12 @@ pub(crate) struct Out<T> {
 impl<T: Structure> Out<T> {
     /// One whose size says `room` bytes more than it is.
     pub(crate) fn new(room: i64) -> Self {
-        const { assert!(size_of::<T>() + ROOM_BYTES as usize <= BYTES && align_of::<T>() <= align_of::<Self>()) };
+        const {
+            assert!(
+                size_of::<T>() + ROOM_BYTES as usize <= BYTES
+                    && align_of::<T>() <= align_of::<Self>()
+            )
+        };
         let room = isize::try_from(room.clamp(-ROOM_BYTES, ROOM_BYTES)).unwrap_or(0);
         let claimed = size_of::<T>().saturating_add_signed(room);
         let mut bytes = [POISON; BYTES];
@@ -180,7 +207,9 @@ impl<T: Structure> Out<T> {
     /// What was written; 0 where nothing was.
     pub(crate) fn value(&self) -> T {
         let mut bytes = self.bytes;
-        for part in bytes[..size_of::<T>()].chunks_exact_mut(PART).filter(|part| **part == [POISON; PART]) {
+        for part in
+            bytes[..size_of::<T>()].chunks_exact_mut(PART).filter(|part| **part == [POISON; PART])
+        {
             part.fill(0);
         }
         // SAFETY: inside the array, and read wherever it lies; every bit pattern is a value.
@@ -211,7 +240,10 @@ mod tests {
     fn defects(border: &Border) -> Vec<String> {
         border.called();
         let taken = border.take().map(|border| border.defects).unwrap_or_default();
-        taken.into_iter().map(|one| format!("{} {}: {}", one.call, one.defect, one.observed)).collect()
+        taken
+            .into_iter()
+            .map(|one| format!("{} {}: {}", one.call, one.defect, one.observed))
+            .collect()
     }
 
     #[test]

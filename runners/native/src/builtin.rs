@@ -105,7 +105,8 @@ impl Manager for BuiltinManager {
     }
 
     fn get_memory_info(&self) -> Result<(u64, u64), Raised> {
-        self.with(|manager| manager.get_memory_info()).map(|info| (info.free_bytes, info.total_bytes))
+        self.with(|manager| manager.get_memory_info())
+            .map(|info| (info.free_bytes, info.total_bytes))
     }
 
     fn get_ipc_handle(&self, token: u64, offset_bytes: u64) -> Result<IpcHandle, Raised> {
@@ -161,5 +162,8 @@ fn raised(error: Error) -> Raised {
         Error::State(_) => ("STATE", None),
     };
     let code = cause.and_then(|cause| cause.code()).map(u32::cast_signed);
-    Raised { status: Some(status.to_owned()), ..trouble("allocert_emm::Error", error.to_string(), code) }
+    Raised {
+        status: Some(status.to_owned()),
+        ..trouble("allocert_emm::Error", error.to_string(), code)
+    }
 }

@@ -30,7 +30,11 @@ impl Scene<'_> {
             TableCall::Mempin { buffer: Some(name), .. } => self.names.buffer(name)?.address(),
             _ => 0,
         };
-        let given = Given { context: self.context(owner.device)?, token: token.wrapping_add(plus), pointer };
+        let given = Given {
+            context: self.context(owner.device)?,
+            token: token.wrapping_add(plus),
+            pointer,
+        };
         Ok(owner.manager.call(call, &given).transpose()?.is_some())
     }
 }

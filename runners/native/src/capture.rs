@@ -45,7 +45,8 @@ impl Capture {
         false
     }
 
-    /// Takes what the child left behind. A process that outlived it may go on writing; it is not waited for.
+    /// Takes what the child left behind. A process that outlived it may go on writing; it is not
+    /// waited for.
     pub(crate) fn finish(mut self) -> Printed {
         let limit = self.bytes + REST_BYTES;
         while self.open && self.bytes < limit && self.drain() {}

@@ -52,13 +52,18 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
     let mut scene = Scene::new(subject, &server.recorder, server.driver);
     for step in &case.steps {
         let outcome = match (case.through, &step.r#do) {
-            (Through::Manager, _) => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
-            (Through::Host | Through::Producer | Through::Consumer, operation) => unsupported(operation),
+            (Through::Manager, _) => {
+                server.recorder.step(step.index, || scene.perform_on_its_thread(step))
+            }
+            (Through::Host | Through::Producer | Through::Consumer, operation) => {
+                unsupported(operation)
+            }
         };
         let line = Line::Step { index: step.index, outcome: &outcome, border: subject.border() };
         outbox.push(&mut server.socket, &line)?;
     }
-    // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's feet.
+    // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's
+    // feet.
     std::mem::forget(scene);
     Ok(())
 }

@@ -63,14 +63,21 @@ struct Lottery(u64);
 impl Lottery {
     /// From 0 to `bound` - 1, or 0.
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound.max(1)
     }
 }
 
 impl Scene<'_> {
     /// `times` allocations, at most `hold` of them alive at a time.
-    pub(crate) fn churn(&mut self, on: &str, size_bytes: u64, times: u64, hold: u64) -> Result<Facts, Halt> {
+    pub(crate) fn churn(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        times: u64,
+        hold: u64,
+    ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let mut alive = Alive::default();
         let mut held = VecDeque::new();
@@ -93,23 +100,34 @@ impl Scene<'_> {
         ]))
     }
 
-    /// `times` allocations of sizes up to `size_bytes`, at most `hold` of them alive at a time, released in no order. Each is filled with
-    /// a byte of its own and looked at when it goes.
-    pub(crate) fn churn_mixed(&mut self, on: &str, size_bytes: u64, times: u64, hold: u64) -> Result<Facts, Halt> {
+    /// `times` allocations of sizes up to `size_bytes`, at most `hold` of them alive at a time,
+    /// released in no order. Each is filled with a byte of its own and looked at when it goes.
+    pub(crate) fn churn_mixed(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        times: u64,
+        hold: u64,
+    ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let driver = self.driver()?;
-        let (mut alive, mut held, mut random, mut changed) = (Alive::default(), Vec::new(), Lottery::default(), 0u64);
+        let (mut alive, mut held, mut random, mut changed) =
+            (Alive::default(), Vec::new(), Lottery::default(), 0u64);
         for number in 0..times {
             let size_bytes = random.below(size_bytes) + 1;
             if let Some(memory) = alive.allocate(&owner, size_bytes) {
                 let byte = (number % 255) as u8;
                 // One that cannot be written is found when it is read.
-                let _ = self.recorder.aside(|| fill_device(driver, memory.pointer, byte, size_bytes));
+                let _ =
+                    self.recorder.aside(|| fill_device(driver, memory.pointer, byte, size_bytes));
                 held.push((memory, size_bytes, byte));
             }
             if held.len() as u64 >= hold.max(1) {
-                let (memory, size_bytes, byte) = held.swap_remove(random.below(held.len() as u64) as usize);
-                let kept = self.recorder.aside(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
+                let (memory, size_bytes, byte) =
+                    held.swap_remove(random.below(held.len() as u64) as usize);
+                let kept = self
+                    .recorder
+                    .aside(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
                 changed += u64::from(!matches!(kept, Ok(true)));
                 alive.leave(&memory);
                 owner.manager.release(memory.token)?;
@@ -127,14 +145,22 @@ impl Scene<'_> {
     }
 
     /// `times` allocations and releases on each of several threads.
-    pub(crate) fn stress(&mut self, on: &str, threads: u32, size_bytes: u64, times: u64) -> Result<Facts, Halt> {
+    pub(crate) fn stress(
+        &mut self,
+        on: &str,
+        threads: u32,
+        size_bytes: u64,
+        times: u64,
+    ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let context = self.context(owner.device)?;
         let driver = self.driver()?;
-        let (ready, clock, turn) = (Barrier::new(threads as usize), AtomicU64::new(0), Mutex::new(()));
+        let (ready, clock, turn) =
+            (Barrier::new(threads as usize), AtomicU64::new(0), Mutex::new(()));
         let recorder = self.recorder;
         let work = || {
-            // One at a time and before the first call of the subject, so that the marks enclose no call of it.
+            // One at a time and before the first call of the subject, so that the marks enclose no
+            // call of it.
             let attached = {
                 let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
                 recorder.aside(|| driver.ctx_set_current(Some(context)))
@@ -157,7 +183,9 @@ impl Scene<'_> {
         let diaries: Result<Vec<Diary<'_>>, Halt> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             let joined = workers.into_iter().map(|worker| worker.join());
-            joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            joined
+                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
         });
         let diaries = diaries?;
         let failed: u64 = diaries.iter().map(|diary| diary.failed).sum();
@@ -165,8 +193,8 @@ impl Scene<'_> {
     }
 }
 
-/// What one thread of a stress had, and when. Each writes its own, because a book that all share would make them queue up and meet in
-/// the subject no more.
+/// What one thread of a stress had, and when. Each writes its own, because a book that all share
+/// would make them queue up and meet in the subject no more.
 struct Diary<'a> {
     clock: &'a AtomicU64,
     held: VecDeque<Memory>,
@@ -218,7 +246,8 @@ fn hammer(owner: &Owner, diary: &mut Diary<'_>, size_bytes: u64, times: u64) -> 
 
 /// How often a block came that met another one which its thread still had.
 fn overlaps(diaries: Vec<Diary<'_>>, size_bytes: u64) -> u64 {
-    let mut entries: Vec<(u64, Entry)> = diaries.into_iter().flat_map(|diary| diary.entries).collect();
+    let mut entries: Vec<(u64, Entry)> =
+        diaries.into_iter().flat_map(|diary| diary.entries).collect();
     entries.sort_unstable_by_key(|(at, _)| *at);
     let mut alive = Alive::default();
     for (_, entry) in entries {

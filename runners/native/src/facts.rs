@@ -1,4 +1,5 @@
-//! `allocert driver-facts`: what the driver behind the recorder is, for the harness to know before it runs anything.
+//! `allocert driver-facts`: what the driver behind the recorder is, for the harness to know before
+//! it runs anything.
 
 use allocert_cuda::{Driver, DriverError};
 use serde_json::json;

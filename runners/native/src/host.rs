@@ -42,16 +42,19 @@ impl HostBuffer {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         let length = usize::try_from(self.size_bytes).unwrap_or(0).max(1);
-        // SAFETY: our own mapping. Holders of pinned memory keep the buffer, so no subject counts on it now.
+        // SAFETY: our own mapping. Holders of pinned memory keep the buffer, so no subject counts
+        // on it now.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), length) };
     }
 }
 
 impl Scene<'_> {
     pub(crate) fn host_buffer(&mut self, size_bytes: u64, name: &str) -> Result<Facts, Halt> {
-        let buffer = HostBuffer::new(size_bytes)
-            .map_err(|error| trouble("MemoryError", format!("host_buffer of {size_bytes} bytes: {error}"), None))?;
-        let facts = facts([("host_pointer", json!(buffer.address())), ("size_bytes", json!(size_bytes))]);
+        let buffer = HostBuffer::new(size_bytes).map_err(|error| {
+            trouble("MemoryError", format!("host_buffer of {size_bytes} bytes: {error}"), None)
+        })?;
+        let facts =
+            facts([("host_pointer", json!(buffer.address())), ("size_bytes", json!(size_bytes))]);
         self.names.bind(name, Named::Buffer(Arc::new(buffer)));
         Ok(facts)
     }

@@ -10,14 +10,22 @@ use crate::scene::Scene;
 use crate::subject::facts;
 
 impl Scene<'_> {
-    pub(crate) fn get_ipc_handle(&mut self, on: &str, memory: &str, name: &str) -> Result<Facts, Halt> {
+    pub(crate) fn get_ipc_handle(
+        &mut self,
+        on: &str,
+        memory: &str,
+        name: &str,
+    ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let holding = self.names.memory(memory)?;
         let (token, offset_bytes) = (holding.token.memory.token, holding.offset_bytes);
         let handle = owner.manager.get_ipc_handle(token, offset_bytes)?;
         let driver = self.driver()?;
         let device = owner.device;
-        let uuid = self.recorder.aside(|| driver.device_get_uuid(device.cast_signed())).map_err(driver_error)?;
+        let uuid = self
+            .recorder
+            .aside(|| driver.device_get_uuid(device.cast_signed()))
+            .map_err(driver_error)?;
         let facts = facts([
             ("type", json!("allocert_emm_ipc_handle")),
             ("handle_bytes", json!(handle.handle.len())),
@@ -33,7 +41,12 @@ impl Scene<'_> {
     /// A second process opens the handle, reads `size_bytes` and closes it.
     pub(crate) fn peer_read(&mut self, handle: &str, size_bytes: u64) -> Result<Facts, Halt> {
         let (handle, device) = self.names.handle(handle)?;
-        let reading = peer::Reading { handle: handle.handle, offset_bytes: handle.offset_bytes, size_bytes, device };
+        let reading = peer::Reading {
+            handle: handle.handle,
+            offset_bytes: handle.offset_bytes,
+            size_bytes,
+            device,
+        };
         let uniform = self.recorder.aside(|| peer::ask(&reading))?;
         Ok(facts([("uniform", json!(uniform))]))
     }

@@ -5,10 +5,13 @@
 //! bounded, unknown numbers are passed on.
 //!
 //! [`server`] speaks with the harness and forks; [`child`] runs the cases of one batch in a fork;
-//! [`scene`] performs one case's steps, one module a noun; [`subject`] is what a subject can be asked,
-//! answered by a C [`table`], whose [`border`] is watched, or by the [`builtin`] reference.
+//! [`scene`] performs one case's steps, one module a noun; [`subject`] is what a subject can be
+//! asked, answered by a C [`table`], whose [`border`] is watched, or by the [`builtin`] reference.
 
-#![expect(unsafe_code, reason = "this crate calls foreign libraries, forks, and shares memory with its forks")]
+#![expect(
+    unsafe_code,
+    reason = "this crate calls foreign libraries, forks, and shares memory with its forks"
+)]
 
 mod batch;
 mod border;

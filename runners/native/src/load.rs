@@ -23,7 +23,10 @@ pub(crate) fn load(interface: &str, subject: &str) -> Result<Box<dyn Subject>, R
         Some(":deferred") => Ok(Box::new(Builtin::new(Kind::Deferred))),
         Some(":host-only") => Ok(Box::new(Builtin::new(Kind::HostOnly))),
         Some(kind) if kind.starts_with(':') => {
-            let message = format!("no reference manager `{}`; there are pool, deferred and host-only", &kind[1..]);
+            let message = format!(
+                "no reference manager `{}`; there are pool, deferred and host-only",
+                &kind[1..]
+            );
             Err(refused("symbol", message, ""))
         }
         _ => library(subject),
@@ -32,9 +35,9 @@ pub(crate) fn load(interface: &str, subject: &str) -> Result<Box<dyn Subject>, R
 
 fn library(subject: &str) -> Result<Box<dyn Subject>, Refused> {
     let (path, symbol) = split(subject);
-    let path = path
-        .canonicalize()
-        .map_err(|error| refused("open", format!("{}: cannot be opened", path.display()), error.to_string()))?;
+    let path = path.canonicalize().map_err(|error| {
+        refused("open", format!("{}: cannot be opened", path.display()), error.to_string())
+    })?;
     Ok(Box::new(Table::open(path, symbol)?))
 }
 

@@ -5,8 +5,8 @@ use std::ptr;
 use std::sync::Arc;
 
 use allocert_abi::emm::{
-    self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, HOST_MAPPED, HOST_PORTABLE, HOST_WRITE_COMBINED, KIND_DEVICE,
-    KIND_MAPPED, KIND_PINNED, Plugin, Status,
+    self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, HOST_MAPPED, HOST_PORTABLE,
+    HOST_WRITE_COMBINED, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Plugin, Status,
 };
 use allocert_cuda::Context;
 use allocert_suite::observation::Raised;
@@ -33,13 +33,13 @@ unsafe impl Send for TableManager {}
 // SAFETY: as for Send.
 unsafe impl Sync for TableManager {}
 
-/// Calls a member of the table that answers with a status: `call!(self.member(arguments))`. The manager
-/// comes first by itself.
+/// Calls a member of the table that answers with a status: `call!(self.member(arguments))`. The
+/// manager comes first by itself.
 macro_rules! call {
     ($self:ident.$member:ident($($argument:expr),*)) => {{
         let function = $self.plugin.$member.ok_or_else(|| absent($self.plugin, stringify!($member)))?;
-        // SAFETY: a manager that create() gave and destroy() did not end; pointers are valid for the
-        // call and `out` structures carry their size, as the header asks.
+        // SAFETY: a manager that create() gave and destroy() did not end; pointers are valid for
+        // the call and `out` structures carry their size, as the header asks.
         let status = unsafe { function($self.handle $(, $argument)*) };
         $self.check(stringify!($member), status)
     }};
@@ -65,7 +65,8 @@ impl TableManager {
         context: Context,
         device: i32,
     ) -> Result<Self, Raised> {
-        let mut manager = Self { plugin, handle: ptr::null_mut(), border, tokens: Tokens::default() };
+        let mut manager =
+            Self { plugin, handle: ptr::null_mut(), border, tokens: Tokens::default() };
         let handle = manager.made(context.as_ptr().cast(), device, true)?;
         if handle.is_null() || handle.addr() == UNWRITTEN {
             return Err(trouble("NullManager", "create answered OK and gave no manager", None));
@@ -75,19 +76,30 @@ impl TableManager {
     }
 
     /// What create() gives for this context, with room for it or none.
-    fn made(&self, context: *mut c_void, device: i32, room: bool) -> Result<*mut emm::Manager, Raised> {
+    fn made(
+        &self,
+        context: *mut c_void,
+        device: i32,
+        room: bool,
+    ) -> Result<*mut emm::Manager, Raised> {
         let create = self.plugin.create.ok_or_else(|| absent(self.plugin, "create"))?;
         let mut handle = ptr::without_provenance_mut(UNWRITTEN);
         let out = if room { &raw mut handle } else { ptr::null_mut() };
-        // SAFETY: a context of the driver and an out pointer that is valid for a write, or NULL, which the header says is
-        // INVALID_VALUE (create).
+        // SAFETY: a context of the driver and an out pointer that is valid for a write, or NULL,
+        // which the header says is INVALID_VALUE (create).
         let status = unsafe { create(context, device, out) };
         self.border.manager(status, UNWRITTEN, handle.addr());
         self.check_of("create", ptr::null_mut(), status)?;
         Ok(handle)
     }
 
-    fn mempin_flags(&self, pointer: usize, size_bytes: u64, flags: u32, room: i64) -> Result<Memory, Raised> {
+    fn mempin_flags(
+        &self,
+        pointer: usize,
+        size_bytes: u64,
+        flags: u32,
+        room: i64,
+    ) -> Result<Memory, Raised> {
         let pointer = ptr::with_exposed_provenance_mut::<c_void>(pointer);
         let out = answer!(self.mempin(pointer, size_bytes, flags), room);
         Ok(self.memory("mempin", out, host_kind(flags)))
@@ -109,7 +121,12 @@ impl TableManager {
     }
 
     /// Turns a status into a result, with the plugin's own words.
-    fn check_of(&self, call: &'static str, manager: *mut emm::Manager, status: Status) -> Result<(), Raised> {
+    fn check_of(
+        &self,
+        call: &'static str,
+        manager: *mut emm::Manager,
+        status: Status,
+    ) -> Result<(), Raised> {
         self.border.called();
         if status == Status::OK {
             return Ok(());
@@ -117,7 +134,8 @@ impl TableManager {
         self.border.status(call, status);
         let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
         let text = self.plugin.last_error.map(|last_error| {
-            // SAFETY: the manager of the failed call or NULL, on the thread of that call (header, last_error).
+            // SAFETY: the manager of the failed call or NULL, on the thread of that call (header,
+            // last_error).
             unsafe { last_error(manager) }
         });
         if let Some(text) = text {
@@ -128,7 +146,9 @@ impl TableManager {
             Some(text) if text.is_null() => format!("{call} answered {name}, and last_error NULL"),
             Some(text) => match peek::text(text.addr()) {
                 Some(text) => text,
-                None => format!("{call} answered {name}, and last_error {text:p}, which cannot be read"),
+                None => {
+                    format!("{call} answered {name}, and last_error {text:p}, which cannot be read")
+                }
             },
         };
         Err(Raised { status: Some(name), ..trouble(STATUS, message, None) })
@@ -255,7 +275,14 @@ fn absent(plugin: &Plugin, member: &str) -> Raised {
     };
     if capability & !plugin.capabilities != 0 {
         let message = format!("the plugin does not declare the capability of {member}");
-        return Raised { status: Some("NOT_SUPPORTED".to_owned()), ..trouble("NullMember", message, None) };
+        return Raised {
+            status: Some("NOT_SUPPORTED".to_owned()),
+            ..trouble("NullMember", message, None)
+        };
     }
-    trouble("NullMember", format!("the table's {member} is NULL or beyond its size, so it was not called"), None)
+    trouble(
+        "NullMember",
+        format!("the table's {member} is NULL or beyond its size, so it was not called"),
+        None,
+    )
 }

@@ -44,7 +44,9 @@ impl Scene<'_> {
     pub(crate) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let Ok(size_bytes) = u64::try_from(size) else {
-            let message = format!("the contract's sizes are 64-bit and unsigned, so {size} cannot be asked for");
+            let message = format!(
+                "the contract's sizes are 64-bit and unsigned, so {size} cannot be asked for"
+            );
             return Err(trouble("OverflowError", message, None).into());
         };
         let memory = owner.manager.memalloc(size_bytes)?;
@@ -61,13 +63,22 @@ impl Scene<'_> {
         let owner = self.names.manager(on)?;
         let memory = owner.manager.memhostalloc(size_bytes, flags)?;
         let driver = self.driver()?;
-        let combined = self.recorder.aside(|| driver.mem_host_is_write_combined(memory.host_pointer as usize)).ok();
+        let combined = self
+            .recorder
+            .aside(|| driver.mem_host_is_write_combined(memory.host_pointer as usize))
+            .ok();
         let mut found = self.hold(name, owner, memory, size_bytes, None);
         found.extend(facts([("write_combined", json!(combined))]));
         Ok(found)
     }
 
-    pub(crate) fn mempin(&mut self, on: &str, buffer: &str, mapped: bool, name: &str) -> Result<Facts, Halt> {
+    pub(crate) fn mempin(
+        &mut self,
+        on: &str,
+        buffer: &str,
+        mapped: bool,
+        name: &str,
+    ) -> Result<Facts, Halt> {
         let owner = self.names.manager(on)?;
         let buffer = self.names.buffer(buffer)?;
         let memory = owner.manager.mempin(buffer.address(), buffer.size_bytes, mapped)?;
@@ -91,11 +102,18 @@ impl Scene<'_> {
         memory_facts(&memory)
     }
 
-    pub(crate) fn view(&mut self, of: &str, offset: u64, size_bytes: u64, name: &str) -> Result<Facts, Halt> {
+    pub(crate) fn view(
+        &mut self,
+        of: &str,
+        offset: u64,
+        size_bytes: u64,
+        name: &str,
+    ) -> Result<Facts, Halt> {
         let whole = self.names.memory(of)?;
         let token = Arc::clone(&whole.token);
         let offset_bytes = whole.offset_bytes.wrapping_add(offset);
-        let shifted = |pointer: u64| if pointer == 0 { 0 } else { pointer.wrapping_add(offset_bytes) };
+        let shifted =
+            |pointer: u64| if pointer == 0 { 0 } else { pointer.wrapping_add(offset_bytes) };
         let memory = Memory {
             pointer: shifted(token.memory.pointer),
             host_pointer: shifted(token.memory.host_pointer),
@@ -120,7 +138,13 @@ impl Scene<'_> {
         Ok(facts([("finalized", json!(finalized))]))
     }
 
-    pub(crate) fn fill(&mut self, memory: &str, byte: u8, offset: u64, size: Option<u64>) -> Result<Facts, Halt> {
+    pub(crate) fn fill(
+        &mut self,
+        memory: &str,
+        byte: u8,
+        offset: u64,
+        size: Option<u64>,
+    ) -> Result<Facts, Halt> {
         let (place, size_bytes) = self.place(memory, offset, size, false)?;
         match place {
             Place::Device(pointer) => {
@@ -141,7 +165,13 @@ impl Scene<'_> {
     }
 
     /// `device`: by way of the device address, also where there is one of the host.
-    pub(crate) fn read(&mut self, memory: &str, offset: u64, size: Option<u64>, device: bool) -> Result<Facts, Halt> {
+    pub(crate) fn read(
+        &mut self,
+        memory: &str,
+        offset: u64,
+        size: Option<u64>,
+        device: bool,
+    ) -> Result<Facts, Halt> {
         let (place, size_bytes) = self.place(memory, offset, size, device)?;
         let mut chunk = vec![0; chunk_length(size_bytes)];
         let (mut uniform, mut bytes_read) = (None, 0);
@@ -151,7 +181,8 @@ impl Scene<'_> {
                 Place::Device(pointer) => {
                     let driver = self.driver()?;
                     // SAFETY: as in fill_device.
-                    let copy = || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
+                    let copy =
+                        || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
                     self.recorder.aside(copy).map_err(driver_error)?;
                 }
                 Place::Host(address) if peek::read(address.wrapping_add(at), target) < length => {
@@ -166,14 +197,22 @@ impl Scene<'_> {
     }
 
     /// Where the bytes of a name lie, from `offset` on, and how many are meant.
-    fn place(&self, name: &str, offset: u64, size: Option<u64>, device: bool) -> Result<(Place, u64), Halt> {
+    fn place(
+        &self,
+        name: &str,
+        offset: u64,
+        size: Option<u64>,
+        device: bool,
+    ) -> Result<(Place, u64), Halt> {
         let (place, whole) = match self.names.get(name) {
             Some(Named::Buffer(buffer)) => (Place::Host(buffer.address()), buffer.size_bytes),
             _ => {
                 let holding = self.names.memory(name)?;
                 let memory = &holding.token.memory;
                 let place = match memory.host_pointer {
-                    host if host == 0 || device => Place::Device(memory.pointer.wrapping_add(holding.offset_bytes)),
+                    host if host == 0 || device => {
+                        Place::Device(memory.pointer.wrapping_add(holding.offset_bytes))
+                    }
                     host => Place::Host(host.wrapping_add(holding.offset_bytes) as usize),
                 };
                 (place, holding.size_bytes)
@@ -187,17 +226,29 @@ impl Scene<'_> {
     }
 }
 
-/// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after nothing here.
-pub(crate) fn fill_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<(), DriverError> {
-    // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is not
-    // memory of this process, and a subject that lies damages its own process.
+/// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after
+/// nothing here.
+pub(crate) fn fill_device(
+    driver: Driver,
+    pointer: u64,
+    byte: u8,
+    size_bytes: u64,
+) -> Result<(), DriverError> {
+    // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is
+    // not memory of this process, and a subject that lies damages its own process.
     unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
-    // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the default stream did before.
+    // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the
+    // default stream did before.
     if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
 }
 
 /// Whether each of these bytes of device memory is `byte`.
-pub(crate) fn is_filled_device(driver: Driver, pointer: u64, byte: u8, size_bytes: u64) -> Result<bool, DriverError> {
+pub(crate) fn is_filled_device(
+    driver: Driver,
+    pointer: u64,
+    byte: u8,
+    size_bytes: u64,
+) -> Result<bool, DriverError> {
     let mut chunk = vec![0; chunk_length(size_bytes)];
     for (at, length) in chunks(size_bytes) {
         let target = &mut chunk[..length];
@@ -251,7 +302,8 @@ fn chunks(size_bytes: u64) -> impl Iterator<Item = (usize, usize)> {
 /// The one value of all bytes so far, or `None` once two differ.
 fn merge(uniform: Option<u8>, chunk: &[u8], first: bool) -> Option<u8> {
     let (&value, rest) = chunk.split_first()?;
-    // Every byte is the one before it: a comparison of memory, which is much quicker than one of bytes.
+    // Every byte is the one before it: a comparison of memory, which is much quicker than one of
+    // bytes.
     let same = rest == &chunk[..rest.len()] && (first || uniform == Some(value));
     same.then_some(value)
 }

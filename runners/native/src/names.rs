@@ -129,7 +129,11 @@ impl Names {
         self.0.get(name)
     }
 
-    fn find<'a, T>(&'a self, name: &str, pick: impl FnOnce(&'a Named) -> Option<T>) -> Result<T, Halt> {
+    fn find<'a, T>(
+        &'a self,
+        name: &str,
+        pick: impl FnOnce(&'a Named) -> Option<T>,
+    ) -> Result<T, Halt> {
         self.0.get(name).and_then(pick).ok_or_else(|| missing(name))
     }
 }

@@ -1,5 +1,5 @@
-//! The child's lines, in memory that it shares with the server, so that a crash loses none of them and
-//! the child need not pay a system call for each.
+//! The child's lines, in memory that it shares with the server, so that a crash loses none of them
+//! and the child need not pay a system call for each.
 
 use std::io::{self, Write};
 use std::ptr::{self, NonNull};
@@ -11,8 +11,8 @@ use serde::Serialize;
 const SIZE_BYTES: usize = 64 * 1024;
 const ROOM_BYTES: usize = SIZE_BYTES - size_of::<AtomicUsize>();
 
-/// One shared mapping: how many bytes wait, then the bytes. The child alone writes; the server reads
-/// once the child is gone.
+/// One shared mapping: how many bytes wait, then the bytes. The child alone writes; the server
+/// reads once the child is gone.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     base: NonNull<u8>,
@@ -29,7 +29,11 @@ impl Outbox {
     }
 
     /// Adds a line. It leaves with the next [`Outbox::flush`], or when the memory is full.
-    pub(crate) fn push(&mut self, socket: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn push(
+        &mut self,
+        socket: &mut impl Write,
+        line: &impl Serialize,
+    ) -> io::Result<()> {
         self.scratch.clear();
         serde_json::to_writer(&mut self.scratch, line)?;
         self.scratch.push(b'\n');
@@ -40,7 +44,8 @@ impl Outbox {
             return socket.write_all(&self.scratch);
         }
         let waiting = self.waiting();
-        // SAFETY: inside the mapping: `waiting` plus this line is at most ROOM_BYTES, as checked above.
+        // SAFETY: inside the mapping: `waiting` plus this line is at most ROOM_BYTES, as checked
+        // above.
         let end = unsafe { self.text().add(waiting) };
         // SAFETY: the mapping is writable, and no reference to it exists while the child writes.
         unsafe { ptr::copy_nonoverlapping(self.scratch.as_ptr(), end, self.scratch.len()) };
@@ -51,7 +56,8 @@ impl Outbox {
     /// Sends what waits.
     pub(crate) fn flush(&mut self, socket: &mut impl Write) -> io::Result<()> {
         let waiting = self.waiting();
-        // SAFETY: initialised bytes inside the mapping, see `waiting`; nobody writes them during the call.
+        // SAFETY: initialised bytes inside the mapping, see `waiting`; nobody writes them during
+        // the call.
         socket.write_all(unsafe { std::slice::from_raw_parts(self.text(), waiting) })?;
         self.count().store(0, Ordering::Release);
         Ok(())
@@ -75,7 +81,8 @@ impl Outbox {
 
 impl Drop for Outbox {
     fn drop(&mut self) {
-        // SAFETY: our own mapping, and nothing borrows from it any more. Failing leaves it mapped, no more.
+        // SAFETY: our own mapping, and nothing borrows from it any more. Failing leaves it mapped,
+        // no more.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), SIZE_BYTES) };
     }
 }
@@ -92,7 +99,10 @@ mod tests {
         for line in ["first", &long, "last"] {
             outbox.push(&mut sent, &line).expect("a Vec takes everything");
         }
-        assert!(sent.starts_with(b"\"first\"\n\"xxx"), "the short line waits no longer than the long one");
+        assert!(
+            sent.starts_with(b"\"first\"\n\"xxx"),
+            "the short line waits no longer than the long one"
+        );
         assert!(!sent.ends_with(b"\"last\"\n"));
         outbox.flush(&mut sent).expect("a Vec takes everything");
         assert!(sent.ends_with(b"xxx\"\n\"last\"\n"));

@@ -1,5 +1,5 @@
-//! Memory at addresses that nobody vouches for, touched by the kernel, which refuses where a load or
-//! store of our own would end the process.
+//! Memory at addresses that nobody vouches for, touched by the kernel, which refuses where a load
+//! or store of our own would end the process.
 
 use std::io;
 
@@ -14,7 +14,8 @@ pub(crate) fn read(address: usize, target: &mut [u8]) -> usize {
     let local = iovec { iov_base: target.as_mut_ptr().cast(), iov_len: target.len() };
     let remote = iovec { iov_base: address as *mut c_void, iov_len: target.len() };
     // SAFETY: `local` is writable for its length; the kernel checks `remote` and answers EFAULT.
-    let count = unsafe { libc::process_vm_readv(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
+    let count =
+        unsafe { libc::process_vm_readv(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count).unwrap_or(0)
 }
 
@@ -22,9 +23,10 @@ pub(crate) fn read(address: usize, target: &mut [u8]) -> usize {
 pub(crate) fn write(address: usize, source: &[u8]) -> usize {
     let local = iovec { iov_base: source.as_ptr().cast_mut().cast(), iov_len: source.len() };
     let remote = iovec { iov_base: address as *mut c_void, iov_len: source.len() };
-    // SAFETY: `local` is only read; the kernel checks `remote`. That the bytes are the subject's own is
-    // the subject's claim: one that lies damages a process that is its own.
-    let count = unsafe { libc::process_vm_writev(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
+    // SAFETY: `local` is only read; the kernel checks `remote`. That the bytes are the subject's
+    // own is the subject's claim: one that lies damages a process that is its own.
+    let count =
+        unsafe { libc::process_vm_writev(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count).unwrap_or(0)
 }
 
@@ -41,8 +43,8 @@ pub(crate) fn available() -> io::Result<()> {
     }
 }
 
-/// The text at `address` up to its NUL, at most 1 KiB; bytes that are not UTF-8 become U+FFFD. `None`
-/// for NULL and for memory that cannot be read.
+/// The text at `address` up to its NUL, at most 1 KiB; bytes that are not UTF-8 become U+FFFD.
+/// `None` for NULL and for memory that cannot be read.
 pub(crate) fn text(address: usize) -> Option<String> {
     bytes(address).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -53,12 +55,16 @@ pub(crate) fn utf8(address: usize) -> Option<String> {
     is_utf8(&bytes).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether these bytes are UTF-8, as far as they are known: a long text may be cut inside a character.
+/// Whether these bytes are UTF-8, as far as they are known: a long text may be cut inside a
+/// character.
 pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).err().is_none_or(|error| bytes.len() == TEXT_LIMIT && error.error_len().is_none())
+    std::str::from_utf8(bytes)
+        .err()
+        .is_none_or(|error| bytes.len() == TEXT_LIMIT && error.error_len().is_none())
 }
 
-/// The bytes at `address` up to a NUL, at most 1 KiB. `None` for NULL and for memory that cannot be read.
+/// The bytes at `address` up to a NUL, at most 1 KiB. `None` for NULL and for memory that cannot be
+/// read.
 pub(crate) fn bytes(address: usize) -> Option<Vec<u8>> {
     if address == 0 {
         return None;
@@ -92,7 +98,9 @@ mod tests {
         assert_eq!(text(c"fine".as_ptr().addr()).as_deref(), Some("fine"));
         assert_eq!(text(c"bad \xff".as_ptr().addr()).as_deref(), Some("bad \u{fffd}"));
         assert_eq!(utf8(c"bad \xff".as_ptr().addr()), None);
-        assert!(is_utf8(&format!("x{}", "é".repeat(600)).as_bytes()[..TEXT_LIMIT]) && !is_utf8(b"\xc3"));
+        assert!(
+            is_utf8(&format!("x{}", "é".repeat(600)).as_bytes()[..TEXT_LIMIT]) && !is_utf8(b"\xc3")
+        );
         let endless = vec![b'x'; 2 * TEXT_LIMIT];
         assert_eq!(text(endless.as_ptr().addr()).map(|text| text.len()), Some(TEXT_LIMIT));
     }

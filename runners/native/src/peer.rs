@@ -30,12 +30,12 @@ enum Answer {
     Failed { message: String, code: Option<i32> },
 }
 
-/// Opens the handle that the arguments name, reads, closes and prints one JSON line. `arguments` are
-/// HANDLE (128 hexadecimal digits), OFFSET and SIZE (bytes) and DEVICE (an ordinal).
+/// Opens the handle that the arguments name, reads, closes and prints one JSON line. `arguments`
+/// are HANDLE (128 hexadecimal digits), OFFSET and SIZE (bytes) and DEVICE (an ordinal).
 ///
 /// # Errors
-/// [`WorkerError`] for wrong arguments and for a driver that does not record. A driver call that fails is
-/// part of the answer.
+/// [`WorkerError`] for wrong arguments and for a driver that does not record. A driver call that
+/// fails is part of the answer.
 pub fn peer(arguments: &[String]) -> Result<(), WorkerError> {
     let reading = parse(arguments)?;
     let recorder = Recorder::load()?;
@@ -52,16 +52,26 @@ pub fn peer(arguments: &[String]) -> Result<(), WorkerError> {
 
 /// Has a fresh process of this program do the reading.
 pub(crate) fn ask(reading: &Reading) -> Result<Option<u8>, Raised> {
-    let lost = |why: String| trouble("PeerLost", format!("the peer process gave no answer: {why}"), None);
+    let lost =
+        |why: String| trouble("PeerLost", format!("the peer process gave no answer: {why}"), None);
     let program = std::env::current_exe().map_err(|error| lost(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(["ipc-peer", &hex(&reading.handle)]);
-    command.args([reading.offset_bytes, reading.size_bytes, reading.device.into()].map(|number| number.to_string()));
+    command.args(
+        [reading.offset_bytes, reading.size_bytes, reading.device.into()]
+            .map(|number| number.to_string()),
+    );
     let output = command.stdin(Stdio::null()).output().map_err(|error| lost(error.to_string()))?;
     match serde_json::from_slice(&output.stdout) {
         Ok(Answer::Uniform(uniform)) => Ok(uniform),
-        Ok(Answer::Failed { message, code }) => Err(trouble("DriverError", format!("in the peer: {message}"), code)),
-        Err(_) => Err(lost(format!("{}; {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))),
+        Ok(Answer::Failed { message, code }) => {
+            Err(trouble("DriverError", format!("in the peer: {message}"), code))
+        }
+        Err(_) => Err(lost(format!(
+            "{}; {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        ))),
     }
 }
 
@@ -72,8 +82,10 @@ impl Reading {
         let context = driver.primary_ctx_retain(self.device.cast_signed())?;
         driver.ctx_set_current(Some(context))?;
         let base = driver.ipc_open_mem_handle(self.handle)?;
-        let mut bytes = vec![0; usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(1 << 30)];
-        // SAFETY: from a base that the driver just gave; it refuses what lies outside of the allocation.
+        let mut bytes =
+            vec![0; usize::try_from(self.size_bytes).unwrap_or(usize::MAX).min(1 << 30)];
+        // SAFETY: from a base that the driver just gave; it refuses what lies outside of the
+        // allocation.
         let read = unsafe { driver.memcpy_dtoh(&mut bytes, base.wrapping_add(self.offset_bytes)) };
         driver.ipc_close_mem_handle(base)?;
         read?;
@@ -83,7 +95,9 @@ impl Reading {
 }
 
 fn parse(arguments: &[String]) -> Result<Reading, WorkerError> {
-    let wrong = |what: &str| WorkerError::Peer(format!("{what}; usage: allocert ipc-peer HANDLE OFFSET SIZE DEVICE"));
+    let wrong = |what: &str| {
+        WorkerError::Peer(format!("{what}; usage: allocert ipc-peer HANDLE OFFSET SIZE DEVICE"))
+    };
     let [handle, offset, size, device] = arguments else {
         return Err(wrong(&format!("{} arguments instead of 4", arguments.len())));
     };
@@ -123,7 +137,8 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_named() {
-        let error = parse(&["00".into(), "0".into(), "1".into(), "0".into()]).expect_err("a short handle");
+        let error =
+            parse(&["00".into(), "0".into(), "1".into(), "0".into()]).expect_err("a short handle");
         assert!(error.to_string().contains("HANDLE is not 128 hexadecimal digits"), "{error}");
     }
 }

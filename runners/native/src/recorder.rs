@@ -15,16 +15,20 @@ const CASE_STEP: u64 = u32::MAX as u64;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     mark: Symbol<unsafe extern "C" fn(kind: u32, a: u64, b: u64)>,
-    fault_add: Symbol<unsafe extern "C" fn(name: *const c_char, nth: u64, count: u64, result: c_int) -> c_int>,
+    fault_add: Symbol<
+        unsafe extern "C" fn(name: *const c_char, nth: u64, count: u64, result: c_int) -> c_int,
+    >,
     fault_clear: Symbol<unsafe extern "C" fn()>,
     restart: Symbol<unsafe extern "C" fn() -> c_int>,
-    /// The settings that the driver runs under, to leave the environment alone while they stay the same.
+    /// The settings that the driver runs under, to leave the environment alone while they stay the
+    /// same.
     settings: DriverSettings,
 }
 
 impl Recorder {
     pub(crate) fn load() -> Result<Self, WorkerError> {
-        // SAFETY: the harness put its own driver first on the path; its initialisers do nothing but record.
+        // SAFETY: the harness put its own driver first on the path; its initialisers do nothing but
+        // record.
         let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_GLOBAL) }
             .map_err(|source| WorkerError::Driver { source })?;
         let recorder = Self {
@@ -64,11 +68,12 @@ impl Recorder {
         result
     }
 
-    /// Makes the `nth` next and `count - 1` following calls of `function` answer `result`. `false` where
-    /// the driver knows no such function.
+    /// Makes the `nth` next and `count - 1` following calls of `function` answer `result`. `false`
+    /// where the driver knows no such function.
     pub(crate) fn fault_add(&self, function: &str, nth: u64, count: u64, result: i32) -> bool {
         let Ok(name) = CString::new(function) else { return false };
-        // SAFETY: a control function of the recording driver; the name is NUL-terminated and outlives the call.
+        // SAFETY: a control function of the recording driver; the name is NUL-terminated and
+        // outlives the call.
         unsafe { (self.fault_add)(name.as_ptr(), nth, count, result) == 0 }
     }
 
@@ -83,7 +88,8 @@ impl Recorder {
             set_environment(settings);
             self.settings = settings.clone();
         }
-        // SAFETY: a control function of the recording driver; the worker holds nothing of the old machine.
+        // SAFETY: a control function of the recording driver; the worker holds nothing of the old
+        // machine.
         match unsafe { (self.restart)() } {
             0 => Ok(()),
             code => Err(WorkerError::Restart { code }),
@@ -111,7 +117,7 @@ fn set_environment(settings: &DriverSettings) {
 
 /// Sets a variable of this process.
 pub(crate) fn set_variable(name: &str, value: &str) {
-    // SAFETY: the worker reads the environment on no other thread. A subject's thread that reads it at
-    // this moment is the one danger left; the process is a fork that serves one batch only.
+    // SAFETY: the worker reads the environment on no other thread. A subject's thread that reads it
+    // at this moment is the one danger left; the process is a fork that serves one batch only.
     unsafe { std::env::set_var(name, value) }
 }

@@ -23,7 +23,11 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(subject: &'a dyn Subject, recorder: &'a Recorder, driver: Option<Driver>) -> Self {
+    pub(crate) fn new(
+        subject: &'a dyn Subject,
+        recorder: &'a Recorder,
+        driver: Option<Driver>,
+    ) -> Self {
         Self { subject, recorder, driver, contexts: Contexts::default(), names: Names::default() }
     }
 
@@ -56,14 +60,23 @@ impl<'a> Scene<'a> {
             Operation::PeerRead { handle, size } => self.peer_read(handle, *size),
             Operation::Reset {} => self.reset(on),
             Operation::DeferEnter { r#as } => self.defer_enter(on, r#as),
-            // A C function has no exception to leave a scope through: both ways end in the one call.
+            // A C function has no exception to leave a scope through: both ways end in the one
+            // call.
             Operation::DeferExit { scope, raising: _ } => self.defer_exit(scope),
             Operation::Drop { name } => self.drop_name(name),
             Operation::View { of, offset, size, r#as } => self.view(of, *offset, *size, r#as),
-            Operation::Fill { memory, byte, offset, size } => self.fill(memory, *byte, *offset, *size),
-            Operation::Read { memory, offset, size, device } => self.read(memory, *offset, *size, *device),
-            Operation::Churn { size, times, hold, mixed: false } => self.churn(on, *size, *times, *hold),
-            Operation::Churn { size, times, hold, mixed: true } => self.churn_mixed(on, *size, *times, *hold),
+            Operation::Fill { memory, byte, offset, size } => {
+                self.fill(memory, *byte, *offset, *size)
+            }
+            Operation::Read { memory, offset, size, device } => {
+                self.read(memory, *offset, *size, *device)
+            }
+            Operation::Churn { size, times, hold, mixed: false } => {
+                self.churn(on, *size, *times, *hold)
+            }
+            Operation::Churn { size, times, hold, mixed: true } => {
+                self.churn_mixed(on, *size, *times, *hold)
+            }
             Operation::Stress { threads, size, times } => self.stress(on, *threads, *size, *times),
             Operation::Fault { call, nth, count, error } => self.fault(call, *nth, *count, *error),
             Operation::ClearFaults {} => self.clear_faults(),
@@ -115,7 +128,10 @@ impl<'a> Scene<'a> {
     fn fault(&mut self, call: &str, nth: u64, count: u64, error: i32) -> Result<Facts, Halt> {
         match self.recorder.fault_add(call, nth, count, error) {
             true => Ok(Facts::new()),
-            false => Err(trouble("WorkerError", format!("the driver knows no function `{call}`"), None).into()),
+            false => {
+                Err(trouble("WorkerError", format!("the driver knows no function `{call}`"), None)
+                    .into())
+            }
         }
     }
 

@@ -36,7 +36,8 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     peek::available().map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
     let socket = UnixStream::connect(socket).map_err(WorkerError::io("connect to the harness"))?;
     let socket = hide(socket)?;
-    // Whatever a batch leaves behind comes here, where the harness finds and ends it. Without this it lives on.
+    // Whatever a batch leaves behind comes here, where the harness finds and ends it. Without this
+    // it lives on.
     let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
@@ -45,12 +46,17 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
 
 impl Server {
     fn serve(&mut self) -> Result<(), WorkerError> {
-        let socket = hide(self.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?)?;
+        let socket =
+            hide(self.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?)?;
         let mut orders = BufReader::new(socket);
         let mut text = Vec::new();
         loop {
             text.clear();
-            if orders.read_until(b'\n', &mut text).map_err(WorkerError::io("read from the harness"))? == 0 {
+            if orders
+                .read_until(b'\n', &mut text)
+                .map_err(WorkerError::io("read from the harness"))?
+                == 0
+            {
                 return Ok(());
             }
             match serde_json::from_slice(&text).map_err(|source| WorkerError::Line { source })? {
@@ -62,8 +68,13 @@ impl Server {
                     self.send(&line)?;
                 }
                 Order::Run(run) if self.subject.is_none() => {
-                    let message = format!("batch {} asked for before a subject was loaded", run.batch);
-                    self.send(&Line::Refused(Refused { stage: "host", message, detail: String::new() }))?;
+                    let message =
+                        format!("batch {} asked for before a subject was loaded", run.batch);
+                    self.send(&Line::Refused(Refused {
+                        stage: "host",
+                        message,
+                        detail: String::new(),
+                    }))?;
                 }
                 Order::Run(run) => {
                     let ended = batch::run(self, &run)?;
@@ -75,7 +86,11 @@ impl Server {
     }
 
     fn adopt(&mut self, subject: Box<dyn Subject>) -> Loaded {
-        let loaded = Loaded { flavor: "native", capabilities: subject.capabilities(), subject: subject.portrait() };
+        let loaded = Loaded {
+            flavor: "native",
+            capabilities: subject.capabilities(),
+            subject: subject.portrait(),
+        };
         self.subject = Some(subject);
         loaded
     }
@@ -87,8 +102,8 @@ impl Server {
     }
 }
 
-/// Moves the socket to a high descriptor that nobody can know in advance. The limit on descriptors is
-/// raised for that moment only: an open descriptor stays usable beyond it.
+/// Moves the socket to a high descriptor that nobody can know in advance. The limit on descriptors
+/// is raised for that moment only: an open descriptor stays usable beyond it.
 fn hide(socket: UnixStream) -> Result<UnixStream, WorkerError> {
     let limit = getrlimit(Resource::Nofile);
     let highest = limit.maximum.unwrap_or(u64::MAX).min(HIDDEN_BELOW);
@@ -102,6 +117,7 @@ fn hide(socket: UnixStream) -> Result<UnixStream, WorkerError> {
     let number = half + u32::from_ne_bytes(random) % half;
     let hidden: Result<OwnedFd, _> = rustix::io::fcntl_dupfd_cloexec(&socket, number.cast_signed());
     let hidden = hidden.map_err(WorkerError::os("move the socket"));
-    setrlimit(Resource::Nofile, limit).map_err(WorkerError::os("restore the limit on descriptors"))?;
+    setrlimit(Resource::Nofile, limit)
+        .map_err(WorkerError::os("restore the limit on descriptors"))?;
     Ok(UnixStream::from(hidden?))
 }

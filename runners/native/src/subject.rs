@@ -14,7 +14,8 @@ pub(crate) trait Subject: Send + Sync {
     /// Names of the fixture format's `needs`.
     fn capabilities(&self) -> Vec<&'static str>;
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised>;
-    /// What showed at the border of a C table since it was last asked; nothing where no member was called.
+    /// What showed at the border of a C table since it was last asked; nothing where no member was
+    /// called.
     fn border(&self) -> Option<Border> {
         None
     }
@@ -81,8 +82,14 @@ pub(crate) fn facts<const N: usize>(pairs: [(&str, serde_json::Value); N]) -> Fa
     pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
-/// An error that the worker met on the subject's account: what failed and why, without a status of the
-/// subject's own.
+/// An error that the worker met on the subject's account: what failed and why, without a status of
+/// the subject's own.
 pub(crate) fn trouble(kind: &str, message: impl Into<String>, code: Option<i32>) -> Raised {
-    Raised { r#type: kind.to_owned(), bases: Vec::new(), message: message.into(), code, status: None }
+    Raised {
+        r#type: kind.to_owned(),
+        bases: Vec::new(),
+        message: message.into(),
+        code,
+        status: None,
+    }
 }

@@ -17,7 +17,8 @@ use crate::peek;
 use crate::protocol::{Portrait, Refused};
 use crate::subject::{Manager, Subject, facts, trouble};
 
-/// What every table must hold before anything of it can be read: `size`, the version, the capabilities.
+/// What every table must hold before anything of it can be read: `size`, the version, the
+/// capabilities.
 const OPENING_BYTES: usize = std::mem::offset_of!(Plugin, name);
 
 /// A plugin's table, copied: what lies beyond its own `size` is absent here.
@@ -38,17 +39,26 @@ impl Table {
     pub(crate) fn open(path: PathBuf, symbol: &str) -> Result<Self, Refused> {
         let file = path.display();
         // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|error| refused("open", format!("{file}: cannot be loaded"), reason(&error)))?;
+        let library =
+            unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
+                refused("open", format!("{file}: cannot be loaded"), reason(&error))
+            })?;
         let name = CString::new(symbol).unwrap_or_default();
-        // SAFETY: a symbol of this name has this type by the contract; another type is the library's lie.
-        let function = unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }
-            .map_err(|error| refused("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error)))?;
+        // SAFETY: a symbol of this name has this type by the contract; another type is the
+        // library's lie.
+        let function =
+            unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }.map_err(|error| {
+                refused("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error))
+            })?;
         let function: PluginFn = *function;
         // SAFETY: takes nothing and makes no driver call (header, allocert_emm_plugin_fn).
         let address = unsafe { function() }.addr();
         let bytes = copy(address).map_err(|why| {
-            refused("table", format!("{file}: `{symbol}` answered no usable table: {why}"), String::new())
+            refused(
+                "table",
+                format!("{file}: `{symbol}` answered no usable table: {why}"),
+                String::new(),
+            )
         })?;
         std::mem::forget(library);
         let plugin = plugin(&bytes);
@@ -88,7 +98,11 @@ impl Table {
             ("defer_end", true, plugin.defer_end.is_some()),
             ("last_error", true, plugin.last_error.is_some()),
         ];
-        members.into_iter().filter(|(_, needed, set)| *needed && !set).map(|(name, ..)| name).collect()
+        members
+            .into_iter()
+            .filter(|(_, needed, set)| *needed && !set)
+            .map(|(name, ..)| name)
+            .collect()
     }
 }
 
@@ -159,7 +173,8 @@ impl Subject for Table {
         if !self.is_spoken() {
             return vec!["native"];
         }
-        let claims = [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
+        let claims =
+            [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
         let claimed = claims.into_iter().filter(|(bit, _)| self.plugin.capabilities & bit != 0);
         ["native", "table", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
     }
@@ -171,7 +186,10 @@ impl Subject for Table {
                 self.plugin.interface_version,
                 emm::VERSION
             );
-            return Err(Raised { status: Some("VERSION_MISMATCH".to_owned()), ..trouble(STATUS, message, None) });
+            return Err(Raised {
+                status: Some("VERSION_MISMATCH".to_owned()),
+                ..trouble(STATUS, message, None)
+            });
         }
         Ok(Box::new(TableManager::create(self.plugin, Arc::clone(&self.border), context, device)?))
     }

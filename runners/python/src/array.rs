@@ -9,7 +9,8 @@ use crate::described;
 use crate::error::{array_raised, driver_raised};
 use crate::stream::{self, Stream};
 
-/// An array in device memory: `DeviceArray(shape, typestr, fortran, device)`. `allocert.cai.Array` is made of it.
+/// An array in device memory: `DeviceArray(shape, typestr, fortran, device)`. `allocert.cai.Array`
+/// is made of it.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct DeviceArray(Array);
@@ -17,14 +18,25 @@ pub(crate) struct DeviceArray(Array);
 #[pymethods]
 impl DeviceArray {
     #[new]
-    fn new(py: Python<'_>, shape: Vec<u64>, typestr: &str, fortran: bool, device: i32) -> PyResult<Self> {
-        let typestr: Typestr =
-            typestr.parse().map_err(|bad| PyValueError::new_err(format!("`{typestr}` is no typestr: {bad}")))?;
+    fn new(
+        py: Python<'_>,
+        shape: Vec<u64>,
+        typestr: &str,
+        fortran: bool,
+        device: i32,
+    ) -> PyResult<Self> {
+        let typestr: Typestr = typestr
+            .parse()
+            .map_err(|bad| PyValueError::new_err(format!("`{typestr}` is no typestr: {bad}")))?;
         let order = if fortran { MemoryOrder::Fortran } else { MemoryOrder::C };
         let empty = shape.contains(&0) || typestr.size_bytes() == 0;
         py.detach(|| {
             // Nothing is allocated, so that no context is needed either.
-            let driver = if empty { Driver::load().map_err(driver_raised)? } else { stream::driver(device)? };
+            let driver = if empty {
+                Driver::load().map_err(driver_raised)?
+            } else {
+                stream::driver(device)?
+            };
             Array::new(driver, &shape, typestr, order).map(Self).map_err(array_raised)
         })
     }
@@ -110,8 +122,9 @@ impl DeviceArray {
         without_stream: bool,
         descr: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let version = Version::of(version.into())
-            .ok_or_else(|| PyValueError::new_err(format!("there is no version {version} of the interface: 0 to 3")))?;
+        let version = Version::of(version.into()).ok_or_else(|| {
+            PyValueError::new_err(format!("there is no version {version} of the interface: 0 to 3"))
+        })?;
         let descr = descr.map(described::parsed).transpose()?;
         let how = Export { version, explicit_strides, without_stream, descr };
         let live = py.detach(|| self.0.export(&how)).map_err(array_raised)?;

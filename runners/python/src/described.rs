@@ -8,8 +8,8 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::tuples;
 
-/// (kind, place, message) for everything that is wrong with an object, described as `worker/describe.py` does it. `lenient`
-/// reads it as the importer does.
+/// (kind, place, message) for everything that is wrong with an object, described as
+/// `worker/describe.py` does it. `lenient` reads it as the importer does.
 #[pyfunction]
 pub(crate) fn defects(object: &str, lenient: bool) -> PyResult<Vec<(String, String, String)>> {
     let reading = if lenient { Importer::reading() } else { Reading::default() };
@@ -18,12 +18,18 @@ pub(crate) fn defects(object: &str, lenient: bool) -> PyResult<Vec<(String, Stri
 }
 
 pub(crate) fn parsed(json: &str) -> PyResult<Description> {
-    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("no description: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| PyValueError::new_err(format!("no description: {error}")))
 }
 
 /// The Python value that is described; None for an object, which a description cannot make.
-pub(crate) fn value<'py>(py: Python<'py>, description: &Description) -> PyResult<Bound<'py, PyAny>> {
-    let all = |items: &[Description]| items.iter().map(|item| value(py, item)).collect::<PyResult<Vec<_>>>();
+pub(crate) fn value<'py>(
+    py: Python<'py>,
+    description: &Description,
+) -> PyResult<Bound<'py, PyAny>> {
+    let all = |items: &[Description]| {
+        items.iter().map(|item| value(py, item)).collect::<PyResult<Vec<_>>>()
+    };
     Ok(match &description.content {
         Content::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
         Content::Int(number) => match (i64::try_from(*number), u64::try_from(*number)) {

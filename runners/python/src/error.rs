@@ -37,13 +37,18 @@ pub(crate) fn driver_raised(cause: allocert_cai::DriverError) -> PyErr {
 
 /// Kind, place and message of each.
 pub(crate) fn tuples(defects: Vec<Defect>) -> Vec<(String, String, String)> {
-    defects.into_iter().map(|defect| (defect.kind.to_string(), defect.place, defect.message)).collect()
+    defects
+        .into_iter()
+        .map(|defect| (defect.kind.to_string(), defect.place, defect.message))
+        .collect()
 }
 
 /// Errors of managers.
 pub(crate) fn raised(error: Error) -> PyErr {
     match error {
-        Error::OutOfMemory(cause) | Error::Driver(cause) => DriverError::new_err((cause.to_string(), cause.code())),
+        Error::OutOfMemory(cause) | Error::Driver(cause) => {
+            DriverError::new_err((cause.to_string(), cause.code()))
+        }
         Error::InvalidValue(message) => PyValueError::new_err(message),
         Error::NotSupported(message) => PyNotImplementedError::new_err(message),
         Error::State(message) => PyRuntimeError::new_err(message),

@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 
 use crate::manager::Core;
 
-/// Releases one allocation when it is called, and otherwise when its own last reference goes; never twice. Safe on any thread, with
-/// or without a current context, after `reset()` and while the interpreter shuts down; never raises. It keeps the manager
-/// behind it alive, but no Python object.
+/// Releases one allocation when it is called, and otherwise when its own last reference goes; never
+/// twice. Safe on any thread, with or without a current context, after `reset()` and while the
+/// interpreter shuts down; never raises. It keeps the manager behind it alive, but no Python
+/// object.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Finalizer {
@@ -27,7 +28,8 @@ impl Finalizer {
 
     fn release(&self) {
         if self.alive.swap(false, Ordering::AcqRel) {
-            // Whatever the driver answers, the token is spent, and nobody above a finalizer could act on an error.
+            // Whatever the driver answers, the token is spent, and nobody above a finalizer could
+            // act on an error.
             let _ = self.core.manager.release(self.token);
         }
     }
@@ -52,9 +54,11 @@ impl Finalizer {
 }
 
 impl Drop for Finalizer {
-    /// Lets other threads run meanwhile: a driver that waits for the device may wait for a callback in Python.
+    /// Lets other threads run meanwhile: a driver that waits for the device may wait for a callback
+    /// in Python.
     fn drop(&mut self) {
-        if *self.alive.get_mut() && Python::try_attach(|py| py.detach(|| self.release())).is_none() {
+        if *self.alive.get_mut() && Python::try_attach(|py| py.detach(|| self.release())).is_none()
+        {
             self.release();
         }
     }

@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use crate::described;
 use crate::error::{array_raised, driver_raised};
 
-/// Takes arrays of others: `Importer(order, ignore_stream, refuse_masks)`, with `order` one of `events`, `host`, `enqueue`.
+/// Takes arrays of others: `Importer(order, ignore_stream, refuse_masks)`, with `order` one of
+/// `events`, `host`, `enqueue`.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Importer(allocert_cai::Importer);
@@ -22,20 +23,27 @@ impl Importer {
             "events" => Order::Events,
             "host" => Order::Host,
             "enqueue" => Order::Enqueue,
-            _ => return Err(PyValueError::new_err(format!("no order `{order}`: events, host or enqueue"))),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "no order `{order}`: events, host or enqueue"
+                )));
+            }
         };
         let driver = Driver::load().map_err(driver_raised)?;
-        Ok(Self(allocert_cai::Importer::new(driver, Options { order, ignore_stream, refuse_masks })))
+        Ok(Self(allocert_cai::Importer::new(
+            driver,
+            Options { order, ignore_stream, refuse_masks },
+        )))
     }
 
-    /// The array of an object that is described in JSON. `keep` keeps its memory and its streams alive; without it they must
-    /// live as long as what is returned.
+    /// The array of an object that is described in JSON. `keep` keeps its memory and its streams
+    /// alive; without it they must live as long as what is returned.
     #[pyo3(signature = (object, keep))]
     fn open(&self, object: &str, keep: Option<Py<PyAny>>) -> PyResult<Imported> {
         let array = self.0.read(&described::parsed(object)?).map_err(array_raised)?;
         let keep = keep.map(|keep| Arc::new(keep) as Keep);
-        // SAFETY: an object with the interface says that its memory and its stream exist; the caller keeps it alive, with
-        // `keep` or by other means, as this method documents.
+        // SAFETY: an object with the interface says that its memory and its stream exist; the
+        // caller keeps it alive, with `keep` or by other means, as this method documents.
         let live = unsafe { Live::vouched(array, keep) };
         self.0.import(live).map(Imported).map_err(array_raised)
     }

@@ -1,7 +1,8 @@
-//! `allocert._allocert`: the reference managers of the EMM interface, and the reference sides of the CUDA Array Interface, as
-//! Python objects.
+//! `allocert._allocert`: the reference managers of the EMM interface, and the reference sides of
+//! the CUDA Array Interface, as Python objects.
 //!
-//! It knows no Numba: `allocert/numba.py` makes the plugin out of it, and `allocert/cai.py` the arrays.
+//! It knows no Numba: `allocert/numba.py` makes the plugin out of it, and `allocert/cai.py` the
+//! arrays.
 #![expect(unsafe_code, reason = "contexts, streams and pointers cross from Python as numbers")]
 
 mod array;

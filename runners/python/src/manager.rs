@@ -30,8 +30,9 @@ impl Drop for Core {
     }
 }
 
-/// A reference manager for one CUDA context: `Manager(kind, context, device)`, with `kind` one of `pool`, `deferred`,
-/// `host_only`, `context` the value of a `CUcontext` and `device` its device's ordinal. Sizes are bytes.
+/// A reference manager for one CUDA context: `Manager(kind, context, device)`, with `kind` one of
+/// `pool`, `deferred`, `host_only`, `context` the value of a `CUcontext` and `device` its device's
+/// ordinal. Sizes are bytes.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Manager {
@@ -46,10 +47,16 @@ impl Manager {
             "pool" => Kind::Pool,
             "deferred" => Kind::Deferred,
             "host_only" => Kind::HostOnly,
-            _ => return Err(PyValueError::new_err(format!("no manager `{kind}`: pool, deferred or host_only"))),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "no manager `{kind}`: pool, deferred or host_only"
+                )));
+            }
         };
-        let raw = NonNull::new(std::ptr::with_exposed_provenance_mut(context))
-            .ok_or_else(|| PyValueError::new_err("a manager needs a context: the CUcontext is 0"))?;
+        let raw =
+            NonNull::new(std::ptr::with_exposed_provenance_mut(context)).ok_or_else(|| {
+                PyValueError::new_err("a manager needs a context: the CUcontext is 0")
+            })?;
         // SAFETY: the caller passes the value of a CUcontext, as the class documents.
         let context = unsafe { Context::from_raw(raw) };
         let manager = allocert_emm::open(kind, context, device).map_err(raised)?;
@@ -60,7 +67,8 @@ impl Manager {
         py.detach(|| self.core.manager.initialize()).map_err(raised)
     }
 
-    /// (device address, size in bytes, finalizer): one call and one object, because this is the hot path.
+    /// (device address, size in bytes, finalizer): one call and one object, because this is the hot
+    /// path.
     fn memalloc(&self, py: Python<'_>, size_bytes: u64) -> PyResult<(u64, u64, Finalizer)> {
         let memory = py.detach(|| self.core.manager.memalloc(size_bytes)).map_err(raised)?;
         let finalizer = Finalizer::new(Arc::clone(&self.core), memory.token);
@@ -76,11 +84,21 @@ impl Manager {
         write_combined: bool,
     ) -> PyResult<Memory> {
         let flags = HostFlags { mapped, portable, write_combined };
-        py.detach(|| self.core.manager.memhostalloc(size_bytes, flags)).map(Memory::from).map_err(raised)
+        py.detach(|| self.core.manager.memhostalloc(size_bytes, flags))
+            .map(Memory::from)
+            .map_err(raised)
     }
 
-    fn mempin(&self, py: Python<'_>, pointer: usize, size_bytes: u64, mapped: bool) -> PyResult<Memory> {
-        py.detach(|| self.core.manager.mempin(pointer, size_bytes, mapped)).map(Memory::from).map_err(raised)
+    fn mempin(
+        &self,
+        py: Python<'_>,
+        pointer: usize,
+        size_bytes: u64,
+        mapped: bool,
+    ) -> PyResult<Memory> {
+        py.detach(|| self.core.manager.mempin(pointer, size_bytes, mapped))
+            .map(Memory::from)
+            .map_err(raised)
     }
 
     /// The finalizer of the allocation with this token.
@@ -95,7 +113,9 @@ impl Manager {
     }
 
     fn get_ipc_handle(&self, py: Python<'_>, token: u64, offset_bytes: u64) -> PyResult<IpcHandle> {
-        py.detach(|| self.core.manager.get_ipc_handle(Token(token), offset_bytes)).map(IpcHandle::from).map_err(raised)
+        py.detach(|| self.core.manager.get_ipc_handle(Token(token), offset_bytes))
+            .map(IpcHandle::from)
+            .map_err(raised)
     }
 
     fn reset(&self, py: Python<'_>) {

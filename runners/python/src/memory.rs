@@ -41,6 +41,10 @@ pub(crate) struct IpcHandle {
 
 impl From<allocert_emm::IpcHandle> for IpcHandle {
     fn from(handle: allocert_emm::IpcHandle) -> Self {
-        Self { handle: handle.handle.to_vec(), size_bytes: handle.size_bytes, offset_bytes: handle.offset_bytes }
+        Self {
+            handle: handle.handle.to_vec(),
+            size_bytes: handle.size_bytes,
+            offset_bytes: handle.offset_bytes,
+        }
     }
 }

@@ -21,10 +21,13 @@ impl Stream {
     fn new(py: Python<'_>, handle: Option<u64>, keep: Option<Py<PyAny>>) -> PyResult<Self> {
         match handle {
             None => py.detach(created).map(Self),
-            Some(0) => Err(PyValueError::new_err("stream 0 may mean two streams: say 1 (legacy) or 2 (per-thread)")),
+            Some(0) => Err(PyValueError::new_err(
+                "stream 0 may mean two streams: say 1 (legacy) or 2 (per-thread)",
+            )),
             Some(handle) => {
                 let keep = keep.map(|keep| Arc::new(keep) as Keep);
-                // SAFETY: the caller passes the value of a stream that lives as long as `keep`, as the class documents.
+                // SAFETY: the caller passes the value of a stream that lives as long as `keep`, as
+                // the class documents.
                 Ok(Self(unsafe { allocert_cai::Stream::foreign(StreamHandle(handle), keep) }))
             }
         }
@@ -50,7 +53,8 @@ fn created() -> PyResult<allocert_cai::Stream> {
     driver(0).and_then(|driver| driver.stream_create().map_err(driver_raised))
 }
 
-/// The driver, with a current context: the primary one of that device where there is none, as the CUDA runtime does it.
+/// The driver, with a current context: the primary one of that device where there is none, as the
+/// CUDA runtime does it.
 pub(crate) fn driver(device: i32) -> PyResult<Driver> {
     let current = || {
         let driver = Driver::load()?;

@@ -23,7 +23,9 @@ def binaries():
 @pytest.fixture(scope="session")
 def newest():
     """The folder of the newest cuda-bindings, which stand beside the pinned ones and win when they come first."""
-    assert (NEWEST / "cuda/bindings").is_dir(), f"{NEWEST} holds no cuda-bindings: cargo xtask package"
+    assert (NEWEST / "cuda/bindings").is_dir(), (
+        f"{NEWEST} holds no cuda-bindings: cargo xtask package"
+    )
     return NEWEST
 
 
@@ -63,7 +65,13 @@ def allocert(binaries, tmp_path_factory):
         settings = dict(os.environ, PYTHONPATH=search, **environment)
         command = [str(binaries / "allocert"), *map(str, arguments)]
         return subprocess.run(
-            command, cwd=folder, env=settings, capture_output=True, text=True, timeout=300, check=False
+            command,
+            cwd=folder,
+            env=settings,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
 
     return run

@@ -20,10 +20,15 @@ class Worker:
         self._listener.listen(1)
         self._listener.settimeout(60)
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)))
-        environment["LD_LIBRARY_PATH"] = os.pathsep.join([str(libraries), environment.get("LD_LIBRARY_PATH", "")])
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(
+            [str(libraries), environment.get("LD_LIBRARY_PATH", "")]
+        )
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         self.process = subprocess.Popen(
-            [python, str(WORKER), str(folder / "socket")], env=environment, cwd=folder, stdin=subprocess.DEVNULL
+            [python, str(WORKER), str(folder / "socket")],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
         )
         self._socket, _ = self._listener.accept()
         self._socket.settimeout(60)
@@ -47,7 +52,13 @@ class Worker:
     def run(self, *steps, through="manager", ending="leave", **settings):
         """Performs one case. Returns its outcomes and the `ended` body."""
         numbered = [{"index": index, **step} for index, step in enumerate(steps)]
-        case = {"id": "test", "through": through, "driver": settings, "ending": ending, "steps": numbered}
+        case = {
+            "id": "test",
+            "through": through,
+            "driver": settings,
+            "ending": ending,
+            "steps": numbered,
+        }
         self._send("run", {"batch": 1, "cases": [case]})
         outcomes = []
         while True:
@@ -60,7 +71,13 @@ class Worker:
     def abandon(self, *steps):
         """Begins one case and goes away, as a harness does that is killed. The process id of the child that performs it."""
         numbered = [{"index": index, **step} for index, step in enumerate(steps)]
-        case = {"id": "test", "through": "manager", "driver": {}, "ending": "leave", "steps": numbered}
+        case = {
+            "id": "test",
+            "through": "manager",
+            "driver": {},
+            "ending": "leave",
+            "steps": numbered,
+        }
         self._send("run", {"batch": 1, "cases": [case]})
         kind, body = self._receive()
         assert kind == "child", kind

@@ -9,7 +9,10 @@ from harness import ROOT
 from runfile import findings, verdicts
 
 SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
-FAITHFUL = {"producer": "allocert_mutants.cai.producer:Producer", "consumer": "allocert_mutants.cai.consumer:Consumer"}
+FAITHFUL = {
+    "producer": "allocert_mutants.cai.producer:Producer",
+    "consumer": "allocert_mutants.cai.consumer:Consumer",
+}
 
 
 def steps(*operations):
@@ -28,17 +31,31 @@ def facts(outcome):
     return outcome["returned"]
 
 
-EXPORT = ({"array": {"shape": [2, 3], "layout": "fortran", "counting": True, "as": "a"}}, {"export": {"of": "a", "as": "e"}})
+EXPORT = (
+    {"array": {"shape": [2, 3], "layout": "fortran", "counting": True, "as": "a"}},
+    {"export": {"of": "a", "as": "e"}},
+)
 
 
 def test_an_export_is_described_and_looked_up(worker):
-    outcomes, ended = run(worker, "producer", FAITHFUL["producer"], *EXPORT, {"consume": {"export": "e"}})
+    outcomes, ended = run(
+        worker, "producer", FAITHFUL["producer"], *EXPORT, {"consume": {"export": "e"}}
+    )
     export = facts(outcomes[1])
     base = export["pointer"]
     assert base % 256 == 0 < base and export["description"]["entries"]["shape"]["type"] == "tuple"
     memory = export["memory"]
-    assert (memory["type"], memory["base"], memory["size_bytes"], memory["device"]) == ("device", base, 24, 0)
-    assert (export["shape"], export["strides"], export["effective_strides"]) == ([2, 3], [4, 8], [4, 8])
+    assert (memory["type"], memory["base"], memory["size_bytes"], memory["device"]) == (
+        "device",
+        base,
+        24,
+        0,
+    )
+    assert (export["shape"], export["strides"], export["effective_strides"]) == (
+        [2, 3],
+        [4, 8],
+        [4, 8],
+    )
     assert (export["stream"], export["version"], export["read_only"]) == (None, 3, False)
     assert facts(outcomes[2]) == {"uniform": None, "bytes_read": 24, "values": [0, 1, 2, 3, 4, 5]}
     assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
@@ -81,13 +98,17 @@ def test_odd_exports_are_described_and_never_trusted(worker, subjects):
         operations.append({"consume": {"export": f"e{index}"}})
     outcomes, ended = run(worker, "producer", "odd", *operations)
     exports, consumed = outcomes[1::3], outcomes[2::3]
-    assert [name for outcome in exports for name in outcome] == ["returned"] * 10 + ["raised"] * 2 + ["returned"]
+    assert [name for outcome in exports for name in outcome] == ["returned"] * 10 + [
+        "raised"
+    ] * 2 + ["returned"]
     assert [outcome["raised"]["type"] for outcome in exports[10:12]] == ["SystemExit", "ValueError"]
     assert facts(exports[12])["memory"] == {"known": False}
     assert all("raised" in outcome for outcome in consumed[:10]), consumed
     # Lone surrogates are no JSON to the harness.
     assert json.dumps(outcomes, ensure_ascii=False).encode()
-    assert [outcome for outcome in consumed[10:12]] == [{"skipped": {"because": f"e{index}"}} for index in (10, 11)]
+    assert [outcome for outcome in consumed[10:12]] == [
+        {"skipped": {"because": f"e{index}"}} for index in (10, 11)
+    ]
     assert ended["exit"] == {"code": 0}
 
 
@@ -108,16 +129,32 @@ def test_late_work_is_late(worker):
 
 
 def test_the_dictionary_says_what_it_is_told_to(worker):
-    lies = {"shape": {"type": "list", "items": [4]}, "data": [{"type": "pointer", "plus": 4}, True], "extra": None}
+    lies = {
+        "shape": {"type": "list", "items": [4]},
+        "data": [{"type": "pointer", "plus": 4}, True],
+        "extra": None,
+    }
     outcomes, _ = run(
         worker,
         "consumer",
         FAITHFUL["consumer"],
-        {"produce": {"shape": [4], "counting": True, "strides": [8], "set": lies, "omit": ["version"], "as": "p"}},
+        {
+            "produce": {
+                "shape": [4],
+                "counting": True,
+                "strides": [8],
+                "set": lies,
+                "omit": ["version"],
+                "as": "p",
+            }
+        },
         {"import": {"of": "p", "as": "i"}},
     )
     made = facts(outcomes[0])
-    assert made["keys"] == ["data", "extra", "shape", "strides", "typestr"] and made["size_bytes"] == 28
+    assert (
+        made["keys"] == ["data", "extra", "shape", "strides", "typestr"]
+        and made["size_bytes"] == 28
+    )
     assert outcomes[1]["raised"]["message"] == "the interface has no version"
 
 
@@ -147,7 +184,14 @@ DECLINES = "class Consumer:\n    def accept(self, exporter, ignore_stream):\n   
 def test_what_an_adapter_lacks_is_declined_and_what_it_refuses_is_raised(worker, subjects):
     (subjects / "declines.py").write_text(DECLINES)
     made = {"produce": {"shape": [4], "as": "p"}}
-    outcomes, _ = run(worker, "consumer", "declines", made, {"import": {"of": "p", "as": "i"}}, {"launch": {"on": ["p"]}})
+    outcomes, _ = run(
+        worker,
+        "consumer",
+        "declines",
+        made,
+        {"import": {"of": "p", "as": "i"}},
+        {"launch": {"on": ["p"]}},
+    )
     assert outcomes[1]["raised"]["message"] == "never"
     assert outcomes[2] == {"declined": {"because": "Consumer has no method `launch`"}}
 
@@ -171,8 +215,13 @@ class Producer:
 def test_an_object_that_nobody_can_watch_is_counted(worker, subjects):
     (subjects / "slotted.py").write_text(SLOTTED)
     made = [{"array": {"shape": [extent], "as": f"a{extent}"}} for extent in (1, 2)]
-    outcomes, _ = run(worker, "producer", "slotted", *made, {"drop": {"name": "a1"}}, {"drop": {"name": "a2"}})
-    assert [facts(outcome) for outcome in outcomes[2:]] == [{"finalized": True}, {"finalized": False}]
+    outcomes, _ = run(
+        worker, "producer", "slotted", *made, {"drop": {"name": "a1"}}, {"drop": {"name": "a2"}}
+    )
+    assert [facts(outcome) for outcome in outcomes[2:]] == [
+        {"finalized": True},
+        {"finalized": False},
+    ]
     assert facts(outcomes[0]) == {"read_only": True}, "a library without writable arrays"
 
 
@@ -187,7 +236,10 @@ class Consumer:
 
 def test_a_library_without_masks_takes_every_element_for_data(worker, subjects):
     (subjects / "says.py").write_text(SAYS)
-    made = [{"produce": {"shape": [2, 2], "typestr": typestr, "as": typestr}} for typestr in ("<f4", "|u1")]
+    made = [
+        {"produce": {"shape": [2, 2], "typestr": typestr, "as": typestr}}
+        for typestr in ("<f4", "|u1")
+    ]
     taken = [{"import": {"of": typestr, "as": f"i{typestr}"}} for typestr in ("<f4", "|u1")]
     outcomes, _ = run(worker, "consumer", "says", *made, *taken)
     assert facts(outcomes[2])["valid"] == [True] * 4
@@ -210,7 +262,11 @@ class Consumer:
         return numpy.ma.MaskedArray(numpy.arange(4, dtype="u1"), mask=[True, False, True, False])
 """
 SAID = {
-    "{'shape': (1,), 'pointer': 1 << 80, 'valid': ITSELF}": {"shape": [1], "pointer": str(1 << 80), "valid": ["[[...]]"]},
+    "{'shape': (1,), 'pointer': 1 << 80, 'valid': ITSELF}": {
+        "shape": [1],
+        "pointer": str(1 << 80),
+        "valid": ["[[...]]"],
+    },
     "{'shape': [[2]] * 1000}": {"shape": ["[2]"] * 64},
 }
 
@@ -219,7 +275,14 @@ SAID = {
 def test_what_an_adapter_says_is_bounded(worker, subjects, said):
     (subjects / "says.py").write_text(DESCRIBES.replace("{said}", said))
     made = {"produce": {"shape": [4], "typestr": "|u1", "as": "p"}}
-    outcomes, _ = run(worker, "consumer", "says", made, {"import": {"of": "p", "as": "i"}}, {"access": {"on": "i"}})
+    outcomes, _ = run(
+        worker,
+        "consumer",
+        "says",
+        made,
+        {"import": {"of": "p", "as": "i"}},
+        {"access": {"on": "i"}},
+    )
     assert {name: facts(outcomes[1])[name] for name in SAID[said]} == SAID[said]
     assert facts(outcomes[2])["values"] == [0, 1, 2, 3], "of a masked array, the data"
 
@@ -228,7 +291,10 @@ def test_an_adapter_that_describes_by_no_dict_is_told(worker, subjects):
     (subjects / "says.py").write_text(DESCRIBES.replace("{said}", "7"))
     made = {"produce": {"shape": [4], "as": "p"}}
     outcomes, _ = run(worker, "consumer", "says", made, {"import": {"of": "p", "as": "i"}})
-    assert outcomes[1]["raised"]["message"] == "the adapter describes an array by a dict, and not by a int"
+    assert (
+        outcomes[1]["raised"]["message"]
+        == "the adapter describes an array by a dict, and not by a int"
+    )
 
 
 EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}})
@@ -244,9 +310,17 @@ def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
 @pytest.mark.parametrize(
     ("subject", "stage", "message"),
     [
-        ("allocert.adapters.nothing:Producer", "import", "no module named `allocert.adapters.nothing`"),
+        (
+            "allocert.adapters.nothing:Producer",
+            "import",
+            "no module named `allocert.adapters.nothing`",
+        ),
         ("allocert_mutants.cai.producer:Producers", "attribute", "did you mean `Producer`?"),
-        ("allocert_mutants.cai.producer:Array", "class", "is no adapter of a producer: it has no method `array`"),
+        (
+            "allocert_mutants.cai.producer:Array",
+            "class",
+            "is no adapter of a producer: it has no method `array`",
+        ),
     ],
 )
 def test_a_subject_that_is_no_adapter_is_refused(worker, subject, stage, message):
@@ -281,18 +355,27 @@ class Asks(Raises):
     ("adapter", "words"),
     [("Raises", "RuntimeError: no licence"), ("Exits", "SystemExit: 3"), ("Asks", "TypeError: ")],
 )
-def test_an_adapter_that_cannot_be_made_is_a_subject_that_cannot_be_used(allocert, subjects, role, adapter, words):
+def test_an_adapter_that_cannot_be_made_is_a_subject_that_cannot_be_used(
+    allocert, subjects, role, adapter, words
+):
     (subjects / "unmade.py").write_text(UNMADE)
     subject = f"unmade:{adapter}"
     ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, path=[subjects])
     assert (ended.returncode, ended.stderr) == (2, ""), ended.stdout
-    assert f"unusable: the subject's adapter could not be made: its class, called without arguments, raised {words}" in ended.stdout
+    assert (
+        f"unusable: the subject's adapter could not be made: its class, called without arguments, raised {words}"
+        in ended.stdout
+    )
     assert "\nnothing ran; 0 of " in ended.stdout
 
 
 def test_no_numba_and_no_allocert_is_needed(worker, subjects):
-    (subjects / "numba.py").write_text("raise ModuleNotFoundError('No module named numba', name='numba')\n")
-    (subjects / "allocert.py").write_text("raise ModuleNotFoundError('No module named allocert', name='allocert')\n")
+    (subjects / "numba.py").write_text(
+        "raise ModuleNotFoundError('No module named numba', name='numba')\n"
+    )
+    (subjects / "allocert.py").write_text(
+        "raise ModuleNotFoundError('No module named allocert', name='allocert')\n"
+    )
     (subjects / "mine.py").write_text(
         "from allocert.adapters import hostside\nfrom allocert_mutants.cai.producer import Producer as Faithful\n"
         "class Producer(Faithful):\n    def array(self, spec):\n        hostside.filled(spec)\n        return super().array(spec)\n"
@@ -301,7 +384,10 @@ def test_no_numba_and_no_allocert_is_needed(worker, subjects):
     assert facts(outcomes[1])["shape"] == [2, 3]
 
 
-KNOWN = [("numba_cuda", "numba-cuda-0.30.4", "producer"), ("numba_cuda", "numba-cuda-0.30.4", "consumer")]
+KNOWN = [
+    ("numba_cuda", "numba-cuda-0.30.4", "producer"),
+    ("numba_cuda", "numba-cuda-0.30.4", "consumer"),
+]
 KNOWN += [("cuda_core", "cuda-core-1.2.2", "consumer")]
 
 
@@ -309,7 +395,9 @@ KNOWN += [("cuda_core", "cuda-core-1.2.2", "consumer")]
 def test_a_library_violates_what_is_known_of_it_and_nothing_else(allocert, adapter, release, role):
     expected = ROOT / f"fixtures/expectations/{release}-cai-{role}.yaml"
     subject = f"allocert.adapters.{adapter}:{role.capitalize()}"
-    ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, "--expect", expected)
+    ended = allocert(
+        "run", f"cai-{role}", subject, "--python", sys.executable, "--expect", expected
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
@@ -318,14 +406,20 @@ def test_the_reference_conforms(allocert, tmp_path, side):
     out = tmp_path / "run.jsonl"
     ended = allocert("run", side, "reference", "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert set(verdicts(out).values()) == {"conforms", "not_applicable"} and not any(findings(out).values())
+    assert set(verdicts(out).values()) == {"conforms", "not_applicable"} and not any(
+        findings(out).values()
+    )
 
 
 def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(allocert, tmp_path):
     out, case = tmp_path / "run.jsonl", "cai-producer/order/pending-write-default"
     subject = "allocert_mutants.cai.pending:NeverNames"
-    allocert("run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out)
-    found = {(one["requirement"], one["observed"].rpartition(", ")[2]) for one in findings(out)[case]}
+    allocert(
+        "run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out
+    )
+    found = {
+        (one["requirement"], one["observed"].rpartition(", ")[2]) for one in findings(out)[case]
+    }
     assert found == {
         ("CAI-PRODUCE-03", "and nothing has waited for it"),
         ("CAI-PRODUCE-06", "and nothing has waited for it"),

@@ -35,7 +35,11 @@ def test_the_reference_has_the_same_verdicts_from_python_as_natively(allocert, r
     if not python.exists():
         certify(allocert, "allocert.numba:PoolManager", python)
     left, right = verdicts(native), verdicts(python)
-    both = [case for case in left if "not_applicable" not in (left[case], right.get(case, "not_applicable"))]
+    both = [
+        case
+        for case in left
+        if "not_applicable" not in (left[case], right.get(case, "not_applicable"))
+    ]
     assert len(both) > 100
     assert {case: left[case] for case in both} == {case: right[case] for case in both}
 
@@ -55,14 +59,18 @@ MISBEHAVING = [
 ]
 
 
-@pytest.mark.parametrize(("subject", "requirement"), MISBEHAVING, ids=[name for name, _ in MISBEHAVING])
+@pytest.mark.parametrize(
+    ("subject", "requirement"), MISBEHAVING, ids=[name for name, _ in MISBEHAVING]
+)
 def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject, requirement):
     out = tmp_path / "run.jsonl"
     selected = ("--filter", "{emm/alloc/type/*,emm/version/one}", "--timeout", "2")
     ended = certify(allocert, f"allocert_mutants.misbehaving:{subject}", out, *selected)
     found = findings(out)
     assert ended.returncode == 1
-    assert found.pop("emm/version/one") == [], "a case that does not touch the fault still runs and conforms"
+    assert found.pop("emm/version/one") == [], (
+        "a case that does not touch the fault still runs and conforms"
+    )
     assert found
     for case, ones in found.items():
         assert (requirement, 3) in [(one["requirement"], one.get("step")) for one in ones], case

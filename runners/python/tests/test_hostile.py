@@ -63,7 +63,10 @@ def test_an_exception_that_answers_no_question_is_described(worker, subjects):
     (subjects / "secretive.py").write_text(SECRETIVE)
     outcomes, ended = run(worker, "secretive:Odd", ALLOCATE)
     raised = outcomes[0]["raised"]
-    assert (raised["type"], raised["bases"]) == ("Secretive", ["Secretive", "Exception", "BaseException"])
+    assert (raised["type"], raised["bases"]) == (
+        "Secretive",
+        ["Secretive", "Exception", "BaseException"],
+    )
     assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
 
 
@@ -88,5 +91,9 @@ def test_a_deleted_current_directory_is_no_reason_to_fail(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     command = f"cd {gone} && rmdir {gone} && exec {sys.executable} {WORKER}"
-    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=dict(os.environ))
-    assert ended.stderr == "usage: allocert worker SOCKET (started by `allocert run`, not by hand)\n"
+    ended = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    assert (
+        ended.stderr == "usage: allocert worker SOCKET (started by `allocert run`, not by hand)\n"
+    )

@@ -18,7 +18,9 @@ def certify(allocert, host, out, *arguments):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_numba_is_as_expected(allocert, tmp_path, profile):
-    ended = certify(allocert, "numba.cuda", tmp_path / "run.jsonl", "--expect", EXPECTED, "--profile", profile)
+    ended = certify(
+        allocert, "numba.cuda", tmp_path / "run.jsonl", "--expect", EXPECTED, "--profile", profile
+    )
     assert ended.returncode == 0, ended.stdout
 
 
@@ -37,9 +39,20 @@ def test_what_the_host_hands_over_is_recorded(allocert, tmp_path):
     calls = [call for step in seen["steps"] for call in step.get("plugin_calls", [])]
     asked = {call["method"]: call for call in calls}
     assert [call["number"] for call in calls] == list(range(1, len(calls) + 1))
-    assert list(asked) == ["create", "interface_version", "initialize", "memalloc", "finalize", "reset"]
-    assert asked["memalloc"]["size_bytes"] == 255 and asked["memalloc"]["own_context_current"] is True
-    assert asked["finalize"]["of"] == asked["memalloc"]["number"] and asked["finalize"]["times"] == 1
+    assert list(asked) == [
+        "create",
+        "interface_version",
+        "initialize",
+        "memalloc",
+        "finalize",
+        "reset",
+    ]
+    assert (
+        asked["memalloc"]["size_bytes"] == 255 and asked["memalloc"]["own_context_current"] is True
+    )
+    assert (
+        asked["finalize"]["of"] == asked["memalloc"]["number"] and asked["finalize"]["times"] == 1
+    )
 
 
 BAD = [

@@ -89,7 +89,13 @@ def test_the_memory_of_a_launch_is_in_the_trace(libraries, trace, tmp_path, prog
     environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), ALLOCERT_TRACE=str(trace))
     command = [sys.executable, "-c", PROGRAMS[program] + "import json\nprint(json.dumps(launches))"]
     ended = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
     calls, launches = {}, {}

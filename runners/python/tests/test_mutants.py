@@ -13,7 +13,16 @@ HOPELESS = ["python-does-nothing", "python-always-raises", "python-always-out-of
 
 
 def test_the_program_brings_the_mutants_along(allocert):
-    ended = allocert("mutants", "emm", "--flavor", "python", "--filter", "python-info-*", "--python", sys.executable)
+    ended = allocert(
+        "mutants",
+        "emm",
+        "--flavor",
+        "python",
+        "--filter",
+        "python-info-*",
+        "--python",
+        sys.executable,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     count = sum(name.startswith("python-info-") for name in MUTANTS)
     assert ended.stdout.splitlines()[-1].startswith(f"{count} of {count} mutants killed, ")
@@ -23,7 +32,9 @@ def test_the_program_brings_the_mutants_along(allocert):
 def test_a_hopeless_subject_violates(allocert, tmp_path, name):
     out = tmp_path / "run.jsonl"
     selected = ["--filter", "{emm/alloc,emm/host,emm/reset}", "--jobs", 1, "--timeout", 1]
-    ended = allocert("run", "emm", MUTANTS[name]["subject"], "--python", sys.executable, "--out", out, *selected)
+    ended = allocert(
+        "run", "emm", MUTANTS[name]["subject"], "--python", sys.executable, "--out", out, *selected
+    )
     assert out.is_file(), ended.stdout + ended.stderr
     found = findings(out)
     assert sum(bool(ones) for ones in found.values()) > len(found) // 2

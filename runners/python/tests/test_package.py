@@ -11,7 +11,11 @@ import allocert
 
 def python(*arguments, **environment):
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=dict(os.environ, **environment), check=False
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, **environment),
+        check=False,
     )
 
 

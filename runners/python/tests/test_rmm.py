@@ -37,7 +37,11 @@ def test_rmms_plugin_is_as_expected(wheel, allocert, tmp_path):
     # As expected means that what is known was found, and not that little was looked at.
     found = findings(out)
     assert len(found) > 300
-    assert {one["requirement"] for ones in found.values() for one in ones} >= {"EMM-FINAL-09", "EMM-IPC-11", "EMM-ZERO-02"}
+    assert {one["requirement"] for ones in found.values() for one in ones} >= {
+        "EMM-FINAL-09",
+        "EMM-IPC-11",
+        "EMM-ZERO-02",
+    }
 
 
 def test_the_expectations_say_which_version_they_are_of(wheel):

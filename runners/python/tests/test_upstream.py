@@ -14,7 +14,8 @@ MODULES = json.loads((pathlib.Path(__file__).parent / "upstream.json").read_text
 #: `test (module.Class.test)`, perhaps the arguments of a subtest, on the next line perhaps the first line of its
 #: documentation, ` ... ` and the outcome.
 OUTCOME = re.compile(
-    r"^ *(test\w+) \([\w.]+\.(\w+)\.test\w+\)(?: \(.*\))?(?:\n.*)? \.\.\. (ok|FAIL|ERROR|skipped.*)$", re.MULTILINE
+    r"^ *(test\w+) \([\w.]+\.(\w+)\.test\w+\)(?: \(.*\))?(?:\n.*)? \.\.\. (ok|FAIL|ERROR|skipped.*)$",
+    re.MULTILINE,
 )
 #: Runs a module's tests. Those that ask another process wait 4 s for it, which a busy machine does not always make.
 RUN = """
@@ -45,16 +46,28 @@ def bindings(request):
 
 
 def run(command, libraries, bindings, folder, manager="default"):
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), NUMBA_CUDA_MEMORY_MANAGER=manager)
+    environment = dict(
+        os.environ, LD_LIBRARY_PATH=str(libraries), NUMBA_CUDA_MEMORY_MANAGER=manager
+    )
     environment["PYTHONPATH"] = os.pathsep.join(map(str, bindings))
     return subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
 def left_out(module, **given):
     """The tests that are left out of a module for a manager and bindings."""
-    entries = [entry for entry in MODULES[module] if all(entry.get(what, which) == which for what, which in given.items())]
+    entries = [
+        entry
+        for entry in MODULES[module]
+        if all(entry.get(what, which) == which for what, which in given.items())
+    ]
     return {test for entry in entries for test in entry["tests"]}
 
 

@@ -7,7 +7,10 @@ import pytest
 from harness import ROOT
 from runfile import findings
 
-EXPECTED = {side: ROOT / f"fixtures/expectations/warp-1.19.0-cai-{side}.yaml" for side in ("producer", "consumer")}
+EXPECTED = {
+    side: ROOT / f"fixtures/expectations/warp-1.19.0-cai-{side}.yaml"
+    for side in ("producer", "consumer")
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,11 +27,22 @@ def test_the_expectations_say_which_version_they_are_of(version):
 
 @pytest.mark.parametrize(
     ("side", "subject", "least"),
-    [("producer", "Producer", {"CAI-RACE-01"}), ("consumer", "Sized", {"CAI-CONSUME-51", "CAI-CONSUME-53"})],
+    [
+        ("producer", "Producer", {"CAI-RACE-01"}),
+        ("consumer", "Sized", {"CAI-CONSUME-51", "CAI-CONSUME-53"}),
+    ],
 )
 def test_warp_is_as_expected(allocert, tmp_path, side, subject, least):
     out = tmp_path / "run.jsonl"
-    asked = (f"allocert.adapters.warp:{subject}", "--python", sys.executable, "--timeout", "60", "--out", out)
+    asked = (
+        f"allocert.adapters.warp:{subject}",
+        "--python",
+        sys.executable,
+        "--timeout",
+        "60",
+        "--out",
+        out,
+    )
     ended = allocert("run", f"cai-{side}", *asked, "--expect", EXPECTED[side])
     assert ended.returncode == 0, ended.stdout + ended.stderr
     # As expected means that what is known was found, and not that little was looked at.

@@ -4,7 +4,11 @@ import signal
 
 import pytest
 
-SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"create": {"as": "m", "device": 0}}}, {"do": {"initialize": {}}}]
+SETUP = [
+    {"do": {"attach": {"device": 0}}},
+    {"do": {"create": {"as": "m", "device": 0}}},
+    {"do": {"initialize": {}}},
+]
 ALLOCATE = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
 DROP = {"do": {"drop": {"name": "a"}}}
 
@@ -41,12 +45,20 @@ def test_facts_of_an_honest_allocation(worker):
         "writable": None,
     }
     assert facts(outcomes[1]) == {"finalized": True}
-    assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == ended["stdout"]["bytes"] == 0
+    assert (
+        ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == ended["stdout"]["bytes"] == 0
+    )
 
 
 def test_memory_is_written_and_read_through_the_driver(worker):
     fill, read = {"memory": "a", "byte": 7, "offset": 96}, {"memory": "a"}
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, {"do": {"fill": fill}}, {"do": {"read": read}})
+    outcomes, _ = run(
+        worker,
+        "allocert_mutants.honest:Manager",
+        ALLOCATE,
+        {"do": {"fill": fill}},
+        {"do": {"read": read}},
+    )
     assert facts(outcomes[2])["bytes_read"] == 4096 and facts(outcomes[2])["uniform"] is None
     again = {"memory": "a", "offset": 96, "size": 4000}
     outcomes, _ = worker.run(*SETUP, ALLOCATE, {"do": {"fill": fill}}, {"do": {"read": again}})
@@ -91,7 +103,9 @@ class OneBlock(Manager):
 """
 
 
-@pytest.mark.parametrize(("subject", "wrong"), [("allocert_mutants.honest:Manager", False), ("block:OneBlock", True)])
+@pytest.mark.parametrize(
+    ("subject", "wrong"), [("allocert_mutants.honest:Manager", False), ("block:OneBlock", True)]
+)
 def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject, wrong):
     (subjects / "block.py").write_text(ONE_BLOCK)
     churn = {"do": {"churn": {"size": 5000, "times": 60, "hold": 8, "mixed": True}}}
@@ -116,9 +130,19 @@ def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
 
 def test_a_view_keeps_the_memory(worker):
     view = {"do": {"view": {"of": "a", "offset": 256, "size": 64, "as": "v"}}}
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, view, DROP, {"do": {"drop": {"name": "v"}}})
+    outcomes, _ = run(
+        worker,
+        "allocert_mutants.honest:Manager",
+        ALLOCATE,
+        view,
+        DROP,
+        {"do": {"drop": {"name": "v"}}},
+    )
     assert facts(outcomes[1])["pointer"] == facts(outcomes[0])["pointer"] + 256
-    assert [facts(outcome) for outcome in outcomes[2:]] == [{"finalized": False}, {"finalized": True}]
+    assert [facts(outcome) for outcome in outcomes[2:]] == [
+        {"finalized": False},
+        {"finalized": True},
+    ]
 
 
 def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker):
@@ -155,7 +179,9 @@ def test_a_missing_name_skips_the_step(worker):
 
 
 def test_a_fresh_thread_has_no_context(worker):
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", {**ALLOCATE, "thread": "fresh"}, ALLOCATE)
+    outcomes, _ = run(
+        worker, "allocert_mutants.honest:Manager", {**ALLOCATE, "thread": "fresh"}, ALLOCATE
+    )
     assert outcomes[0]["raised"]["code"] == 201
     assert facts(outcomes[1])["kind"] == "device"
 
@@ -196,7 +222,10 @@ def test_odd_objects_are_described_and_never_trusted(worker, subjects):
     assert facts(huge)["pointer"] is None and facts(huge)["size_bytes"] == "<integer of 81 bits>"
     assert facts(lie)["kind"] == "none" and facts(lie)["type"] == "Lie"
     assert len(loud["raised"]["message"]) < 5000
-    assert [outcome["raised"]["type"] for outcome in (interrupt, leave)] == ["KeyboardInterrupt", "SystemExit"]
+    assert [outcome["raised"]["type"] for outcome in (interrupt, leave)] == [
+        "KeyboardInterrupt",
+        "SystemExit",
+    ]
     assert ended["exit"] == {"code": 0}
 
 
@@ -283,9 +312,16 @@ def test_the_host_with_the_subject_installed(worker):
     ]
     worker.load("allocert_mutants.honest:Manager")
     outcomes, ended = worker.run(*steps, through="host")
-    opened = {"manager_type": "Manager", "manager_is_subject": True, "same_manager": False, "closed_contexts": 0}
+    opened = {
+        "manager_type": "Manager",
+        "manager_is_subject": True,
+        "same_manager": False,
+        "closed_contexts": 0,
+    }
     assert facts(outcomes[1]) == opened
     assert facts(outcomes[3])["size_bytes"] == 100
     assert facts(outcomes[4]) == {"uniform": 3, "bytes_read": 100}
-    assert [facts(outcome) for outcome in outcomes[7:10]] == [{"finalized": value} for value in (False, True, True)]
+    assert [facts(outcome) for outcome in outcomes[7:10]] == [
+        {"finalized": value} for value in (False, True, True)
+    ]
     assert facts(outcomes[10]) == {} and ended["stderr"]["text"] == ""

@@ -24,7 +24,11 @@ const PAIRS: [Pair; 3] = [
         estimate: "alloc and free 256 B, trace on",
         bar_ns: 80.0,
     },
-    Pair { what: "reference pool, alloc+free pair, native", estimate: "pool pair/fragmented, 1 KiB", bar_ns: 100.0 },
+    Pair {
+        what: "reference pool, alloc+free pair, native",
+        estimate: "pool pair/fragmented, 1 KiB",
+        bar_ns: 100.0,
+    },
 ];
 
 /// The judge over this many events.
@@ -58,7 +62,10 @@ const RATE_BAR: f64 = 1.0;
 pub(super) fn rows() -> Result<(), Fault> {
     let criterion = workspace::target().join("criterion");
     for Pair { what, estimate, bar_ns } in &PAIRS {
-        println!("| {what} | {:.1} ns | {bar_ns:.0} ns | criterion, median |", median(&criterion, estimate)?);
+        println!(
+            "| {what} | {:.1} ns | {bar_ns:.0} ns | criterion, median |",
+            median(&criterion, estimate)?
+        );
     }
     for Rate { what, estimate, events } in &RATES {
         let millions = events / median(&criterion, estimate)? * 1e3;
@@ -76,9 +83,16 @@ fn median(criterion: &Path, id: &str) -> Result<f64, Fault> {
         .into_iter()
         .map(|folder| folder.join("new/estimates.json"))
         .find(|file| file.exists())
-        .ok_or_else(|| Fault::Missing(format!("criterion left no estimate for `{id}` in {}", criterion.display())))?;
-    let text = fs::read_to_string(&file).map_err(|cause| Fault::Missing(format!("{}: {cause}", file.display())))?;
-    point_estimate(&text, "median").ok_or_else(|| Fault::Missing(format!("{} holds no median", file.display())))
+        .ok_or_else(|| {
+            Fault::Missing(format!(
+                "criterion left no estimate for `{id}` in {}",
+                criterion.display()
+            ))
+        })?;
+    let text = fs::read_to_string(&file)
+        .map_err(|cause| Fault::Missing(format!("{}: {cause}", file.display())))?;
+    point_estimate(&text, "median")
+        .ok_or_else(|| Fault::Missing(format!("{} holds no median", file.display())))
 }
 
 /// The number after `"point_estimate":` in the object of that name.

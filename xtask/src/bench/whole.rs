@@ -129,7 +129,16 @@ fn exploration(products: &Path) -> Result<f64, Fault> {
     let mut best = f64::INFINITY;
     for seed in ["7", "8", "9"] {
         let step = shell::run(products.join("allocert"))
-            .args(["explore", "emm", "reference", "--seed", seed, "--ops", &OPERATIONS.to_string(), "--out"])
+            .args([
+                "explore",
+                "emm",
+                "reference",
+                "--seed",
+                seed,
+                "--ops",
+                &OPERATIONS.to_string(),
+                "--out",
+            ])
             .args([workspace::target().join("explored")]);
         let begin = Instant::now();
         step.text()?;
@@ -140,8 +149,11 @@ fn exploration(products: &Path) -> Result<f64, Fault> {
 
 /// The first number in "258 of 346 cases ran", with which a report ends.
 fn cases_ran(report: &str) -> Result<u32, Fault> {
-    let (before, _) =
-        report.rsplit_once(" of ").ok_or_else(|| Fault::Missing(format!("no count of cases in:\n{report}")))?;
+    let (before, _) = report
+        .rsplit_once(" of ")
+        .ok_or_else(|| Fault::Missing(format!("no count of cases in:\n{report}")))?;
     let number = before.rsplit(' ').next().unwrap_or_default();
-    number.parse().map_err(|_| Fault::Missing(format!("`{number}` is no count of cases, in:\n{report}")))
+    number
+        .parse()
+        .map_err(|_| Fault::Missing(format!("`{number}` is no count of cases, in:\n{report}")))
 }

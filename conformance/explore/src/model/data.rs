@@ -26,17 +26,34 @@ impl Model {
         let modest = (1..=BUFFER_BYTES).contains(&size_bytes);
         modest.then(|| {
             let name = name.into();
-            self.buffers.push(Buffer { name, size_bytes, pins: Vec::new(), before: None, bytes: Bytes::default() });
+            self.buffers.push(Buffer {
+                name,
+                size_bytes,
+                pins: Vec::new(),
+                before: None,
+                bytes: Bytes::default(),
+            });
             Expect::nothing()
         })
     }
 
-    pub(super) fn fill(&mut self, name: &str, byte: u8, offset: u64, size: Option<u64>) -> Option<Expect> {
+    pub(super) fn fill(
+        &mut self,
+        name: &str,
+        byte: u8,
+        offset: u64,
+        size: Option<u64>,
+    ) -> Option<Expect> {
         let place = self.place(name, offset, size)?;
-        let device = matches!(place.store, Store::Root(root) if self.roots[&root].kind == Kind::Device);
+        let device =
+            matches!(place.store, Store::Root(root) if self.roots[&root].kind == Kind::Device);
         self.bytes(&place).fill(place.start, place.end, byte);
         let own = self.memory(name).is_some();
-        Some(if device || !own { Expect::nothing() } else { Expect::nothing().returns("EMM-HOST-10") })
+        Some(if device || !own {
+            Expect::nothing()
+        } else {
+            Expect::nothing().returns("EMM-HOST-10")
+        })
     }
 
     /// Only what is known can be expected.
@@ -51,8 +68,10 @@ impl Model {
         let (store, base, whole, kept_by) = match self.memory(name) {
             Some(memory) => {
                 let root = self.root(memory);
-                let here = root.kind != Kind::Device || self.current == Some(self.managers[root.manager].device);
-                // A region whose pinning may have been refused has no other name to say what is in it.
+                let here = root.kind != Kind::Device
+                    || self.current == Some(self.managers[root.manager].device);
+                // A region whose pinning may have been refused has no other name to say what is in
+                // it.
                 let nowhere = Self::is_pin(root.kind) && !root.sure;
                 if root.stale || !here || nowhere {
                     return None;

@@ -86,7 +86,8 @@ impl Model {
         if current != Some(manager.device) {
             return None;
         }
-        let mut expect = Expect::nothing().returns("EMM-INIT-01").facts("EMM-INIT-02", [("none", is(true))]);
+        let mut expect =
+            Expect::nothing().returns("EMM-INIT-01").facts("EMM-INIT-02", [("none", is(true))]);
         if manager.initialized && !manager.was_reset {
             expect = expect.calls_none("EMM-INIT-05", COSTLY);
         }
@@ -106,13 +107,16 @@ impl Model {
             return None;
         }
         let manager = &mut self.managers[index];
-        let mut expect = Expect::nothing().returns("EMM-RESET-01").facts("EMM-RESET-02", [("none", is(true))]);
+        let mut expect =
+            Expect::nothing().returns("EMM-RESET-01").facts("EMM-RESET-02", [("none", is(true))]);
         if !manager.initialized {
             expect = expect.returns("EMM-RESET-03");
         } else if fresh || self.current.is_none() {
             expect = expect.returns("EMM-RESET-08");
         } else if manager.blank {
-            expect = expect.returns("EMM-RESET-09").calls_none("EMM-RESET-09", &["cuMemFree", "cuMemFreeHost"]);
+            expect = expect
+                .returns("EMM-RESET-09")
+                .calls_none("EMM-RESET-09", &["cuMemFree", "cuMemFreeHost"]);
         }
         (manager.used, manager.blank, manager.was_reset) = (false, true, manager.initialized);
         (manager.was_short, manager.took) = (false, false);

@@ -3,14 +3,18 @@
 use allocert_suite::case::Kind as Error;
 
 use crate::bytes::Bytes;
-use crate::expect::{DEVICE_FREES, Expect, STALE_FREES, differs_from, is, multiple_of, not, one_of, same_as};
+use crate::expect::{
+    DEVICE_FREES, Expect, STALE_FREES, differs_from, is, multiple_of, not, one_of, same_as,
+};
 use crate::model::{Kind, Memory, Model, Outlook, Root};
 
 /// Host memory up to here must be served.
 const HOST_BYTES: u64 = 1 << 20;
 /// Where the device is full, nothing is too much as well.
-const TYPED: &[Error] = &[Error::InvalidValue, Error::NotSupported, Error::DriverError, Error::OutOfMemory];
-const ALREADY_PINNED: &[Error] = &[Error::DriverError, Error::InvalidValue, Error::State, Error::NotSupported];
+const TYPED: &[Error] =
+    &[Error::InvalidValue, Error::NotSupported, Error::DriverError, Error::OutOfMemory];
+const ALREADY_PINNED: &[Error] =
+    &[Error::DriverError, Error::InvalidValue, Error::State, Error::NotSupported];
 
 impl Model {
     pub(super) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Option<Expect> {
@@ -20,10 +24,12 @@ impl Model {
             Outlook::Zero => Expect::nothing()
                 .facts("EMM-ZERO-01", [("size_bytes", is(0)), ("kind", is("device"))])
                 .raises("EMM-ZERO-01", TYPED),
-            Outlook::Huge => Expect::nothing().raises("EMM-ALLOC-23", &[Error::OutOfMemory, Error::InvalidValue]),
-            Outlook::Short => {
-                Expect::nothing().raises("EMM-OOM-01", &[Error::Any]).raises("EMM-OOM-02", &[Error::OutOfMemory])
+            Outlook::Huge => {
+                Expect::nothing().raises("EMM-ALLOC-23", &[Error::OutOfMemory, Error::InvalidValue])
             }
+            Outlook::Short => Expect::nothing()
+                .raises("EMM-OOM-01", &[Error::Any])
+                .raises("EMM-OOM-02", &[Error::OutOfMemory]),
             Outlook::Either => Expect::nothing()
                 .facts("EMM-ALLOC-03", [("size_bytes", is(size_bytes))])
                 .raises("EMM-ALLOC-03", &[Error::OutOfMemory]),
@@ -78,25 +84,38 @@ impl Model {
         (manager.used, manager.blank) = (true, false);
         self.bind(name, index, Kind::Host, size_bytes, size_bytes > 0);
         if size_bytes == 0 {
-            return Some(Expect::nothing().facts("EMM-ZERO-04", [("size_bytes", is(0))]).raises("EMM-ZERO-04", TYPED));
+            return Some(
+                Expect::nothing()
+                    .facts("EMM-ZERO-04", [("size_bytes", is(0))])
+                    .raises("EMM-ZERO-04", TYPED),
+            );
         }
         let expect = Expect::nothing()
             .returns("EMM-HOST-01")
             .facts("EMM-HOST-04", [("size_bytes", is(size_bytes))])
             .facts("EMM-HOST-05", [("host_pointer", not(0))]);
         let expect = match mapped {
-            true => expect.facts("EMM-HOST-03", [("kind", is("mapped"))]).facts("EMM-HOST-06", [("pointer", not(0))]),
+            true => expect
+                .facts("EMM-HOST-03", [("kind", is("mapped"))])
+                .facts("EMM-HOST-06", [("pointer", not(0))]),
             false => expect.facts("EMM-HOST-02", [("kind", is("pinned"))]),
         };
         Some(if flags { expect.returns("EMM-HOST-08") } else { expect })
     }
 
-    pub(super) fn mempin(&mut self, on: &str, buffer: &str, mapped: bool, name: &str) -> Option<Expect> {
+    pub(super) fn mempin(
+        &mut self,
+        on: &str,
+        buffer: &str,
+        mapped: bool,
+        name: &str,
+    ) -> Option<Expect> {
         let index = self.ready(on)?;
         let at = self.buffers.iter().position(|known| known.name == buffer)?;
         let Self { buffers, roots, .. } = self;
         let pinned = &buffers[at];
-        // A release of a region whose pinning a reset ended must not meet a newer pinning by the same address.
+        // A release of a region whose pinning a reset ended must not meet a newer pinning by the
+        // same address.
         if pinned.pins.len() > 1 || pinned.pins.iter().any(|root| roots[root].stale) {
             return None;
         }
@@ -106,7 +125,9 @@ impl Model {
         (manager.used, manager.blank) = (true, false);
         self.bind(name, index, Kind::Pin(at), size_bytes, first);
         if !first {
-            let expect = Expect::nothing().facts("EMM-PIN-07", same_place).raises("EMM-PIN-07", ALREADY_PINNED);
+            let expect = Expect::nothing()
+                .facts("EMM-PIN-07", same_place)
+                .raises("EMM-PIN-07", ALREADY_PINNED);
             return Some(expect.calls_none("EMM-PIN-08", &["cuMemHostUnregister"]));
         }
         let expect = Expect::nothing()
@@ -130,7 +151,8 @@ impl Model {
         if let Kind::Pin(buffer) = kind {
             self.buffers[buffer].pins.push(root);
         }
-        let memory = Memory { name: name.into(), root, offset: 0, size_bytes, view: false, handle: None };
+        let memory =
+            Memory { name: name.into(), root, offset: 0, size_bytes, view: false, handle: None };
         self.memories.push(memory);
         let root_of_it = Root {
             manager,
@@ -148,10 +170,18 @@ impl Model {
     }
 
     /// A view is taken of the manager that the memory is from: in Python it has its context.
-    pub(super) fn view(&mut self, on: &str, of: &str, offset: u64, size_bytes: u64, name: &str) -> Option<Expect> {
+    pub(super) fn view(
+        &mut self,
+        on: &str,
+        of: &str,
+        offset: u64,
+        size_bytes: u64,
+        name: &str,
+    ) -> Option<Expect> {
         let whole = self.memory(of)?.clone();
         let root = self.root(&whole);
-        let inside = size_bytes > 0 && offset.checked_add(size_bytes).is_some_and(|end| end <= whole.size_bytes);
+        let inside = size_bytes > 0
+            && offset.checked_add(size_bytes).is_some_and(|end| end <= whole.size_bytes);
         if self.manager(on) != Some(root.manager) {
             return None;
         }
@@ -160,10 +190,21 @@ impl Model {
         }
         self.roots.get_mut(&whole.root)?.names += 1;
         let offset_in_root = whole.offset + offset;
-        let view = Memory { name: name.into(), offset: offset_in_root, size_bytes, view: true, handle: None, ..whole };
+        let view = Memory {
+            name: name.into(),
+            offset: offset_in_root,
+            size_bytes,
+            view: true,
+            handle: None,
+            ..whole
+        };
         self.memories.push(view);
-        let pointer = if offset == 0 { same_as(of, "pointer") } else { differs_from(of, "pointer") };
-        Some(Expect::nothing().facts("EMM-ALLOC-17", [("size_bytes", is(size_bytes)), ("pointer", pointer)]))
+        let pointer =
+            if offset == 0 { same_as(of, "pointer") } else { differs_from(of, "pointer") };
+        Some(
+            Expect::nothing()
+                .facts("EMM-ALLOC-17", [("size_bytes", is(size_bytes)), ("pointer", pointer)]),
+        )
     }
 
     pub(super) fn drop(&mut self, name: &str, fresh: bool) -> Option<Expect> {
@@ -195,7 +236,8 @@ impl Model {
             return expect;
         }
         let inside = !self.managers[root.manager].scopes.is_empty();
-        let mut expect = expect.facts(if device { "EMM-FINAL-02" } else { "EMM-HOST-11" }, [("finalized", is(true))]);
+        let mut expect = expect
+            .facts(if device { "EMM-FINAL-02" } else { "EMM-HOST-11" }, [("finalized", is(true))]);
         if inside && device {
             expect = expect.calls_none("EMM-DEFER-04", DEVICE_FREES);
         } else if inside {
@@ -205,12 +247,14 @@ impl Model {
             expect = expect.facts("EMM-FINAL-10", [("finalized", is(true))]);
         } else if self.current.is_none() {
             expect = expect.facts("EMM-FINAL-11", [("finalized", is(true))]);
-            expect = expect.calls_none("EMM-FINAL-12", &["cuInit", "cuCtxCreate", "cuDevicePrimaryCtxRetain"]);
+            expect = expect
+                .calls_none("EMM-FINAL-12", &["cuInit", "cuCtxCreate", "cuDevicePrimaryCtxRetain"]);
         }
         expect
     }
 
-    /// One holder of a root is gone; with the last one the memory goes, or waits for the end of a scope.
+    /// One holder of a root is gone; with the last one the memory goes, or waits for the end of a
+    /// scope.
     fn release(&mut self, id: u32, leave: impl FnOnce(&mut Root)) {
         let Some(root) = self.roots.get_mut(&id) else { return };
         leave(root);
@@ -234,8 +278,15 @@ impl Model {
         }
     }
 
-    /// Many requests in a row; none of them inside a scope, where what was released still takes room.
-    pub(super) fn churn(&mut self, on: &str, size_bytes: u64, times: u64, hold: u64) -> Option<Expect> {
+    /// Many requests in a row; none of them inside a scope, where what was released still takes
+    /// room.
+    pub(super) fn churn(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        times: u64,
+        hold: u64,
+    ) -> Option<Expect> {
         let index = self.ready(on)?;
         let pieces = size_bytes.max(64 << 10).checked_mul(hold)?;
         let outlook = self.outlook(index, pieces);

@@ -42,14 +42,18 @@ impl Model {
         if root.kind == Kind::Host {
             return Some(Expect::nothing().raises("EMM-IPC-14", &[Error::Any]));
         }
-        let mut expect = Expect::nothing().returns("EMM-IPC-01").facts("EMM-IPC-03", [("handle_bytes", is(64))]);
+        let mut expect =
+            Expect::nothing().returns("EMM-IPC-01").facts("EMM-IPC-03", [("handle_bytes", is(64))]);
         expect = match memory.view {
             true => expect.returns("EMM-IPC-10"),
             false => expect.facts("EMM-IPC-04", [("size_bytes", is(root.size_bytes))]),
         };
         match &memory.handle {
             Some(first) => {
-                let same = [("handle", same_as(first, "handle")), ("offset_bytes", same_as(first, "offset_bytes"))];
+                let same = [
+                    ("handle", same_as(first, "handle")),
+                    ("offset_bytes", same_as(first, "offset_bytes")),
+                ];
                 expect = expect.facts("EMM-IPC-13", same);
             }
             None => memory.handle = Some(handle.into()),

@@ -1,5 +1,6 @@
-//! What a device has left, as far as every legitimate manager must agree. Between "must be served" and "cannot be served" lies what
-//! depends on how a manager rounds, caches and splits, and there both answers are right.
+//! What a device has left, as far as every legitimate manager must agree. Between "must be served"
+//! and "cannot be served" lies what depends on how a manager rounds, caches and splits, and there
+//! both answers are right.
 
 use crate::model::{Kind, Model, Root};
 
@@ -31,28 +32,39 @@ impl Model {
         match size_bytes {
             0 => Outlook::Zero,
             _ if size_bytes >= HUGE_SIZES[0] => Outlook::Huge,
-            _ if size_bytes > memory_bytes - self.held_bytes(device).min(memory_bytes) => Outlook::Short,
+            _ if size_bytes > memory_bytes - self.held_bytes(device).min(memory_bytes) => {
+                Outlook::Short
+            }
             _ if size_bytes > memory_bytes / PIECE => Outlook::Either,
             _ if self.is_shared(manager) || self.managers[manager].reset_inside => Outlook::Either,
-            _ if self.taken_bytes(manager) + charge(size_bytes) > memory_bytes / SHARE => Outlook::Either,
+            _ if self.taken_bytes(manager) + charge(size_bytes) > memory_bytes / SHARE => {
+                Outlook::Either
+            }
             _ => Outlook::Served,
         }
     }
 
     /// Bytes of a device that are in the host's hands for certain.
     pub(crate) fn held_bytes(&self, device: u32) -> u64 {
-        let held = |root: &&Root| root.kind == Kind::Device && root.sure && !root.stale && root.names > 0;
-        let roots = self.roots.values().filter(held).filter(|root| self.managers[root.manager].device == device);
+        let held =
+            |root: &&Root| root.kind == Kind::Device && root.sure && !root.stale && root.names > 0;
+        let roots = self
+            .roots
+            .values()
+            .filter(held)
+            .filter(|root| self.managers[root.manager].device == device);
         roots.map(|root| root.size_bytes).sum()
     }
 
     /// Bytes that a manager may have taken for what is held and for what waits.
     fn taken_bytes(&self, manager: usize) -> u64 {
-        let own = |root: &&Root| root.kind == Kind::Device && root.manager == manager && !root.stale;
+        let own =
+            |root: &&Root| root.kind == Kind::Device && root.manager == manager && !root.stale;
         self.roots.values().filter(own).map(|root| charge(root.size_bytes)).sum()
     }
 
-    /// Another manager of the device may have taken whatever it likes: it gives back only what it needs itself.
+    /// Another manager of the device may have taken whatever it likes: it gives back only what it
+    /// needs itself.
     fn is_shared(&self, manager: usize) -> bool {
         let device = self.managers[manager].device;
         let others = self.managers.iter().enumerate().filter(|(index, _)| *index != manager);

@@ -6,7 +6,12 @@ use allocert_suite::fixture::plan_file;
 use crate::{catalogue, essence, exploration};
 
 fn origin() -> Origin {
-    Origin { subject: "./lib my\npool.so".to_owned(), seed: 3, ops: 20_000, version: "0.1.0".to_owned() }
+    Origin {
+        subject: "./lib my\npool.so".to_owned(),
+        seed: 3,
+        ops: 20_000,
+        version: "0.1.0".to_owned(),
+    }
 }
 
 /// Every step that can be drawn survives being written, in every sequence with all that it expects.
@@ -24,7 +29,10 @@ fn every_sequence_can_be_written_and_read_again() {
         let meant = sequence.planned("emm/explored/some-name", "x");
         assert_eq!(read.len(), 1);
         assert_eq!(essence(&read[0]), essence(&meant), "sequence {number}");
-        assert_eq!((&read[0].needs, &read[0].driver, read[0].teardown), (&meant.needs, &meant.driver, meant.teardown));
+        assert_eq!(
+            (&read[0].needs, &read[0].driver, read[0].teardown),
+            (&meant.needs, &meant.driver, meant.teardown)
+        );
     }
 }
 
@@ -32,7 +40,8 @@ fn every_sequence_can_be_written_and_read_again() {
 fn a_fixture_says_where_it_came_from() {
     let catalogue = catalogue();
     let listed = catalogue.get("EMM-ALLOC-13").expect("it is listed");
-    let text = fixture::text(&exploration(3, 6).sequence(0), listed, "emm-alloc-13-seed-3", &origin());
+    let text =
+        fixture::text(&exploration(3, 6).sequence(0), listed, "emm-alloc-13-seed-3", &origin());
     insta::assert_snapshot!(text);
 }
 

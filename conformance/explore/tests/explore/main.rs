@@ -47,5 +47,8 @@ fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
 
 /// What is sent and expected, without names of the case.
 fn essence(case: &PlannedCase) -> String {
-    case.steps.iter().map(|step| format!("{:?} {} {:?} {:?}\n", step.r#do, step.on, step.thread, step.expect)).collect()
+    case.steps
+        .iter()
+        .map(|step| format!("{:?} {} {:?} {:?}\n", step.r#do, step.on, step.thread, step.expect))
+        .collect()
 }

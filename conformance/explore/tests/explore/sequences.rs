@@ -10,7 +10,9 @@ use crate::{essence, exploration};
 fn the_same_seed_makes_the_same_sequences() {
     let drawn = |seed| -> Vec<String> {
         let exploration = exploration(seed, 8 * LENGTH);
-        (0..8).map(|number| essence(&exploration.sequence(number).planned("emm/explored/x", "x"))).collect()
+        (0..8)
+            .map(|number| essence(&exploration.sequence(number).planned("emm/explored/x", "x")))
+            .collect()
     };
     let first = drawn(7);
     assert_eq!(first, drawn(7));
@@ -18,7 +20,8 @@ fn the_same_seed_makes_the_same_sequences() {
     assert!(first.iter().all(|one| !other.contains(one)), "another seed makes other sequences");
 }
 
-/// On every machine, and until somebody means to change it: fixtures name the seed that makes them again.
+/// On every machine, and until somebody means to change it: fixtures name the seed that makes them
+/// again.
 #[test]
 fn a_seed_makes_this_sequence() {
     let sequence = exploration(7, 4_000).sequence(3);
@@ -78,7 +81,8 @@ fn what_is_not_offered_is_not_asked_for() {
         let planned = exploration.sequence(number).planned("emm/explored/x", "x");
         assert_eq!(planned.needs, [], "sequence {number}");
         assert_eq!(planned.driver.devices, None, "sequence {number}");
-        let asks = planned.steps.iter().any(|step| matches!(step.r#do, Operation::GetMemoryInfo { .. }));
+        let asks =
+            planned.steps.iter().any(|step| matches!(step.r#do, Operation::GetMemoryInfo { .. }));
         assert!(!asks, "sequence {number}");
     }
 }
@@ -86,8 +90,9 @@ fn what_is_not_offered_is_not_asked_for() {
 #[test]
 fn a_case_needs_what_it_asks_for() {
     let exploration = exploration(1, 70 * LENGTH);
-    let all: Vec<Need> =
-        (0..70).flat_map(|number| exploration.sequence(number).planned("emm/explored/x", "x").needs).collect();
+    let all: Vec<Need> = (0..70)
+        .flat_map(|number| exploration.sequence(number).planned("emm/explored/x", "x").needs)
+        .collect();
     for need in [Need::HostMemory, Need::MemoryInfo, Need::Ipc, Need::TwoDevices] {
         assert!(all.contains(&need), "{need}");
     }

@@ -8,13 +8,16 @@ use allocert_suite::verdict::Judgement;
 
 use crate::{exploration, judgement};
 
-/// A subject that loses what was written when another one is initialised while it holds more than 1000 bytes.
+/// A subject that loses what was written when another one is initialised while it holds more than
+/// 1000 bytes.
 fn forgetful(case: &PlannedCase) -> Judgement {
     let mut large = None;
     let mut lost = false;
     for step in &case.steps {
         match &step.r#do {
-            Operation::Memalloc { size, r#as } if *size > 1000 && *size < 1 << 40 => large = Some(r#as.clone()),
+            Operation::Memalloc { size, r#as } if *size > 1000 && *size < 1 << 40 => {
+                large = Some(r#as.clone())
+            }
             Operation::Initialize {} => lost |= large.is_some(),
             Operation::Read { memory, .. } if lost && large.as_ref() == Some(memory) => {
                 return judgement(&case.id, &[("EMM-ALLOC-13", Level::Must, Some(step.index))]);
@@ -35,7 +38,9 @@ fn a_long_sequence_becomes_the_few_steps_that_matter() {
             continue;
         }
         let mut run = |cases: &[PlannedCase]| Ok::<_, ()>(cases.iter().map(forgetful).collect());
-        let small = shrink(&sequence, "EMM-ALLOC-13", &mut run).expect("it never fails").expect("it is found alone");
+        let small = shrink(&sequence, "EMM-ALLOC-13", &mut run)
+            .expect("it never fails")
+            .expect("it is found alone");
         shrunk.push(fixture::lines(&small.sequence).join("\n"));
     }
     assert!(shrunk.len() > 5, "only {} sequences show it", shrunk.len());
@@ -47,7 +52,9 @@ fn a_long_sequence_becomes_the_few_steps_that_matter() {
 #[test]
 fn what_is_not_found_alone_is_not_shrunk() {
     let sequence = exploration(5, LENGTH).sequence(0);
-    let mut run = |cases: &[PlannedCase]| Ok::<_, ()>(cases.iter().map(|case| judgement(&case.id, &[])).collect());
+    let mut run = |cases: &[PlannedCase]| {
+        Ok::<_, ()>(cases.iter().map(|case| judgement(&case.id, &[])).collect())
+    };
     assert!(shrink(&sequence, "EMM-ALLOC-13", &mut run).expect("it never fails").is_none());
 }
 
@@ -61,8 +68,13 @@ fn another_requirement_is_another_finding() {
         judgement(&case.id, &[(id, Level::Must, None)])
     };
     let mut run = |cases: &[PlannedCase]| Ok::<_, ()>(cases.iter().map(judge).collect());
-    let shrunk = shrink(&sequence, "EMM-ALLOC-13", &mut run).expect("it never fails").expect("it is found alone");
-    assert_eq!((shrunk.sequence.len(), shrunk.finding.requirement.as_str()), (sequence.len(), "EMM-ALLOC-13"));
+    let shrunk = shrink(&sequence, "EMM-ALLOC-13", &mut run)
+        .expect("it never fails")
+        .expect("it is found alone");
+    assert_eq!(
+        (shrunk.sequence.len(), shrunk.finding.requirement.as_str()),
+        (sequence.len(), "EMM-ALLOC-13")
+    );
 }
 
 #[test]
@@ -77,12 +89,18 @@ fn a_run_that_fails_ends_the_search() {
 fn the_finding_that_tells_most_is_shown() {
     let sequence = exploration(5, LENGTH).sequence(0);
     let judge = |case: &PlannedCase| {
-        let step = case.steps.iter().find(|step| step.expect.contains_key("EMM-RESET-01")).map(|step| step.index);
+        let step = case
+            .steps
+            .iter()
+            .find(|step| step.expect.contains_key("EMM-RESET-01"))
+            .map(|step| step.index);
         let both = [("EMM-RESET-01", Level::Must, step), ("EMM-RESET-03", Level::Must, step)];
         judgement(&case.id, if step.is_some() { &both } else { &[] })
     };
     let mut run = |cases: &[PlannedCase]| Ok::<_, ()>(cases.iter().map(judge).collect());
-    let shrunk = shrink(&sequence, "EMM-RESET-01", &mut run).expect("it never fails").expect("sequence 0 resets");
+    let shrunk = shrink(&sequence, "EMM-RESET-01", &mut run)
+        .expect("it never fails")
+        .expect("sequence 0 resets");
     assert_eq!(shrunk.finding.requirement, "EMM-RESET-03");
     assert_eq!(fixture::lines(&shrunk.sequence), ["reset"]);
 }

@@ -114,7 +114,9 @@ class FreesAgain(Manager):
     """Its memory is of a class of its own, which does not ask whether it was freed before."""
 
     def wrap(self, address, size, finalizer):
-        return Forgiving(weakref.proxy(self.context), binding.CUdeviceptr(address), size, finalizer=finalizer)
+        return Forgiving(
+            weakref.proxy(self.context), binding.CUdeviceptr(address), size, finalizer=finalizer
+        )
 
 
 class RetainsContext(Manager):

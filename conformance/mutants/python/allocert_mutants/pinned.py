@@ -64,7 +64,9 @@ class CtypesAddress(Manager):
         pointer = int(driver.cuMemHostAlloc(size, 0))
         self.allocations[pointer] = pointer
         context = weakref.proxy(self.context)
-        return PinnedMemory(context, ctypes.c_void_p(pointer), size, finalizer=lambda: self._free(pointer))
+        return PinnedMemory(
+            context, ctypes.c_void_p(pointer), size, finalizer=lambda: self._free(pointer)
+        )
 
     def _free(self, pointer):
         if self.allocations.pop(pointer, None) is not None:

@@ -114,7 +114,9 @@ class FirstContext(Manager):
 class OwnerSet(Manager):
     def wrap(self, address, size, finalizer):
         context = weakref.proxy(self.context)
-        return MemoryPointer(context, binding.CUdeviceptr(address), size, owner=self, finalizer=finalizer)
+        return MemoryPointer(
+            context, binding.CUdeviceptr(address), size, owner=self, finalizer=finalizer
+        )
 
 
 class NoFinalizer(Manager):

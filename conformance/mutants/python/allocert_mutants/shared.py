@@ -55,7 +55,9 @@ class SwallowsError(Manager):
         base, _ = device_extents(memory)
         _, handle = binding.cuIpcGetMemHandle(base)
         identity = self.context.device.get_device_identity()
-        return IpcHandle(memory, handle, memory.size, identity, offset=int(memory.handle) - int(base))
+        return IpcHandle(
+            memory, handle, memory.size, identity, offset=int(memory.handle) - int(base)
+        )
 
 
 class NamesCurrentDevice(Manager):
@@ -113,7 +115,9 @@ class LocalHandle(IpcHandle):
 class NotPickled(Manager):
     def get_ipc_handle(self, memory):
         handle = super().get_ipc_handle(memory)
-        return LocalHandle(handle.base, handle.handle, handle.size, handle.source_info, handle.offset)
+        return LocalHandle(
+            handle.base, handle.handle, handle.size, handle.source_info, handle.offset
+        )
 
 
 class ChangesCurrent(Manager):

@@ -1,4 +1,5 @@
-//! Exploring: mutants are found by random sequences, and what is written of them shows the same again.
+//! Exploring: mutants are found by random sequences, and what is written of them shows the same
+//! again.
 
 use std::fs;
 use std::process::Command;
@@ -26,18 +27,30 @@ use crate::product;
 #[case("mutant_host_scribbler", "EMM-HOST-10", 5)]
 #[case("mutant_context_lost", "EMM-CONTEXT-01", 2)]
 #[case("mutant_segfault", "EMM-EXIT-01", 2)]
-fn a_mutant_is_found_shrunk_and_found_again(#[case] symbol: &str, #[case] requirement: &str, #[case] steps: usize) {
+fn a_mutant_is_found_shrunk_and_found_again(
+    #[case] symbol: &str,
+    #[case] requirement: &str,
+    #[case] steps: usize,
+) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
     let mut explore = Command::new(product("allocert"));
-    explore.args(["explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out"]);
+    explore.args([
+        "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
+    ]);
     let output = explore.arg(folder.path()).output().expect("the program was found above");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "{printed}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 
     let name = fixture_name(requirement);
     let path = folder.path().join(format!("{name}.yaml"));
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}\n{printed}"));
+    let text =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}\n{printed}"));
     let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
     let planned = fixture::plan_file(&format!("cases/emm/explored/{name}.yaml"), &text, &catalogue);
     let planned = planned.unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -46,16 +59,25 @@ fn a_mutant_is_found_shrunk_and_found_again(#[case] symbol: &str, #[case] requir
     assert!(count <= steps, "{count} steps:\n{text}");
 
     let mut again = Command::new(product("allocert"));
-    let output = again.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
+    let output =
+        again.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
 
     let mut faithful = Command::new(product("allocert"));
     let subject = format!("{}:mutant_faithful", product("liballocert_mutants.so").display());
-    let output = faithful.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
+    let output = faithful
+        .args(["run", "emm", &subject, "--fixtures"])
+        .arg(&path)
+        .output()
+        .expect("as above");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "a faithful manager breaks it too:\n{text}\n{printed}");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "a faithful manager breaks it too:\n{text}\n{printed}"
+    );
 }
 
 fn fixture_name(requirement: &str) -> String {
@@ -69,7 +91,9 @@ fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
     let subject = format!("{}:mutant_scribbler", product("liballocert_mutants.so").display());
     let explore = |jobs: &str| {
         let mut explore = Command::new(product("allocert"));
-        explore.args(["explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", jobs, "--out"]);
+        explore.args([
+            "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", jobs, "--out",
+        ]);
         let output = explore.arg(folder.path()).output().expect("the program was found above");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
@@ -94,13 +118,20 @@ fn a_finding_that_cannot_be_written_is_printed() {
     fs::create_dir(&out).expect("the folder is ours");
     for taken in 0..100 {
         let number = if taken == 0 { String::new() } else { format!("-{}", taken + 1) };
-        fs::create_dir(out.join(format!("emm-alloc-13-seed-7{number}.yaml"))).expect("the folder is ours");
+        fs::create_dir(out.join(format!("emm-alloc-13-seed-7{number}.yaml")))
+            .expect("the folder is ours");
     }
     let mut explore = Command::new(product("allocert"));
-    explore.args(["explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out"]);
+    explore.args([
+        "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
+    ]);
     let output = explore.arg(&out).output().expect("the program was found above");
-    let (printed, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (printed, words) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "{printed}{words}");
     assert!(printed.contains("  | case: emm/explored/emm-alloc-13-seed-7"), "{printed}");
-    assert!(words.starts_with("allocert: ") && words.contains("the fixture is printed above"), "{words}");
+    assert!(
+        words.starts_with("allocert: ") && words.contains("the fixture is printed above"),
+        "{words}"
+    );
 }

@@ -1,4 +1,5 @@
-//! What a driver call does to memory. CUDA Driver API reference, "Memory Management" and "Stream Ordered Memory Allocator".
+//! What a driver call does to memory. CUDA Driver API reference, "Memory Management" and "Stream
+//! Ordered Memory Allocator".
 
 use allocert_contract::trace::{Call, Function};
 
@@ -84,15 +85,21 @@ impl Act {
             Function::cuMemAlloc_v2
             | Function::cuMemAllocManaged
             | Function::cuMemAllocAsync
-            | Function::cuMemAllocFromPoolAsync => Self::Take { start: out, size_bytes: a, room: Room::Device },
+            | Function::cuMemAllocFromPoolAsync => {
+                Self::Take { start: out, size_bytes: a, room: Room::Device }
+            }
             Function::cuMemAllocPitch_v2 => {
                 Self::Take { start: out, size_bytes: second.saturating_mul(b), room: Room::Device }
             }
             Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => {
                 Self::Take { start: out, size_bytes: a, room: Room::Host }
             }
-            Function::cuMemHostRegister_v2 => Self::Take { start: a, size_bytes: b, room: Room::Registered },
-            Function::cuMemFree_v2 | Function::cuMemFreeAsync => Self::Give { start: a, room: Room::Device },
+            Function::cuMemHostRegister_v2 => {
+                Self::Take { start: a, size_bytes: b, room: Room::Registered }
+            }
+            Function::cuMemFree_v2 | Function::cuMemFreeAsync => {
+                Self::Give { start: a, room: Room::Device }
+            }
             Function::cuMemFreeHost => Self::Give { start: a, room: Room::Host },
             Function::cuMemHostUnregister => Self::Give { start: a, room: Room::Registered },
             Function::cuMemcpy | Function::cuMemcpyAsync => {
@@ -111,12 +118,20 @@ impl Act {
                 Self::Touch { write: Span::device(a, e), read: Span::device(c, e) }
             }
             Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => Self::fill(a, c),
-            Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => Self::fill(a, c.saturating_mul(2)),
-            Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => Self::fill(a, c.saturating_mul(4)),
+            Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => {
+                Self::fill(a, c.saturating_mul(2))
+            }
+            Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => {
+                Self::fill(a, c.saturating_mul(4))
+            }
             Function::cuIpcGetMemHandle => Self::Touch { write: NOTHING, read: Span::device(a, 1) },
             Function::cuDevicePrimaryCtxRetain => Self::Retain { device: a, context: out },
-            Function::cuDevicePrimaryCtxRelease | Function::cuDevicePrimaryCtxRelease_v2 => Self::Release { device: a },
-            Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => Self::ResetDevice { device: a },
+            Function::cuDevicePrimaryCtxRelease | Function::cuDevicePrimaryCtxRelease_v2 => {
+                Self::Release { device: a }
+            }
+            Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => {
+                Self::ResetDevice { device: a }
+            }
             Function::cuCtxDestroy_v2 => Self::EndContext { context: a },
             _ => Self::Nothing,
         }

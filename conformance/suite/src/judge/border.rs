@@ -1,4 +1,5 @@
-//! The border of the C table: what each call of a step did besides what it answered. The catalogue gives each defect its requirement.
+//! The border of the C table: what each call of a step did besides what it answered. The catalogue
+//! gives each defect its requirement.
 
 use crate::judge::docket::Docket;
 use crate::judge::scene::Scene;
@@ -24,9 +25,14 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         docket.checked(&requirement.id);
     }
     for line in lines {
-        let (Some(border), Some(step)) = (&line.border, scene.case.steps.get(line.index as usize)) else { continue };
+        let (Some(border), Some(step)) = (&line.border, scene.case.steps.get(line.index as usize))
+        else {
+            continue;
+        };
         for found in &border.defects {
-            let Some(requirement) = scene.catalogue.by_defect(scene.side, &found.defect) else { continue };
+            let Some(requirement) = scene.catalogue.by_defect(scene.side, &found.defect) else {
+                continue;
+            };
             let observed = format!("{}: {}", found.call, found.observed);
             docket.find(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
         }

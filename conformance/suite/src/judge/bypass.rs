@@ -9,9 +9,12 @@ use crate::operation::Operation;
 use crate::plan::Part;
 use crate::verdict::Check;
 
-/// Looks at cases whose setup installs the plugin before anything else: whatever context there is afterwards is the plugin's.
+/// Looks at cases whose setup installs the plugin before anything else: whatever context there is
+/// afterwards is the plugin's.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    let Some(setup) = scene.case.steps.first().filter(|step| step.part == Part::Setup) else { return };
+    let Some(setup) = scene.case.steps.first().filter(|step| step.part == Part::Setup) else {
+        return;
+    };
     let installed = matches!(setup.r#do, Operation::Register { .. });
     if !installed || !matches!(scene.outcome(0), Some(Outcome::Returned(_))) {
         return;

@@ -1,4 +1,5 @@
-//! Expectations on calls: the subject's own driver calls within a window, and a host's calls into the plugin.
+//! Expectations on calls: the subject's own driver calls within a window, and a host's calls into
+//! the plugin.
 
 use std::ops::Range;
 
@@ -44,7 +45,12 @@ pub(crate) fn judge_step(
 }
 
 /// Judges the whole case, or from the labelled step to its end.
-pub(crate) fn judge_case(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement: &str, wanted: &Calls) {
+pub(crate) fn judge_case(
+    scene: &Scene<'_>,
+    docket: &mut Docket<'_>,
+    requirement: &str,
+    wanted: &Calls,
+) {
     docket.checked(requirement);
     let end = scene.observation.events.len();
     let window = match first_step(scene, wanted) {
@@ -87,7 +93,8 @@ enum Called {
 }
 
 impl Entry<'_> {
-    /// Whether a name of a fixture stands for it. The name of a driver function without its version stands for every version.
+    /// Whether a name of a fixture stands for it. The name of a driver function without its version
+    /// stands for every version.
     fn is(&self, name: &str) -> bool {
         match self.what {
             Called::Driver(function) => function.name() == name || function.base_name() == name,
@@ -97,9 +104,11 @@ impl Entry<'_> {
 }
 
 fn entries<'s>(scene: &'s Scene<'_>, window: Range<usize>) -> impl Iterator<Item = Entry<'s>> {
-    let events = scene.observation.events[window.clone()].iter().zip(&scene.timeline.moments[window]);
+    let events =
+        scene.observation.events[window.clone()].iter().zip(&scene.timeline.moments[window]);
     events.filter_map(|(event, moment)| {
-        let driver = call(event).filter(|_| moment.subject).map(|call| Called::Driver(call.function));
+        let driver =
+            call(event).filter(|_| moment.subject).map(|call| Called::Driver(call.function));
         let what = driver.or_else(|| plugin_call(event).filter(|_| moment.own))?;
         Some(Entry { event, what })
     })
@@ -129,7 +138,9 @@ fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Co
     wanted.at_least.iter().for_each(|(name, wanted)| count(name, *wanted, "at least", u64::ge));
     wanted.at_most.iter().for_each(|(name, wanted)| count(name, *wanted, "at most", u64::le));
     complaints.extend(disorder(&entries, &wanted.in_order));
-    complaints.extend(wanted.balanced.iter().filter_map(|(done, undone)| imbalance(&entries, done, undone)));
+    complaints.extend(
+        wanted.balanced.iter().filter_map(|(done, undone)| imbalance(&entries, done, undone)),
+    );
     for (name, facts) in &wanted.with {
         complaints.extend(misgiven(scene, &entries, name, facts));
     }
@@ -141,19 +152,27 @@ fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Entry<'_>]) -> Co
         0 => format!("no call of {name}"),
         _ => format!("{phrase} {} of {name}", times(wanted)),
     };
-    let events = found.iter().take(WITNESS_LIMIT).map(|entry| witness(entry.event.seq, "called here")).collect();
+    let events = found
+        .iter()
+        .take(WITNESS_LIMIT)
+        .map(|entry| witness(entry.event.seq, "called here"))
+        .collect();
     Complaint { expected, observed: times(found.len() as u64), events }
 }
 
 /// More or fewer calls of the function that undoes another than of this one.
 fn imbalance(entries: &[Entry<'_>], done: &str, undone: &str) -> Option<Complaint> {
-    let succeeded = |entry: &&Entry<'_>| call(entry.event).is_none_or(|call| call.result == Some(0));
+    let succeeded =
+        |entry: &&Entry<'_>| call(entry.event).is_none_or(|call| call.result == Some(0));
     let did: Vec<&Entry<'_>> = called(entries, done).into_iter().filter(succeeded).collect();
     let undid = called(entries, undone);
     if did.len() == undid.len() {
         return None;
     }
-    let shown = did.iter().map(|entry| (entry, "done here")).chain(undid.iter().map(|entry| (entry, "undone here")));
+    let shown = did
+        .iter()
+        .map(|entry| (entry, "done here"))
+        .chain(undid.iter().map(|entry| (entry, "undone here")));
     let mut events: Vec<Witness> =
         shown.take(WITNESS_LIMIT).map(|(entry, role)| witness(entry.event.seq, role)).collect();
     events.sort_by_key(|witness| witness.seq);
@@ -171,11 +190,16 @@ fn disorder(entries: &[Entry<'_>], wanted: &[String]) -> Option<Complaint> {
                 Some(_) => format!("no {name} after {}", wanted[met.len() - 1]),
                 None => format!("no {name}"),
             };
-            let mut events: Vec<Witness> = met.iter().map(|event| witness(event.seq, "in order")).collect();
+            let mut events: Vec<Witness> =
+                met.iter().map(|event| witness(event.seq, "in order")).collect();
             let early = called(entries, name);
             events.extend(early.first().map(|entry| witness(entry.event.seq, "called too early")));
             events.sort_by_key(|witness| witness.seq);
-            return Some(Complaint { expected: format!("in this order: {}", wanted.join(", ")), observed, events });
+            return Some(Complaint {
+                expected: format!("in this order: {}", wanted.join(", ")),
+                observed,
+                events,
+            });
         };
         met.push(rest[at].event);
         rest = &rest[at + 1..];
@@ -183,8 +207,14 @@ fn disorder(entries: &[Entry<'_>], wanted: &[String]) -> Option<Complaint> {
     None
 }
 
-/// The first call of a plugin method that was made with other facts than these; there has to be one.
-fn misgiven(scene: &Scene<'_>, entries: &[Entry<'_>], name: &str, wanted: &Wanted) -> Option<Complaint> {
+/// The first call of a plugin method that was made with other facts than these; there has to be
+/// one.
+fn misgiven(
+    scene: &Scene<'_>,
+    entries: &[Entry<'_>],
+    name: &str,
+    wanted: &Wanted,
+) -> Option<Complaint> {
     let found = called(entries, name);
     if found.is_empty() {
         return Some(miscounted("at least", name, 1, &found));
@@ -192,7 +222,8 @@ fn misgiven(scene: &Scene<'_>, entries: &[Entry<'_>], name: &str, wanted: &Wante
     let nothing = Facts::new();
     found.into_iter().find_map(|entry| {
         let facts = handed(scene, entry).unwrap_or(&nothing);
-        let mismatch = wanted.iter().find_map(|(path, one)| predicate::check(scene, facts, path, one))?;
+        let mismatch =
+            wanted.iter().find_map(|(path, one)| predicate::check(scene, facts, path, one))?;
         Some(Complaint {
             expected: format!("{name} is called with: {}", mismatch.expected),
             observed: mismatch.observed,
@@ -205,7 +236,9 @@ fn misgiven(scene: &Scene<'_>, entries: &[Entry<'_>], name: &str, wanted: &Wante
 fn handed<'s>(scene: &Scene<'s>, entry: &Entry<'_>) -> Option<&'s Facts> {
     let Called::Plugin(_, number) = entry.what else { return None };
     let calls = scene.observation.steps.iter().flat_map(|step| &step.plugin_calls);
-    calls.into_iter().find(|facts| facts.get("number").and_then(serde_json::Value::as_u64) == Some(number))
+    calls
+        .into_iter()
+        .find(|facts| facts.get("number").and_then(serde_json::Value::as_u64) == Some(number))
 }
 
 fn called<'a, 's>(entries: &'a [Entry<'s>], name: &str) -> Vec<&'a Entry<'s>> {

@@ -1,5 +1,5 @@
-//! Context balance: every call leaves the context current that it found, or on a thread without one what the host makes current. A C table
-//! is held to it to the letter.
+//! Context balance: every call leaves the context current that it found, or on a thread without one
+//! what the host makes current. A C table is held to it to the letter.
 
 use allocert_contract::trace::{Event, Function};
 
@@ -11,12 +11,13 @@ use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::verdict::Check;
 
-/// Compares the context stack at the two marks of each step that calls the subject: its top by what the marks carry, its depth by the
-/// pushes and pops between them.
+/// Compares the context stack at the two marks of each step that calls the subject: its top by what
+/// the marks carry, its depth by the pushes and pops between them.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     for step in &scene.case.steps {
         let line = scene.observation.steps.get(step.index as usize);
-        let table = line.is_some_and(|line| line.border.is_some()) && !matches!(step.r#do, Operation::Stress { .. });
+        let table = line.is_some_and(|line| line.border.is_some())
+            && !matches!(step.r#do, Operation::Stress { .. });
         let balance = calls_the_subject(&step.r#do);
         let window = scene.timeline.window(step.index).filter(|_| balance || table);
         let Some(window) = window.filter(|_| scene.timeline.ended(step.index)) else { continue };
@@ -52,10 +53,14 @@ fn change(scene: &Scene<'_>, step: &PlannedStep, check: Check, events: &[Event])
     })
 }
 
-/// Whether it is the primary context of device 0: the host itself makes that one current on a thread that has none.
+/// Whether it is the primary context of device 0: the host itself makes that one current on a
+/// thread that has none.
 fn is_hosts_own(scene: &Scene<'_>, context: u64) -> bool {
-    let calls = scene.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
-    calls.map(Act::of).any(|act| matches!(act, Act::Retain { device: 0, context: primary } if primary == context))
+    let calls =
+        scene.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
+    calls
+        .map(Act::of)
+        .any(|act| matches!(act, Act::Retain { device: 0, context: primary } if primary == context))
 }
 
 /// What an event adds to its thread's context stack.

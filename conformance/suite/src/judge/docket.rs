@@ -9,7 +9,8 @@ use crate::judge::scene::Scene;
 use crate::plan::PlannedStep;
 use crate::verdict::{Check, Fault, Finding, Place, Witness};
 
-/// More findings of one check in one case say nothing new; the last one kept says how many there were.
+/// More findings of one check in one case say nothing new; the last one kept says how many there
+/// were.
 const CHECK_LIMIT: usize = 8;
 
 pub(crate) struct Docket<'a> {
@@ -50,7 +51,8 @@ impl<'a> Docket<'a> {
         }
     }
 
-    /// A requirement was looked at, whatever came of it; one that the profile leaves out is not judged.
+    /// A requirement was looked at, whatever came of it; one that the profile leaves out is not
+    /// judged.
     pub(crate) fn checked(&mut self, requirement: &str) {
         if !self.checked.contains(requirement) && !self.scene.catalogue.leaves_out(requirement) {
             self.checked.insert(requirement.to_owned());
@@ -80,7 +82,13 @@ impl<'a> Docket<'a> {
     }
 
     /// A finding on the whole case.
-    pub(crate) fn find_at_end(&mut self, requirement: &str, expected: String, observed: String, events: Vec<Witness>) {
+    pub(crate) fn find_at_end(
+        &mut self,
+        requirement: &str,
+        expected: String,
+        observed: String,
+        events: Vec<Witness>,
+    ) {
         self.accuse(requirement, None, expected, observed, events);
     }
 
@@ -164,7 +172,8 @@ impl<'a> Docket<'a> {
         let last = self.findings.iter_mut().rev().find(|finding| finding.check == Some(check));
         if let Some(last) = last {
             let text = last.observed.split(" (one of ").next().unwrap_or_default().to_owned();
-            last.observed = format!("{text} (one of {total} in this case; the others are not listed)");
+            last.observed =
+                format!("{text} (one of {total} in this case; the others are not listed)");
         }
     }
 

@@ -9,11 +9,15 @@ pub fn kinds(raised: &Raised) -> Vec<Kind> {
     let candidates = [
         (
             Kind::OutOfMemory,
-            is_a(raised, &["MemoryError"]) || native(raised, "OUT_OF_MEMORY") || raised.code == Some(2),
+            is_a(raised, &["MemoryError"])
+                || native(raised, "OUT_OF_MEMORY")
+                || raised.code == Some(2),
         ),
         (
             Kind::NotSupported,
-            is_a(raised, &["NotImplementedError"]) || native(raised, "NOT_SUPPORTED") || raised.code == Some(801),
+            is_a(raised, &["NotImplementedError"])
+                || native(raised, "NOT_SUPPORTED")
+                || raised.code == Some(801),
         ),
         (
             Kind::InvalidValue,
@@ -36,12 +40,14 @@ pub(crate) fn is_one_of(raised: &Raised, wanted: &[Kind]) -> bool {
 
 /// A CUresult that has no kind of its own, or the contract's word for it.
 fn driver_error(raised: &Raised) -> bool {
-    native(raised, "DRIVER_ERROR") || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | 2 | 801))
+    native(raised, "DRIVER_ERROR")
+        || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | 2 | 801))
 }
 
 /// `NotImplementedError` is a `RuntimeError` in Python, and says something else.
 fn state(raised: &Raised) -> bool {
-    native(raised, "STATE") || (is_a(raised, &["RuntimeError"]) && !is_a(raised, &["NotImplementedError"]))
+    native(raised, "STATE")
+        || (is_a(raised, &["RuntimeError"]) && !is_a(raised, &["NotImplementedError"]))
 }
 
 fn is_a(raised: &Raised, classes: &[&str]) -> bool {

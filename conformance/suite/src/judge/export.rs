@@ -1,4 +1,5 @@
-//! Exports: what an object said of itself is read whole, wherever a case reads it. The catalogue gives each defect its requirement.
+//! Exports: what an object said of itself is read whole, wherever a case reads it. The catalogue
+//! gives each defect its requirement.
 
 use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, Stream};
 use allocert_requirements::Level;
@@ -23,7 +24,8 @@ pub(crate) enum Unreal {
 }
 
 impl Unreal {
-    pub(crate) const ALL: [Self; 3] = [Self::MemoryUnknown, Self::OutsideAllocation, Self::StreamUnknown];
+    pub(crate) const ALL: [Self; 3] =
+        [Self::MemoryUnknown, Self::OutsideAllocation, Self::StreamUnknown];
 
     /// The name that the catalogue's `defects:` uses.
     #[must_use]
@@ -36,11 +38,14 @@ impl Unreal {
     }
 }
 
-/// Judges every export of the case. What is wrong with a mask is wrong with the mask, whatever it is.
+/// Judges every export of the case. What is wrong with a mask is wrong with the mask, whatever it
+/// is.
 pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     for (index, step) in scene.case.steps.iter().enumerate() {
         let exports = matches!(step.r#do, Operation::Export { .. } | Operation::Reexport { .. });
-        let Some(Outcome::Returned(facts)) = scene.outcome(index).filter(|_| exports) else { continue };
+        let Some(Outcome::Returned(facts)) = scene.outcome(index).filter(|_| exports) else {
+            continue;
+        };
         let Some(description) = facts.get("description") else { continue };
         for kind in names() {
             if let Some(requirement) = scene.catalogue.by_defect(scene.side, &kind) {
@@ -53,7 +58,10 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
             }),
             Err(defects) => defects.iter().for_each(|defect| {
                 if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
-                    return docket.not_observed(Reason::NotCarried { step: step.index, entry: defect.place.clone() });
+                    return docket.not_observed(Reason::NotCarried {
+                        step: step.index,
+                        entry: defect.place.clone(),
+                    });
                 }
                 find(scene, docket, step, &name(scene, defect), defect.to_string());
             }),
@@ -68,12 +76,19 @@ const MASK: &str = "mask";
 fn name(scene: &Scene<'_>, defect: &Defect) -> String {
     let own = defect.kind.to_string();
     let level = scene.catalogue.by_defect(scene.side, &own).map(|requirement| requirement.level);
-    if defect.of_mask() && level.is_none_or(|level| level == Level::Must) { MASK.to_owned() } else { own }
+    if defect.of_mask() && level.is_none_or(|level| level == Level::Must) {
+        MASK.to_owned()
+    } else {
+        own
+    }
 }
 
 /// The names of everything that can be wrong with an export.
 pub(crate) fn names() -> impl Iterator<Item = String> {
-    let read = DefectKind::ALL.iter().filter(|kind| **kind != DefectKind::NotCarried).map(ToString::to_string);
+    let read = DefectKind::ALL
+        .iter()
+        .filter(|kind| **kind != DefectKind::NotCarried)
+        .map(ToString::to_string);
     read.chain(Unreal::ALL.map(|unreal| unreal.name().to_owned())).chain([MASK.to_owned()])
 }
 
@@ -88,23 +103,36 @@ fn read(description: &Value) -> Result<ArrayInterface, Vec<Defect>> {
 /// What a valid description says that the driver knows better.
 fn unreal(array: &ArrayInterface, facts: &Facts) -> Vec<(Unreal, String)> {
     let mut found = Vec::new();
-    found.extend(array.extent().and_then(|extent| misplaced(array, *extent.start(), *extent.end(), facts)));
+    found.extend(
+        array.extent().and_then(|extent| misplaced(array, *extent.start(), *extent.end(), facts)),
+    );
     let handle = match array.stream() {
         Stream::Handle(handle) => Some(handle),
         Stream::None | Stream::Legacy | Stream::PerThread => None,
     };
     if let Some(handle) = handle.filter(|_| facts.get("stream_flags").is_some_and(Value::is_null)) {
-        found.push((Unreal::StreamUnknown, format!("stream: the driver knows no stream {handle:#x}")));
+        found.push((
+            Unreal::StreamUnknown,
+            format!("stream: the driver knows no stream {handle:#x}"),
+        ));
     }
     found
 }
 
 /// Whether its elements lie in memory that the driver gave.
-fn misplaced(array: &ArrayInterface, first: u64, last: u64, facts: &Facts) -> Option<(Unreal, String)> {
+fn misplaced(
+    array: &ArrayInterface,
+    first: u64,
+    last: u64,
+    facts: &Facts,
+) -> Option<(Unreal, String)> {
     let memory = facts.get("memory")?;
     let pointer = array.data().0;
     if memory.get("known").and_then(Value::as_bool) == Some(false) {
-        return Some((Unreal::MemoryUnknown, format!("data[0]: the driver knows no memory at {pointer:#x}")));
+        return Some((
+            Unreal::MemoryUnknown,
+            format!("data[0]: the driver knows no memory at {pointer:#x}"),
+        ));
     }
     let number = |name: &str| memory.get(name).and_then(Value::as_u64);
     let (base, end) = (number("base")?, number("base")?.checked_add(number("size_bytes")?)?);
@@ -118,7 +146,13 @@ fn misplaced(array: &ArrayInterface, first: u64, last: u64, facts: &Facts) -> Op
 }
 
 /// A finding under the requirement that the catalogue gives a defect.
-fn find(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, defect: &str, observed: String) {
+fn find(
+    scene: &Scene<'_>,
+    docket: &mut Docket<'_>,
+    step: &PlannedStep,
+    defect: &str,
+    observed: String,
+) {
     if let Some(requirement) = scene.catalogue.by_defect(scene.side, defect) {
         docket.find(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
     }

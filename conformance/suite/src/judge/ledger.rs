@@ -1,4 +1,5 @@
-//! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace once.
+//! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace
+//! once.
 
 use std::collections::HashMap;
 
@@ -103,8 +104,12 @@ impl Ledger<'_, '_> {
             Act::Take { start, size_bytes, room } if granted && start != 0 => {
                 self.take(event, start, size_bytes, room, moment)
             }
-            Act::Give { start, room } if start != 0 => self.give(event.seq, call, start, room, moment),
-            Act::Touch { write, read } if moment.subject => self.touch(event.seq, call, [write, read], moment),
+            Act::Give { start, room } if start != 0 => {
+                self.give(event.seq, call, start, room, moment)
+            }
+            Act::Touch { write, read } if moment.subject => {
+                self.touch(event.seq, call, [write, read], moment)
+            }
             Act::Retain { device, context } if granted => {
                 let primary = self.contexts.entry(device).or_default();
                 primary.context = context;
@@ -115,7 +120,9 @@ impl Ledger<'_, '_> {
                 let context = self.contexts.get(&device).map(|primary| primary.context);
                 self.end_context(event.seq, context, moment);
             }
-            Act::EndContext { context } if granted => self.end_context(event.seq, Some(context), moment),
+            Act::EndContext { context } if granted => {
+                self.end_context(event.seq, Some(context), moment)
+            }
             _ => {}
         }
     }
@@ -141,7 +148,8 @@ impl Ledger<'_, '_> {
             }
             return;
         }
-        let live = self.blocks.get(start).is_some_and(|block| block.end.is_none() && block.room == room);
+        let live =
+            self.blocks.get(start).is_some_and(|block| block.end.is_none() && block.room == room);
         match call.result {
             Some(0) => self.freed(seq, start, moment),
             Some(DEINITIALIZED) => {}
@@ -162,7 +170,10 @@ impl Ledger<'_, '_> {
             self.docket.hit(Hit {
                 check: Check::UseAfterFree,
                 step: moment.step,
-                expected: format!("the memory of `{}` stays allocated while the host holds it", holder.name),
+                expected: format!(
+                    "the memory of `{}` stays allocated while the host holds it",
+                    holder.name
+                ),
                 observed: format!(
                     "the driver was given back {start:#x}..{end:#x}, which `{}` of step {} lies in",
                     holder.name, holder.step
@@ -172,7 +183,8 @@ impl Ledger<'_, '_> {
         }
     }
 
-    /// After the last step of a case that ends as a program ends: finalizers run while the host lets go of everything.
+    /// After the last step of a case that ends as a program ends: finalizers run while the host
+    /// lets go of everything.
     fn ending(&self, moment: Moment) -> bool {
         let over = moment.step.is_none() && self.next == self.scene.case.steps.len();
         over && self.scene.case.teardown == Teardown::Exit
@@ -192,13 +204,19 @@ impl Ledger<'_, '_> {
             Some(Block { born, .. }) => (
                 Check::ForeignFree,
                 "memory is given back by the function that belongs to it".to_owned(),
-                format!("{} of {start:#x}, which another kind of allocation returned", call.function),
+                format!(
+                    "{} of {start:#x}, which another kind of allocation returned",
+                    call.function
+                ),
                 vec![witness(*born, "allocated here")],
             ),
             None if unknown => self.foreign(call, start),
             None => return,
         };
-        events.push(witness(seq, if check == Check::DoubleFree { "freed again here" } else { "freed here" }));
+        events.push(witness(
+            seq,
+            if check == Check::DoubleFree { "freed again here" } else { "freed here" },
+        ));
         self.docket.hit(Hit { check, step: moment.step, expected, observed, events });
     }
 
@@ -213,7 +231,9 @@ impl Ledger<'_, '_> {
                 ),
                 vec![witness(block.born, "allocated here")],
             ),
-            None => (format!("{}({start:#x}), which no allocation returned", call.function), Vec::new()),
+            None => {
+                (format!("{}({start:#x}), which no allocation returned", call.function), Vec::new())
+            }
         };
         (Check::ForeignFree, expected, observed, events)
     }
@@ -221,12 +241,19 @@ impl Ledger<'_, '_> {
     fn touch(&mut self, seq: u64, call: &Call, spans: [Span; 2], moment: Moment) {
         let of_driver = |span: &Span| span.start != 0 && span.size_bytes > 0 && span.of != Of::Host;
         for Span { start: address, size_bytes, .. } in spans.into_iter().filter(of_driver) {
-            let Some((start, block)) = self.blocks.meeting(address, address.saturating_add(size_bytes)) else {
+            let Some((start, block)) =
+                self.blocks.meeting(address, address.saturating_add(size_bytes))
+            else {
                 continue;
             };
-            let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else { continue };
-            let events =
-                vec![witness(block.born, "allocated here"), witness(end.seq, "freed here"), witness(seq, "used here")];
+            let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else {
+                continue;
+            };
+            let events = vec![
+                witness(block.born, "allocated here"),
+                witness(end.seq, "freed here"),
+                witness(seq, "used here"),
+            ];
             self.docket.hit(Hit {
                 check: Check::UseAfterFree,
                 step: moment.step,
@@ -244,8 +271,10 @@ impl Ledger<'_, '_> {
         if !end.map_or(moment.subject, |end| end.subject) {
             return;
         }
-        let mut events: Vec<Witness> =
-            end.map(|end| witness(end.seq, "freed here, with work still queued")).into_iter().collect();
+        let mut events: Vec<Witness> = end
+            .map(|end| witness(end.seq, "freed here, with work still queued"))
+            .into_iter()
+            .collect();
         events.push(witness(seq, "the work ran here"));
         self.docket.hit(Hit {
             check: Check::UseAfterFree,
@@ -273,7 +302,9 @@ impl Ledger<'_, '_> {
     }
 
     fn begin(&mut self, step: u64) {
-        let Some(index) = usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len()) else {
+        let Some(index) =
+            usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len())
+        else {
             return;
         };
         if index < self.next {
@@ -295,10 +326,13 @@ impl Ledger<'_, '_> {
     }
 
     fn end(&mut self, step: u64) {
-        let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else { return };
+        let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else {
+            return;
+        };
         let Some(Outcome::Returned(facts)) = self.scene.outcome(index) else { return };
-        let complaint =
-            self.holdings.end(&self.scene.case.steps[index], facts, |start, end| stale(&self.blocks, start, end));
+        let complaint = self.holdings.end(&self.scene.case.steps[index], facts, |start, end| {
+            stale(&self.blocks, start, end)
+        });
         match complaint {
             Some(Complaint::Overlap { name, other, range: (start, end) }) => self.docket.hit(Hit {
                 check: Check::Overlap,
@@ -314,22 +348,31 @@ impl Ledger<'_, '_> {
                 check: Check::UseAfterFree,
                 step: Some(step as u32),
                 expected: "the memory that is returned is allocated".to_owned(),
-                observed: format!("`{name}` at {at:#x} lies in memory that was given back to the driver"),
+                observed: format!(
+                    "`{name}` at {at:#x} lies in memory that was given back to the driver"
+                ),
                 events,
             }),
             None => {}
         }
     }
 
-    /// What the subject took and never gave back. Memory that went with its context counts: reset should have freed it.
+    /// What the subject took and never gave back. Memory that went with its context counts: reset
+    /// should have freed it.
     fn leaks(&mut self) {
         let scene = self.scene;
-        if scene.case.teardown != Teardown::Clean || !scene.finished() || scene.contradiction.is_some() {
+        if scene.case.teardown != Teardown::Clean
+            || !scene.finished()
+            || scene.contradiction.is_some()
+        {
             return;
         }
         self.docket.performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
-        let left = self.blocks.values().filter(|(_, block)| block.subject && !block.spared && !freed(block));
+        let left = self
+            .blocks
+            .values()
+            .filter(|(_, block)| block.subject && !block.spared && !freed(block));
         let mut left: Vec<&Block> = left.map(|(_, block)| block).collect();
         left.sort_by_key(|block| block.born);
         let Some(first) = left.first() else { return };
@@ -345,9 +388,15 @@ impl Ledger<'_, '_> {
             expected: format!("nothing that was taken from the driver is left after {end}"),
             observed: match left.len() {
                 1 => format!("1 allocation of {} is left", words::bytes(total)),
-                count => format!("{count} allocations of {} together are left", words::bytes(total)),
+                count => {
+                    format!("{count} allocations of {} together are left", words::bytes(total))
+                }
             },
-            events: left.iter().take(3).map(|block| witness(block.born, "allocated here")).collect(),
+            events: left
+                .iter()
+                .take(3)
+                .map(|block| witness(block.born, "allocated here"))
+                .collect(),
         });
     }
 }

@@ -1,5 +1,6 @@
-//! Whether the marks in the trace are the ones that a worker writes. The subject can reach the trace and the function that
-//! writes marks, so marks that no worker writes make the record worthless.
+//! Whether the marks in the trace are the ones that a worker writes. The subject can reach the
+//! trace and the function that writes marks, so marks that no worker writes make the record
+//! worthless.
 
 use std::collections::HashSet;
 
@@ -9,13 +10,15 @@ use crate::judge::timeline::{CASE_MARK, Inside};
 use crate::observation::{Observation, Outcome};
 
 /// Says who can have done it, for there is nobody else.
-const CULPRIT: &str =
-    "only a subject that forks, writes to the trace or calls the recorder's own functions brings that about";
+const CULPRIT: &str = "only a subject that forks, writes to the trace or calls the recorder's own functions brings that about";
 
 /// What no worker can have written. A trace without step marks, or with gaps, is not looked at.
 pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> Option<String> {
-    let mut marks =
-        observation.events.iter().filter_map(|event| mark(event).map(|(mark, a)| (event, mark, a))).peekable();
+    let mut marks = observation
+        .events
+        .iter()
+        .filter_map(|event| mark(event).map(|(mark, a)| (event, mark, a)))
+        .peekable();
     if observation.events_lost > 0 || marks.peek().is_none() {
         return None;
     }
@@ -27,7 +30,9 @@ pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> 
     });
     let what = match wrong {
         Some((seq, what)) => format!("{what} (event #{seq})"),
-        None => format!("step {} has an outcome and no marks in the trace", order.first_unmarked()?),
+        None => {
+            format!("step {} has an outcome and no marks in the trace", order.first_unmarked()?)
+        }
     };
     Some(format!("{what}; {CULPRIT}"))
 }
@@ -35,7 +40,9 @@ pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> 
 /// A reader of IPC handles makes calls in a process of its own, but performs no steps.
 fn elsewhere(event: &Event, mark: Mark, step: u64) -> Result<(), String> {
     match mark {
-        Mark::StepBegin | Mark::StepEnd => Err(format!("step {step} is marked by process {} too", event.process)),
+        Mark::StepBegin | Mark::StepEnd => {
+            Err(format!("step {step} is marked by process {} too", event.process))
+        }
         Mark::HarnessBegin | Mark::HarnessEnd => Ok(()),
     }
 }
@@ -48,7 +55,8 @@ fn mark(event: &Event) -> Option<(Mark, u64)> {
     }
 }
 
-/// Steps follow each other, each with one beginning and one end; a worker leaves out those that it has no operation for.
+/// Steps follow each other, each with one beginning and one end; a worker leaves out those that it
+/// has no operation for.
 struct Order {
     reported: usize,
     unsupported: HashSet<u64>,
@@ -59,7 +67,10 @@ struct Order {
 
 impl Order {
     fn new(observation: &Observation) -> Self {
-        let unsupported = observation.steps.iter().filter(|line| matches!(line.outcome, Outcome::Unsupported { .. }));
+        let unsupported = observation
+            .steps
+            .iter()
+            .filter(|line| matches!(line.outcome, Outcome::Unsupported { .. }));
         Self {
             reported: observation.steps.len(),
             unsupported: unsupported.map(|line| u64::from(line.index)).collect(),
@@ -74,7 +85,10 @@ impl Order {
             Mark::StepBegin => {
                 self.leave_out(step);
                 if self.open.is_some() || step != self.next {
-                    return Err(format!("the trace begins step {step} where {} was due", self.due()));
+                    return Err(format!(
+                        "the trace begins step {step} where {} was due",
+                        self.due()
+                    ));
                 }
                 self.open = Some(step);
                 self.next = step + 1;

@@ -1,4 +1,5 @@
-//! Driver purity: what the driver itself saw misused, and primary contexts that are not the subject's to end.
+//! Driver purity: what the driver itself saw misused, and primary contexts that are not the
+//! subject's to end.
 
 use std::collections::HashMap;
 
@@ -29,8 +30,11 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
                 events: vec![witness(event.seq, "misused here")],
             });
         }
-        // Under numba-cuda the primary context is the host's, whose calls cannot be told from the subject's.
-        let Some(call) = call(event).filter(|_| scene.case.through == Through::Manager) else { continue };
+        // Under numba-cuda the primary context is the host's, whose calls cannot be told from the
+        // subject's.
+        let Some(call) = call(event).filter(|_| scene.case.through == Through::Manager) else {
+            continue;
+        };
         if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {
             docket.hit(Hit {
                 check: Check::DriverMisuse,
@@ -46,7 +50,8 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
 /// What the subject did to contexts.
 #[derive(Default)]
 struct Contexts {
-    /// Retains not released, by device. What is left of them at the end is no breach: the CUDA runtime keeps the primary context too.
+    /// Retains not released, by device. What is left of them at the end is no breach: the CUDA
+    /// runtime keeps the primary context too.
     retains: HashMap<u64, i64>,
     created: Vec<u64>,
 }
@@ -67,18 +72,20 @@ impl Contexts {
             Function::cuDevicePrimaryCtxRelease | Function::cuDevicePrimaryCtxRelease_v2 => {
                 let count = self.retains.entry(argument).or_default();
                 *count -= 1;
-                (*count < 0).then(|| format!("{} of device {argument} without a retain", call.function))
+                (*count < 0)
+                    .then(|| format!("{} of device {argument} without a retain", call.function))
             }
-            Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => {
-                Some(format!("{} destroyed the primary context of device {argument}", call.function))
-            }
+            Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => Some(
+                format!("{} destroyed the primary context of device {argument}", call.function),
+            ),
             Function::cuCtxCreate_v2 | Function::cuCtxCreate_v4 => {
                 self.created.push(call.out[0]);
                 None
             }
-            Function::cuCtxDestroy_v2 if !self.created.contains(&argument) => {
-                Some(format!("{} destroyed context {argument:#x}, which the host made", call.function))
-            }
+            Function::cuCtxDestroy_v2 if !self.created.contains(&argument) => Some(format!(
+                "{} destroyed context {argument:#x}, which the host made",
+                call.function
+            )),
             _ => None,
         }
     }

@@ -16,13 +16,19 @@ pub(crate) struct Mismatch {
 }
 
 /// The first test of a predicate that a fact fails.
-pub(crate) fn check(scene: &Scene<'_>, facts: &Facts, path: &str, predicate: &Predicate) -> Option<Mismatch> {
+pub(crate) fn check(
+    scene: &Scene<'_>,
+    facts: &Facts,
+    path: &str,
+    predicate: &Predicate,
+) -> Option<Mismatch> {
     let fact = lookup(facts, path);
     let holds = predicate.0.iter().all(|(test, wanted)| holds(scene, facts, *test, wanted, fact));
     if holds {
         return None;
     }
-    let references: Vec<String> = predicate.0.iter().filter_map(|(test, wanted)| meant(scene, *test, wanted)).collect();
+    let references: Vec<String> =
+        predicate.0.iter().filter_map(|(test, wanted)| meant(scene, *test, wanted)).collect();
     let mut expected = format!("{path} is {predicate}");
     if !references.is_empty() {
         expected.push_str(&format!(" ({})", references.join(", ")));
@@ -34,7 +40,13 @@ pub(crate) fn check(scene: &Scene<'_>, facts: &Facts, path: &str, predicate: &Pr
     Some(Mismatch { expected, observed })
 }
 
-fn holds(scene: &Scene<'_>, facts: &Facts, test: Test, wanted: &Value, fact: Option<&Value>) -> bool {
+fn holds(
+    scene: &Scene<'_>,
+    facts: &Facts,
+    test: Test,
+    wanted: &Value,
+    fact: Option<&Value>,
+) -> bool {
     if test == Test::Absent {
         return fact.is_none();
     }
@@ -54,10 +66,16 @@ fn holds(scene: &Scene<'_>, facts: &Facts, test: Test, wanted: &Value, fact: Opt
             (Some(fact), Some(unit)) if unit > 0 => fact % unit == 0,
             _ => false,
         },
-        Test::OneOf => wanted.as_array().is_some_and(|list| list.iter().any(|one| equal(fact, one))),
+        Test::OneOf => {
+            wanted.as_array().is_some_and(|list| list.iter().any(|one| equal(fact, one)))
+        }
         Test::Contains => contains(fact, wanted),
-        Test::SameAs => scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| equal(fact, other)),
-        Test::DiffersFrom => scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| !equal(fact, other)),
+        Test::SameAs => {
+            scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| equal(fact, other))
+        }
+        Test::DiffersFrom => {
+            scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| !equal(fact, other))
+        }
         Test::Absent | Test::DisjointFrom => false,
     }
 }
@@ -67,8 +85,9 @@ fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
     let reference = wanted.as_str()?;
     match test {
         Test::SameAs | Test::DiffersFrom => {
-            let value =
-                scene.fact(reference).map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
+            let value = scene
+                .fact(reference)
+                .map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
             Some(format!("{reference} is {value}"))
         }
         Test::DisjointFrom => {
@@ -89,7 +108,8 @@ fn unmade(scene: &Scene<'_>, test: Test, wanted: &Value) -> bool {
 fn disjoint(scene: &Scene<'_>, facts: &Facts, name: &str) -> bool {
     let Some(other) = scene.facts(name) else { return false };
     let mut own = ranges(facts).peekable();
-    own.peek().is_some() && own.all(|(start, end)| ranges(other).all(|(from, to)| end <= from || to <= start))
+    own.peek().is_some()
+        && own.all(|(start, end)| ranges(other).all(|(from, to)| end <= from || to <= start))
 }
 
 fn contains(fact: &Value, wanted: &Value) -> bool {
@@ -104,7 +124,9 @@ fn contains(fact: &Value, wanted: &Value) -> bool {
 /// Numbers are equal by value, everything else by form.
 fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(_), Value::Number(_)) => compare(left, right).is_some_and(|order| order.is_eq()),
+        (Value::Number(_), Value::Number(_)) => {
+            compare(left, right).is_some_and(|order| order.is_eq())
+        }
         _ => left == right,
     }
 }

@@ -21,10 +21,16 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     match &seen.ending {
         Ending::Done if at_exit => exit(docket, None, &complaints(scene)),
         Ending::Done => chatter(scene, docket),
-        Ending::Code(code) if at_exit => exit(docket, Some(format!("exit code {code}")), &complaints(scene)),
-        Ending::Signal(signal) if at_exit => exit(docket, Some(signal_name(*signal)), &complaints(scene)),
+        Ending::Code(code) if at_exit => {
+            exit(docket, Some(format!("exit code {code}")), &complaints(scene))
+        }
+        Ending::Signal(signal) if at_exit => {
+            exit(docket, Some(signal_name(*signal)), &complaints(scene))
+        }
         Ending::Code(code) => crash(scene, docket, &format!("the process ended with code {code}")),
-        Ending::Signal(signal) => crash(scene, docket, &format!("the process was ended by {}", signal_name(*signal))),
+        Ending::Signal(signal) => {
+            crash(scene, docket, &format!("the process was ended by {}", signal_name(*signal)))
+        }
         Ending::TimedOut { after_s } => hang(scene, docket, *after_s),
         Ending::Lost { .. } => {}
     }
@@ -44,8 +50,8 @@ fn hang(scene: &Scene<'_>, docket: &mut Docket<'_>, after_s: u32) {
     docket.hit(Hit { check: Check::Hang, step, expected, observed, events: last_call(scene) });
 }
 
-/// What was written to standard error unasked. Where a driver call was made to fail, an error of a finalizer has no other way to
-/// surface in Python.
+/// What was written to standard error unasked. Where a driver call was made to fail, an error of a
+/// finalizer has no other way to surface in Python.
 fn complaints(scene: &Scene<'_>) -> Captured {
     if sweep::is_swept(scene.case) { Captured::default() } else { scene.observation.stderr.clone() }
 }
@@ -63,7 +69,8 @@ fn exit(docket: &mut Docket<'_>, failure: Option<String>, printed: &Captured) {
 
 fn chatter(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     docket.performed(Check::Chatter);
-    for (stream, printed) in [("output", &scene.observation.stdout), ("error", &complaints(scene))] {
+    for (stream, printed) in [("output", &scene.observation.stdout), ("error", &complaints(scene))]
+    {
         if printed.bytes > 0 {
             docket.hit(Hit {
                 check: Check::Chatter,
@@ -76,12 +83,15 @@ fn chatter(scene: &Scene<'_>, docket: &mut Docket<'_>) {
     }
 }
 
-/// The step during which the process ended: from the marks, else the one after the last that was heard of.
+/// The step during which the process ended: from the marks, else the one after the last that was
+/// heard of.
 fn in_flight(scene: &Scene<'_>) -> Option<u32> {
     let steps = scene.case.steps.len();
     let heard = scene.observation.steps.len();
     let known = scene.timeline.in_flight().or(scene.observation.step_in_flight);
-    known.filter(|step| (*step as usize) < steps).or_else(|| u32::try_from(heard).ok().filter(|_| heard < steps))
+    known
+        .filter(|step| (*step as usize) < steps)
+        .or_else(|| u32::try_from(heard).ok().filter(|_| heard < steps))
 }
 
 fn during(scene: &Scene<'_>, step: Option<u32>) -> String {
@@ -93,7 +103,8 @@ fn during(scene: &Scene<'_>, step: Option<u32>) -> String {
 
 /// The last driver call of all, which a crash usually has to do with.
 fn last_call(scene: &Scene<'_>) -> Vec<Witness> {
-    let last: Option<&Event> = scene.observation.events.iter().rev().find(|event| call(event).is_some());
+    let last: Option<&Event> =
+        scene.observation.events.iter().rev().find(|event| call(event).is_some());
     last.map(|event| witness(event.seq, "the last driver call")).into_iter().collect()
 }
 

@@ -1,4 +1,5 @@
-//! Everything the judge looks at, put in order: the case, its outcomes by step, its timeline, its names.
+//! Everything the judge looks at, put in order: the case, its outcomes by step, its timeline, its
+//! names.
 
 use std::collections::HashMap;
 
@@ -26,11 +27,16 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(catalogue: &'a Catalogue, case: &'a PlannedCase, observation: &'a Observation) -> Self {
+    pub(crate) fn new(
+        catalogue: &'a Catalogue,
+        case: &'a PlannedCase,
+        observation: &'a Observation,
+    ) -> Self {
         let (outcomes, contradiction) = sort(case, observation);
         let births = case.steps.iter().enumerate();
         let timeline = Timeline::new(observation, case.side());
-        let contradiction = contradiction.or_else(|| marks::contradiction(observation, timeline.process));
+        let contradiction =
+            contradiction.or_else(|| marks::contradiction(observation, timeline.process));
         Self {
             catalogue,
             side: case.side(),
@@ -39,7 +45,9 @@ impl<'a> Scene<'a> {
             timeline,
             outcomes,
             contradiction,
-            births: births.filter_map(|(index, step)| Some((step.r#do.binds()?.0, index))).collect(),
+            births: births
+                .filter_map(|(index, step)| Some((step.r#do.binds()?.0, index)))
+                .collect(),
         }
     }
 
@@ -73,7 +81,8 @@ impl<'a> Scene<'a> {
     pub(crate) fn asked(&self, expectation: &Expectation) -> bool {
         expectation.given.iter().all(|(reference, predicate)| {
             let Some((name, path)) = reference.split_once('.') else { return false };
-            self.facts(name).is_some_and(|facts| predicate::check(self, facts, path, predicate).is_none())
+            self.facts(name)
+                .is_some_and(|facts| predicate::check(self, facts, path, predicate).is_none())
         })
     }
 
@@ -94,15 +103,24 @@ pub(crate) fn lookup<'a>(facts: &'a Facts, path: &str) -> Option<&'a Value> {
 }
 
 /// Outcomes by step, and the first thing in the lines that a worker cannot have written.
-fn sort<'a>(case: &PlannedCase, observation: &'a Observation) -> (Vec<Option<&'a Outcome>>, Option<String>) {
+fn sort<'a>(
+    case: &PlannedCase,
+    observation: &'a Observation,
+) -> (Vec<Option<&'a Outcome>>, Option<String>) {
     let mut outcomes: Vec<Option<&Outcome>> = vec![None; case.steps.len()];
     for (next, line) in observation.steps.iter().enumerate() {
         let index = line.index;
         if index as usize >= case.steps.len() {
-            return (outcomes, Some(format!("an outcome of step {index}, and the case has {}", case.steps.len())));
+            return (
+                outcomes,
+                Some(format!("an outcome of step {index}, and the case has {}", case.steps.len())),
+            );
         }
         if index as usize != next {
-            return (outcomes, Some(format!("an outcome of step {index} where step {next} was due")));
+            return (
+                outcomes,
+                Some(format!("an outcome of step {index} where step {next} was due")),
+            );
         }
         outcomes[next] = Some(&line.outcome);
     }
@@ -115,7 +133,9 @@ fn incomplete(case: &PlannedCase, observation: &Observation) -> Option<String> {
         return Some(format!("it is of case {}", observation.case));
     }
     if observation.done && heard < planned {
-        return Some(format!("the case is done, and only {heard} of {planned} steps have an outcome"));
+        return Some(format!(
+            "the case is done, and only {heard} of {planned} steps have an outcome"
+        ));
     }
     if !observation.done && observation.ending == Ending::Done {
         return Some("the process ended in order, and the case was not done".to_owned());
@@ -128,13 +148,23 @@ fn incomplete(case: &PlannedCase, observation: &Observation) -> Option<String> {
 }
 
 /// A step may only be skipped for want of a name that an earlier step did not make.
-fn unfounded(case: &PlannedCase, observation: &Observation, index: usize, because: &str) -> Option<String> {
+fn unfounded(
+    case: &PlannedCase,
+    observation: &Observation,
+    index: usize,
+    because: &str,
+) -> Option<String> {
     let mut earlier = case.steps.get(..index)?.iter();
     let birth = earlier.position(|step| step.r#do.binds().is_some_and(|(name, _)| name == because));
-    let missing = birth.and_then(|birth| observation.steps.get(birth)).is_some_and(|line| match &line.outcome {
-        Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),
-        _ => true,
+    let missing = birth.and_then(|birth| observation.steps.get(birth)).is_some_and(|line| {
+        match &line.outcome {
+            Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),
+            _ => true,
+        }
     });
-    (!missing)
-        .then(|| format!("step {index} was skipped for want of `{because}`, which no earlier step failed to make"))
+    (!missing).then(|| {
+        format!(
+            "step {index} was skipped for want of `{because}`, which no earlier step failed to make"
+        )
+    })
 }

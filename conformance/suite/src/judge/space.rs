@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use allocert_contract::array::{
-    ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous, LaterVersion, Reading,
-    ZeroSize,
+    ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous,
+    LaterVersion, Reading, ZeroSize,
 };
 use serde_json::Value;
 
 use crate::observation::Facts;
 
-/// The half-open address ranges of memory or array facts: the device's, and the host's where it is another; those of an array
-/// description from its lowest to its highest byte.
+/// The half-open address ranges of memory or array facts: the device's, and the host's where it is
+/// another; those of an array description from its lowest to its highest byte.
 pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
     let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
     let (device, host, size) = (number("pointer"), number("host_pointer"), number("size_bytes"));
@@ -33,17 +33,20 @@ const LENIENT: Reading = Reading {
     bit_fields: BitFields::Packed,
 };
 
-/// The bytes of a description's array: of an interface, or of an object that has one. Facts are one, or hold one beside others.
+/// The bytes of a description's array: of an interface, or of an object that has one. Facts are
+/// one, or hold one beside others.
 fn described(facts: &Facts) -> Option<(u64, u64)> {
     let nested = facts.get("description").and_then(Value::as_object);
-    let has = |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
+    let has =
+        |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
     let read = match (has("entries"), has("interface")) {
         (true, _) => ArrayInterface::read_as,
         (false, true) => ArrayInterface::read_object,
         (false, false) => return None,
     };
     let own = || facts.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-    let description: Description = serde_json::from_value(Value::Object(nested.cloned().unwrap_or_else(own))).ok()?;
+    let description: Description =
+        serde_json::from_value(Value::Object(nested.cloned().unwrap_or_else(own))).ok()?;
     let extent = read(&description, &LENIENT).ok()?.extent()?;
     Some((*extent.start(), extent.end().saturating_add(1)))
 }

@@ -24,7 +24,10 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
             Some(Outcome::Raised(error)) => raised(scene, docket, step, error),
             Some(Outcome::Declined { because }) => declined(docket, step, because.clone()),
             Some(Outcome::Unsupported { operation }) => {
-                docket.not_observed(Reason::NoSuchOperation { step: step.index, operation: operation.clone() });
+                docket.not_observed(Reason::NoSuchOperation {
+                    step: step.index,
+                    operation: operation.clone(),
+                });
             }
             Some(Outcome::Skipped { .. }) | None => {}
         }
@@ -46,21 +49,40 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
     if came_back_empty(step, facts) {
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
         match stands_for(scene, step) {
-            Some(requirement) => docket.find(requirement, step, format!("{name} returns memory"), observed, Vec::new()),
-            None => docket
-                .failure(format!("step {}: {name} returned no memory, and no requirement stands for it", step.index)),
+            Some(requirement) => docket.find(
+                requirement,
+                step,
+                format!("{name} returns memory"),
+                observed,
+                Vec::new(),
+            ),
+            None => docket.failure(format!(
+                "step {}: {name} returned no memory, and no requirement stands for it",
+                step.index
+            )),
         }
         return;
     }
-    for (requirement, expectation) in step.expect.iter().filter(|(_, expectation)| scene.asked(expectation)) {
+    for (requirement, expectation) in
+        step.expect.iter().filter(|(_, expectation)| scene.asked(expectation))
+    {
         docket.checked(requirement);
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
                     if unsaid(step, facts, path, wanted) {
-                        docket.not_observed(Reason::NotDescribed { step: step.index, fact: path.to_string() });
+                        docket.not_observed(Reason::NotDescribed {
+                            step: step.index,
+                            fact: path.to_string(),
+                        });
                     } else if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
-                        docket.find(requirement, step, mismatch.expected, mismatch.observed, Vec::new());
+                        docket.find(
+                            requirement,
+                            step,
+                            mismatch.expected,
+                            mismatch.observed,
+                            Vec::new(),
+                        );
                     }
                 }
             }
@@ -74,7 +96,8 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
     }
 }
 
-/// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it need not tell all.
+/// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it
+/// need not tell all.
 fn unsaid(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
     takes(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
 }
@@ -84,12 +107,17 @@ fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised
     if !allowed {
         return unexpected(scene, docket, step, raised);
     }
-    for (requirement, expectation) in step.expect.iter().filter(|(_, expectation)| scene.asked(expectation)) {
+    for (requirement, expectation) in
+        step.expect.iter().filter(|(_, expectation)| scene.asked(expectation))
+    {
         docket.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
-            (Some(kinds), _) => {
-                wrong_error(raised, kinds, expectation.message.as_deref(), expectation.returns.is_some())
-            }
+            (Some(kinds), _) => wrong_error(
+                raised,
+                kinds,
+                expectation.message.as_deref(),
+                expectation.returns.is_some(),
+            ),
             (None, Some(_)) => Some(format!("{} returns", step.r#do.name())),
             (None, None) => None,
         };
@@ -101,7 +129,12 @@ fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised
 }
 
 /// What was expected instead of this error, if it is not the right one.
-fn wrong_error(raised: &Raised, kinds: &[Kind], message: Option<&str>, or_returns: bool) -> Option<String> {
+fn wrong_error(
+    raised: &Raised,
+    kinds: &[Kind],
+    message: Option<&str>,
+    or_returns: bool,
+) -> Option<String> {
     if !error::is_one_of(raised, kinds) {
         let or = if or_returns { ", or a return" } else { "" };
         return Some(format!("an error of kind {}{or}", either(kinds)));
@@ -110,10 +143,12 @@ fn wrong_error(raised: &Raised, kinds: &[Kind], message: Option<&str>, or_return
     Some(format!("an error whose message contains {part:?}"))
 }
 
-/// An error that nothing allows: declined, or a finding under the requirement that the operation stands for.
+/// An error that nothing allows: declined, or a finding under the requirement that the operation
+/// stands for.
 fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
     let name = step.r#do.name();
-    let declinable = step.r#do.adapted() || capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
+    let declinable = step.r#do.adapted()
+        || capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
     if declinable && error::is_one_of(raised, &[Kind::NotSupported]) {
         return declined(docket, step, raised.message.clone());
     }
@@ -125,9 +160,16 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
     let events = calls::witnesses_of(scene, step.index);
     if matches!(step.r#do, Operation::Drop { .. }) {
         docket.performed(Check::FinalizerError);
-        let (expected, observed) = ("dropping the last reference raises nothing".to_owned(), observed.clone());
+        let (expected, observed) =
+            ("dropping the last reference raises nothing".to_owned(), observed.clone());
         let events = events.clone();
-        docket.hit(Hit { check: Check::FinalizerError, step: Some(step.index), expected, observed, events });
+        docket.hit(Hit {
+            check: Check::FinalizerError,
+            step: Some(step.index),
+            expected,
+            observed,
+            events,
+        });
     }
     let broken = broken_by_error(scene, step);
     if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
@@ -151,32 +193,56 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
 }
 
 fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
-    docket.declined(Reason::Declined { step: step.index, operation: step.r#do.name().to_owned(), message });
+    docket.declined(Reason::Declined {
+        step: step.index,
+        operation: step.r#do.name().to_owned(),
+        message,
+    });
 }
 
-/// The requirements that an unexpected error breaks: all that ask for a return; and the one that the operation stands for, unless the
-/// step is there to show no more than that it returns, or what it asks for says why an array is to be taken.
+/// The requirements that an unexpected error breaks: all that ask for a return; and the one that
+/// the operation stands for, unless the step is there to show no more than that it returns, or what
+/// it asks for says why an array is to be taken.
 fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
     let asked = step.expect.iter().filter(|(_, one)| scene.asked(one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
-    let (mut broken, only): (Vec<&str>, Vec<bool>) = asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
+    let (mut broken, only): (Vec<&str>, Vec<bool>) =
+        asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // The failure of a drop is the finalizer's, and its own check has spoken.
     let told = takes(step) && !broken.is_empty();
     if !only.contains(&true) && !told && !matches!(step.r#do, Operation::Drop { .. }) {
-        broken.extend(stands_for(scene, step).filter(|requirement| !step.expect.contains_key(*requirement)));
+        broken.extend(
+            stands_for(scene, step).filter(|requirement| !step.expect.contains_key(*requirement)),
+        );
     }
     broken
 }
 
 /// The parts of an expectation that hold whether the step returned or raised.
-fn rest(scene: &Scene<'_>, docket: &mut Docket<'_>, requirement: &str, step: &PlannedStep, expectation: &Expectation) {
+fn rest(
+    scene: &Scene<'_>,
+    docket: &mut Docket<'_>,
+    requirement: &str,
+    step: &PlannedStep,
+    expectation: &Expectation,
+) {
     if let Some(wanted) = &expectation.calls {
         calls::judge_step(scene, docket, requirement, step, wanted);
     }
     let printed = &scene.observation.stderr;
     if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
-        let observed = format!("{} on standard error: {}", words::bytes(printed.bytes), printed.text.trim_end());
-        docket.find(requirement, step, "nothing is written to standard error".to_owned(), observed, Vec::new());
+        let observed = format!(
+            "{} on standard error: {}",
+            words::bytes(printed.bytes),
+            printed.text.trim_end()
+        );
+        docket.find(
+            requirement,
+            step,
+            "nothing is written to standard error".to_owned(),
+            observed,
+            Vec::new(),
+        );
     }
 }
 
@@ -195,10 +261,16 @@ fn takes(step: &PlannedStep) -> bool {
 fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
     let asks = matches!(
         step.r#do,
-        Operation::Memalloc { .. } | Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::View { .. }
+        Operation::Memalloc { .. }
+            | Operation::Memhostalloc { .. }
+            | Operation::Mempin { .. }
+            | Operation::View { .. }
     );
-    let spoken_of =
-        step.expect.values().filter_map(|one| one.returns.as_ref()).any(|returns| returns.contains_key("kind"));
+    let spoken_of = step
+        .expect
+        .values()
+        .filter_map(|one| one.returns.as_ref())
+        .any(|returns| returns.contains_key("kind"));
     asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
 }
 

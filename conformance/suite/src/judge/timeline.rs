@@ -57,7 +57,8 @@ impl Timeline {
                 timeline.mark(mark, a, index, &mut step);
                 inside.mark(event.thread, mark);
             }
-            let subject = !inside.harness(event.thread) || (!stands_in(side) && takes_or_gives(event));
+            let subject =
+                !inside.harness(event.thread) || (!stands_in(side) && takes_or_gives(event));
             timeline.moments.push(Moment { step, own: true, subject });
         }
         timeline
@@ -133,7 +134,8 @@ fn stands_in(side: Side) -> bool {
     matches!(side.role(), Role::Host | Role::Consumer)
 }
 
-/// Any other worker allocates and frees nothing through the driver, so such a call is the subject's, whatever marks stand around it.
+/// Any other worker allocates and frees nothing through the driver, so such a call is the
+/// subject's, whatever marks stand around it.
 fn takes_or_gives(event: &Event) -> bool {
     call(event).is_some_and(|call| matches!(Act::of(call), Act::Take { .. } | Act::Give { .. }))
 }

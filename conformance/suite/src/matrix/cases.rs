@@ -40,12 +40,16 @@ impl Pattern {
     pub fn plan(&self, pair: &str) -> PlannedCase {
         let id = format!("{}/pair/{}/{pair}", Side::CaiConsumer, self.name);
         let attach = planned(Part::Setup, &Step::new("m", json!({"attach": {"device": 0}})));
-        let instantiate = [PRODUCER, CONSUMER].map(|party| Step::new(party, json!({"instantiate": {"as": party}})));
+        let instantiate = [PRODUCER, CONSUMER]
+            .map(|party| Step::new(party, json!({"instantiate": {"as": party}})));
         let mut steps = vec![attach];
         steps.extend(instantiate.iter().map(|step| planned(Part::Setup, step)));
         steps.extend(self.steps.iter().map(|step| planned(Part::Step, step)));
-        let names: Vec<String> =
-            steps[3..].iter().filter_map(|step| step.r#do.binds()).map(|(name, _)| name.to_owned()).collect();
+        let names: Vec<String> = steps[3..]
+            .iter()
+            .filter_map(|step| step.r#do.binds())
+            .map(|(name, _)| name.to_owned())
+            .collect();
         // The consumer lets go before the producer does.
         let drops = names.iter().rev().map(|name| Step::new("m", json!({"drop": {"name": name}})));
         steps.extend(drops.map(|step| planned(Part::Teardown, &step)));
@@ -104,17 +108,42 @@ fn data() -> Vec<Pattern> {
     };
     let slice = |axes: Value| derived(&[4, 6], "slice", axes);
     vec![
-        read("plain", "two rows of three numbers", vec![made(counting(&[2, 3]))], json!([0, 1, 2, 3, 4, 5])),
-        read("bytes", "eight bytes", with(counting(&[8]), "typestr", json!("|u1")), json!([0, 1, 2, 3, 4, 5, 6, 7])),
+        read(
+            "plain",
+            "two rows of three numbers",
+            vec![made(counting(&[2, 3]))],
+            json!([0, 1, 2, 3, 4, 5]),
+        ),
+        read(
+            "bytes",
+            "eight bytes",
+            with(counting(&[8]), "typestr", json!("|u1")),
+            json!([0, 1, 2, 3, 4, 5, 6, 7]),
+        ),
         read(
             "fortran",
             "rows and columns in Fortran's order",
             with(counting(&[2, 3]), "layout", json!("fortran")),
             json!([0, 1, 2, 3, 4, 5]),
         ),
-        read("sliced", "every other row and column", slice(json!([[null, null, 2], [1, 5, 2]])), json!([1, 3, 13, 15])),
-        read("reversed", "negative strides", derived(&[4], "slice", json!([[null, null, -1]])), json!([3, 2, 1, 0])),
-        read("transposed", "a transposed view", derived(&[2, 3], "transpose", json!(true)), json!([0, 3, 1, 4, 2, 5])),
+        read(
+            "sliced",
+            "every other row and column",
+            slice(json!([[null, null, 2], [1, 5, 2]])),
+            json!([1, 3, 13, 15]),
+        ),
+        read(
+            "reversed",
+            "negative strides",
+            derived(&[4], "slice", json!([[null, null, -1]])),
+            json!([3, 2, 1, 0]),
+        ),
+        read(
+            "transposed",
+            "a transposed view",
+            derived(&[2, 3], "transpose", json!(true)),
+            json!([0, 3, 1, 4, 2, 5]),
+        ),
         read(
             "broadcast",
             "one row twice, with a stride of 0",
@@ -122,8 +151,18 @@ fn data() -> Vec<Pattern> {
             json!([0, 1, 2, 0, 1, 2]),
         ),
         read("zero-size", "no elements", vec![made(counting(&[0, 3]))], json!([])),
-        read("big-endian", "the other byte order", with(counting(&[4]), "typestr", json!(">f4")), json!([0, 1, 2, 3])),
-        read("managed", "managed memory", with(counting(&[4]), "memory", json!("managed")), json!([0, 1, 2, 3])),
+        read(
+            "big-endian",
+            "the other byte order",
+            with(counting(&[4]), "typestr", json!(">f4")),
+            json!([0, 1, 2, 3]),
+        ),
+        read(
+            "managed",
+            "managed memory",
+            with(counting(&[4]), "memory", json!("managed")),
+            json!([0, 1, 2, 3]),
+        ),
         read(
             "read-only",
             "an array that may only be read",
@@ -139,14 +178,23 @@ fn refusals() -> Vec<Pattern> {
     let masked = made(json!({"shape": [4], "counting": true, "mask": "mask", "as": "a"}));
     let obeyed = json!({"valid": {"is": [false, true, false, true]}});
     let refused = import().expect(MASK, json!({"returns": obeyed, "raises": ["any"]}));
-    vec![Pattern { name: "masked", about: "a mask, obeyed or refused", steps: vec![mask, masked, refused] }]
+    vec![Pattern {
+        name: "masked",
+        about: "a mask, obeyed or refused",
+        steps: vec![mask, masked, refused],
+    }]
 }
 
 /// The producer's work is still pending when the consumer is given the array.
 fn forward() -> Vec<Pattern> {
-    let after =
-        |use_: Step| use_.expect(FORWARD, json!({"returns": {"uniform": {"is": 7}}, "ordered": {"after": "work"}}));
-    let launched = || launch().expect(FORWARD, json!({"returns": {}, "ordered": {"after": "work"}}));
+    let after = |use_: Step| {
+        use_.expect(
+            FORWARD,
+            json!({"returns": {"uniform": {"is": 7}}, "ordered": {"after": "work"}}),
+        )
+    };
+    let launched =
+        || launch().expect(FORWARD, json!({"returns": {}, "ordered": {"after": "work"}}));
     let on_stream = |rest: Vec<Step>| [vec![stream(), on_stream(), work("s", 7)], rest].concat();
     let by_default = |rest: Vec<Step>| [vec![zeros(), work_by_default(7)], rest].concat();
     vec![
@@ -176,7 +224,8 @@ fn forward() -> Vec<Pattern> {
 /// The producer goes on as soon as control has come back to it.
 fn back() -> Vec<Pattern> {
     let next = || work("s", 9).expect(BACK, json!({"returns": {}, "ordered": {"after": "use"}}));
-    let next_by_default = || work_by_default(9).expect(BACK, json!({"returns": {}, "ordered": {"after": "use"}}));
+    let next_by_default =
+        || work_by_default(9).expect(BACK, json!({"returns": {}, "ordered": {"after": "use"}}));
     let write = || Step::new(CONSUMER, json!({"access": {"on": "i", "write": 5}}));
     let with_stream = |rest: Vec<Step>| [vec![stream(), on_stream()], rest].concat();
     vec![
@@ -227,7 +276,8 @@ fn stream() -> Step {
 }
 
 fn work(stream: &str, byte: u8) -> Step {
-    Step::new(PRODUCER, json!({"work": {"on": "a", "stream": stream, "byte": byte}})).labelled("work")
+    Step::new(PRODUCER, json!({"work": {"on": "a", "stream": stream, "byte": byte}}))
+        .labelled("work")
 }
 
 fn work_by_default(byte: u8) -> Step {
@@ -247,9 +297,11 @@ fn launch() -> Step {
 }
 
 fn planned(part: Part, step: &Step) -> PlannedStep {
-    let operation: Operation = serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
+    let operation: Operation =
+        serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
     let expect = step.expect.iter().map(|(requirement, expectation)| {
-        let read: Expectation = serde_json::from_value(expectation.clone()).expect("an expectation of the table above");
+        let read: Expectation =
+            serde_json::from_value(expectation.clone()).expect("an expectation of the table above");
         ((*requirement).into(), read)
     });
     PlannedStep {

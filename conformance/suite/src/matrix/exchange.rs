@@ -72,11 +72,17 @@ impl State {
             Self::Misreads => {
                 "the consumer reads other data than the producer wrote, cannot read what it took, or ignores what it must obey"
             }
-            Self::RacesForward => "the consumer's work can run before work of the producer that was pending",
+            Self::RacesForward => {
+                "the consumer's work can run before work of the producer that was pending"
+            }
             Self::RacesBack => "the producer's next work can run before the consumer's is over",
             Self::Exchanges => "the data arrive, in order",
-            Self::Refuses => "the consumer raises an error when it is to take the array, or to write to it",
-            Self::Unseen => "the trace does not show whether accesses are ordered, or the suite could not do its part",
+            Self::Refuses => {
+                "the consumer raises an error when it is to take the array, or to write to it"
+            }
+            Self::Unseen => {
+                "the trace does not show whether accesses are ordered, or the suite could not do its part"
+            }
             Self::Unavailable => "one of the two libraries has no such array or operation",
         }
     }
@@ -96,7 +102,12 @@ pub struct Exchange {
 impl Exchange {
     /// Reads one case.
     #[must_use]
-    pub fn of(name: &str, case: &PlannedCase, observation: &Observation, judgement: &Judgement) -> Self {
+    pub fn of(
+        name: &str,
+        case: &PlannedCase,
+        observation: &Observation,
+        judgement: &Judgement,
+    ) -> Self {
         let (state, text) = state(case, observation, judgement);
         Self { case: name.to_owned(), about: case.about.clone(), state, text }
     }
@@ -104,7 +115,12 @@ impl Exchange {
     /// What stands for all cases of a pair that could not be loaded.
     #[must_use]
     pub fn broken(state: State, text: String) -> Self {
-        Self { case: "loading".to_owned(), about: "both libraries in one process".to_owned(), state, text }
+        Self {
+            case: "loading".to_owned(),
+            about: "both libraries in one process".to_owned(),
+            state,
+            text,
+        }
     }
 }
 
@@ -116,13 +132,24 @@ fn state(case: &PlannedCase, observation: &Observation, judgement: &Judgement) -
         return stopped;
     }
     // Two events say more than the data that came of them.
-    let telling = judgement.findings.iter().filter(|finding| counts(finding)).max_by_key(|one| !one.events.is_empty());
+    let telling = judgement
+        .findings
+        .iter()
+        .filter(|finding| counts(finding))
+        .max_by_key(|one| !one.events.is_empty());
     if let Some(finding) = telling {
-        return (of_finding(case, finding), format!("{}; expected: {}", finding.observed, finding.expected));
+        return (
+            of_finding(case, finding),
+            format!("{}; expected: {}", finding.observed, finding.expected),
+        );
     }
     match &judgement.verdict {
-        Verdict::Unusable { message } | Verdict::HarnessError { message } => (State::Unseen, message.clone()),
-        Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => (State::Unseen, reason.to_string()),
+        Verdict::Unusable { message } | Verdict::HarnessError { message } => {
+            (State::Unseen, message.clone())
+        }
+        Verdict::NotObserved { reason } | Verdict::NotApplicable { reason } => {
+            (State::Unseen, reason.to_string())
+        }
         _ => (State::Exchanges, String::new()),
     }
 }
@@ -135,22 +162,36 @@ fn crash(case: &PlannedCase, observation: &Observation) -> Option<String> {
         Ending::Done | Ending::Lost { .. } => return None,
     };
     let step = observation.step_in_flight.and_then(|index| case.steps.get(index as usize));
-    Some(step.map_or(how.clone(), |step| format!("{how} in {} of the {}", step.r#do.name(), step.on)))
+    Some(
+        step.map_or(how.clone(), |step| {
+            format!("{how} in {} of the {}", step.r#do.name(), step.on)
+        }),
+    )
 }
 
 /// The first step that did not return, if that says what became of the case.
 fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, String)> {
-    let steps = observation.steps.iter().filter_map(|line| Some((case.steps.get(line.index as usize)?, &line.outcome)));
-    steps.filter(|(step, _)| step.part != Part::Teardown).find_map(|(step, outcome)| match outcome {
-        Outcome::Raised(raised) => Some(of_error(step, raised)),
-        Outcome::Declined { because } => Some((State::Unavailable, format!("{}: {because}", step.on))),
-        Outcome::Unsupported { operation } => Some((State::Unseen, format!("the worker has no operation {operation}"))),
-        Outcome::Returned(_) | Outcome::Skipped { .. } => None,
-    })
+    let steps = observation
+        .steps
+        .iter()
+        .filter_map(|line| Some((case.steps.get(line.index as usize)?, &line.outcome)));
+    steps.filter(|(step, _)| step.part != Part::Teardown).find_map(
+        |(step, outcome)| match outcome {
+            Outcome::Raised(raised) => Some(of_error(step, raised)),
+            Outcome::Declined { because } => {
+                Some((State::Unavailable, format!("{}: {because}", step.on)))
+            }
+            Outcome::Unsupported { operation } => {
+                Some((State::Unseen, format!("the worker has no operation {operation}")))
+            }
+            Outcome::Returned(_) | Outcome::Skipped { .. } => None,
+        },
+    )
 }
 
-/// What an error means: a consumer that raises refuses what it is given, or to write to it. Where it is to read or to write what it has taken,
-/// it may have no way to, and says so; any other error of reading comes too late.
+/// What an error means: a consumer that raises refuses what it is given, or to write to it. Where
+/// it is to read or to write what it has taken, it may have no way to, and says so; any other error
+/// of reading comes too late.
 fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
     let unable = raised.bases.iter().any(|base| base == "NotImplementedError");
     let takes = matches!(step.r#do, Operation::Import(_) | Operation::Launch(_));
@@ -163,15 +204,29 @@ fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
         Part::Step if step.on == CONSUMER => State::Misreads,
         _ => State::Unavailable,
     };
-    (state, format!("{} of the {} raised {}: {}", step.r#do.name(), step.on, raised.r#type, raised.message))
+    (
+        state,
+        format!(
+            "{} of the {} raised {}: {}",
+            step.r#do.name(),
+            step.on,
+            raised.r#type,
+            raised.message
+        ),
+    )
 }
 
-/// Whether a finding says something about the exchange: expectations do, and of the always-on checks these.
+/// Whether a finding says something about the exchange: expectations do, and of the always-on
+/// checks these.
 fn counts(finding: &Finding) -> bool {
-    matches!(finding.check, None | Some(Check::Race | Check::UseAfterFree | Check::Crash | Check::Hang))
+    matches!(
+        finding.check,
+        None | Some(Check::Race | Check::UseAfterFree | Check::Crash | Check::Hang)
+    )
 }
 
-/// A race is the consumer's or the producer's by whose work comes too early. Where work was pending, wrong data are its trace.
+/// A race is the consumer's or the producer's by whose work comes too early. Where work was
+/// pending, wrong data are its trace.
 fn of_finding(case: &PlannedCase, finding: &Finding) -> State {
     if matches!(finding.check, Some(Check::Crash | Check::Hang)) {
         return State::Crashes;
@@ -181,5 +236,9 @@ fn of_finding(case: &PlannedCase, finding: &Finding) -> State {
     if !ordered && finding.check != Some(Check::Race) {
         return State::Misreads;
     }
-    if step.is_some_and(|step| step.on == PRODUCER) { State::RacesBack } else { State::RacesForward }
+    if step.is_some_and(|step| step.on == PRODUCER) {
+        State::RacesBack
+    } else {
+        State::RacesForward
+    }
 }

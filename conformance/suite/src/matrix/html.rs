@@ -1,4 +1,5 @@
-//! The matrix as one page: it loads nothing, runs no script, and is read on a telephone, in the dark, and aloud.
+//! The matrix as one page: it loads nothing, runs no script, and is read on a telephone, in the
+//! dark, and aloud.
 
 use std::fmt::{self, Write};
 
@@ -69,9 +70,18 @@ fn overview(page: &mut String, matrix: &Matrix) -> fmt::Result {
 }
 
 fn legend(page: &mut String) -> fmt::Result {
-    writeln!(page, "<h2>What the words mean</h2>\n<p>A cell shows the worst that happened in it.</p>\n<dl>")?;
+    writeln!(
+        page,
+        "<h2>What the words mean</h2>\n<p>A cell shows the worst that happened in it.</p>\n<dl>"
+    )?;
     for state in State::ALL {
-        writeln!(page, "<dt class=\"{}\">{}</dt><dd>{}</dd>", class(state), Badge(state), state.meaning())?;
+        writeln!(
+            page,
+            "<dt class=\"{}\">{}</dt><dd>{}</dd>",
+            class(state),
+            Badge(state),
+            state.meaning()
+        )?;
     }
     writeln!(page, "</dl>")
 }
@@ -95,8 +105,15 @@ fn missing(page: &mut String, matrix: &Matrix) -> fmt::Result {
     writeln!(page, "</ul>")
 }
 
-fn pair(page: &mut String, matrix: &Matrix, row: usize, column: usize, exchanges: &[Exchange]) -> fmt::Result {
-    let (producer, consumer) = (Text(matrix.producers[row].name()), Text(matrix.consumers[column].name()));
+fn pair(
+    page: &mut String,
+    matrix: &Matrix,
+    row: usize,
+    column: usize,
+    exchanges: &[Exchange],
+) -> fmt::Result {
+    let (producer, consumer) =
+        (Text(matrix.producers[row].name()), Text(matrix.consumers[column].name()));
     let id = format!("pair-{row}-{column}");
     writeln!(
         page,

@@ -12,13 +12,19 @@ pub(crate) fn document(matrix: &Matrix) -> String {
     ];
     lines.extend(table(matrix));
     lines.push(String::new());
-    lines.extend(State::ALL.map(|state| format!("- **{}** {}: {}", state.letter(), state.words(), state.meaning())));
+    lines.extend(
+        State::ALL.map(|state| {
+            format!("- **{}** {}: {}", state.letter(), state.words(), state.meaning())
+        }),
+    );
     lines.extend([String::new(), "The cases:".to_owned(), String::new()]);
     lines.extend(matrix.cases().into_iter().map(|(case, about)| format!("- {case}: {about}")));
     if !matrix.missing.is_empty() {
         lines.extend([String::new(), "Not here:".to_owned(), String::new()]);
     }
-    lines.extend(matrix.missing.iter().map(|one| format!("- `{}`: {}", one.adapter, escape(&one.reason))));
+    lines.extend(
+        matrix.missing.iter().map(|one| format!("- `{}`: {}", one.adapter, escape(&one.reason))),
+    );
     for (row, column, exchanges) in matrix.each() {
         let (producer, consumer) = (name(&matrix.producers[row]), name(&matrix.consumers[column]));
         lines.extend([String::new(), format!("## {producer} to {consumer}"), String::new()]);
@@ -34,7 +40,11 @@ fn details(exchanges: &[Exchange]) -> Vec<String> {
         let names: Vec<&str> = group.iter().map(|one| one.case.as_str()).collect();
         format!("| **{}** {} | {} | {text} |", state.letter(), state.words(), names.join(", "))
     });
-    ["| result | cases | what was seen |", "|---|---|---|"].into_iter().map(str::to_owned).chain(rows).collect()
+    ["| result | cases | what was seen |", "|---|---|---|"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(rows)
+        .collect()
 }
 
 fn table(matrix: &Matrix) -> Vec<String> {

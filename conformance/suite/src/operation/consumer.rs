@@ -15,7 +15,8 @@ pub struct Produce {
     pub shape: Vec<u64>,
     #[serde(default = "single")]
     pub typestr: String,
-    /// Bytes from one element to the next, for each axis. Without them the data lie in C order and no strides are given.
+    /// Bytes from one element to the next, for each axis. Without them the data lie in C order and
+    /// no strides are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Vec<i64>>,
     #[serde(default = "three")]
@@ -33,7 +34,8 @@ pub struct Produce {
     /// What every byte of the memory holds.
     #[serde(default)]
     pub byte: u8,
-    /// Instead: each element holds its index, counted in C order, and bytes between elements hold 0xEE.
+    /// Instead: each element holds its index, counted in C order, and bytes between elements hold
+    /// 0xEE.
     #[serde(default)]
     pub counting: bool,
     /// Entries that are left out.
@@ -113,7 +115,8 @@ pub struct Access {
     pub write: Option<u8>,
 }
 
-/// The subject's library is given the worker's objects themselves, as arguments of one operation on the device.
+/// The subject's library is given the worker's objects themselves, as arguments of one operation on
+/// the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -121,7 +124,8 @@ pub struct Launch {
     /// The subject's stream that it is launched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Name>,
-    /// Whether the step needs what the library took its arguments for; an adapter that does not say it declines.
+    /// Whether the step needs what the library took its arguments for; an adapter that does not say
+    /// it declines.
     #[serde(default)]
     pub believed: bool,
 }

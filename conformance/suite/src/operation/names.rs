@@ -44,7 +44,9 @@ impl Operation {
             Self::HostObject { r#as, .. } => (r#as, Noun::HostObject),
             Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
             Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
-            Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => (r#as, Noun::Handle),
+            Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => {
+                (r#as, Noun::Handle)
+            }
             Self::ForeignHandle(foreign) => (&foreign.r#as, Noun::Handle),
             Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, Noun::Scope),
             Self::DeviceArray { r#as, .. }
@@ -68,11 +70,13 @@ impl Operation {
         Some((name, noun))
     }
 
-    /// The names that this operation uses, and what each may stand for; empty: anything but a manager or an adapter.
+    /// The names that this operation uses, and what each may stand for; empty: anything but a
+    /// manager or an adapter.
     #[must_use]
     pub fn uses(&self) -> Vec<(&str, &'static [Noun])> {
         let (name, nouns): (&str, &[Noun]) = match self {
-            Self::Mempin { buffer, .. } | Self::Call(TableCall::Mempin { buffer: Some(buffer), .. }) => {
+            Self::Mempin { buffer, .. }
+            | Self::Call(TableCall::Mempin { buffer: Some(buffer), .. }) => {
                 (buffer, &[Noun::Buffer])
             }
             Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
@@ -81,14 +85,18 @@ impl Operation {
             | Self::OpenHandle { handle, .. }
             | Self::CloseHandle { handle }
             | Self::HandleBlock { handle, .. } => (handle, &[Noun::Handle]),
-            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => (scope, &[Noun::Scope]),
+            Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => {
+                (scope, &[Noun::Scope])
+            }
             Self::Drop { name } => (name, &[]),
             Self::Free { name } => (name, &[Noun::Memory]),
             Self::View { of, .. } => (of, &[Noun::Memory]),
             Self::Fill { memory, .. } | Self::Read { memory, .. } => {
                 (memory, &[Noun::Memory, Noun::Buffer, Noun::Array])
             }
-            Self::CopyToHost { array } | Self::HostIpcHandle { array, .. } => (array, &[Noun::Array]),
+            Self::CopyToHost { array } | Self::HostIpcHandle { array, .. } => {
+                (array, &[Noun::Array])
+            }
             Self::Slice { of, .. } => (of, &[Noun::Array]),
             Self::Synchronize { stream } => (stream, &[Noun::Stream]),
             Self::Derive(derive) => (&derive.of, &[Noun::Array]),

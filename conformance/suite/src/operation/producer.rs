@@ -68,12 +68,14 @@ pub enum Memory {
     Pinned,
 }
 
-/// The subject makes an array of another one, as NumPy would: exactly one of the fields between `of` and `as`.
+/// The subject makes an array of another one, as NumPy would: exactly one of the fields between
+/// `of` and `as`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derive {
     pub of: Name,
-    /// For each axis `[start, stop, step]` with null for what is left out, an index, or null for a new axis.
+    /// For each axis `[start, stop, step]` with null for what is left out, an index, or null for a
+    /// new axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Vec<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +95,8 @@ impl Derive {
     /// How many ways to derive it names.
     #[must_use]
     pub fn ways(&self) -> usize {
-        let Self { of: _, slice, transpose, broadcast_to, reshape, byteswapped, dtype, r#as: _ } = self;
+        let Self { of: _, slice, transpose, broadcast_to, reshape, byteswapped, dtype, r#as: _ } =
+            self;
         [
             slice.is_some(),
             transpose.is_some(),

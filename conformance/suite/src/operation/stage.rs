@@ -19,7 +19,9 @@ impl Operation {
             | Self::Pickle { .. }
             | Self::Fill { .. }
             | Self::Read { .. } => &[Through::Manager, Through::Host],
-            Self::Attach { .. } | Self::Detach {} => &[Through::Manager, Through::Producer, Through::Consumer],
+            Self::Attach { .. } | Self::Detach {} => {
+                &[Through::Manager, Through::Producer, Through::Consumer]
+            }
             Self::Register { .. }
             | Self::RegisterByEnvironment { .. }
             | Self::OpenContext {}

@@ -1,11 +1,13 @@
-//! Calls of the C table as they are written, right or wrong. Every other operation asks only for what the contract allows.
+//! Calls of the C table as they are written, right or wrong. Every other operation asks only for
+//! what the contract allows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::case::Name;
 
-/// The member that is called, and with what. A token is that of the memory `of` names or named, or 0, and `plus` more. `room` is what
-/// the size of the structure that is handed over differs by from the version 1 structure.
+/// The member that is called, and with what. A token is that of the memory `of` names or named, or
+/// 0, and `plus` more. `room` is what the size of the structure that is handed over differs by from
+/// the version 1 structure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TableCall {

@@ -19,23 +19,32 @@ pub fn is_shown(event: &Event) -> bool {
 pub fn render(event: &Event) -> String {
     match &event.what {
         What::Call(call) => render_call(call),
-        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if *number > 0 => match Method::from_code(*code) {
-            Some(method) => format!("call of the host into the plugin: {method}"),
-            None => format!("call {number} of the host into the plugin"),
-        },
+        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if *number > 0 => {
+            match Method::from_code(*code) {
+                Some(method) => format!("call of the host into the plugin: {method}"),
+                None => format!("call {number} of the host into the plugin"),
+            }
+        }
         What::Mark { mark, a, .. } => format!("{mark:?} {a}"),
-        What::Misuse { misuse, function, args } => format!("{function} misuse: {misuse:?} {:#x}", args[0]),
-        What::Unsupported { function, .. } => format!("{function} is not part of the software driver"),
+        What::Misuse { misuse, function, args } => {
+            format!("{function} misuse: {misuse:?} {:#x}", args[0])
+        }
+        What::Unsupported { function, .. } => {
+            format!("{function} is not part of the software driver")
+        }
         What::PassedOn { function, .. } => format!("{function}(...), passed on by name alone"),
         What::Argument { position, value, base, size_bytes, .. } => {
-            format!("kernel argument: word {position} is {value:#x}, in {size_bytes} bytes from {base:#x}")
+            format!(
+                "kernel argument: word {position} is {value:#x}, in {size_bytes} bytes from {base:#x}"
+            )
         }
     }
 }
 
 fn render_call(call: &Call) -> String {
     let function = call.function;
-    let inputs: Vec<String> = function.params().zip(call.args).map(|(name, value)| pair(name, value)).collect();
+    let inputs: Vec<String> =
+        function.params().zip(call.args).map(|(name, value)| pair(name, value)).collect();
     let thread = if call.per_thread { " [per-thread stream]" } else { "" };
     let injected = if call.injected { " (made to fail by the case)" } else { "" };
     let result = match call.result {
@@ -47,7 +56,8 @@ fn render_call(call: &Call) -> String {
 }
 
 fn outputs(call: &Call) -> String {
-    let outputs: Vec<String> = call.function.outputs().zip(call.out).map(|(name, value)| pair(name, value)).collect();
+    let outputs: Vec<String> =
+        call.function.outputs().zip(call.out).map(|(name, value)| pair(name, value)).collect();
     if outputs.is_empty() { String::new() } else { format!(", {}", outputs.join(", ")) }
 }
 
@@ -69,7 +79,9 @@ fn pair(name: &str, value: u64) -> String {
         "version",
         "value",
     ];
-    let count = counts.iter().any(|part| name.contains(part)) && !name.starts_with("dst_") && !name.starts_with("src_");
+    let count = counts.iter().any(|part| name.contains(part))
+        && !name.starts_with("dst_")
+        && !name.starts_with("src_");
     if count || value < 10 { format!("{name}={value}") } else { format!("{name}={value:#x}") }
 }
 

@@ -15,15 +15,25 @@ pub struct Mutant<'a> {
     pub breaks: &'a str,
 }
 
-/// The matrix over the requirements of these sides that the profile contains, then the share of each level that is covered.
+/// The matrix over the requirements of these sides that the profile contains, then the share of
+/// each level that is covered.
 #[must_use]
-pub fn render(catalogue: &Catalogue, sides: &[Side], cases: &[PlannedCase], mutants: &[Mutant<'_>]) -> String {
+pub fn render(
+    catalogue: &Catalogue,
+    sides: &[Side],
+    cases: &[PlannedCase],
+    mutants: &[Mutant<'_>],
+) -> String {
     let cover = Cover::new(catalogue, cases, mutants);
-    let requirements: Vec<&Requirement> =
-        catalogue.iter().filter(|one| one.side().is_some_and(|side| sides.contains(&side))).collect();
+    let requirements: Vec<&Requirement> = catalogue
+        .iter()
+        .filter(|one| one.side().is_some_and(|side| sides.contains(&side)))
+        .collect();
     let (left_out, requirements): (Vec<_>, Vec<_>) =
         requirements.into_iter().partition(|requirement| catalogue.leaves_out(&requirement.id));
-    let mut rows = vec![["requirement", "side", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["requirement", "side", "level", "source", "cases", "mutants"].map(str::to_owned).to_vec(),
+    ];
     rows.extend(requirements.iter().map(|requirement| cover.row(requirement)));
     if let [_] = sides {
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
@@ -32,7 +42,11 @@ pub fn render(catalogue: &Catalogue, sides: &[Side], cases: &[PlannedCase], muta
     lines.push(String::new());
     lines.extend(align(&cover.shares(&requirements), 1));
     if let Some(profile) = catalogue.chosen() {
-        lines.push(format!("\nthe profile {} leaves out {} requirements", profile.name, left_out.len()));
+        lines.push(format!(
+            "\nthe profile {} leaves out {} requirements",
+            profile.name,
+            left_out.len()
+        ));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -48,7 +62,8 @@ impl<'a> Cover<'a> {
         let mut cover = Self { cases: BTreeMap::new(), mutants: BTreeMap::new() };
         for case in cases {
             let side = case.side();
-            let operations = case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
+            let operations =
+                case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
             let named = case.requirements().filter_map(|id| catalogue.get(id));
             for requirement in named.chain(operations) {
                 cover.cases.entry(&requirement.id).or_default().insert(&case.file);
@@ -74,11 +89,15 @@ impl<'a> Cover<'a> {
 
     /// By level, over the requirements that can be tested.
     fn shares(&self, requirements: &[&Requirement]) -> Vec<Vec<String>> {
-        let mut rows = vec![["", "requirements", "with a case", "with a mutant"].map(str::to_owned).to_vec()];
+        let mut rows =
+            vec![["", "requirements", "with a case", "with a mutant"].map(str::to_owned).to_vec()];
         for level in [Level::Must, Level::Should, Level::May] {
             let testable = |one: &&&Requirement| one.level == level && one.excluded.is_none();
             let all: Vec<&Requirement> = requirements.iter().filter(testable).copied().collect();
-            let tested = all.iter().filter(|one| one.always_on() || self.count(&self.cases, one) > 0).count();
+            let tested = all
+                .iter()
+                .filter(|one| one.always_on() || self.count(&self.cases, one) > 0)
+                .count();
             let killed = all.iter().filter(|one| self.count(&self.mutants, one) > 0).count();
             rows.push(vec![
                 level.to_string(),

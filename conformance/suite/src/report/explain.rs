@@ -1,9 +1,11 @@
-//! `allocert explain`: one requirement, where it is written, what the texts disagree on and what tests it; or one case; or one profile or
-//! contract.
+//! `allocert explain`: one requirement, where it is written, what the texts disagree on and what
+//! tests it; or one case; or one profile or contract.
 
 use std::fmt::Write as _;
 
-use allocert_requirements::{Catalogue, Contract, Difference, Interface, Profile, Requirement, nearest};
+use allocert_requirements::{
+    Catalogue, Contract, Difference, Interface, Profile, Requirement, nearest,
+};
 
 use crate::plan::PlannedCase;
 
@@ -24,17 +26,23 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
     if let Some(case) = cases.iter().find(|case| case.id == id) {
         return Ok(explain_case(case, catalogue));
     }
-    let ids = catalogue.iter().map(|one| one.id.as_str()).chain(cases.iter().map(|case| case.id.as_str()));
+    let ids = catalogue
+        .iter()
+        .map(|one| one.id.as_str())
+        .chain(cases.iter().map(|case| case.id.as_str()));
     let profiles = Interface::ALL.into_iter().flat_map(|interface| catalogue.profiles(interface));
     let contracts = catalogue.contracts().iter().map(|contract| contract.name.as_str());
     let ids = ids.chain(profiles.map(|profile| profile.name.as_str())).chain(contracts);
-    let hint = nearest::nearest(id, ids).map(|near| format!(", did you mean {near}?")).unwrap_or_default();
+    let hint =
+        nearest::nearest(id, ids).map(|near| format!(", did you mean {near}?")).unwrap_or_default();
     Err(format!("no requirement, no case and no profile is called {id}{hint}"))
 }
 
 fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCase]) -> String {
-    let Requirement { id, level, role, statement, source, versions, observed_by, gpu, .. } = requirement;
-    let observed: Vec<String> = observed_by.iter().map(|channel| format!("{channel:?}").to_lowercase()).collect();
+    let Requirement { id, level, role, statement, source, versions, observed_by, gpu, .. } =
+        requirement;
+    let observed: Vec<String> =
+        observed_by.iter().map(|channel| format!("{channel:?}").to_lowercase()).collect();
     let mut lines = vec![
         format!("{id}  {level}  {}", format!("{role:?}").to_lowercase()),
         String::new(),
@@ -42,17 +50,38 @@ fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCas
         String::new(),
         format!("source     {}, \"{}\"", source.text, source.section),
         format!("versions   {}", versions.join(", ")),
-        format!("observed   by {}{}", observed.join(" and "), if *gpu { ", on a real GPU only" } else { "" }),
+        format!(
+            "observed   by {}{}",
+            observed.join(" and "),
+            if *gpu { ", on a real GPU only" } else { "" }
+        ),
     ];
-    lines.extend(requirement.operation.as_ref().map(|name| format!("stands for {name}, when it fails unexpectedly")));
-    lines.extend(requirement.check.as_ref().map(|name| format!("checked    in every case ({name})")));
+    lines.extend(
+        requirement
+            .operation
+            .as_ref()
+            .map(|name| format!("stands for {name}, when it fails unexpectedly")),
+    );
+    lines.extend(
+        requirement.check.as_ref().map(|name| format!("checked    in every case ({name})")),
+    );
     if !requirement.defects.is_empty() {
-        let noun = if catalogue.contract_of(requirement).is_some() { "call of the table" } else { "export" };
+        let noun = if catalogue.contract_of(requirement).is_some() {
+            "call of the table"
+        } else {
+            "export"
+        };
         lines.push(format!("checked    in every {noun} ({})", requirement.defects.join(", ")));
     }
     lines.extend(requirement.excluded.as_ref().map(|reason| format!("excluded   {reason}")));
-    lines.push(format!("written in conformance/requirements/catalogue/{}:{}", requirement.file, requirement.line));
-    for difference in catalogue.differences().iter().filter(|difference| difference.bears_on().any(|named| named == id))
+    lines.push(format!(
+        "written in conformance/requirements/catalogue/{}:{}",
+        requirement.file, requirement.line
+    ));
+    for difference in catalogue
+        .differences()
+        .iter()
+        .filter(|difference| difference.bears_on().any(|named| named == id))
     {
         lines.push(String::new());
         lines.extend(explain_difference(difference, catalogue));
@@ -70,7 +99,8 @@ fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCas
 /// What each text says, a line a text.
 fn explain_difference(difference: &Difference, catalogue: &Catalogue) -> Vec<String> {
     let positions = difference.positions.iter().map(|position| {
-        let verb = catalogue.profile(&position.profile).map_or("says", |profile| profile.kind.verb());
+        let verb =
+            catalogue.profile(&position.profile).map_or("says", |profile| profile.kind.verb());
         format!("           {} {verb}: {} ({})", position.profile, position.says, position.section)
     });
     std::iter::once(format!("differs    {}", difference.about)).chain(positions).collect()
@@ -86,19 +116,32 @@ fn explain_profile(profile: &Profile, catalogue: &Catalogue) -> String {
         format!("    {about}"),
         String::new(),
     ];
-    let own =
-        |one: &&Requirement| Interface::of_id(&one.id) == Some(*interface) && catalogue.contract_of(one).is_none();
+    let own = |one: &&Requirement| {
+        Interface::of_id(&one.id) == Some(*interface) && catalogue.contract_of(one).is_none()
+    };
     let all: Vec<&Requirement> = catalogue.iter().filter(own).collect();
     let left_out: Vec<&&Requirement> = all.iter().filter(|one| !profile.contains(one)).collect();
-    lines.push(format!("contains {} of {} requirements; left out are", all.len() - left_out.len(), all.len()));
+    lines.push(format!(
+        "contains {} of {} requirements; left out are",
+        all.len() - left_out.len(),
+        all.len()
+    ));
     lines.extend(
-        left_out.iter().map(|one| format!("    {:<16} {} ({})", one.id, one.statement, one.versions.join(", "))),
+        left_out.iter().map(|one| {
+            format!("    {:<16} {} ({})", one.id, one.statement, one.versions.join(", "))
+        }),
     );
-    for contract in catalogue.contracts().iter().filter(|contract| contract.interface == *interface) {
+    for contract in catalogue.contracts().iter().filter(|contract| contract.interface == *interface)
+    {
         let stated = catalogue.iter().filter(|one| contract.states(one)).count();
-        lines.push(format!("besides, the {stated} requirements of {} hold for who implements it", contract.name));
+        lines.push(format!(
+            "besides, the {stated} requirements of {} hold for who implements it",
+            contract.name
+        ));
     }
-    let speaks = |difference: &&Difference| difference.positions.iter().any(|position| position.profile == *name);
+    let speaks = |difference: &&Difference| {
+        difference.positions.iter().any(|position| position.profile == *name)
+    };
     for difference in catalogue.differences().iter().filter(speaks) {
         lines.push(String::new());
         lines.extend(explain_difference(difference, catalogue));
@@ -110,13 +153,17 @@ fn explain_profile(profile: &Profile, catalogue: &Catalogue) -> String {
 fn explain_contract(contract: &Contract, catalogue: &Catalogue) -> String {
     let Contract { interface, name, about } = contract;
     let mut lines = vec![
-        format!("{name}  a contract of {}, which holds for who implements it whatever the profile", interface.name()),
+        format!(
+            "{name}  a contract of {}, which holds for who implements it whatever the profile",
+            interface.name()
+        ),
         String::new(),
         format!("    {about}"),
         String::new(),
     ];
     let stated = catalogue.iter().filter(|one| contract.states(one));
-    lines.extend(stated.map(|one| format!("    {:<16} {:<6} {}", one.id, one.level, one.statement)));
+    lines
+        .extend(stated.map(|one| format!("    {:<16} {:<6} {}", one.id, one.level, one.statement)));
     lines.join("\n") + "\n"
 }
 

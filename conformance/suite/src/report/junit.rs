@@ -1,7 +1,9 @@
-//! JUnit XML in the form that Jenkins, GitLab and GitHub actions read: `classname` is the group, a failure's text stands in the
-//! message and again in the body, a skip says why.
+//! JUnit XML in the form that Jenkins, GitLab and GitHub actions read: `classname` is the group, a
+//! failure's text stands in the message and again in the body, a skip says why.
 
-use quick_junit::{NonSuccessKind, Property, Report as Xml, SerializeError, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{
+    NonSuccessKind, Property, Report as Xml, SerializeError, TestCase, TestCaseStatus, TestSuite,
+};
 
 use crate::report::{Report, call, clean};
 use crate::run::Judged;
@@ -23,9 +25,12 @@ pub fn render(report: &Report<'_>) -> Result<String, SerializeError> {
             }
             None => {
                 let mut suite = TestSuite::new(group);
-                suite.add_property(Property::new("subject", clean(&report.header.subject.argument)));
+                suite
+                    .add_property(Property::new("subject", clean(&report.header.subject.argument)));
                 suite.add_property(Property::new("suite", &report.header.suite));
-                suite.add_properties(report.header.profile.iter().map(|profile| Property::new("profile", profile)));
+                suite.add_properties(
+                    report.header.profile.iter().map(|profile| Property::new("profile", profile)),
+                );
                 suite.add_test_case(case);
                 suites.push((group, suite));
             }
@@ -67,15 +72,29 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
     };
     match &judged.judgement.verdict {
         Verdict::Conforms => TestCaseStatus::success(),
-        Verdict::Violates => kind(NonSuccessKind::Failure, headline(&judged.judgement.findings), body(report, judged)),
-        Verdict::UnexpectedConformance { message } => kind(NonSuccessKind::Failure, clean(message), clean(message)),
+        Verdict::Violates => kind(
+            NonSuccessKind::Failure,
+            headline(&judged.judgement.findings),
+            body(report, judged),
+        ),
+        Verdict::UnexpectedConformance { message } => {
+            kind(NonSuccessKind::Failure, clean(message), clean(message))
+        }
         Verdict::Unusable { message } | Verdict::HarnessError { message } => {
             kind(NonSuccessKind::Error, clean(message), clean(message))
         }
-        Verdict::NotApplicable { reason } => skipped(format!("not applicable: {}", clean(&reason.to_string()))),
-        Verdict::NotObserved { reason } => skipped(format!("not observed: {}", clean(&reason.to_string()))),
+        Verdict::NotApplicable { reason } => {
+            skipped(format!("not applicable: {}", clean(&reason.to_string())))
+        }
+        Verdict::NotObserved { reason } => {
+            skipped(format!("not observed: {}", clean(&reason.to_string())))
+        }
         Verdict::ExpectedViolation => {
-            let because = judged.judgement.findings.iter().find_map(|finding| finding.expected_because.as_deref());
+            let because = judged
+                .judgement
+                .findings
+                .iter()
+                .find_map(|finding| finding.expected_because.as_deref());
             skipped(format!("expected failure: {}", clean(because.unwrap_or_default())))
         }
     }
@@ -86,13 +105,19 @@ fn headline(findings: &[Finding]) -> String {
     let Some(first) = findings.iter().filter(unlisted).min_by_key(|finding| finding.level) else {
         return String::new();
     };
-    format!("{}: expected {}; observed {}", first.requirement, clean(&first.expected), clean(&first.observed))
+    format!(
+        "{}: expected {}; observed {}",
+        first.requirement,
+        clean(&first.expected),
+        clean(&first.observed)
+    )
 }
 
 fn body(report: &Report<'_>, judged: &Judged) -> String {
     let mut lines = Vec::new();
     for finding in &judged.judgement.findings {
-        let statement = report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
+        let statement =
+            report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
         lines.push(format!("{} {}: {statement}", finding.level, finding.requirement));
         lines.push(format!("{} at fixtures/{}", finding.fault, finding.place));
         lines.push(format!("expected {}", clean(&finding.expected)));

@@ -1,4 +1,5 @@
-//! `allocert mutants`: which requirement each mutant breaks, and which of them the suite found broken.
+//! `allocert mutants`: which requirement each mutant breaks, and which of them the suite found
+//! broken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,11 +67,14 @@ impl<'a> Matrix<'a> {
     /// Whether every mutant is killed, and every MUST by one of them, if all were run.
     #[must_use]
     pub fn holds(&self) -> bool {
-        let unkilled = |one: &&Requirement| one.level == Level::Must && self.killers(one).next().is_none();
-        self.kills.iter().all(Kill::killed) && !(self.whole && self.demanded().any(|one| unkilled(&one)))
+        let unkilled =
+            |one: &&Requirement| one.level == Level::Must && self.killers(one).next().is_none();
+        self.kills.iter().all(Kill::killed)
+            && !(self.whole && self.demanded().any(|one| unkilled(&one)))
     }
 
-    /// The requirements that a mutant could break and a case on the software driver could find broken.
+    /// The requirements that a mutant could break and a case on the software driver could find
+    /// broken.
     fn demanded(&self) -> impl Iterator<Item = &'a Requirement> {
         let mine = |one: &&Requirement| one.side().is_some_and(|side| self.sides.contains(&side));
         self.catalogue.iter().filter(mine).filter(|one| one.excluded.is_none() && !one.gpu)
@@ -97,7 +101,8 @@ impl<'a> Matrix<'a> {
 #[must_use]
 pub fn render(matrix: &Matrix<'_>) -> String {
     let mut rows = vec![["requirement", "level", "killed", "by"].map(str::to_owned).to_vec()];
-    let known = matrix.demanded().filter(|one| matrix.whole || matrix.breakers(one).next().is_some());
+    let known =
+        matrix.demanded().filter(|one| matrix.whole || matrix.breakers(one).next().is_some());
     rows.extend(known.map(|requirement| row(matrix, requirement)));
     let mut lines = align(&rows, usize::MAX);
     lines.push(String::new());
@@ -125,15 +130,26 @@ fn row(matrix: &Matrix<'_>, requirement: &Requirement) -> Vec<String> {
 fn survivor(kill: &Kill<'_>) -> String {
     let unseen: Vec<&str> = kill.unseen().collect();
     let Mutant { name, about, .. } = kill.mutant;
-    format!("survived: {name} breaks {} ({about}), and {} cases noticed nothing", unseen.join(", "), kill.cases)
+    format!(
+        "survived: {name} breaks {} ({about}), and {} cases noticed nothing",
+        unseen.join(", "),
+        kill.cases
+    )
 }
 
 fn sums(matrix: &Matrix<'_>) -> Vec<Vec<String>> {
-    let head = ["", "requirements", "with a mutant", "killed", "killed by a breakdown of the harness alone"];
+    let head = [
+        "",
+        "requirements",
+        "with a mutant",
+        "killed",
+        "killed by a breakdown of the harness alone",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for level in [Level::Must, Level::Should, Level::May] {
         let all: Vec<&Requirement> = matrix.demanded().filter(|one| one.level == level).collect();
-        let count = |holds: &dyn Fn(&Requirement) -> bool| all.iter().filter(|one| holds(one)).count();
+        let count =
+            |holds: &dyn Fn(&Requirement) -> bool| all.iter().filter(|one| holds(one)).count();
         let broken = count(&|one| matrix.breakers(one).next().is_some());
         let killed = count(&|one| matrix.killers(one).next().is_some());
         let crashed = count(&|one| matrix.crashed_only(one));

@@ -3,7 +3,9 @@
 /// Lines of aligned columns; the first is aligned left, the others right. Trailing blanks are cut.
 pub(crate) fn align(rows: &[Vec<String>], left: usize) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     rows.iter().map(|row| line(row, &widths, left)).collect()
 }

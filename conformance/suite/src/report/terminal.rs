@@ -1,4 +1,5 @@
-//! The report a person reads after a run: a table by group, then every finding with the calls around it.
+//! The report a person reads after a run: a table by group, then every finding with the calls
+//! around it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ const AROUND: usize = 2;
 const CALLS: usize = 14;
 /// Places at which one requirement is broken that are shown in full; each further one is a line.
 const IN_FULL: usize = 3;
-/// So many lines at most: what a subject does in all cases alike, such as keeping a cache over `reset()`, is one thing to know.
+/// So many lines at most: what a subject does in all cases alike, such as keeping a cache over
+/// `reset()`, is one thing to know.
 const IN_BRIEF: usize = 10;
 
 /// The whole report, with a newline at its end.
@@ -57,12 +59,16 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
 
 /// What the profile in force leaves out: nothing is left out in silence.
 fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
-    let (Some(profile), Some(side)) = (report.catalogue.chosen(), Side::by_name(&report.header.interface)) else {
+    let (Some(profile), Some(side)) =
+        (report.catalogue.chosen(), Side::by_name(&report.header.interface))
+    else {
         return;
     };
     // A contract binds who implements it; of the others it is nobody's to leave out.
     let table = report.header.subject.capabilities.iter().any(|word| word == Need::Table.name());
-    let bound = |one: &&Requirement| one.side() == Some(side) && (table || report.catalogue.contract_of(one).is_none());
+    let bound = |one: &&Requirement| {
+        one.side() == Some(side) && (table || report.catalogue.contract_of(one).is_none())
+    };
     let all = || report.catalogue.iter().filter(bound);
     let left_out = all().filter(|requirement| report.catalogue.leaves_out(&requirement.id)).count();
     let more = palette.faint(format!("(more: allocert explain {})", profile.name));
@@ -82,8 +88,10 @@ fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
         *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
         *total.entry(verdict).or_default() += 1;
     }
-    let used: Vec<&str> = Verdict::NAMES.into_iter().filter(|name| total.contains_key(name)).collect();
-    let mut rows = vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
+    let used: Vec<&str> =
+        Verdict::NAMES.into_iter().filter(|name| total.contains_key(name)).collect();
+    let mut rows =
+        vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
     rows.extend(counts.iter().map(|(group, counts)| row(group, counts, &used)));
     rows.push(row("all", &total, &used));
     for (index, text) in align(&rows, 1).iter().enumerate() {
@@ -102,13 +110,18 @@ fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
     let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for judged in report.cases {
         let text = match &judged.judgement.verdict {
-            Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => reason.to_string(),
+            Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => {
+                reason.to_string()
+            }
             Verdict::Unusable { message }
             | Verdict::HarnessError { message }
             | Verdict::UnexpectedConformance { message } => message.clone(),
             Verdict::Conforms | Verdict::Violates | Verdict::ExpectedViolation => continue,
         };
-        reasons.entry((judged.judgement.verdict.name(), clean(&text))).or_default().push(&judged.case.id);
+        reasons
+            .entry((judged.judgement.verdict.name(), clean(&text)))
+            .or_default()
+            .push(&judged.case.id);
     }
     if !reasons.is_empty() {
         line!(out);
@@ -120,11 +133,16 @@ fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
 }
 
 fn findings(out: &mut String, report: &Report<'_>, palette: Palette) {
-    let all = report.cases.iter().flat_map(|judged| judged.judgement.findings.iter().map(move |one| (judged, one)));
+    let all = report
+        .cases
+        .iter()
+        .flat_map(|judged| judged.judgement.findings.iter().map(move |one| (judged, one)));
     let mut kinds: Vec<(&Judged, &Finding, Vec<&str>)> = Vec::new();
     for (judged, finding) in all {
         match kinds.iter_mut().find(|(_, first, _)| same(first, finding)) {
-            Some((_, _, others)) if !others.contains(&finding.case.as_str()) => others.push(&finding.case),
+            Some((_, _, others)) if !others.contains(&finding.case.as_str()) => {
+                others.push(&finding.case)
+            }
             Some(_) => {}
             None => kinds.push((judged, finding, vec![&finding.case])),
         }
@@ -154,7 +172,12 @@ fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
     for (requirement, places) in requirements {
         let noun = if places.len() == 1 { "place" } else { "places" };
         line!(out);
-        line!(out, "{} {}", palette.strong(requirement), palette.faint(format!("at {} more {noun}", places.len())));
+        line!(
+            out,
+            "{} {}",
+            palette.strong(requirement),
+            palette.faint(format!("at {} more {noun}", places.len()))
+        );
         for (finding, cases) in places.iter().take(IN_BRIEF) {
             let step = finding.step.map(|step| format!(" step {step}")).unwrap_or_default();
             line!(
@@ -166,7 +189,11 @@ fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
             );
         }
         if places.len() > IN_BRIEF {
-            line!(out, "    {}", palette.faint(format!("and {} more, in the run file", places.len() - IN_BRIEF)));
+            line!(
+                out,
+                "    {}",
+                palette.faint(format!("and {} more, in the run file", places.len() - IN_BRIEF))
+            );
         }
     }
 }
@@ -177,7 +204,14 @@ fn same(left: &Finding, right: &Finding) -> bool {
         == (&right.requirement, &right.place, right.check, &right.expected_because)
 }
 
-fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Finding, cases: &[&str], palette: Palette) {
+fn show(
+    out: &mut String,
+    report: &Report<'_>,
+    judged: &Judged,
+    finding: &Finding,
+    cases: &[&str],
+    palette: Palette,
+) {
     let colour = |text: String| match (finding.level, &finding.expected_because) {
         (_, Some(_)) => palette.faint(text),
         (Level::Must, None) => palette.bad(text),
@@ -194,7 +228,8 @@ fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Findin
         line!(out, "    {}", requirement.statement);
     }
     let step = finding.step.and_then(|index| judged.case.steps.get(index as usize));
-    let step = step.map(|step| format!(", step {} {}", step.index, step.r#do.name())).unwrap_or_default();
+    let step =
+        step.map(|step| format!(", step {} {}", step.index, step.r#do.name())).unwrap_or_default();
     line!(out, "    {} at fixtures/{}{step}", finding.fault, finding.place);
     line!(out, "    expected  {}", clean(&finding.expected));
     line!(out, "    observed  {}", clean(&finding.observed));
@@ -208,9 +243,11 @@ fn show(out: &mut String, report: &Report<'_>, judged: &Judged, finding: &Findin
 /// The calls that the finding points to and their neighbours.
 fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette) {
     let Some(observation) = &judged.observation else { return };
-    let calls: Vec<&Event> = observation.events.iter().filter(|event| call::is_shown(event)).collect();
+    let calls: Vec<&Event> =
+        observation.events.iter().filter(|event| call::is_shown(event)).collect();
     let role = |event: &Event| finding.events.iter().find(|witness| witness.seq == event.seq);
-    let meant: Vec<usize> = (0..calls.len()).filter(|index| role(calls[*index]).is_some()).collect();
+    let meant: Vec<usize> =
+        (0..calls.len()).filter(|index| role(calls[*index]).is_some()).collect();
     let near = |index: &usize| meant.iter().any(|at| at.abs_diff(*index) <= AROUND);
     let shown: Vec<usize> = (0..calls.len()).filter(near).take(CALLS).collect();
     let mut previous = None;
@@ -222,7 +259,9 @@ fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette)
         let text = format!("#{:<5} {}", event.seq, call::render(event));
         let label = if previous.is_none() { "calls" } else { "" };
         match role(event) {
-            Some(witness) => line!(out, "    {label:<9} {text}  {}", palette.odd(format!("<- {}", witness.role))),
+            Some(witness) => {
+                line!(out, "    {label:<9} {text}  {}", palette.odd(format!("<- {}", witness.role)))
+            }
             None => line!(out, "    {label:<9} {}", palette.faint(text)),
         }
         previous = Some(index);
@@ -261,17 +300,20 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
     sweep(out, report, palette);
 }
 
-/// The fault sweep in one line. Why injections were left out or came to nothing is told with the other cases that were not run.
+/// The fault sweep in one line. Why injections were left out or came to nothing is told with the
+/// other cases that were not run.
 fn sweep(out: &mut String, report: &Report<'_>, palette: Palette) {
     let swept: Vec<&Judged> = report.cases.iter().filter(|judged| is_swept(&judged.case)).collect();
     if swept.is_empty() {
         return;
     }
     let ran: Vec<&&Judged> = swept.iter().filter(|judged| judged.observation.is_some()).collect();
-    let survived = ran.iter().filter(|judged| judged.judgement.verdict == Verdict::Conforms).count();
+    let survived =
+        ran.iter().filter(|judged| judged.judgement.verdict == Verdict::Conforms).count();
     let findings = ran.iter().flat_map(|judged| &judged.judgement.findings);
-    let findings =
-        findings.filter(|finding| finding.level == Level::Must && finding.expected_because.is_none()).count();
+    let findings = findings
+        .filter(|finding| finding.level == Level::Must && finding.expected_because.is_none())
+        .count();
     let unsaid = ran.iter().filter(|judged| !judged.judgement.verdict.ran()).count();
     let findings = match findings {
         0 => palette.good("0 findings"),

@@ -16,15 +16,19 @@ pub struct InjectedError {
 
 const OUT_OF_MEMORY: i32 = 2;
 
-/// One for each way in which managers treat errors differently. An error that breaks the context for good (700 and the like) is not
-/// among them: nobody serves after it.
+/// One for each way in which managers treat errors differently. An error that breaks the context
+/// for good (700 and the like) is not among them: nobody serves after it.
 pub const ERRORS: [InjectedError; 4] = [
     InjectedError {
         code: OUT_OF_MEMORY,
         name: "CUDA_ERROR_OUT_OF_MEMORY",
         why: "managers give back what they cache and try again",
     },
-    InjectedError { code: 1, name: "CUDA_ERROR_INVALID_VALUE", why: "the plain failure: it is reported" },
+    InjectedError {
+        code: 1,
+        name: "CUDA_ERROR_INVALID_VALUE",
+        why: "the plain failure: it is reported",
+    },
     InjectedError {
         code: 201,
         name: "CUDA_ERROR_INVALID_CONTEXT",
@@ -47,8 +51,8 @@ pub(crate) fn meaningless(site: &Site, error: &InjectedError) -> Option<Unswept>
         .then(|| Unswept::NeverAnswers { function, error: error.name.to_owned() })
 }
 
-/// Functions that the driver's documentation lets answer `CUDA_ERROR_OUT_OF_MEMORY` (CUDA Driver API reference, each
-/// function's "Returns").
+/// Functions that the driver's documentation lets answer `CUDA_ERROR_OUT_OF_MEMORY` (CUDA Driver
+/// API reference, each function's "Returns").
 fn takes(function: Function) -> bool {
     matches!(
         function,

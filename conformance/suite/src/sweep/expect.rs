@@ -25,24 +25,32 @@ pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome)
     };
     match (operation, facts) {
         // The harness's own.
-        (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => Expectations::new(),
+        (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => {
+            Expectations::new()
+        }
         // Memory that the subject has given is there, whatever failed besides.
         (Operation::Fill { .. }, Some(_)) => one(HOLDS, returns(Wanted::new())),
         (Operation::Read { memory, .. }, Some(facts)) => {
-            let known: &[&str] =
-                if wrote(before, memory, facts) { &["uniform", "bytes_read"] } else { &["bytes_read"] };
+            let known: &[&str] = if wrote(before, memory, facts) {
+                &["uniform", "bytes_read"]
+            } else {
+                &["bytes_read"]
+            };
             one(HOLDS, returns(same(facts, known)))
         }
         (operation, facts) => one(SURFACES, or_raises(success(operation, facts), Kind::Any)),
     }
 }
 
-/// What is expected of a step of the probe. Where the case made memory short, the probe may find it short.
+/// What is expected of a step of the probe. Where the case made memory short, the probe may find it
+/// short.
 pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
     let wanted = match operation {
-        Operation::Memalloc { size, .. } => {
-            Wanted::from([is("kind", json!("device")), is("size_bytes", json!(*size as u64)), not("pointer", json!(0))])
-        }
+        Operation::Memalloc { size, .. } => Wanted::from([
+            is("kind", json!("device")),
+            is("size_bytes", json!(*size as u64)),
+            not("pointer", json!(0)),
+        ]),
         Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
         Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
         _ => Wanted::new(),
@@ -69,14 +77,17 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
         | Operation::View { .. } => {
             let mut wanted = same(facts, &["kind", "size_bytes"]);
             let addresses = ["pointer", "host_pointer"].into_iter();
-            wanted.extend(addresses.filter(|name| is_set(facts, name)).map(|name| not(name, json!(0))));
+            wanted.extend(
+                addresses.filter(|name| is_set(facts, name)).map(|name| not(name, json!(0))),
+            );
             wanted
         }
         Operation::GetMemoryInfo { .. } => same(facts, &["total_bytes"]),
         Operation::GetIpcHandle { .. } => {
             // Where in its block the memory lies depends on which blocks there are.
             let mut wanted = same(facts, &["handle_bytes", "size_bytes"]);
-            let zeros = facts.get("handle").and_then(Value::as_str).map(|handle| "0".repeat(handle.len()));
+            let zeros =
+                facts.get("handle").and_then(Value::as_str).map(|handle| "0".repeat(handle.len()));
             wanted.extend(zeros.map(|zeros| not("handle", json!(zeros))));
             wanted
         }
@@ -87,18 +98,22 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
     }
 }
 
-/// Whether the bytes that a clean run read are those that were written last under the same name. What was written under another
-/// name of the memory (a view, a pinned buffer) is not there when that name could not be made.
+/// Whether the bytes that a clean run read are those that were written last under the same name.
+/// What was written under another name of the memory (a view, a pinned buffer) is not there when
+/// that name could not be made.
 fn wrote(before: &[PlannedStep], name: &str, facts: &Facts) -> bool {
     let gave = |step: &PlannedStep| {
-        let gives = matches!(step.r#do, Operation::Memalloc { .. } | Operation::Memhostalloc { .. });
+        let gives =
+            matches!(step.r#do, Operation::Memalloc { .. } | Operation::Memhostalloc { .. });
         gives && step.r#do.binds().is_some_and(|(bound, _)| bound == name)
     };
     let byte = before.iter().rev().find_map(|step| match &step.r#do {
         Operation::Fill { memory, byte, .. } if memory == name => Some(u64::from(*byte)),
         _ => None,
     });
-    byte.is_some() && byte == facts.get("uniform").and_then(Value::as_u64) && before.iter().any(gave)
+    byte.is_some()
+        && byte == facts.get("uniform").and_then(Value::as_u64)
+        && before.iter().any(gave)
 }
 
 fn is_set(facts: &Facts, name: &str) -> bool {

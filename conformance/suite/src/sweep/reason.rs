@@ -33,9 +33,10 @@ pub enum Unswept {
 impl Unswept {
     pub(crate) fn applicability(self) -> Applicability {
         let decision = match &self {
-            Self::NeverAnswers { .. } | Self::Restores { .. } | Self::OwnFaults | Self::OtherSubject => {
-                Applicability::NotApplicable
-            }
+            Self::NeverAnswers { .. }
+            | Self::Restores { .. }
+            | Self::OwnFaults
+            | Self::OtherSubject => Applicability::NotApplicable,
             Self::NotClean | Self::Threads | Self::HostCalls | Self::Sampled | Self::Repeated => {
                 Applicability::NotObserved
             }

@@ -33,8 +33,12 @@ pub(crate) fn script(
     let probe = probe(&clean.steps[..end], &clean.driver, line(&clean.steps, end));
     steps.splice(end..end, probe);
     let faulty = &clean.steps[site.step];
-    let operation =
-        Operation::Fault { call: site.function.name().to_owned(), nth: site.nth, count: 1, error: error.code };
+    let operation = Operation::Fault {
+        call: site.function.name().to_owned(),
+        nth: site.nth,
+        count: 1,
+        error: error.code,
+    };
     steps.insert(site.step, step(operation, &faulty.on, faulty.line, faulty.part));
     for (index, step) in (0..).zip(&mut steps) {
         step.index = index;
@@ -69,7 +73,9 @@ impl<'a> Stand<'a> {
                 Operation::Create { r#as, device } => stand.managers.push((r#as, *device)),
                 Operation::Destroy {} => stand.managers.retain(|(name, _)| *name != step.on),
                 // Another thread's context is gone with it.
-                Operation::Attach { device } if step.thread.is_none() => stand.attached = Some(*device),
+                Operation::Attach { device } if step.thread.is_none() => {
+                    stand.attached = Some(*device)
+                }
                 Operation::Detach {} if step.thread.is_none() => stand.attached = None,
                 _ => {}
             }
@@ -97,8 +103,12 @@ fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<Pl
     add(Operation::Fill { memory: PROBE, byte: PROBE_BYTE, offset: 0, size: None });
     add(Operation::Read { memory: PROBE, offset: 0, size: None, device: false });
     add(Operation::Drop { name: PROBE });
-    if before.last().is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {}) {
-        // The last reset of the teardown is over; what it could not do, and what the probe took, is this one's.
+    if before
+        .last()
+        .is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {})
+    {
+        // The last reset of the teardown is over; what it could not do, and what the probe took, is
+        // this one's.
         add(Operation::Reset {});
     }
     if elsewhere {

@@ -13,7 +13,8 @@ use crate::observation::Observation;
 pub(crate) struct Site {
     pub(crate) step: usize,
     pub(crate) function: Function,
-    /// Among all calls of the function in the step, those of the harness too: what a `fault` right before the step counts.
+    /// Among all calls of the function in the step, those of the harness too: what a `fault` right
+    /// before the step counts.
     pub(crate) nth: u64,
     /// Among the subject's calls of the function in the step, from 1.
     pub(crate) in_step: u64,
@@ -25,7 +26,8 @@ pub(crate) struct Site {
     pub(crate) restores: bool,
 }
 
-/// So many calls of one function in one step tell of a loop what there is to tell, with its last one.
+/// So many calls of one function in one step tell of a loop what there is to tell, with its last
+/// one.
 pub(crate) const FIRST: u64 = 8;
 
 impl Site {
@@ -35,13 +37,16 @@ impl Site {
     }
 }
 
-/// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and are no sites.
+/// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and
+/// are no sites.
 pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
     let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();
     let mut counts = Counts::default();
     for (event, moment) in observation.events.iter().zip(&timeline.moments) {
-        let (Some(call), Some(step), true) = (call(event), moment.step, moment.own) else { continue };
+        let (Some(call), Some(step), true) = (call(event), moment.step, moment.own) else {
+            continue;
+        };
         let nth = counts.all(step, call.function);
         if !moment.subject || looks_up(call.function) {
             continue;

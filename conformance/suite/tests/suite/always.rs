@@ -153,8 +153,10 @@ fn freed_memory_is_not_used(#[case] function: Function, #[case] args: &[u64], #[
 #[test]
 fn memory_that_the_host_holds_is_not_freed() {
     let recorder = Recorder::new(two()).step(&[alloc(A, 64)], memory(A, 64));
-    let recorder =
-        recorder.step(&[free(A, 0), alloc(B, 64)], memory(B, 64)).step(&[], json!({})).step(&[free(B, 0)], json!({}));
+    let recorder = recorder
+        .step(&[free(A, 0), alloc(B, 64)], memory(B, 64))
+        .step(&[], json!({}))
+        .step(&[free(B, 0)], json!({}));
     let judged = recorder.rest().judged();
     let [finding] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
     assert_eq!((finding.requirement.as_str(), finding.step), ("EMM-CHECK-USE_AFTER_FREE", Some(3)));
@@ -175,16 +177,22 @@ fn a_program_that_ends_lets_go_of_everything(#[case] teardown: &str, #[case] fou
 
 #[test]
 fn freed_memory_is_not_returned() {
-    let recorder =
-        Recorder::new(two()).step(&[alloc(A, 64), alloc(B, 64), free(B, 0)], memory(A, 64)).step(&[], memory(B, 64));
-    assert_eq!(recorder.step(&[free(A, 0)], json!({})).rest().found(), ["EMM-CHECK-USE_AFTER_FREE"]);
+    let recorder = Recorder::new(two())
+        .step(&[alloc(A, 64), alloc(B, 64), free(B, 0)], memory(A, 64))
+        .step(&[], memory(B, 64));
+    assert_eq!(
+        recorder.step(&[free(A, 0)], json!({})).rest().found(),
+        ["EMM-CHECK-USE_AFTER_FREE"]
+    );
 }
 
 #[test]
 fn a_view_keeps_its_memory_held() {
     let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {view: {of: a, offset: 8, size: 8, as: v}}\n  - do: {drop: {name: a}}\n  \
                 - do: {drop: {name: v}}\n    expect: {EMM-T-01: {returns: {}}}\n";
-    let made = || Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], memory(A + 8, 8));
+    let made = || {
+        Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], memory(A + 8, 8))
+    };
     let early = made().step(&[free(A, 0)], json!({})).step(&[], json!({})).rest();
     assert_eq!(early.found(), ["EMM-CHECK-USE_AFTER_FREE"]);
     let late = made().step(&[], json!({})).step(&[free(A, 0)], json!({})).rest();
@@ -194,7 +202,9 @@ fn a_view_keeps_its_memory_held() {
 #[test]
 fn live_memory_does_not_overlap() {
     let made = |pointer| {
-        let recorder = Recorder::new(two()).step(&[alloc(A, 256)], memory(A, 64)).step(&[], memory(pointer, 64));
+        let recorder = Recorder::new(two())
+            .step(&[alloc(A, 256)], memory(A, 64))
+            .step(&[], memory(pointer, 64));
         recorder.step(&[], json!({})).step(&[free(A, 0)], json!({})).rest().found()
     };
     assert_eq!(made(A + 63), ["EMM-CHECK-OVERLAP"]);
@@ -210,8 +220,14 @@ fn a_dead_stream_is_a_misuse_and_late_work_a_use_after_free() {
         recorder.event(end.what);
         recorder.rest().found()
     };
-    assert_eq!(misuse(Misuse::DestroyedStream, Function::cuStreamQuery, [5, 0]), ["EMM-CHECK-DRIVER_MISUSE"]);
-    assert_eq!(misuse(Misuse::WorkAfterFree, Function::cuCtxSynchronize, [A, 64]), ["EMM-CHECK-USE_AFTER_FREE"]);
+    assert_eq!(
+        misuse(Misuse::DestroyedStream, Function::cuStreamQuery, [5, 0]),
+        ["EMM-CHECK-DRIVER_MISUSE"]
+    );
+    assert_eq!(
+        misuse(Misuse::WorkAfterFree, Function::cuCtxSynchronize, [A, 64]),
+        ["EMM-CHECK-USE_AFTER_FREE"]
+    );
 }
 
 #[rstest]
@@ -225,7 +241,8 @@ fn a_dead_stream_is_a_misuse_and_late_work_a_use_after_free() {
 #[case::pushed_twice(&[push()], &["EMM-CHECK-CONTEXT_BALANCE"])]
 #[case::popped(&[pop(), push(), pop()], &["EMM-CHECK-CONTEXT_BALANCE"])]
 fn contexts_of_the_host_stay(#[case] calls: &[Call], #[case] found: &[&str]) {
-    let calls: Vec<Call> = [alloc(A, 64), free(A, 0)].into_iter().chain(calls.iter().cloned()).collect();
+    let calls: Vec<Call> =
+        [alloc(A, 64), free(A, 0)].into_iter().chain(calls.iter().cloned()).collect();
     let facts = json!({"kind": "device", "pointer": 0, "size_bytes": 64});
     assert_eq!(Recorder::new(one()).step(&calls, facts).rest().found(), found);
 }
@@ -250,7 +267,8 @@ fn release() -> Call {
 fn a_call_leaves_the_context_that_it_found() {
     let mut recorder = taken();
     let index = recorder.seen.events.len();
-    recorder = recorder.step(&[free(A, 0), call(Function::cuCtxSetCurrent, &[0xdd], &[], 0)], json!({}));
+    recorder =
+        recorder.step(&[free(A, 0), call(Function::cuCtxSetCurrent, &[0xdd], &[], 0)], json!({}));
     assert_eq!(recorder.judged().findings, []);
     recorder.seen.events[index + 3].context = 0xdd;
     let judged = recorder.rest().judged();
@@ -313,7 +331,8 @@ fn a_hang_names_its_step() {
 #[case::with_a_signal(Ending::Signal(6), "", &["EMM-CHECK-EXIT"])]
 fn a_program_ends_quietly(#[case] ending: Ending, #[case] stderr: &str, #[case] found: &[&str]) {
     let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
-    let mut recorder = Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).rest().prints(stderr);
+    let mut recorder =
+        Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).rest().prints(stderr);
     recorder.seen.ending = ending;
     assert_eq!(recorder.found(), found);
 }
@@ -345,7 +364,9 @@ fn a_flood_is_counted_and_cut() {
     let judged = taken().step(&calls, json!({})).rest().judged();
     assert_eq!(judged.findings.len(), 8);
     assert!(
-        judged.findings[7].observed.ends_with("(one of 100 in this case; the others are not listed)"),
+        judged.findings[7]
+            .observed
+            .ends_with("(one of 100 in this case; the others are not listed)"),
         "{}",
         judged.findings[7].observed
     );

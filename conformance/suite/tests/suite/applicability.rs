@@ -7,11 +7,11 @@ use rstest::rstest;
 
 use crate::record::{case, catalogue};
 
-const STEP: &str = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+const STEP: &str =
+    "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 const FAULT: &str = "steps:\n  - do: {fault: {call: cuMemAlloc, error: 2}}\n  - do: {memalloc: {size: 64, as: a}}\n    \
                      expect: {EMM-T-01: {raises: [any]}}\n";
-const HOST: &str =
-    "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+const HOST: &str = "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 
 fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
     Offer {
@@ -46,8 +46,14 @@ fn needs_meet_the_offer(#[case] head: &str, #[case] offer: Offer, #[case] expect
 
 #[test]
 fn a_fault_is_injected_in_front_of_either_driver() {
-    assert_eq!(applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Real, &[])), Run);
-    assert_eq!(applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Sim, &[])), Run);
+    assert_eq!(
+        applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Real, &[])),
+        Run
+    );
+    assert_eq!(
+        applicability(&case(FAULT), &catalogue(), &offer(Flavor::Native, Driver::Sim, &[])),
+        Run
+    );
 }
 
 #[test]

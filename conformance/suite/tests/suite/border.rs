@@ -49,7 +49,10 @@ fn a_subject_without_a_table_has_no_border() {
 #[case::text(&[("no_error_text", "last_error() is NULL")], &["EMM-TABLE-05 2: release: last_error() is NULL"])]
 #[case::several(&[("unknown_status", "status 9"), ("size_changed", "0")], &["EMM-TABLE-03 2: release: status 9", "EMM-TABLE-07 2: release: 0"])]
 #[case::of_no_requirement(&[("odd", "anything")], &[])]
-fn each_defect_is_a_finding_of_its_requirement(#[case] defects: &[(&str, &str)], #[case] found: &[&str]) {
+fn each_defect_is_a_finding_of_its_requirement(
+    #[case] defects: &[(&str, &str)],
+    #[case] found: &[&str],
+) {
     let mut recorder = calling();
     recorder.seen.steps[2].border = border(defects);
     let (told, looked_at) = judged(&recorder.rest(), "EMM-TABLE-05");

@@ -19,7 +19,8 @@ use crate::record::{Recorder, THREAD, alloc, call, case, free, memalloc, memory}
 fn a_window_is_counted(#[case] calls: &str, #[case] broken: bool) {
     let made = [call(Function::cuCtxGetCurrent, &[], &[0xc0], 0), alloc(0x1000, 64)];
     let recorder = Recorder::new(memalloc(&format!("{{EMM-T-01: {{calls: {calls}}}}}")));
-    let recorder = recorder.step(&made, memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({})).rest();
+    let recorder =
+        recorder.step(&made, memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({})).rest();
     assert_eq!(recorder.found() == ["EMM-T-01"], broken, "{:?}", recorder.judged());
 }
 
@@ -29,14 +30,26 @@ fn a_window_is_counted(#[case] calls: &str, #[case] broken: bool) {
 #[case::closed_twice(&[0], &[0, 1], true)]
 #[case::never_opened(&[1], &[], false)]
 #[case::closed_unopened(&[1], &[1], true)]
-fn what_succeeds_is_undone_once(#[case] opened: &[i32], #[case] closed: &[i32], #[case] broken: bool) {
-    let opened = opened.iter().map(|result| call(Function::cuIpcOpenMemHandle_v2, &[], &[], *result));
-    let closed = closed.iter().map(|result| call(Function::cuIpcCloseMemHandle, &[0x2000], &[], *result));
+fn what_succeeds_is_undone_once(
+    #[case] opened: &[i32],
+    #[case] closed: &[i32],
+    #[case] broken: bool,
+) {
+    let opened =
+        opened.iter().map(|result| call(Function::cuIpcOpenMemHandle_v2, &[], &[], *result));
+    let closed =
+        closed.iter().map(|result| call(Function::cuIpcCloseMemHandle, &[0x2000], &[], *result));
     let made: Vec<_> = opened.chain(closed).chain([alloc(0x1000, 64)]).collect();
     let balanced = "{EMM-T-01: {calls: {balanced: {cuIpcOpenMemHandle: cuIpcCloseMemHandle}}}}";
     let recorder = Recorder::new(memalloc(balanced));
-    let recorder = recorder.step(&made, memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({})).rest();
-    assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken, "{:?}", recorder.judged());
+    let recorder =
+        recorder.step(&made, memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({})).rest();
+    assert_eq!(
+        recorder.found().contains(&"EMM-T-01".to_owned()),
+        broken,
+        "{:?}",
+        recorder.judged()
+    );
 }
 
 #[test]
@@ -61,7 +74,8 @@ fn since_opens_the_window_earlier_and_finally_covers_everything() {
     let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    label: first\n  - do: {drop: {name: a}}\n    \
                 expect: {EMM-T-01: {calls: {in_order: [cuMemAlloc, cuMemFree], since: first}}}\n\
                 finally: {EMM-T-02: {calls: {count: {cuMemFree: 2}}}}\n";
-    let recorder =
-        Recorder::new(case(text)).step(&[alloc(0x1000, 64)], memory(0x1000, 64)).step(&[free(0x1000, 0)], json!({}));
+    let recorder = Recorder::new(case(text))
+        .step(&[alloc(0x1000, 64)], memory(0x1000, 64))
+        .step(&[free(0x1000, 0)], json!({}));
     assert_eq!(recorder.rest().found(), ["EMM-T-02"]);
 }

@@ -1,4 +1,5 @@
-//! Expectation files: a listed violation is expected, a listed violation that does not happen fails the run.
+//! Expectation files: a listed violation is expected, a listed violation that does not happen fails
+//! the run.
 
 use allocert_suite::expectations::Expectations;
 use allocert_suite::verdict::{Judgement, Verdict};
@@ -10,24 +11,31 @@ const LISTED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  - requireme
                       reason: it keeps a pool\n    issue: https://example.org/1\n";
 
 fn leaking() -> Judgement {
-    Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(1, 64)], memory(1, 64)).rest().judged()
+    Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .rest()
+        .judged()
 }
 
 fn clean() -> Judgement {
-    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(1, 64)], memory(1, 64));
+    let recorder =
+        Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(1, 64)], memory(1, 64));
     recorder.step(&[free(1, 0)], json!({})).rest().judged()
 }
 
 fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
-    let expectations =
-        Expectations::read("expect.yaml", text, &catalogue()).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let expectations = Expectations::read("expect.yaml", text, &catalogue())
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
     expectations.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
     judgements.into_iter().map(|judgement| judgement.verdict).collect()
 }
 
 #[test]
 fn a_listed_violation_is_expected() {
-    assert_eq!(applied(LISTED, vec![leaking(), clean()]), [Verdict::ExpectedViolation, Verdict::Conforms]);
+    assert_eq!(
+        applied(LISTED, vec![leaking(), clean()]),
+        [Verdict::ExpectedViolation, Verdict::Conforms]
+    );
 }
 
 #[test]
@@ -38,7 +46,9 @@ fn a_violation_elsewhere_is_not() {
 
 #[test]
 fn an_entry_that_is_not_true_any_more_fails_the_run() {
-    let message = "expect.yaml:4 expects a violation of EMM-CHECK-LEAK, and there is none: the entry can go".to_owned();
+    let message =
+        "expect.yaml:4 expects a violation of EMM-CHECK-LEAK, and there is none: the entry can go"
+            .to_owned();
     assert_eq!(applied(LISTED, vec![clean()]), [Verdict::UnexpectedConformance { message }]);
 }
 
@@ -51,7 +61,9 @@ fn an_entry_whose_cases_did_not_run_says_nothing() {
 
 #[test]
 fn a_broken_file_is_refused_with_its_line() {
-    let refusal = |text: &str| Expectations::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string();
+    let refusal = |text: &str| {
+        Expectations::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string()
+    };
     insta::assert_snapshot!(refusal(&LISTED.replace("EMM-CHECK-LEAK", "EMM-CHECK-LEAF")), @r"
     expectation file broken: the catalogue has no requirement `EMM-CHECK-LEAF`
       --> expect.yaml:4:18

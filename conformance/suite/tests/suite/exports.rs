@@ -1,4 +1,5 @@
-//! Exports: each defect of a description is a finding under the requirement that the catalogue gives it.
+//! Exports: each defect of a description is a finding under the requirement that the catalogue
+//! gives it.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,11 @@ fn every_defect_has_a_requirement_and_every_name_of_one_is_known() {
         let named: BTreeSet<String> = catalogue.defects(side).map(str::to_owned).collect();
         assert_eq!(named, known, "{side}");
     }
-    assert_eq!(catalogue.defects(Side::CaiConsumer).count(), 0, "consumers export nothing of their own");
+    assert_eq!(
+        catalogue.defects(Side::CaiConsumer).count(),
+        0,
+        "consumers export nothing of their own"
+    );
 }
 
 /// The description of a vector of four single precision numbers at 0x1000, with one entry as given.
@@ -73,7 +78,8 @@ fn a_mask_is_held_to_no_more_than_an_array() {
     let mut mask = vector("strides", json!({"type": "NoneType"}));
     mask["type"] = json!("Tabled");
     mask["base"] = json!("dict");
-    let found = found(json!({"description": vector("mask", json!({"type": "Mask", "interface": mask}))}));
+    let found =
+        found(json!({"description": vector("mask", json!({"type": "Mask", "interface": mask}))}));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("CAI-DICT-07: mask."), "{found:?}");
 }
@@ -110,8 +116,11 @@ fn what_is_not_given_is_not_asked(#[case] version: Value, #[case] wanted: &[&str
     let facts = json!({"version": version, "stream": 0});
     let recorder = Recorder::new(case).step(&[], json!({})).step(&[], facts).rest();
     let judgement = judge::judge(&catalogue(), &recorder.case, &recorder.seen);
-    let found: Vec<String> =
-        judgement.findings.iter().map(|one| format!("{}: {}", one.requirement, one.observed)).collect();
+    let found: Vec<String> = judgement
+        .findings
+        .iter()
+        .map(|one| format!("{}: {}", one.requirement, one.observed))
+        .collect();
     assert_eq!(found, wanted);
     assert_eq!(judgement.checked.contains("CAI-STREAM-02"), !wanted.is_empty());
 }
@@ -120,17 +129,27 @@ fn what_is_not_given_is_not_asked(#[case] version: Value, #[case] wanted: &[&str
 fn what_was_too_long_to_be_written_down_is_not_taken_for_conforming() {
     let field = json!({"type": "tuple", "items": [{"type": "str", "value": "x"}, {"type": "str", "value": "<f4"}]});
     let description = vector("descr", json!({"type": "list", "items": [field], "truncated": 1024}));
-    let case = Recorder::new(exporting()).step(&[], json!({})).step(&[], json!({"description": description})).rest();
+    let case = Recorder::new(exporting())
+        .step(&[], json!({}))
+        .step(&[], json!({"description": description}))
+        .rest();
     let judgement = judge::judge(&catalogue(), &case.case, &case.seen);
-    let Verdict::NotObserved { reason } = judgement.verdict else { panic!("{:?}", judgement.verdict) };
+    let Verdict::NotObserved { reason } = judgement.verdict else {
+        panic!("{:?}", judgement.verdict)
+    };
     insta::assert_snapshot!(reason.to_string(), @"`descr` of the export in step 3 is too long or too deep to be judged");
 }
 
 #[test]
 fn a_subject_cannot_make_the_judge_stumble() {
-    for description in [json!(3), json!({}), json!({"type": "dict"}), json!({"type": "dict", "entries": {"shape": 3}})]
-    {
-        let _findings = found(json!({"description": description, "memory": 7, "stream_flags": "x"}));
+    for description in [
+        json!(3),
+        json!({}),
+        json!({"type": "dict"}),
+        json!({"type": "dict", "entries": {"shape": 3}}),
+    ] {
+        let _findings =
+            found(json!({"description": description, "memory": 7, "stream_flags": "x"}));
     }
 }
 
@@ -140,9 +159,12 @@ fn what_an_adapter_declines_is_not_applicable() {
                 - do: {array: {shape: [4], as: a}}\n    expect: {CAI-SHAPE-03: {returns: {}}}\n";
     let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
     let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
-    let declined = serde_json::from_value(json!({"declined": {"because": "no such arrays"}})).expect("an outcome");
+    let declined = serde_json::from_value(json!({"declined": {"because": "no such arrays"}}))
+        .expect("an outcome");
     let recorder = Recorder::new(case).outcome(&[], declined).rest();
     let judgement = judge::judge(&catalogue(), &recorder.case, &recorder.seen);
-    let Verdict::NotApplicable { reason } = judgement.verdict else { panic!("{:?}", judgement.verdict) };
+    let Verdict::NotApplicable { reason } = judgement.verdict else {
+        panic!("{:?}", judgement.verdict)
+    };
     insta::assert_snapshot!(reason.to_string(), @"the subject declined array in step 2: no such arrays");
 }

@@ -7,9 +7,11 @@ use allocert_suite::{Catalogue, Refusal, fixture};
 
 #[test]
 fn every_fixture_is_planned() {
-    let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
+    let catalogue =
+        Catalogue::embedded().unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    let cases = fixture::plan(files, &catalogue).unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
+    let cases =
+        fixture::plan(files, &catalogue).unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
     assert!(cases.len() >= allocert_fixtures::files().len(), "a fixture without a case");
     let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     ids.sort_unstable();
@@ -18,11 +20,14 @@ fn every_fixture_is_planned() {
     assert_eq!(ids.len(), before, "two cases share an id");
 }
 
-/// With `ALLOCERT_BLESS=1` the messages are written instead of compared; read the difference before it is committed.
+/// With `ALLOCERT_BLESS=1` the messages are written instead of compared; read the difference before
+/// it is committed.
 #[test]
 fn every_refused_fixture_gives_its_message() {
-    let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
-    let files: BTreeMap<&str, &str> = allocert_fixtures::refused().iter().map(|file| (file.path, file.text)).collect();
+    let catalogue =
+        Catalogue::embedded().unwrap_or_else(|refusals| panic!("{}", joined(&refusals)));
+    let files: BTreeMap<&str, &str> =
+        allocert_fixtures::refused().iter().map(|file| (file.path, file.text)).collect();
     let bless = std::env::var_os("ALLOCERT_BLESS").is_some();
     let mut wrong = Vec::new();
     let fixtures = files.iter().filter(|(path, _)| path.ends_with(".yaml"));

@@ -47,7 +47,8 @@ fn kill<'a>(mutant: &'a Mutant, cases: &[Judged]) -> Kill<'a> {
 #[test]
 fn the_matrix_shows_kills_survivors_and_requirements_without_a_mutant() {
     let catalogue = catalogue();
-    let (doubles, survives) = (mutant("doubles", &["EMM-T-01"]), mutant("survives", &["EMM-T-01", "EMM-T-02"]));
+    let (doubles, survives) =
+        (mutant("doubles", &["EMM-T-01"]), mutant("survives", &["EMM-T-01", "EMM-T-02"]));
     let kills = [kill(&doubles, &[wrong_size()]), kill(&survives, &[broken_down()])];
     let matrix = Matrix { catalogue: &catalogue, sides: &[Side::Emm], kills: &kills, whole: true };
     assert!(!matrix.holds());

@@ -1,6 +1,8 @@
 //! Kinds of errors: Python classes, CUresults and native status names come to the same words.
 
-use allocert_suite::case::Kind::{self, DriverError, InvalidValue, NotSupported, OutOfMemory, State, VersionMismatch};
+use allocert_suite::case::Kind::{
+    self, DriverError, InvalidValue, NotSupported, OutOfMemory, State, VersionMismatch,
+};
 use allocert_suite::judge::kinds;
 use allocert_suite::observation::Raised;
 use rstest::rstest;

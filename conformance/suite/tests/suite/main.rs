@@ -1,4 +1,5 @@
-//! The suite's own tests, from fixture files to reports. Observations are made by hand: no subject runs here.
+//! The suite's own tests, from fixture files to reports. Observations are made by hand: no subject
+//! runs here.
 
 mod always;
 mod applicability;

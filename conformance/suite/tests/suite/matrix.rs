@@ -29,7 +29,12 @@ fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
         for (index, step) in case.steps.iter().enumerate() {
             assert_eq!(step.index as usize, index);
             if step.part == Part::Step {
-                assert!(["producer", "consumer"].contains(&step.on.as_str()), "{}: {}", case.id, step.on);
+                assert!(
+                    ["producer", "consumer"].contains(&step.on.as_str()),
+                    "{}: {}",
+                    case.id,
+                    step.on
+                );
             }
             let after = step.expect.values().filter_map(|one| one.ordered.as_ref());
             assert!(after.into_iter().all(|one| labels.contains(&one.after)), "{}", case.id);
@@ -37,7 +42,8 @@ fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
         }
         assert!(case.requirements().next().is_some(), "{} expects nothing", case.id);
         for id in case.requirements() {
-            let requirement = catalogue.get(id).unwrap_or_else(|| panic!("{}: there is no {id}", case.id));
+            let requirement =
+                catalogue.get(id).unwrap_or_else(|| panic!("{}: there is no {id}", case.id));
             assert_eq!(requirement.role, Role::Consumer, "{}: {id}", case.id);
         }
     }
@@ -53,7 +59,12 @@ fn seen(name: &str, steps: impl FnOnce(Recorder) -> Recorder) -> (State, String)
 }
 
 fn raised(class: &str, message: &str) -> Raised {
-    Raised { r#type: class.to_owned(), bases: vec![class.to_owned()], message: message.to_owned(), ..Raised::default() }
+    Raised {
+        r#type: class.to_owned(),
+        bases: vec![class.to_owned()],
+        message: message.to_owned(),
+        ..Raised::default()
+    }
 }
 
 #[rstest]
@@ -61,7 +72,11 @@ fn raised(class: &str, message: &str) -> Raised {
 #[case(json!([0, 2, 4, 1, 3, 5]), State::Misreads)]
 fn data_are_compared(#[case] values: Value, #[case] state: State) {
     let read = |recorder: Recorder| {
-        recorder.step(&[], json!({})).step(&[], json!({})).step(&[], json!({"values": values})).rest()
+        recorder
+            .step(&[], json!({}))
+            .step(&[], json!({}))
+            .step(&[], json!({"values": values}))
+            .rest()
     };
     assert_eq!(seen("plain", read).0, state);
 }
@@ -69,17 +84,25 @@ fn data_are_compared(#[case] values: Value, #[case] state: State) {
 #[test]
 fn errors_are_the_librarys_that_raised_them() {
     let declined = |because: &str| Outcome::Declined { because: because.to_owned() };
-    let (state, text) = seen("plain", |recorder| recorder.outcome(&[], declined("no such array")).rest());
+    let (state, text) =
+        seen("plain", |recorder| recorder.outcome(&[], declined("no such array")).rest());
     assert_eq!((state, text.as_str()), (State::Unavailable, "producer: no such array"));
     let refused = raised("BufferError", "only version 3");
-    let (state, text) = seen("plain", |recorder| recorder.step(&[], json!({})).raise(&[], refused).rest());
-    assert_eq!((state, text.as_str()), (State::Refuses, "import of the consumer raised BufferError: only version 3"));
+    let (state, text) =
+        seen("plain", |recorder| recorder.step(&[], json!({})).raise(&[], refused).rest());
+    assert_eq!(
+        (state, text.as_str()),
+        (State::Refuses, "import of the consumer raised BufferError: only version 3")
+    );
     let unable = raised("NotImplementedError", "immutable");
     let write = |recorder: Recorder| {
         let made = recorder.step(&[], json!({})).step(&[], json!({})).step(&[], json!({}));
         made.raise(&[], unable).rest()
     };
-    assert_eq!(seen("next-after-write", write), (State::Unavailable, "consumer: immutable".to_owned()));
+    assert_eq!(
+        seen("next-after-write", write),
+        (State::Unavailable, "consumer: immutable".to_owned())
+    );
     let write = |recorder: Recorder| {
         let made = recorder.step(&[], json!({})).step(&[], json!({})).step(&[], json!({}));
         made.raise(&[], raised("ValueError", "read-only")).rest()
@@ -91,9 +114,16 @@ fn errors_are_the_librarys_that_raised_them() {
     };
     assert_eq!(seen("plain", read).0, State::Misreads, "what was taken cannot be read");
     let takes = |facts: Value| {
-        seen("masked", |recorder| recorder.step(&[], json!({})).step(&[], json!({})).step(&[], facts).rest()).0
+        seen("masked", |recorder| {
+            recorder.step(&[], json!({})).step(&[], json!({})).step(&[], facts).rest()
+        })
+        .0
     };
-    assert_eq!(takes(json!({"valid": null})), State::Misreads, "a mask that is neither obeyed nor refused");
+    assert_eq!(
+        takes(json!({"valid": null})),
+        State::Misreads,
+        "a mask that is neither obeyed nor refused"
+    );
     assert_eq!(takes(json!({})), State::Unseen, "nobody says what became of the mask");
 }
 
@@ -117,7 +147,9 @@ fn order_is_judged(#[case] name: &str, #[case] race: State) {
             let made = recorder.does(vec![], json!({})).does(vec![], json!({}));
             let facts = json!({"uniform": 7});
             match name {
-                "pending" => made.does(first, json!({})).does(vec![], json!({})).does(then, facts).rest(),
+                "pending" => {
+                    made.does(first, json!({})).does(vec![], json!({})).does(then, facts).rest()
+                }
                 _ => made.does(vec![], json!({})).does(first, json!({})).does(then, facts).rest(),
             }
         })
@@ -131,7 +163,11 @@ fn order_is_judged(#[case] name: &str, #[case] race: State) {
 #[test]
 fn what_the_trace_does_not_show_is_not_called_an_exchange() {
     let silent = |recorder: Recorder| {
-        let pending = recorder.step(&[], json!({})).step(&[], json!({})).step(&[], json!({})).step(&[], json!({}));
+        let pending = recorder
+            .step(&[], json!({}))
+            .step(&[], json!({}))
+            .step(&[], json!({}))
+            .step(&[], json!({}));
         pending.step(&[], json!({"uniform": 7})).rest()
     };
     let (state, text) = seen("pending", silent);
@@ -144,7 +180,10 @@ fn exchange(case: &str, state: State, text: &str) -> Exchange {
 
 /// Two producers, two consumers; one of them says things that would be markup.
 fn made_up() -> Matrix {
-    let library = |adapter: &str, version: &str| Library { adapter: adapter.to_owned(), version: version.to_owned() };
+    let library = |adapter: &str, version: &str| Library {
+        adapter: adapter.to_owned(),
+        version: version.to_owned(),
+    };
     let well = || exchange("plain", State::Exchanges, "");
     let hostile = "<script>alert('1')</script> | `a` [b](c) & \"d\" \u{1b}[31m\n\u{202e}";
     Matrix {
@@ -172,10 +211,16 @@ fn made_up() -> Matrix {
                     exchange("sliced", State::Refuses, hostile),
                     exchange("masked", State::Misreads, "it returned"),
                 ],
-                vec![Exchange::broken(State::Crashes, "the worker was ended by signal 11".to_owned())],
+                vec![Exchange::broken(
+                    State::Crashes,
+                    "the worker was ended by signal 11".to_owned(),
+                )],
             ],
         ],
-        missing: vec![Missing { adapter: "four".to_owned(), reason: "no module named `four` <b>".to_owned() }],
+        missing: vec![Missing {
+            adapter: "four".to_owned(),
+            reason: "no module named `four` <b>".to_owned(),
+        }],
     }
 }
 
@@ -189,15 +234,21 @@ fn the_matrix_as_a_page() {
     let page = made_up().html();
     let (_, after_style) = page.split_once("</style>").expect("a page has its style with it");
     insta::assert_snapshot!(after_style);
-    for forbidden in ["<script", "http://", "https://", "url(", "@import", " onclick", "\u{1b}", "\u{202e}"] {
+    for forbidden in
+        ["<script", "http://", "https://", "url(", "@import", " onclick", "\u{1b}", "\u{202e}"]
+    {
         assert!(!page.contains(forbidden), "the page has {forbidden:?}");
     }
 }
 
 #[test]
 fn a_cell_shows_the_worst() {
-    let cell = Cell::of(&[exchange("a", State::Exchanges, ""), exchange("b", State::RacesBack, "")]);
-    assert_eq!((cell.state, cell.words().as_str()), (State::RacesBack, "races back: 1, exchanges: 1"));
+    let cell =
+        Cell::of(&[exchange("a", State::Exchanges, ""), exchange("b", State::RacesBack, "")]);
+    assert_eq!(
+        (cell.state, cell.words().as_str()),
+        (State::RacesBack, "races back: 1, exchanges: 1")
+    );
     assert_eq!(Cell::of(&[]).state, State::Unavailable);
     let letters: BTreeSet<char> = State::ALL.into_iter().map(State::letter).collect();
     assert_eq!(letters.len(), State::ALL.len());

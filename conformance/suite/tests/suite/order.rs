@@ -5,9 +5,9 @@ use rstest::rstest;
 
 use crate::record::{CONTEXT, THREAD};
 use crate::tape::{
-    A, B, C, Do, E, E2, LEGACY, OTHER_CONTEXT, OTHER_THREAD, PAGEABLE, PER_THREAD, PINNED, X, Y, after, alloc,
-    blocking, copy, destroy, did, event, fill, gave, judged, launch, launch_in, non_blocking, races, record, sync, two,
-    wait,
+    A, B, C, Do, E, E2, LEGACY, OTHER_CONTEXT, OTHER_THREAD, PAGEABLE, PER_THREAD, PINNED, X, Y,
+    after, alloc, blocking, copy, destroy, did, event, fill, gave, judged, launch, launch_in,
+    non_blocking, races, record, sync, two, wait,
 };
 
 type Tape = fn(bool) -> Vec<Do>;
@@ -189,6 +189,12 @@ type Tape = fn(bool) -> Vec<Do>;
 fn an_edge_orders(#[case] tape: Tape) {
     let (with, without) = (judged(tape(true)), judged(tape(false)));
     assert_eq!(races(&with), [""; 0], "with the edge");
-    assert_eq!(races(&without).len(), 1, "without the edge: {:?}, {:?}", without.findings, without.verdict);
+    assert_eq!(
+        races(&without).len(),
+        1,
+        "without the edge: {:?}, {:?}",
+        without.findings,
+        without.verdict
+    );
     assert!(with.checked.contains("EMM-CHECK-RACE"), "the check was performed");
 }

@@ -1,4 +1,5 @@
-//! What cases expect of order: `ordered` and `covered_by`, each with what satisfies it and what does not.
+//! What cases expect of order: `ordered` and `covered_by`, each with what satisfies it and what
+//! does not.
 
 use allocert_contract::trace::Function as F;
 use allocert_suite::applicability::Reason;
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::record::{Recorder, THREAD, case, memory};
 use crate::tape::{
-    A, B, C, Do, E, E2, OTHER_THREAD, PER_THREAD, X, Y, after, blocking, copy, did, fill, launch, non_blocking, record,
-    sync, two, wait,
+    A, B, C, Do, E, E2, OTHER_THREAD, PER_THREAD, X, Y, after, blocking, copy, did, fill, launch,
+    non_blocking, record, sync, two, wait,
 };
 
 type Tape = fn(bool) -> Vec<Do>;
@@ -57,10 +58,13 @@ fn a_step_that_touches_nothing_of_the_other_shows_no_order() {
 #[test]
 fn two_reads_need_no_order() {
     let first = after(two(non_blocking), vec![copy(X, Y, A)]);
-    let judgement = in_two("{ordered: {after: work}}", first, vec![copy(X, Y + 64, B)], memory(Y, 64));
+    let judgement =
+        in_two("{ordered: {after: work}}", first, vec![copy(X, Y + 64, B)], memory(Y, 64));
     assert_eq!(
         judgement.verdict,
-        Verdict::NotObserved { reason: Reason::NothingToOrder { step: 3, after: "work".to_owned() } }
+        Verdict::NotObserved {
+            reason: Reason::NothingToOrder { step: 3, after: "work".to_owned() }
+        }
     );
 }
 
@@ -139,7 +143,8 @@ fn what_nobody_saw_is_not_covered() {
         "{:?}",
         foreign.verdict
     );
-    let settled = in_two(COVERED, two(non_blocking), vec![fill(X, A), sync(A)], export(json!(0x77)));
+    let settled =
+        in_two(COVERED, two(non_blocking), vec![fill(X, A), sync(A)], export(json!(0x77)));
     assert_eq!(settled.verdict, Verdict::Conforms, "whatever the stream is");
 }
 
@@ -160,7 +165,10 @@ fn description(address: u64, elements: u64, stream: &Value) -> Value {
 #[rstest]
 #[case::the_interface(|found: Value| found, "b.entries.stream")]
 #[case::an_object(|found: Value| json!({"type": "Array", "interface": found}), "b.interface.entries.stream")]
-fn a_description_describes_memory_and_stream(#[case] facts: fn(Value) -> Value, #[case] path: &str) {
+fn a_description_describes_memory_and_stream(
+    #[case] facts: fn(Value) -> Value,
+    #[case] path: &str,
+) {
     let case = case(&format!(
         "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{get_memory_info: {{as: b}}}}\n    \
          expect: {{EMM-T-01: {{covered_by: {{memory: b, stream: {path}}}}}}}\n"
@@ -172,10 +180,16 @@ fn a_description_describes_memory_and_stream(#[case] facts: fn(Value) -> Value, 
     };
     assert_eq!(judge(X + 62, 1, B).verdict, Verdict::Conforms);
     assert_eq!(of_expectation(&judge(X + 62, 1, A)).len(), 1);
-    assert_eq!(of_expectation(&judge(X - 2, 2, A)).len(), 1, "its last byte is the first that was written");
-    let apart = Verdict::NotObserved { reason: Reason::NothingAccessed { step: 3, name: "b".to_owned() } };
+    assert_eq!(
+        of_expectation(&judge(X - 2, 2, A)).len(),
+        1,
+        "its last byte is the first that was written"
+    );
+    let apart =
+        Verdict::NotObserved { reason: Reason::NothingAccessed { step: 3, name: "b".to_owned() } };
     assert_eq!(judge(X + 64, 8, A).verdict, apart);
     assert_eq!(judge(X - 4, 2, A).verdict, apart);
-    let nothing = Verdict::NotObserved { reason: Reason::NoMemory { step: 3, name: "b".to_owned() } };
+    let nothing =
+        Verdict::NotObserved { reason: Reason::NoMemory { step: 3, name: "b".to_owned() } };
     assert_eq!(judge(X, 0, A).verdict, nothing);
 }

@@ -7,7 +7,12 @@ use crate::record::{case, catalogue};
 fn script(rest: &str) -> Vec<String> {
     let planned = case(rest);
     let step = |step: &allocert_suite::plan::PlannedStep| {
-        format!("{} {} {}", step.index, serde_json::to_string(&step.r#do).expect("plain data"), step.on)
+        format!(
+            "{} {} {}",
+            step.index,
+            serde_json::to_string(&step.r#do).expect("plain data"),
+            step.on
+        )
     };
     planned.steps.iter().map(step).collect()
 }
@@ -59,7 +64,8 @@ fn the_wire_form_expects_nothing() {
 fn axes_multiply_in_the_order_of_the_file() {
     let text = "# Axes.\ncase: emm/test/axes\nabout: a test\naxes:\n  size: [1, 255]\n  mapped: [true, false]\nsteps:\n  \
                 - do: {memhostalloc: {size: $size, mapped: $mapped, as: a}}\n    expect: {EMM-T-01: {returns: {size_bytes: {is: $size}}}}\n";
-    let planned = fixture::plan_file("cases/emm/test/axes.yaml", text, &catalogue()).expect("well formed");
+    let planned =
+        fixture::plan_file("cases/emm/test/axes.yaml", text, &catalogue()).expect("well formed");
     let ids: Vec<&str> = planned.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(
         ids,

@@ -1,4 +1,5 @@
-//! The calls of a host into its plugin: counted, ordered against driver calls, and looked at for what they were made with.
+//! The calls of a host into its plugin: counted, ordered against driver calls, and looked at for
+//! what they were made with.
 
 use allocert_contract::trace::{Function, Mark, What};
 use allocert_suite::observation::StepOutcome;
@@ -8,9 +9,12 @@ use serde_json::{Value, json};
 
 use crate::record::{Recorder, alloc, call, case_of};
 
-/// An array whose memory is asked of the plugin, as call 1 and, at its end, as call 2; then a driver call of the host.
+/// An array whose memory is asked of the plugin, as call 1 and, at its end, as call 2; then a
+/// driver call of the host.
 fn host(expect: &str) -> Recorder {
-    let text = format!("teardown: none\nsteps:\n  - do: {{device_array: {{size: 64, as: a}}}}\n    expect: {expect}\n");
+    let text = format!(
+        "teardown: none\nsteps:\n  - do: {{device_array: {{size: 64, as: a}}}}\n    expect: {expect}\n"
+    );
     let case = case_of("emm-host", &text).unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut recorder = Recorder::bare(case).step(&[], json!({}));
     recorder.mark(Mark::StepBegin, 1);
@@ -20,9 +24,12 @@ fn host(expect: &str) -> Recorder {
     recorder.mark(Mark::StepEnd, 1);
     let facts = |value: Value| serde_json::from_value(value).expect("an object");
     let outcome =
-        serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}})).expect("an outcome");
-    let plugin_calls =
-        vec![facts(json!({"number": 1})), facts(json!({"number": 2, "size_bytes": 64, "pointer": 0x1000}))];
+        serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}}))
+            .expect("an outcome");
+    let plugin_calls = vec![
+        facts(json!({"number": 1})),
+        facts(json!({"number": 2, "size_bytes": 64, "pointer": 0x1000})),
+    ];
     recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, border: None });
     recorder.rest()
 }
@@ -63,8 +70,13 @@ fn a_host_that_has_a_plugin_allocates_nothing_itself() {
 #[rstest]
 #[case::plugin("emm", "memalloc", "there is no driver function `initialize`")]
 #[case::misspelt("emm-host", "device_array", "there is no driver function `initialise`")]
-fn what_no_host_can_show_is_refused(#[case] side: &str, #[case] operation: &str, #[case] message: &str) {
-    let (name, id) = if side == "emm" { ("initialize", "EMM-T-01") } else { ("initialise", "EMM-T-03") };
+fn what_no_host_can_show_is_refused(
+    #[case] side: &str,
+    #[case] operation: &str,
+    #[case] message: &str,
+) {
+    let (name, id) =
+        if side == "emm" { ("initialize", "EMM-T-01") } else { ("initialise", "EMM-T-03") };
     let text = format!(
         "steps:\n  - do: {{{operation}: {{size: 64, as: a}}}}\n    expect: {{{id}: {{calls: {{count: {{{name}: 1}}}}}}}}\n"
     );

@@ -37,7 +37,10 @@ fn facts() -> Value {
 #[case::not_absent("kind: {absent: true}", false)]
 fn a_fact_satisfies_its_predicate(#[case] predicate: &str, #[case] holds: bool) {
     let case = memalloc(&format!("{{EMM-T-01: {{returns: {{{predicate}}}}}}}"));
-    let recorder = Recorder::new(case).step(&[alloc(0x1000, 64)], facts()).step(&[free(0x1000, 0)], json!({})).rest();
+    let recorder = Recorder::new(case)
+        .step(&[alloc(0x1000, 64)], facts())
+        .step(&[free(0x1000, 0)], json!({}))
+        .rest();
     let expected = if holds { Vec::new() } else { vec!["EMM-T-01".to_owned()] };
     assert_eq!(recorder.found(), expected);
 }
@@ -49,7 +52,11 @@ fn a_fact_satisfies_its_predicate(#[case] predicate: &str, #[case] holds: bool) 
 #[case::differs_but_same("{pointer: {same_as: a.pointer}}", 0x2000, true)]
 #[case::disjoint("{pointer: {disjoint_from: a}}", 0x1040, false)]
 #[case::one_byte_in("{pointer: {disjoint_from: a}}", 0x103f, true)]
-fn a_fact_is_compared_with_an_earlier_one(#[case] returns: &str, #[case] pointer: u64, #[case] broken: bool) {
+fn a_fact_is_compared_with_an_earlier_one(
+    #[case] returns: &str,
+    #[case] pointer: u64,
+    #[case] broken: bool,
+) {
     let text = format!(
         "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{drop: {{name: a}}}}\n  \
          - do: {{memalloc: {{size: 64, as: b}}}}\n    expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
@@ -80,9 +87,15 @@ fn a_name_that_was_never_made_is_not_compared_with(#[case] returns: &str) {
 #[test]
 fn a_finding_says_what_was_asked_and_what_came() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"));
-    let judged =
-        recorder.step(&[alloc(0x1000, 128)], memory(0x1000, 128)).step(&[free(0x1000, 0)], json!({})).rest().judged();
+    let judged = recorder
+        .step(&[alloc(0x1000, 128)], memory(0x1000, 128))
+        .step(&[free(0x1000, 0)], json!({}))
+        .rest()
+        .judged();
     let [finding] = judged.findings.as_slice() else { panic!("{:?}", judged.findings) };
-    assert_eq!((finding.expected.as_str(), finding.observed.as_str()), ("size_bytes is 64", "size_bytes is 128"));
+    assert_eq!(
+        (finding.expected.as_str(), finding.observed.as_str()),
+        ("size_bytes is 64", "size_bytes is 128")
+    );
     assert_eq!((finding.step, finding.place.line), (Some(2), 5));
 }

@@ -21,15 +21,24 @@ differences:
       - {profile: two, section: host.size, says: rounds up, requirements: [EMM-T-02]}
 ";
 
-/// The catalogue of these tests with EMM-T-02 in another profile than everything else, and that or the first in force.
+/// The catalogue of these tests with EMM-T-02 in another profile than everything else, and that or
+/// the first in force.
 fn catalogue(name: &str) -> Catalogue {
-    let (before, after) =
-        catalogue_text().split_once("- id: EMM-T-02").map(|(a, b)| (a.to_owned(), b.to_owned())).expect("it is there");
-    let text = format!("{before}- id: EMM-T-02{}", after.replacen("versions: [one]", "versions: [two]", 1));
-    let text =
-        text.replace("versions: [one]\n  observed_by: [trace]\n  ", "versions: [one, two]\n  observed_by: [trace]\n  ");
+    let (before, after) = catalogue_text()
+        .split_once("- id: EMM-T-02")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .expect("it is there");
+    let text = format!(
+        "{before}- id: EMM-T-02{}",
+        after.replacen("versions: [one]", "versions: [two]", 1)
+    );
+    let text = text.replace(
+        "versions: [one]\n  observed_by: [trace]\n  ",
+        "versions: [one, two]\n  observed_by: [trace]\n  ",
+    );
     let files = [("emm/test.yaml", text.as_str()), ("emm/profiles.yaml", PROFILES)];
-    let mut catalogue = Catalogue::from_files(files).unwrap_or_else(|refusals| panic!("{refusals:#?}"));
+    let mut catalogue =
+        Catalogue::from_files(files).unwrap_or_else(|refusals| panic!("{refusals:#?}"));
     let profile = catalogue.profile(name).cloned();
     catalogue.choose(profile);
     catalogue
@@ -43,8 +52,15 @@ fn both() -> Recorder {
 
 fn broken(recorder: &Recorder, name: &str) -> Vec<String> {
     let judgement = judge::judge(&catalogue(name), &recorder.case, &recorder.seen);
-    assert!(judgement.findings.iter().all(|finding| judgement.checked.contains(&finding.requirement)));
-    judgement.findings.into_iter().map(|finding| finding.requirement).filter(|id| id.starts_with("EMM-T")).collect()
+    assert!(
+        judgement.findings.iter().all(|finding| judgement.checked.contains(&finding.requirement))
+    );
+    judgement
+        .findings
+        .into_iter()
+        .map(|finding| finding.requirement)
+        .filter(|id| id.starts_with("EMM-T"))
+        .collect()
 }
 
 #[test]
@@ -55,8 +71,9 @@ fn each_profile_judges_what_it_contains() {
 
 #[test]
 fn an_error_that_another_profile_allows_is_not_held_against_the_subject() {
-    let allowed =
-        Recorder::new(memalloc("{EMM-T-02: {raises: [any]}}")).raise(&[], error("CudaAPIError", Some(2), "no")).rest();
+    let allowed = Recorder::new(memalloc("{EMM-T-02: {raises: [any]}}"))
+        .raise(&[], error("CudaAPIError", Some(2), "no"))
+        .rest();
     let judgement = judge::judge(&catalogue("one"), &allowed.case, &allowed.seen);
     assert_eq!((judgement.verdict, judgement.findings), (Verdict::Conforms, vec![]));
 }
@@ -72,8 +89,12 @@ fn a_case_of_another_profile_alone_is_not_applicable() {
 #[test]
 fn an_expected_violation_that_is_not_judged_is_not_missed() {
     let text = "subject: x\nseen_on: y\nexpected:\n  - {requirement: EMM-T-02, cases: [\"**\"], reason: known}\n";
-    let of =
-        |name| Expectations::read("expect.yaml", text, &catalogue(name)).expect("an expectation file").entries.len();
+    let of = |name| {
+        Expectations::read("expect.yaml", text, &catalogue(name))
+            .expect("an expectation file")
+            .entries
+            .len()
+    };
     assert_eq!((of("one"), of("two")), (0, 1));
 }
 
@@ -83,15 +104,19 @@ fn the_report_says_how_much_is_left_out() {
     let judgement = judge::judge(&catalogue, &recorder.case, &recorder.seen);
     let cases = [Judged { case: recorder.case, observation: Some(recorder.seen), judgement }];
     let header = header();
-    let text =
-        terminal::render(&Report { header: &header, cases: &cases, catalogue: &catalogue }, Palette { colour: false });
+    let text = terminal::render(
+        &Report { header: &header, cases: &cases, catalogue: &catalogue },
+        Palette { colour: false },
+    );
     let line = text.lines().nth(1).expect("a second line");
     assert_eq!(line, "profile two: 1 of 21 requirements are left out (more: allocert explain two)");
 }
 
 #[test]
 fn a_requirement_is_explained_with_what_each_text_says() {
-    insta::assert_snapshot!(explain::render("EMM-T-01", &catalogue("one"), &[]).expect("it is known"));
+    insta::assert_snapshot!(
+        explain::render("EMM-T-01", &catalogue("one"), &[]).expect("it is known")
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@ use rstest::rstest;
 
 use crate::record::{Recorder, memory};
 use crate::tape::{
-    A, B, C, Do, E, OTHER_THREAD, X, Y, after, copy, destroy, did, fill, judged, launch, non_blocking, one_step,
-    passed_on, races, record, sync, two, unsupported, wait,
+    A, B, C, Do, E, OTHER_THREAD, X, Y, after, copy, destroy, did, fill, judged, launch,
+    non_blocking, one_step, passed_on, races, record, sync, two, unsupported, wait,
 };
 
 #[rstest]
@@ -19,23 +19,35 @@ fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt)
     let tape = |between: Do| {
         after(
             two(non_blocking),
-            vec![non_blocking(C).when(matches!(because, Doubt::UnknownEvent { .. })), fill(X, A), between, fill(X, B)],
+            vec![
+                non_blocking(C).when(matches!(because, Doubt::UnknownEvent { .. })),
+                fill(X, A),
+                between,
+                fill(X, B),
+            ],
         )
     };
     let doubtful = judged(tape(between.clone()));
     assert_eq!(races(&doubtful), [""; 0]);
-    let Verdict::NotObserved { reason: Reason::OrderUnknown { because: found } } = &doubtful.verdict else {
+    let Verdict::NotObserved { reason: Reason::OrderUnknown { because: found } } =
+        &doubtful.verdict
+    else {
         panic!("{:?}", doubtful.verdict);
     };
     assert_eq!(std::mem::discriminant(found), std::mem::discriminant(&because));
-    assert_eq!(races(&judged(tape(unsupported("cuGraphLaunch")))).len(), 1, "a call that does nothing");
+    assert_eq!(
+        races(&judged(tape(unsupported("cuGraphLaunch")))).len(),
+        1,
+        "a call that does nothing"
+    );
     let later = after(two(non_blocking), vec![between, fill(X, A), fill(X, B)]);
     assert_eq!(races(&judged(later)).len(), 1, "what comes after it is not in doubt");
 }
 
 #[test]
 fn getting_an_export_table_waits_for_nothing() {
-    let tape = after(two(non_blocking), vec![fill(X, A), passed_on("cuGetExportTable"), fill(X, B)]);
+    let tape =
+        after(two(non_blocking), vec![fill(X, A), passed_on("cuGetExportTable"), fill(X, B)]);
     assert_eq!(races(&judged(tape)).len(), 1);
 }
 
@@ -44,31 +56,43 @@ fn memory_of_the_subjects_own_is_its_own_affair() {
     let tape = |second: Do| after(two(non_blocking), vec![fill(Y, A), second]);
     assert_eq!(judged(tape(fill(Y, B))).verdict, Verdict::Conforms);
     assert_eq!(races(&judged(tape(fill(Y, B).harness()))).len(), 1);
-    let doubted = after(two(non_blocking), vec![fill(Y, A), passed_on("cuGraphLaunch"), fill(Y, B)]);
+    let doubted =
+        after(two(non_blocking), vec![fill(Y, A), passed_on("cuGraphLaunch"), fill(Y, B)]);
     assert_eq!(judged(doubted).verdict, Verdict::Conforms, "nor is it in doubt");
 }
 
 #[test]
 fn a_doubt_that_decides_nothing_is_none() {
-    let tape = after(two(non_blocking), vec![fill(X, A), passed_on("cuGraphLaunch"), sync(A), fill(X, B)]);
+    let tape =
+        after(two(non_blocking), vec![fill(X, A), passed_on("cuGraphLaunch"), sync(A), fill(X, B)]);
     assert_eq!(judged(tape).verdict, Verdict::Conforms);
 }
 
 #[test]
 fn a_host_function_vouches_for_its_stream_alone() {
     let host = did(F::cuStreamAddCallback, &[B, 0x4000, 0, 0]);
-    assert_eq!(races(&judged(after(two(non_blocking), vec![fill(X, A), host, fill(X, B)]))).len(), 1);
+    assert_eq!(
+        races(&judged(after(two(non_blocking), vec![fill(X, A), host, fill(X, B)]))).len(),
+        1
+    );
 }
 
 #[test]
 fn captured_work_is_not_judged() {
-    let captured = vec![passed_on("cuStreamBeginCapture_v2"), fill(X, A), fill(X, B), passed_on("cuStreamEndCapture")];
+    let captured = vec![
+        passed_on("cuStreamBeginCapture_v2"),
+        fill(X, A),
+        fill(X, B),
+        passed_on("cuStreamEndCapture"),
+    ];
     let judgement = judged(after(two(non_blocking), captured.clone()));
     assert_eq!(races(&judgement), [""; 0]);
     assert!(
         matches!(
             &judgement.verdict,
-            Verdict::NotObserved { reason: Reason::OrderUnknown { because: Doubt::Capture { .. } } }
+            Verdict::NotObserved {
+                reason: Reason::OrderUnknown { because: Doubt::Capture { .. } }
+            }
         ),
         "{:?}",
         judgement.verdict
@@ -79,8 +103,9 @@ fn captured_work_is_not_judged() {
 
 #[test]
 fn more_streams_than_can_be_told_apart_are_a_doubt() {
-    let mut tape: Vec<Do> =
-        (0..1025).flat_map(|number| [non_blocking(A + number), fill(Y + number * 64, A + number)]).collect();
+    let mut tape: Vec<Do> = (0..1025)
+        .flat_map(|number| [non_blocking(A + number), fill(Y + number * 64, A + number)])
+        .collect();
     tape.extend([fill(X, A), fill(X, A + 1)]);
     let judgement = judged(tape);
     assert_eq!(races(&judgement), [""; 0]);
@@ -90,7 +115,9 @@ fn more_streams_than_can_be_told_apart_are_a_doubt() {
 
 #[test]
 fn streams_that_come_and_go_are_told_apart() {
-    let one = |number| vec![non_blocking(A + number), fill(X, A + number), sync(A + number), destroy(A + number)];
+    let one = |number| {
+        vec![non_blocking(A + number), fill(X, A + number), sync(A + number), destroy(A + number)]
+    };
     let mut tape: Vec<Do> = (0..3000).flat_map(one).collect();
     assert_eq!(judged(tape.clone()).verdict, Verdict::Conforms);
     tape.extend([non_blocking(B), non_blocking(C), fill(X, B), fill(X, C)]);
@@ -108,7 +135,8 @@ fn one_cause_is_found_once() {
 
 #[test]
 fn a_race_of_the_harness_is_its_own_fault() {
-    let judgement = judged(after(two(non_blocking), vec![fill(X, A).harness(), fill(X, B).harness()]));
+    let judgement =
+        judged(after(two(non_blocking), vec![fill(X, A).harness(), fill(X, B).harness()]));
     assert_eq!(races(&judgement), [""; 0]);
     assert!(
         matches!(&judgement.verdict, Verdict::HarnessError { message } if message.contains("the harness's own")),
@@ -121,15 +149,28 @@ fn a_race_of_the_harness_is_its_own_fault() {
 fn a_race_says_what_would_have_ordered_it() {
     let tape = after(
         two(non_blocking),
-        vec![fill(X, A).harness(), record(E, A), launch(X, B), copy(X + 32, Y, 0).by(OTHER_THREAD).harness()],
+        vec![
+            fill(X, A).harness(),
+            record(E, A),
+            launch(X, B),
+            copy(X + 32, Y, 0).by(OTHER_THREAD).harness(),
+        ],
     );
     let told: Vec<String> = judged(tape)
         .findings
         .iter()
         .map(|finding| {
-            let events: Vec<String> =
-                finding.events.iter().map(|event| format!("  #{} {}", event.seq, event.role)).collect();
-            format!("expected: {}\nobserved: {}\n{}\n", finding.expected, finding.observed, events.join("\n"))
+            let events: Vec<String> = finding
+                .events
+                .iter()
+                .map(|event| format!("  #{} {}", event.seq, event.role))
+                .collect();
+            format!(
+                "expected: {}\nobserved: {}\n{}\n",
+                finding.expected,
+                finding.observed,
+                events.join("\n")
+            )
         })
         .collect();
     insta::assert_snapshot!(told.join("\n"));

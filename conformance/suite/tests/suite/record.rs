@@ -1,7 +1,10 @@
-//! Observations by hand: a small catalogue, cases from text, and a recorder that plays worker and driver.
+//! Observations by hand: a small catalogue, cases from text, and a recorder that plays worker and
+//! driver.
 
 use allocert_contract::trace::{Call, Event, Function, Mark, What};
-use allocert_suite::observation::{Captured, Ending, Facts, Observation, Outcome, Raised, StepOutcome};
+use allocert_suite::observation::{
+    Captured, Ending, Facts, Observation, Outcome, Raised, StepOutcome,
+};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, Refusal, fixture, judge};
@@ -27,7 +30,8 @@ const CHECKS: [&str; 13] = [
     "race",
 ];
 
-/// `EMM-T-01` is free for expectations, `EMM-OP-…` stand for operations, `EMM-CHECK-…` for the always-on checks.
+/// `EMM-T-01` is free for expectations, `EMM-OP-…` stand for operations, `EMM-CHECK-…` for the
+/// always-on checks.
 pub(crate) fn catalogue() -> Catalogue {
     let host = format!(
         "{}{}",
@@ -75,7 +79,9 @@ pub(crate) fn case(rest: &str) -> PlannedCase {
 
 /// A case of any side.
 pub(crate) fn case_of(side: &str, rest: &str) -> Result<PlannedCase, Box<Refusal>> {
-    let text = format!("# A case of the suite's own tests.\ncase: {side}/test/case\nabout: a test\n{rest}");
+    let text = format!(
+        "# A case of the suite's own tests.\ncase: {side}/test/case\nabout: a test\n{rest}"
+    );
     Ok(fixture::plan_file(&format!("cases/{side}/test/case.yaml"), &text, &catalogue())?.remove(0))
 }
 
@@ -116,7 +122,12 @@ impl Recorder {
             self.event(What::Call(call.clone()));
         }
         self.mark(Mark::StepEnd, u64::from(index));
-        self.seen.steps.push(StepOutcome { index, outcome, plugin_calls: Vec::new(), border: None });
+        self.seen.steps.push(StepOutcome {
+            index,
+            outcome,
+            plugin_calls: Vec::new(),
+            border: None,
+        });
         self
     }
 
@@ -170,7 +181,13 @@ impl Recorder {
 
     pub(crate) fn event(&mut self, what: What) {
         let seq = self.seen.events.len() as u64;
-        self.seen.events.push(Event { seq, thread: THREAD, process: PROCESS, context: CONTEXT, what });
+        self.seen.events.push(Event {
+            seq,
+            thread: THREAD,
+            process: PROCESS,
+            context: CONTEXT,
+            what,
+        });
     }
 
     pub(crate) fn judged(&self) -> Judgement {
@@ -188,8 +205,14 @@ impl Recorder {
 }
 
 pub(crate) fn call(function: Function, args: &[u64], out: &[u64], result: i32) -> Call {
-    let mut call =
-        Call { function, args: [0; 8], out: [0; 3], result: Some(result), per_thread: false, injected: false };
+    let mut call = Call {
+        function,
+        args: [0; 8],
+        out: [0; 3],
+        result: Some(result),
+        per_thread: false,
+        injected: false,
+    };
     call.args[..args.len()].copy_from_slice(args);
     call.out[..out.len()].copy_from_slice(out);
     call
@@ -208,5 +231,11 @@ pub(crate) fn memory(pointer: u64, size: u64) -> Value {
 }
 
 pub(crate) fn error(class: &str, code: Option<i32>, message: &str) -> Raised {
-    Raised { r#type: class.to_owned(), bases: vec![class.to_owned()], message: message.to_owned(), code, status: None }
+    Raised {
+        r#type: class.to_owned(),
+        bases: vec![class.to_owned()],
+        message: message.to_owned(),
+        code,
+        status: None,
+    }
 }

@@ -27,13 +27,21 @@ fn judged(recorder: Recorder) -> Judged {
     Judged { judgement: recorder.judged(), case: recorder.case, observation: Some(recorder.seen) }
 }
 
-/// One case of every kind: conforming, double free in two permutations, wrong size, crash, chatter, not applicable.
+/// One case of every kind: conforming, double free in two permutations, wrong size, crash, chatter,
+/// not applicable.
 fn run() -> Vec<Judged> {
     let expect = "{EMM-T-01: {returns: {size_bytes: {is: 64}}}}";
     let start = |id: &str| renamed(Recorder::new(memalloc(expect)), id);
-    let fine =
-        start("emm/alloc/size/size:64").step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0)], json!({})).rest();
-    let twice = |id| start(id).step(&[alloc(A, 64)], memory(A, 64)).step(&[free(A, 0), free(A, 1)], json!({})).rest();
+    let fine = start("emm/alloc/size/size:64")
+        .step(&[alloc(A, 64)], memory(A, 64))
+        .step(&[free(A, 0)], json!({}))
+        .rest();
+    let twice = |id| {
+        start(id)
+            .step(&[alloc(A, 64)], memory(A, 64))
+            .step(&[free(A, 0), free(A, 1)], json!({}))
+            .rest()
+    };
     let large = start("emm/alloc/size/size:1000")
         .step(&[alloc(A, 1024)], memory(A, 1024))
         .step(&[free(A, 0)], json!({}))
@@ -49,11 +57,13 @@ fn run() -> Vec<Judged> {
         .rest()
         .prints("hello\n");
     let unmet = Applicability::NotApplicable(Reason::NotDeclared { need: Need::Ipc });
-    let mut unrun =
-        case("needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n");
+    let mut unrun = case(
+        "needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    );
     "emm/ipc/open".clone_into(&mut unrun.id);
     let unrun = Judged { judgement: judge::not_run(&unrun, unmet), case: unrun, observation: None };
-    let recorders = [fine, twice("emm/free/twice/on:1"), twice("emm/free/twice/on:2"), large, crash, loud];
+    let recorders =
+        [fine, twice("emm/free/twice/on:1"), twice("emm/free/twice/on:2"), large, crash, loud];
     recorders.into_iter().map(judged).chain([unrun]).collect()
 }
 
@@ -64,15 +74,21 @@ fn report<T>(cases: &[Judged], render: impl Fn(&Report<'_>) -> T) -> T {
 
 #[test]
 fn the_terminal_report() {
-    insta::assert_snapshot!(report(&run(), |report| terminal::render(report, Palette { colour: false })));
+    insta::assert_snapshot!(report(&run(), |report| terminal::render(
+        report,
+        Palette { colour: false }
+    )));
 }
 
-/// One requirement broken at fourteen places: three are shown in full, ten in a line each, and the last is counted.
+/// One requirement broken at fourteen places: three are shown in full, ten in a line each, and the
+/// last is counted.
 #[test]
 fn what_is_broken_at_many_places_is_told_briefly() {
     let leak = |place: usize| {
         let id = format!("emm/alloc/leak-{place}");
-        let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(A, 64)], memory(A, 64)).rest();
+        let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))
+            .step(&[alloc(A, 64)], memory(A, 64))
+            .rest();
         let mut judged = judged(renamed(recorder, &id));
         for finding in &mut judged.judgement.findings {
             finding.place.file = format!("cases/{id}.yaml");
@@ -80,7 +96,10 @@ fn what_is_broken_at_many_places_is_told_briefly() {
         judged
     };
     let cases: Vec<Judged> = (1..=14).map(leak).collect();
-    insta::assert_snapshot!(report(&cases, |report| terminal::render(report, Palette { colour: false })));
+    insta::assert_snapshot!(report(&cases, |report| terminal::render(
+        report,
+        Palette { colour: false }
+    )));
 }
 
 #[test]
@@ -90,7 +109,11 @@ fn colour_is_only_added() {
     assert!(!plain.contains('\u{1b}'), "an escape in the plain report");
     let mut bare = String::new();
     for (index, part) in coloured.split('\u{1b}').enumerate() {
-        bare.push_str(if index == 0 { part } else { part.split_once('m').map_or(part, |(_, rest)| rest) });
+        bare.push_str(if index == 0 {
+            part
+        } else {
+            part.split_once('m').map_or(part, |(_, rest)| rest)
+        });
     }
     assert_eq!(bare, plain);
     assert!(coloured.len() > plain.len());
@@ -167,7 +190,8 @@ fn coverage_of_both_sides_says_whom_a_requirement_binds() {
     let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
     let rendered = coverage::render(&catalogue, &[Side::Emm, Side::EmmHost], &[], &[]);
     for (id, side) in [("EMM-RESET-01", "emm"), ("EMM-RESET-16", "emm-host")] {
-        let row = rendered.lines().find(|line| line.starts_with(id)).unwrap_or_else(|| panic!("no {id}"));
+        let row =
+            rendered.lines().find(|line| line.starts_with(id)).unwrap_or_else(|| panic!("no {id}"));
         assert_eq!(row.split_whitespace().nth(1), Some(side), "{row}");
     }
 }

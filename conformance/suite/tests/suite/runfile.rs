@@ -1,4 +1,5 @@
-//! The run file: what is written is read back, and what is not a complete run is refused with its line.
+//! The run file: what is written is read back, and what is not a complete run is refused with its
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +45,16 @@ fn a_run_is_read_back_and_judged_to_the_same() {
     let run = run::read("run.jsonl", written().as_bytes()).expect("own output");
     assert_eq!(run.header, header());
     assert_eq!(run.cases, [judged(), Judged { observation: None, ..judged() }]);
-    assert_eq!((run.footer.cases, run.footer.verdicts), (2, BTreeMap::from([("violates".to_owned(), 2)])));
+    assert_eq!(
+        (run.footer.cases, run.footer.verdicts),
+        (2, BTreeMap::from([("violates".to_owned(), 2)]))
+    );
     let again = &run.cases[0];
     let seen = again.observation.as_ref().expect("it was run");
-    assert_eq!(allocert_suite::judge::judge(&crate::record::catalogue(), &again.case, seen), again.judgement);
+    assert_eq!(
+        allocert_suite::judge::judge(&crate::record::catalogue(), &again.case, seen),
+        again.judgement
+    );
 }
 
 #[test]
@@ -67,7 +74,10 @@ fn nothing_stands_behind_the_footer() {
     let text = written();
     let behind = "a run ends with its footer, and this line is behind it";
     for line in text.lines() {
-        assert_eq!(refusal(&format!("{text}{line}\n")), format!("run.jsonl:{}: {behind}", text.lines().count() + 1));
+        assert_eq!(
+            refusal(&format!("{text}{line}\n")),
+            format!("run.jsonl:{}: {behind}", text.lines().count() + 1)
+        );
     }
 }
 
@@ -95,5 +105,8 @@ fn lines_out_of_order_are_refused() {
     assert_eq!(refusal(&lines.join("\n")), "run.jsonl:2: this line belongs to no case");
     let mut short: Vec<&str> = text.lines().collect();
     short.drain(1..4);
-    assert_eq!(refusal(&short.join("\n")), "run.jsonl:4: the footer counts 2 cases, the file holds 1");
+    assert_eq!(
+        refusal(&short.join("\n")),
+        "run.jsonl:4: the footer counts 2 cases, the file holds 1"
+    );
 }

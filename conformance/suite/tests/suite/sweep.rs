@@ -1,4 +1,5 @@
-//! The fault sweep: which calls of a clean run are made to fail, in which cases, and what is said of the rest.
+//! The fault sweep: which calls of a clean run are made to fail, in which cases, and what is said
+//! of the rest.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,12 @@ fn judged(recorder: Recorder) -> Judged {
 /// Allocates and frees; the first step makes these calls besides.
 fn clean(more: &[Call]) -> Judged {
     let calls: Vec<Call> = [&[alloc(A, 64)], more].concat();
-    judged(Recorder::new(memalloc(RETURNS)).step(&calls, memory(A, 64)).step(&[free(A, 0)], json!({})).rest())
+    judged(
+        Recorder::new(memalloc(RETURNS))
+            .step(&calls, memory(A, 64))
+            .step(&[free(A, 0)], json!({}))
+            .rest(),
+    )
 }
 
 fn ids(injections: &[Injection], what: impl Fn(&Applicability) -> bool) -> Vec<String> {
@@ -46,8 +52,14 @@ fn script(case: &PlannedCase) -> String {
             .iter()
             .map(|(id, one)| (id.as_str(), serde_json::to_string(one).expect("plain data")))
             .collect();
-        let expect: Vec<String> = expect.into_iter().map(|(id, one)| format!("{id} {one}")).collect();
-        format!("{} {} | {}", step.index, serde_json::to_string(&step.r#do).expect("plain data"), expect.join(", "))
+        let expect: Vec<String> =
+            expect.into_iter().map(|(id, one)| format!("{id} {one}")).collect();
+        format!(
+            "{} {} | {}",
+            step.index,
+            serde_json::to_string(&step.r#do).expect("plain data"),
+            expect.join(", ")
+        )
     };
     case.steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -75,13 +87,26 @@ fn a_swept_case_expects_what_the_clean_run_gave_or_an_error_and_probes_before_th
 
 #[test]
 fn a_fault_in_the_last_reset_is_followed_by_another_reset() {
-    let resets = Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], json!({}));
+    let resets =
+        Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], json!({}));
     let clean = judged(resets.step(&[free(A, 0)], json!({})).rest());
     let injections = sweep(&[clean], Width::Every);
-    let faulty = injections.iter().find(|injection| injection.case.id.ends_with("!cuMemFree_v2@1=1"));
+    let faulty =
+        injections.iter().find(|injection| injection.case.id.ends_with("!cuMemFree_v2@1=1"));
     let steps = &faulty.expect("the reset frees").case.steps;
     let names: Vec<&str> = steps.iter().map(|step| step.r#do.name()).collect();
-    let tail = ["fault", "reset", "clear_faults", "memalloc", "fill", "read", "drop", "reset", "destroy", "detach"];
+    let tail = [
+        "fault",
+        "reset",
+        "clear_faults",
+        "memalloc",
+        "fill",
+        "read",
+        "drop",
+        "reset",
+        "destroy",
+        "detach",
+    ];
     assert_eq!(names[names.len() - tail.len()..], tail);
 }
 
@@ -114,7 +139,8 @@ fn a_fault_lets_the_calls_of_the_harness_through() {
     recorder.mark(Mark::StepEnd, 2);
     let clean = judged(recorder.silent(memory(A, 64)).step(&[free(A, 0)], json!({})).rest());
     let swept = sweep(&[clean], Width::Every);
-    let first = &swept.iter().find(|injection| runs(&injection.applicability)).expect("one is run").case;
+    let first =
+        &swept.iter().find(|injection| runs(&injection.applicability)).expect("one is run").case;
     assert_eq!(first.id, "emm/test/case!cuMemGetInfo_v2@1=1");
     let fault = Operation::Fault { call: "cuMemGetInfo_v2".to_owned(), nth: 2, count: 1, error: 1 };
     assert_eq!(first.steps[2].r#do, fault);
@@ -127,9 +153,14 @@ fn a_loop_is_swept_at_its_edges(#[case] width: Width, #[case] calls: usize) {
     let many: Vec<Call> = (1..20).map(|at| alloc(A + at * 64, 64)).collect();
     let frees: Vec<Call> = (0..20).map(|at| free(A + at * 64, 0)).collect();
     let all: Vec<Call> = [vec![alloc(A, 64)], many].concat();
-    let clean = judged(Recorder::new(memalloc(RETURNS)).step(&all, memory(A, 64)).step(&frees, json!({})).rest());
+    let clean = judged(
+        Recorder::new(memalloc(RETURNS)).step(&all, memory(A, 64)).step(&frees, json!({})).rest(),
+    );
     let swept = ids(&sweep(&[clean], width), runs);
-    assert_eq!(swept.iter().filter(|id| id.contains("cuMemAlloc_v2") && id.ends_with("=3")).count(), calls);
+    assert_eq!(
+        swept.iter().filter(|id| id.contains("cuMemAlloc_v2") && id.ends_with("=3")).count(),
+        calls
+    );
     assert!(swept.contains(&"!cuMemAlloc_v2@20=3".to_owned()), "the last is swept: {swept:?}");
 }
 
@@ -160,8 +191,12 @@ fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {
     let mut clean = judged(recorder.rest());
     clean.judgement.verdict = Verdict::Conforms;
     let swept = sweep(&[clean], Width::Every);
-    let [Injection { case, applicability: Applicability::NotApplicable(why) | Applicability::NotObserved(why) }] =
-        &swept[..]
+    let [
+        Injection {
+            case,
+            applicability: Applicability::NotApplicable(why) | Applicability::NotObserved(why),
+        },
+    ] = &swept[..]
     else {
         panic!("one entry for the case: {swept:?}");
     };
@@ -171,7 +206,8 @@ fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {
 
 #[test]
 fn a_case_that_does_not_conform_is_left_out() {
-    let leaks = judged(Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).rest());
+    let leaks =
+        judged(Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).rest());
     assert_eq!(leaks.judgement.verdict, Verdict::Violates);
     assert_eq!(ids(&sweep(&[leaks], Width::Every), runs), [""; 0]);
 }
@@ -189,7 +225,8 @@ fn failing(code: i32) -> Call {
 /// The rest of a swept run whose probe is served and whose memory is given back by these calls.
 fn served(recorder: Recorder, drops: &[Call]) -> Recorder {
     let probe = memory(2 * A, 4096);
-    let recorder = recorder.step(&[], json!({})).step(&[alloc(2 * A, 4096)], probe).step(&[], json!({}));
+    let recorder =
+        recorder.step(&[], json!({})).step(&[alloc(2 * A, 4096)], probe).step(&[], json!({}));
     let recorder = recorder.step(&[], json!({"uniform": 165, "bytes_read": 4096}));
     recorder.step(&[free(2 * A, 0)], json!({})).step(drops, json!({})).rest()
 }
@@ -212,14 +249,16 @@ fn a_success_without_memory_is_found() {
 #[test]
 fn a_manager_that_serves_no_more_is_found() {
     let raised = swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory"));
-    let found = raised.step(&[], json!({})).raise(&[], error("Broken", None, "as before")).rest().found();
+    let found =
+        raised.step(&[], json!({})).raise(&[], error("Broken", None, "as before")).rest().found();
     assert!(found.contains(&"EMM-FAULT-02".to_owned()), "{found:?}");
 }
 
 #[test]
 fn a_fault_that_never_came_tells_nothing() {
     let untouched = served(swept(0).step(&[alloc(A, 64)], memory(A, 64)), &[free(A, 0)]);
-    let Verdict::NotObserved { reason: Reason::FaultNotReached { call } } = untouched.verdict() else {
+    let Verdict::NotObserved { reason: Reason::FaultNotReached { call } } = untouched.verdict()
+    else {
         panic!("{:?}", untouched.judged());
     };
     assert_eq!(call, "cuMemAlloc_v2");
@@ -228,13 +267,17 @@ fn a_fault_that_never_came_tells_nothing() {
 #[test]
 fn a_finalizer_may_complain_of_the_fault() {
     let raised = swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory"));
-    assert_eq!(served(raised, &[]).prints("Exception ignored in: <finalize object>").found(), [""; 0]);
+    assert_eq!(
+        served(raised, &[]).prints("Exception ignored in: <finalize object>").found(),
+        [""; 0]
+    );
 }
 
 #[test]
 fn the_terminal_report_sums_the_sweep_up() {
     let clean = clean(&[]);
-    let fine = served(swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory")), &[]);
+    let fine =
+        served(swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory")), &[]);
     let nothing = json!({"kind": "none", "pointer": 0, "host_pointer": 0, "size_bytes": 64});
     let wrong = served(swept(1).step(&[failing(1)], nothing), &[]);
     let left_out = sweep(std::slice::from_ref(&clean), Width::Every)
@@ -245,7 +288,8 @@ fn the_terminal_report_sums_the_sweep_up() {
             case,
             observation: None,
         });
-    let cases: Vec<Judged> = [clean, judged(fine), judged(wrong)].into_iter().chain(left_out).collect();
+    let cases: Vec<Judged> =
+        [clean, judged(fine), judged(wrong)].into_iter().chain(left_out).collect();
     let (header, catalogue) = (header(), catalogue());
     let report = Report { header: &header, cases: &cases, catalogue: &catalogue };
     insta::assert_snapshot!(terminal::render(&report, Palette { colour: false }));

@@ -36,7 +36,13 @@ pub(crate) struct Do {
 
 impl Do {
     fn new(what: What) -> Self {
-        Self { what: Some(what), arguments: Vec::new(), thread: THREAD, context: CONTEXT, harness: false }
+        Self {
+            what: Some(what),
+            arguments: Vec::new(),
+            thread: THREAD,
+            context: CONTEXT,
+            harness: false,
+        }
     }
 
     /// On another thread.
@@ -103,7 +109,8 @@ impl Recorder {
             self.seen.events.push(Event { seq, thread, process: 70, context, what });
             seq
         };
-        let marks = [Mark::HarnessBegin, Mark::HarnessEnd].map(|mark| What::Mark { mark, a: 0, b: 0 });
+        let marks =
+            [Mark::HarnessBegin, Mark::HarnessEnd].map(|mark| What::Mark { mark, a: 0, b: 0 });
         let [begin, end] = marks.map(|mark| harness.then_some(mark));
         begin.map(&mut put);
         let launch = put(what);
@@ -147,8 +154,13 @@ pub(crate) fn launch(address: u64, stream: u64) -> Do {
 
 pub(crate) fn launch_in(address: u64, (base, size_bytes): (u64, u64), stream: u64) -> Do {
     let (grid, block) = ([1; 3], [32, 1, 1]);
-    let words = Launch { function: 0xf0, grid, block, shared_bytes: 0, stream, kernel_params: 0, extra: 0 }.words();
-    Do { arguments: vec![(address, base, size_bytes)], ..done(Function::cuLaunchKernel, &words, &[]) }
+    let words =
+        Launch { function: 0xf0, grid, block, shared_bytes: 0, stream, kernel_params: 0, extra: 0 }
+            .words();
+    Do {
+        arguments: vec![(address, base, size_bytes)],
+        ..done(Function::cuLaunchKernel, &words, &[])
+    }
 }
 
 pub(crate) fn event(event: u64) -> Do {
@@ -185,7 +197,9 @@ pub(crate) fn unsupported(name: &str) -> Do {
 
 /// One step that allocates `a`, at [`X`], and is not torn down.
 pub(crate) fn one_step() -> PlannedCase {
-    case("teardown: none\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n")
+    case(
+        "teardown: none\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    )
 }
 
 /// That step does all this.

@@ -1,4 +1,5 @@
-//! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that contradict themselves.
+//! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that
+//! contradict themselves.
 
 use allocert_contract::trace::{Event, Mark, What};
 use allocert_suite::exit::Exit;
@@ -23,20 +24,26 @@ fn skipped() -> Outcome {
 #[case::must_return("{EMM-T-01: {returns: {}}}", error("MemoryError", None, ""), &["EMM-T-01"])]
 #[case::facts_of_what("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}", error("MemoryError", None, ""), &["EMM-T-01", "EMM-OP-MEMALLOC"])]
 fn an_error_is_judged(#[case] expect: &str, #[case] raised: Raised, #[case] found: &[&str]) {
-    let recorder = Recorder::new(memalloc(expect)).raise(&[], raised).outcome(&[], skipped()).rest();
+    let recorder =
+        Recorder::new(memalloc(expect)).raise(&[], raised).outcome(&[], skipped()).rest();
     assert_eq!(recorder.found(), found);
 }
 
 #[test]
 fn a_return_where_an_error_was_due_is_a_finding() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {raises: [out_of_memory, any]}}"));
-    let judged = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest().judged();
+    let judged = recorder
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .step(&[free(1, 0)], json!({}))
+        .rest()
+        .judged();
     assert_eq!(judged.findings[0].expected, "memalloc raises out_of_memory or any");
 }
 
 #[test]
 fn a_subject_that_does_nothing_violates() {
-    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[], json!({"kind": "none"}));
+    let recorder =
+        Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[], json!({"kind": "none"}));
     assert_eq!(recorder.outcome(&[], skipped()).rest().found(), ["EMM-OP-MEMALLOC"]);
 }
 
@@ -44,9 +51,11 @@ fn a_subject_that_does_nothing_violates() {
 #[case::with_the_need("needs: [memory_info]\n", "not-applicable")]
 #[case::without("", "violates")]
 fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
-    let text =
-        format!("{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n");
-    let recorder = Recorder::new(case(&text)).raise(&[], error("NotImplementedError", None, "no")).rest();
+    let text = format!(
+        "{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
+    );
+    let recorder =
+        Recorder::new(case(&text)).raise(&[], error("NotImplementedError", None, "no")).rest();
     assert_eq!(recorder.verdict().name(), verdict);
 }
 
@@ -56,21 +65,25 @@ fn what_follows_a_declined_step_is_not_held_against_the_subject() {
     let text = "needs: [memory_info]\nsteps:\n  - do: {get_memory_info: {}}\n    expect: {EMM-T-01: {returns: {}}}\n  \
                 - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-02: {returns: {size_bytes: {is: 65}}}}\n";
     let recorder = Recorder::new(case(text)).raise(&[], error("NotImplementedError", None, "no"));
-    let recorder = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
+    let recorder =
+        recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
     assert_eq!((recorder.found(), recorder.verdict().name()), (Vec::new(), "not-applicable"));
 }
 
 #[test]
 fn a_worker_without_the_operation_saw_nothing() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
-    let recorder =
-        recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() }).outcome(&[], skipped()).rest();
+    let recorder = recorder
+        .outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() })
+        .outcome(&[], skipped())
+        .rest();
     assert_eq!(recorder.verdict().name(), "not-observed");
 }
 
 fn forged(change: impl Fn(&mut Observation)) -> Verdict {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
-    let mut recorder = recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
+    let mut recorder =
+        recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
     change(&mut recorder.seen);
     recorder.verdict()
 }
@@ -91,16 +104,29 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         because(forged(|seen| seen.steps.push(unknown.clone()))),
         "the record contradicts itself: an outcome of step 99, and the case has 7"
     );
-    assert!(because(forged(|seen| seen.steps.swap(2, 3))).ends_with("an outcome of step 3 where step 2 was due"));
-    assert!(because(forged(|seen| seen.steps.truncate(4))).ends_with("only 4 of 7 steps have an outcome"));
     assert!(
-        because(forged(|seen| seen.done = false)).ends_with("the process ended in order, and the case was not done")
+        because(forged(|seen| seen.steps.swap(2, 3)))
+            .ends_with("an outcome of step 3 where step 2 was due")
     );
-    assert!(because(forged(|seen| seen.case = "other".to_owned())).ends_with("it is of case other"));
-    assert!(because(forged(|seen| seen.steps[3].outcome = skipped())).contains("which no earlier step failed to make"));
+    assert!(
+        because(forged(|seen| seen.steps.truncate(4)))
+            .ends_with("only 4 of 7 steps have an outcome")
+    );
+    assert!(
+        because(forged(|seen| seen.done = false))
+            .ends_with("the process ended in order, and the case was not done")
+    );
+    assert!(
+        because(forged(|seen| seen.case = "other".to_owned())).ends_with("it is of case other")
+    );
+    assert!(
+        because(forged(|seen| seen.steps[3].outcome = skipped()))
+            .contains("which no earlier step failed to make")
+    );
 }
 
-/// Event 0 begins the case; 1 to 4 are the marks of setup's two steps; 5 and 7 those of step 2, which allocates.
+/// Event 0 begins the case; 1 to 4 are the marks of setup's two steps; 5 and 7 those of step 2,
+/// which allocates.
 #[rstest]
 #[case::a_step_that_never_began(|seen: &mut Observation| { seen.events.remove(5); }, "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
 #[case::a_step_that_never_ended(|seen: &mut Observation| { seen.events.remove(7); }, "the trace begins step 3 where the end of step 2 was due (event #8)")]
@@ -110,7 +136,10 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 #[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, mark(Mark::HarnessBegin, 0, 70)), "the trace ends step 2 between marks of the harness (event #7)")]
 #[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, mark(Mark::StepBegin, 3, 71)), "step 3 is marked by process 71 too (event #5)")]
 #[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no marks in the trace")]
-fn marks_that_no_worker_writes_are_not_believed(#[case] change: fn(&mut Observation), #[case] message: &str) {
+fn marks_that_no_worker_writes_are_not_believed(
+    #[case] change: fn(&mut Observation),
+    #[case] message: &str,
+) {
     let Verdict::HarnessError { message: told } = forged(change) else { panic!("{message}") };
     assert!(told.contains(message) && told.contains("; only a subject that"), "{told}");
 }
@@ -122,7 +151,8 @@ fn mark(mark: Mark, a: u64, process: u32) -> Event {
 #[test]
 fn a_step_that_the_worker_does_not_know_has_no_marks() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
-    let mut recorder = recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() });
+    let mut recorder =
+        recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() });
     recorder.seen.events.truncate(5);
     let recorder = recorder.outcome(&[], skipped()).rest();
     assert_eq!(recorder.verdict().name(), "not-observed");
@@ -146,7 +176,12 @@ fn a_lost_process_is_no_verdict_on_the_subject() {
 }
 
 fn judgement(verdict: Verdict) -> Judgement {
-    Judgement { case: "emm/a/b".to_owned(), verdict, findings: Vec::new(), checked: Default::default() }
+    Judgement {
+        case: "emm/a/b".to_owned(),
+        verdict,
+        findings: Vec::new(),
+        checked: Default::default(),
+    }
 }
 
 #[rstest]

@@ -1,4 +1,5 @@
-//! Who may know whom. Cargo allows dev-dependency cycles, so it would not notice a reference that reads the judge.
+//! Who may know whom. Cargo allows dev-dependency cycles, so it would not notice a reference that
+//! reads the judge.
 
 use rstest::rstest;
 
@@ -21,7 +22,8 @@ use crate::workspace::{self, members};
 fn a_crate_knows_only(#[case] name: &str, #[case] allowed: &[&str]) {
     let members = members();
     let member = members.get(name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
-    let strangers: Vec<_> = member.knows.iter().filter(|known| !allowed.contains(&known.as_str())).collect();
+    let strangers: Vec<_> =
+        member.knows.iter().filter(|known| !allowed.contains(&known.as_str())).collect();
     assert!(strangers.is_empty(), "{name} must not know {strangers:?} (ARCHITECTURE.md, Edges)");
 }
 
@@ -32,7 +34,10 @@ fn the_reference_side_never_knows_the_conformance_side() {
     let inside = |folder: &std::path::Path| folder.starts_with(&reference);
     for (name, member) in members.iter().filter(|(_, member)| inside(&member.folder)) {
         for known in &member.knows {
-            let target = &members.get(known).unwrap_or_else(|| panic!("{known} is not in the workspace")).folder;
+            let target = &members
+                .get(known)
+                .unwrap_or_else(|| panic!("{known} is not in the workspace"))
+                .folder;
             assert!(inside(target), "{name} lies in reference/ and must not know {known}");
         }
     }

@@ -1,4 +1,5 @@
-//! Every mutant breaks requirements that exist, and what a subject can break has a mutant: every MUST, of `emm` every level.
+//! Every mutant breaks requirements that exist, and what a subject can break has a mutant: every
+//! MUST, of `emm` every level.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,8 @@ use allocert_requirements::{Catalogue, Interface, Level, Mutant, Requirement, mu
 const UNBROKEN: &[(&str, &str)] = &[];
 
 fn catalogue() -> Catalogue {
-    Catalogue::embedded().unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
+    Catalogue::embedded()
+        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
 }
 
 fn registry() -> Vec<Mutant> {
@@ -31,8 +33,14 @@ fn every_mutant_breaks_what_the_catalogue_knows() {
 fn a_mutant_breaks_one_side() {
     let catalogue = catalogue();
     for mutant in registry() {
-        let sides: BTreeSet<_> = mutant.breaks.iter().filter_map(|id| catalogue.get(id)?.side()).collect();
-        assert_eq!(sides.len(), 1, "{} breaks requirements of {sides:?}: a run is of one side", mutant.name);
+        let sides: BTreeSet<_> =
+            mutant.breaks.iter().filter_map(|id| catalogue.get(id)?.side()).collect();
+        assert_eq!(
+            sides.len(),
+            1,
+            "{} breaks requirements of {sides:?}: a run is of one side",
+            mutant.name
+        );
         assert_eq!(mutant.side(&catalogue).as_ref(), sides.first());
     }
 }
@@ -41,7 +49,8 @@ fn a_mutant_breaks_one_side() {
 fn what_can_be_broken_is_broken_by_a_mutant_or_listed_with_a_reason() {
     let catalogue = catalogue();
     let registry = registry();
-    let broken: BTreeSet<&str> = registry.iter().flat_map(|mutant| &mutant.breaks).map(String::as_str).collect();
+    let broken: BTreeSet<&str> =
+        registry.iter().flat_map(|mutant| &mutant.breaks).map(String::as_str).collect();
     let listed: BTreeMap<&str, &str> = UNBROKEN.iter().copied().collect();
     let unbroken: BTreeSet<&str> = catalogue
         .iter()
@@ -49,13 +58,21 @@ fn what_can_be_broken_is_broken_by_a_mutant_or_listed_with_a_reason() {
         .map(|requirement| requirement.id.as_str())
         .collect();
     let unlisted: Vec<&&str> = unbroken.iter().filter(|id| !listed.contains_key(**id)).collect();
-    assert!(unlisted.is_empty(), "no mutant breaks {unlisted:?}: build one, or list it in UNBROKEN with the reason");
+    assert!(
+        unlisted.is_empty(),
+        "no mutant breaks {unlisted:?}: build one, or list it in UNBROKEN with the reason"
+    );
     let stale: Vec<&&str> = listed.keys().filter(|id| !unbroken.contains(**id)).collect();
-    assert!(stale.is_empty(), "take {stale:?} out of UNBROKEN: a mutant breaks it, or nobody asks for one");
+    assert!(
+        stale.is_empty(),
+        "take {stale:?} out of UNBROKEN: a mutant breaks it, or nobody asks for one"
+    );
 }
 
-/// Whether a case on the software driver looks for it, and a subject can be blamed. Of the array interface that is asked of MUSTs alone.
+/// Whether a case on the software driver looks for it, and a subject can be blamed. Of the array
+/// interface that is asked of MUSTs alone.
 fn demanded(requirement: &Requirement) -> bool {
-    let asked = requirement.level == Level::Must || Interface::of_id(&requirement.id) == Some(Interface::Emm);
+    let asked = requirement.level == Level::Must
+        || Interface::of_id(&requirement.id) == Some(Interface::Emm);
     asked && requirement.excluded.is_none() && !requirement.gpu
 }

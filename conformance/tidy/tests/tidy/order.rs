@@ -1,5 +1,6 @@
-//! The judge of order against the software driver, which share no code: random work on streams. What the judge finds in order gives the same
-//! bytes however late the driver runs it, and what it calls a race gives other bytes in a run that delays the earlier access.
+//! The judge of order against the software driver, which share no code: random work on streams.
+//! What the judge finds in order gives the same bytes however late the driver runs it, and what it
+//! calls a race gives other bytes in a run that delays the earlier access.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,8 @@ const CASE: &str = "# One step.\ncase: emm/random/order\nabout: random work\ntea
                     expect: {EMM-RACE-01: {returns: {}}}\n";
 const SCHEDULES: u64 = 400;
 const OPERATIONS: usize = 24;
-/// Bytes that operations share, in cells of 8; behind them one cell for each copy to put what it read.
+/// Bytes that operations share, in cells of 8; behind them one cell for each copy to put what it
+/// read.
 const CELLS: u64 = 6;
 const CELL_BYTES: u64 = 8;
 const SHARED_BYTES: u64 = CELLS * CELL_BYTES;
@@ -62,7 +64,9 @@ enum Work {
 #[test]
 fn the_judge_of_order_and_the_late_driver_agree() {
     let catalogue = Catalogue::from_files([("emm/race.yaml", CATALOGUE)]).expect("written here");
-    let case = fixture::plan_file("cases/emm/random/order.yaml", CASE, &catalogue).expect("written here").remove(0);
+    let case = fixture::plan_file("cases/emm/random/order.yaml", CASE, &catalogue)
+        .expect("written here")
+        .remove(0);
     let (mut ordered, mut raced) = (0, 0);
     for seed in 1..=SCHEDULES {
         let works = schedule(seed);
@@ -71,7 +75,11 @@ fn the_judge_of_order_and_the_late_driver_agree() {
                 ordered += 1;
                 for last in 0..STREAMS {
                     let found = late(&works, last);
-                    assert_eq!(found, at_once(&works), "seed {seed}: in order, and the bytes differ: {works:#?}");
+                    assert_eq!(
+                        found,
+                        at_once(&works),
+                        "seed {seed}: in order, and the bytes differ: {works:#?}"
+                    );
                 }
             }
             Some((later, finding)) => {
@@ -79,11 +87,17 @@ fn the_judge_of_order_and_the_late_driver_agree() {
                 let until = &works[..=later];
                 let stream = until[later].stream().expect("an access is in a stream");
                 let (found, expected) = (late(until, stream), at_once(until));
-                assert_ne!(found, expected, "seed {seed}: no run shows this race: {finding:#?} in {until:#?}");
+                assert_ne!(
+                    found, expected,
+                    "seed {seed}: no run shows this race: {finding:#?} in {until:#?}"
+                );
             }
         }
     }
-    assert!(ordered > SCHEDULES / 10 && raced > SCHEDULES / 10, "{ordered} in order and {raced} races show little");
+    assert!(
+        ordered > SCHEDULES / 10 && raced > SCHEDULES / 10,
+        "{ordered} in order and {raced} races show little"
+    );
 }
 
 fn schedule(seed: u64) -> Vec<Work> {
@@ -174,22 +188,28 @@ impl Machine {
         let window = Window { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
         let driver = Driver::new(Settings::default(), window, Box::new(Host(host.clone())), 1);
         let (memory, streams) = (0, [StreamHandle::DEFAULT; STREAMS]);
-        let mut machine = Self { driver, thread: Thread::new(1), memory, streams, events: Vec::new(), host };
+        let mut machine =
+            Self { driver, thread: Thread::new(1), memory, streams, events: Vec::new(), host };
         machine.driver.init(0).expect("a device");
         machine.driver.adopt(&mut machine.thread);
         let (result, context) = machine.driver.primary_retain(0);
         result.expect("retained");
         machine.call(|driver, caller| driver.context_set(caller, context)).expect("set");
-        machine.memory = machine.call(|driver, caller| driver.alloc(caller, MEMORY_BYTES)).expect("allocated").0;
-        let created = [0, 1, 1].map(|flags| machine.call(|driver, caller| driver.stream_create(caller, flags, 0)));
+        machine.memory =
+            machine.call(|driver, caller| driver.alloc(caller, MEMORY_BYTES)).expect("allocated").0;
+        let created = [0, 1, 1]
+            .map(|flags| machine.call(|driver, caller| driver.stream_create(caller, flags, 0)));
         let [blocking, one, other] = created.map(|stream| stream.expect("created"));
         machine.streams = [StreamHandle::LEGACY, StreamHandle::PER_THREAD, blocking, one, other];
         for _ in 0..EVENTS {
-            let event = machine.call(|driver, caller| driver.event_create(caller, 0)).expect("created");
+            let event =
+                machine.call(|driver, caller| driver.event_create(caller, 0)).expect("created");
             machine.events.push(event);
         }
         let zero = Fill { address: machine.memory, value: 0, width: 1, count: MEMORY_BYTES };
-        machine.call(|driver, caller| driver.memset(caller, zero, StreamHandle::LEGACY, false)).expect("queued");
+        machine
+            .call(|driver, caller| driver.memset(caller, zero, StreamHandle::LEGACY, false))
+            .expect("queued");
         machine.perform(0, Work::AwaitContext);
         machine
     }
@@ -203,14 +223,31 @@ impl Machine {
         let done = self.call(|driver, caller| match work {
             Work::Fill { from, to, byte, stream } => {
                 let (address, count) = (memory + from * CELL_BYTES, (to - from) * CELL_BYTES);
-                driver.memset(caller, Fill { address, value: byte.into(), width: 1, count }, streams[stream], false)
+                driver.memset(
+                    caller,
+                    Fill { address, value: byte.into(), width: 1, count },
+                    streams[stream],
+                    false,
+                )
             }
             Work::Copy { from, to, stream } => {
-                let (to_plane, from_plane) = (Plane::row(memory + own(index)), Plane::row(memory + from * CELL_BYTES));
-                driver.copy_async(caller, to_plane, from_plane, (to - from) * CELL_BYTES, 1, streams[stream])
+                let (to_plane, from_plane) =
+                    (Plane::row(memory + own(index)), Plane::row(memory + from * CELL_BYTES));
+                driver.copy_async(
+                    caller,
+                    to_plane,
+                    from_plane,
+                    (to - from) * CELL_BYTES,
+                    1,
+                    streams[stream],
+                )
             }
-            Work::Record { event, stream } => driver.event_record(caller, events[event], streams[stream]),
-            Work::Wait { stream, event } => driver.stream_wait_event(caller, streams[stream], events[event]),
+            Work::Record { event, stream } => {
+                driver.event_record(caller, events[event], streams[stream])
+            }
+            Work::Wait { stream, event } => {
+                driver.stream_wait_event(caller, streams[stream], events[event])
+            }
             Work::AwaitStream { stream } => driver.stream_synchronize(caller, streams[stream]),
             Work::AwaitEvent { event } => driver.event_synchronize(events[event]),
             Work::AwaitContext => driver.context_synchronize(caller, 0),
@@ -240,19 +277,29 @@ impl HostSpace for Host {
     }
 
     fn write(&mut self, address: u64, from: &[u8]) {
-        self.0.lock().expect("no test panics while holding it").extend((address..).zip(from.iter().copied()));
+        self.0
+            .lock()
+            .expect("no test panics while holding it")
+            .extend((address..).zip(from.iter().copied()));
     }
 
     fn call(&mut self, _: u64, _: Option<u64>, _: u64) {}
 }
 
 /// The operation at which the judge finds the first race.
-fn first_race(catalogue: &Catalogue, case: &PlannedCase, works: &[Work]) -> Option<(usize, Finding)> {
+fn first_race(
+    catalogue: &Catalogue,
+    case: &PlannedCase,
+    works: &[Work],
+) -> Option<(usize, Finding)> {
     let (seen, first) = observation(case, works);
     let Judgement { findings, verdict, .. } = judge::judge(catalogue, case, &seen);
     assert_eq!(findings.is_empty(), verdict.name() == "conforms", "{verdict:?}");
     let later = |finding: &Finding| finding.events.last().map(|event| (event.seq - first) as usize);
-    findings.into_iter().filter_map(|finding| Some((later(&finding)?, finding))).min_by_key(|(later, _)| *later)
+    findings
+        .into_iter()
+        .filter_map(|finding| Some((later(&finding)?, finding)))
+        .min_by_key(|(later, _)| *later)
 }
 
 /// The work as a trace has it, and the number of its first event.
@@ -273,26 +320,44 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
     let created = [(2, 0), (3, 1), (4, 1)];
     let mut events = vec![What::Mark { mark: Mark::StepBegin, a: 0, b: 0 }];
     events.push(call(Function::cuMemAlloc_v2, &[MEMORY_BYTES], memory));
-    events.extend(created.map(|(index, flags)| call(Function::cuStreamCreate, &[flags], stream(index))));
+    events.extend(
+        created.map(|(index, flags)| call(Function::cuStreamCreate, &[flags], stream(index))),
+    );
     events.extend((0..EVENTS).map(|index| call(Function::cuEventCreate, &[0], event(index))));
     let first = events.len() as u64;
     events.extend(works.iter().enumerate().map(|(index, work)| match *work {
         Work::Fill { from, to, byte, stream: on } => {
-            let inputs = [memory + from * CELL_BYTES, byte.into(), (to - from) * CELL_BYTES, stream(on)];
+            let inputs =
+                [memory + from * CELL_BYTES, byte.into(), (to - from) * CELL_BYTES, stream(on)];
             call(Function::cuMemsetD8Async, &inputs, 0)
         }
         Work::Copy { from, to, stream: on } => {
-            let inputs = [memory + own(index), memory + from * CELL_BYTES, (to - from) * CELL_BYTES, stream(on)];
+            let inputs = [
+                memory + own(index),
+                memory + from * CELL_BYTES,
+                (to - from) * CELL_BYTES,
+                stream(on),
+            ];
             call(Function::cuMemcpyDtoDAsync_v2, &inputs, 0)
         }
-        Work::Record { event: of, stream: on } => call(Function::cuEventRecord, &[event(of), stream(on)], 0),
-        Work::Wait { stream: on, event: of } => call(Function::cuStreamWaitEvent, &[stream(on), event(of), 0], 0),
+        Work::Record { event: of, stream: on } => {
+            call(Function::cuEventRecord, &[event(of), stream(on)], 0)
+        }
+        Work::Wait { stream: on, event: of } => {
+            call(Function::cuStreamWaitEvent, &[stream(on), event(of), 0], 0)
+        }
         Work::AwaitStream { stream: on } => call(Function::cuStreamSynchronize, &[stream(on)], 0),
         Work::AwaitEvent { event: of } => call(Function::cuEventSynchronize, &[event(of)], 0),
         Work::AwaitContext => call(Function::cuCtxSynchronize, &[], 0),
     }));
     events.push(What::Mark { mark: Mark::StepEnd, a: 0, b: 0 });
-    let written = (0..).zip(events).map(|(seq, what)| Event { seq, thread: 1, process: 7, context: 0xc0, what });
+    let written = (0..).zip(events).map(|(seq, what)| Event {
+        seq,
+        thread: 1,
+        process: 7,
+        context: 0xc0,
+        what,
+    });
     seen.events = written.collect();
     (seen, first)
 }
@@ -300,5 +365,12 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
 fn call(function: Function, inputs: &[u64], out: u64) -> What {
     let mut args = [0; 8];
     args[..inputs.len()].copy_from_slice(inputs);
-    What::Call(Call { function, args, out: [out, 0, 0], result: Some(0), per_thread: false, injected: false })
+    What::Call(Call {
+        function,
+        args,
+        out: [out, 0, 0],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    })
 }

@@ -24,15 +24,25 @@ fn only_border_crates_may_be_unsafe() {
             .unwrap_or_else(|| panic!("{name} has neither src/lib.rs nor src/main.rs"));
         let forbids = head.contains("#![forbid(unsafe_code)]");
         let border = BORDERS.contains(&name.as_str());
-        assert!(forbids || border, "{name} stands at no C border: its crate root must forbid unsafe_code");
-        assert!(!(forbids && border), "{name} forbids unsafe code: take it out of the list of border crates");
+        assert!(
+            forbids || border,
+            "{name} stands at no C border: its crate root must forbid unsafe_code"
+        );
+        assert!(
+            !(forbids && border),
+            "{name} forbids unsafe code: take it out of the list of border crates"
+        );
     }
 }
 
 #[test]
 fn every_crate_takes_the_workspace_lints() {
     for (name, member) in members() {
-        let manifest = fs::read_to_string(member.folder.join("Cargo.toml")).expect("a member has a manifest");
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{name} does not take the workspace lints");
+        let manifest =
+            fs::read_to_string(member.folder.join("Cargo.toml")).expect("a member has a manifest");
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "{name} does not take the workspace lints"
+        );
     }
 }

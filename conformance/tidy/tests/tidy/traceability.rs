@@ -1,4 +1,5 @@
-//! Every requirement is stated by a case, every case states a requirement, every mutant breaks one that exists.
+//! Every requirement is stated by a case, every case states a requirement, every mutant breaks one
+//! that exists.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +7,14 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture};
 
 fn catalogue() -> Catalogue {
-    Catalogue::embedded().unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
+    Catalogue::embedded()
+        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
 }
 
 fn cases(catalogue: &Catalogue) -> Vec<PlannedCase> {
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    fixture::plan(files, catalogue).unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"))
+    fixture::plan(files, catalogue)
+        .unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"))
 }
 
 #[test]
@@ -21,13 +24,17 @@ fn every_requirement_has_a_case_or_a_reason() {
     let stated: BTreeSet<&str> = cases.iter().flat_map(PlannedCase::requirements).collect();
     let orphans: Vec<&str> = catalogue
         .iter()
-        // An always-on check is part of every case, a defect of every export; an operation's own requirement is part of every case that has the step.
+        // An always-on check is part of every case, a defect of every export; an operation's own
+        // requirement is part of every case that has the step.
         .filter(|requirement| requirement.excluded.is_none() && !requirement.always_on())
         .filter(|requirement| !stated.contains(requirement.id.as_str()))
         .filter(|requirement| !performed(&cases, requirement.operation.as_deref()))
         .map(|requirement| requirement.id.as_str())
         .collect();
-    assert!(orphans.is_empty(), "no case states {orphans:?}: write one, or `excluded:` with the reason");
+    assert!(
+        orphans.is_empty(),
+        "no case states {orphans:?}: write one, or `excluded:` with the reason"
+    );
 }
 
 fn performed(cases: &[PlannedCase], operation: Option<&str>) -> bool {

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// One crate of ours: where it lies and which of ours it depends on, dev- and build-dependencies included.
+/// One crate of ours: where it lies and which of ours it depends on, dev- and build-dependencies
+/// included.
 pub(crate) struct Member {
     pub(crate) folder: PathBuf,
     pub(crate) knows: Vec<String>,
@@ -27,7 +28,8 @@ pub(crate) fn members() -> BTreeMap<String, Member> {
         .current_dir(root())
         .output()
         .expect("cargo runs: it runs this test");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
     list(&metadata, "packages").iter().map(member).collect()
 }
 

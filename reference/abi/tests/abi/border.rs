@@ -78,7 +78,9 @@ fn last_error() -> String {
 
 #[test]
 fn members_of_clear_capabilities_are_null() {
-    assert!(TABLE.memhostalloc.is_none() && TABLE.mempin.is_none() && TABLE.get_ipc_handle.is_none());
+    assert!(
+        TABLE.memhostalloc.is_none() && TABLE.mempin.is_none() && TABLE.get_ipc_handle.is_none()
+    );
     assert!(TABLE.get_memory_info.is_some());
 }
 

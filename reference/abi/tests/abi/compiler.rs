@@ -28,7 +28,11 @@ pub(crate) fn compile(language: Language, text: &str) -> (TempDir, PathBuf) {
         .args([&program, &source])
         .output()
         .unwrap_or_else(|error| panic!("{compiler} cannot be started: {error}"));
-    assert!(output.status.success(), "{compiler} refused:\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{compiler} refused:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     (folder, program)
 }
 

@@ -8,7 +8,10 @@ use crate::compiler::{Language, compile, run};
 
 #[rstest]
 fn compiles_alone_and_twice(#[values(Language::C11, Language::Cpp17)] language: Language) {
-    compile(language, "#include \"allocert_emm.h\"\n#include \"allocert_emm.h\"\nint main(void) { return 0; }\n");
+    compile(
+        language,
+        "#include \"allocert_emm.h\"\n#include \"allocert_emm.h\"\nint main(void) { return 0; }\n",
+    );
 }
 
 /// One line a fact: the C expression and the value that Rust has for it.
@@ -41,7 +44,8 @@ fn layout_equals_the_rust_types() {
 
 #[test]
 fn constants_equal_the_rust_constants() {
-    let status = |status: emm::Status| usize::try_from(status.0).expect("statuses are not negative");
+    let status =
+        |status: emm::Status| usize::try_from(status.0).expect("statuses are not negative");
     let facts = [
         ("ALLOCERT_EMM_VERSION", emm::VERSION as usize),
         ("ALLOCERT_EMM_OK", status(emm::Status::OK)),
@@ -69,10 +73,13 @@ fn constants_equal_the_rust_constants() {
 fn assert_equal_in_c(facts: &[(String, usize)]) {
     let (mut prints, mut expected) = (String::new(), String::new());
     for (expression, value) in facts {
-        writeln!(prints, "  printf(\"{expression} = %zu\\n\", (size_t)({expression}));").expect("a String");
+        writeln!(prints, "  printf(\"{expression} = %zu\\n\", (size_t)({expression}));")
+            .expect("a String");
         writeln!(expected, "{expression} = {value}").expect("a String");
     }
-    let text = format!("#include \"allocert_emm.h\"\n#include <stdio.h>\nint main(void) {{\n{prints}  return 0;\n}}\n");
+    let text = format!(
+        "#include \"allocert_emm.h\"\n#include <stdio.h>\nint main(void) {{\n{prints}  return 0;\n}}\n"
+    );
     let (_folder, program) = compile(Language::C11, &text);
     assert_eq!(run(&program), expected);
 }

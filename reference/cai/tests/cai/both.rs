@@ -30,8 +30,14 @@ fn events_order_both_directions() {
 #[test]
 fn the_host_orders_both_directions() {
     let calls = lines(&play("both::by_host"));
-    let expected =
-        ["fill in s1", "create s2", "host waits for s1", "fill in s2", "host waits for s2", "host waits for s1"];
+    let expected = [
+        "fill in s1",
+        "create s2",
+        "host waits for s1",
+        "fill in s2",
+        "host waits for s2",
+        "host waits for s1",
+    ];
     assert_eq!(calls[..6], expected, "{calls:?}");
 }
 
@@ -59,7 +65,8 @@ fn by_enqueueing() {
     ordered(Order::Enqueue);
 }
 
-/// Work of the exporter, then of the importer, then waiting as an exporter would: for its own stream.
+/// Work of the exporter, then of the importer, then waiting as an exporter would: for its own
+/// stream.
 fn ordered(order: Order) {
     let driver = driver();
     let stream = driver.stream_create().expect("a stream");
@@ -118,8 +125,8 @@ fn an_array_without_elements_is_taken_without_a_call() {
 #[ignore = "a role: played by another test"]
 fn nothing() {
     let driver = driver();
-    let empty =
-        Array::new(driver, &[3, 0], "<i2".parse().expect("a type"), MemoryOrder::C).expect("nothing to allocate");
+    let empty = Array::new(driver, &[3, 0], "<i2".parse().expect("a type"), MemoryOrder::C)
+        .expect("nothing to allocate");
     begin(driver);
     let theirs = imported(&importer(driver), &empty);
     assert!(theirs.read().expect("nothing").is_empty());
@@ -154,7 +161,12 @@ fn layouts() {
     ];
     for view in views {
         let theirs = imported(&importer, &view);
-        assert_eq!(theirs.read().expect("readable"), view.read().expect("readable"), "{:?}", theirs.array());
+        assert_eq!(
+            theirs.read().expect("readable"),
+            view.read().expect("readable"),
+            "{:?}",
+            theirs.array()
+        );
     }
     let turned = imported(&importer, &array.transpose(&[1, 0]).expect("two axes"));
     turned.write(&(100..124).collect::<Vec<u8>>()).expect("queued");
@@ -173,9 +185,13 @@ fn refusals() {
     let importer = importer(driver);
     let array = counted(driver, &[4], "|u1");
     let locked = imported(&importer, &array.as_read_only());
-    assert_eq!((locked.fill(1), locked.write(&[1; 4])), (Err(Error::ReadOnly), Err(Error::ReadOnly)));
+    assert_eq!(
+        (locked.fill(1), locked.write(&[1; 4])),
+        (Err(Error::ReadOnly), Err(Error::ReadOnly))
+    );
     assert!(matches!(imported(&importer, &array).write(&[1; 3]), Err(Error::InvalidValue(_))));
-    let scattered = imported(&importer, &counted(driver, &[1], "|u1").broadcast(&[1 << 20]).expect("possible"));
+    let scattered =
+        imported(&importer, &counted(driver, &[1], "|u1").broadcast(&[1 << 20]).expect("possible"));
     assert!(matches!(scattered.read(), Err(Error::NotSupported(_))));
     let bits = counted(driver, &[16], "|t1").take(0, 0, 4, 2).expect("inside");
     let live = bits.export(&Export::default()).expect("valid");
@@ -192,7 +208,11 @@ fn masks() {
     mask.fill(1, &stream).expect("queued");
     let theirs = imported(&importer(driver), &array);
     let valid = theirs.mask().expect("taken").expect("there is one");
-    assert_eq!(valid.array().stream().handle(), Some(stream.handle()), "the mask has a stream of its own");
+    assert_eq!(
+        valid.array().stream().handle(),
+        Some(stream.handle()),
+        "the mask has a stream of its own"
+    );
     assert_eq!(valid.read().expect("readable"), [1; 4]);
     assert_eq!(theirs.array().stream().handle(), None);
     let refusing = Importer::new(driver, Options { refuse_masks: true, ..Options::default() });

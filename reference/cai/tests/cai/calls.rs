@@ -2,7 +2,8 @@
 
 use allocert_contract::trace::{Call, Event, Function, What};
 
-/// Calls that order or do work, in the part of a role that a test looks at. Work on piece after piece is one line.
+/// Calls that order or do work, in the part of a role that a test looks at. Work on piece after
+/// piece is one line.
 pub(crate) fn lines(events: &[Event]) -> Vec<String> {
     let (before, part) = part(events);
     let mut names = Names::default();
@@ -19,8 +20,8 @@ pub(crate) fn count(events: &[Event]) -> usize {
     part(events).1.len()
 }
 
-/// The calls before that part, and those in it. A role asks for the driver's version where the part begins, and where it ends if
-/// that is not the end of the role.
+/// The calls before that part, and those in it. A role asks for the driver's version where the part
+/// begins, and where it ends if that is not the end of the role.
 fn part(events: &[Event]) -> (Vec<&Call>, Vec<&Call>) {
     let calls: Vec<&Call> = events.iter().filter_map(call).collect();
     let mut parts = calls.split(|call| call.function == Function::cuDriverGetVersion);
@@ -51,7 +52,9 @@ impl Names {
             Function::cuEventSynchronize => format!("host waits for {event}"),
             Function::cuMemsetD8Async => format!("fill in {stream}"),
             Function::cuMemcpyDtoDAsync_v2 => format!("copy in {stream}"),
-            Function::cuStreamCreate => format!("create {}", self.stream(call.output("stream").unwrap_or(0))),
+            Function::cuStreamCreate => {
+                format!("create {}", self.stream(call.output("stream").unwrap_or(0)))
+            }
             _ => return None,
         })
     }

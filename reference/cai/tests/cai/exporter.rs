@@ -48,7 +48,10 @@ fn joins() {
     assert_eq!(export(&array).stream().handle(), Some(streams[3].handle()));
     driver.stream_synchronize(&streams[3]).expect("alive");
     let mut found = [0; 6];
-    let memory = array.export(&Export { without_stream: true, ..Export::default() }).expect("valid").memory();
+    let memory = array
+        .export(&Export { without_stream: true, ..Export::default() })
+        .expect("valid")
+        .memory();
     driver.span_read(&mut found, &memory.expect("six bytes")).expect("alive");
     assert_eq!(found, [10, 10, 12, 12, 14, 14]);
 }
@@ -70,7 +73,11 @@ fn one_stream() {
     let rest = array.take(0, 2, 4, 1).expect("inside");
     assert_eq!(export(&rest).stream(), Said::None, "no work touches it");
     assert_eq!(export(&array).stream().handle(), Some(stream.handle()));
-    assert_eq!(export(&rest).stream().handle(), Some(stream.handle()), "whoever has the array may work on it");
+    assert_eq!(
+        export(&rest).stream().handle(),
+        Some(stream.handle()),
+        "whoever has the array may work on it"
+    );
 }
 
 #[test]
@@ -93,7 +100,8 @@ fn after_export() {
 
 #[test]
 fn the_work_of_a_threads_own_stream_is_remembered_by_an_event() {
-    let expected = ["fill in per-thread", "record e1 in per-thread", "create s1", "s1 waits for e1"];
+    let expected =
+        ["fill in per-thread", "record e1 in per-thread", "create s1", "s1 waits for e1"];
     assert_eq!(lines(&play("exporter::per_thread")), expected);
 }
 
@@ -156,38 +164,57 @@ fn views() {
     let explicit = Export { explicit_strides: true, ..Export::default() };
     assert_eq!(array.export(&explicit).expect("valid").array().strides(), Some(&[8, 2][..]));
     let turned = export(&array.transpose(&[1, 0]).expect("two axes"));
-    assert_eq!((turned.shape(), turned.strides(), turned.data().0), (&[4, 3][..], Some(&[2, 8][..]), pointer));
+    assert_eq!(
+        (turned.shape(), turned.strides(), turned.data().0),
+        (&[4, 3][..], Some(&[2, 8][..]), pointer)
+    );
     let reversed = array.take(1, 3, 4, -1).expect("inside");
     let said = export(&reversed);
     assert_eq!((said.strides(), said.data().0), (Some(&[8, -2][..]), pointer + 6));
     assert_eq!(said.extent(), Some(pointer..=pointer + 23));
     assert_eq!(reversed.read().expect("readable")[..8], [6, 7, 4, 5, 2, 3, 0, 1]);
     let every_other = array.take(0, 0, 2, 2).expect("inside");
-    assert_eq!((export(&every_other).shape(), export(&every_other).strides()), (&[2, 4][..], Some(&[16, 2][..])));
+    assert_eq!(
+        (export(&every_other).shape(), export(&every_other).strides()),
+        (&[2, 4][..], Some(&[16, 2][..]))
+    );
     let row = array.at(0, 1).expect("inside");
     assert_eq!((export(&row).strides(), export(&row).data().0), (None, pointer + 8));
     let repeated = export(&row.broadcast(&[5, 4]).expect("possible"));
-    assert_eq!((repeated.strides(), repeated.extent()), (Some(&[0, 2][..]), Some(pointer + 8..=pointer + 15)));
+    assert_eq!(
+        (repeated.strides(), repeated.extent()),
+        (Some(&[0, 2][..]), Some(pointer + 8..=pointer + 15))
+    );
     let one = export(&array.at(0, 2).expect("inside").at(0, 3).expect("inside"));
     assert_eq!((one.shape(), one.strides(), one.elements()), (&[][..], None, 1));
-    for (axis, first, count, step) in [(2, 0, 1, 1), (0, 3, 1, 1), (0, 0, 4, 1), (1, 0, 2, -1), (1, 1, 2, i64::MAX)] {
+    for (axis, first, count, step) in
+        [(2, 0, 1, 1), (0, 3, 1, 1), (0, 0, 4, 1), (1, 0, 2, -1), (1, 1, 2, i64::MAX)]
+    {
         assert!(
             matches!(array.take(axis, first, count, step), Err(Error::InvalidValue(_))),
             "{axis} {first} {count} {step}"
         );
     }
-    assert!(array.transpose(&[0, 0]).is_err() && array.broadcast(&[4, 4]).is_err() && array.broadcast(&[4]).is_err());
+    assert!(
+        array.transpose(&[0, 0]).is_err()
+            && array.broadcast(&[4, 4]).is_err()
+            && array.broadcast(&[4]).is_err()
+    );
 }
 
 #[test]
 #[ignore = "a role: played by another test"]
 fn kinds() {
     let driver = driver();
-    let columns = Array::new(driver, &[3, 4], "<f8".parse().expect("a type"), MemoryOrder::Fortran).expect("room");
+    let columns = Array::new(driver, &[3, 4], "<f8".parse().expect("a type"), MemoryOrder::Fortran)
+        .expect("room");
     assert_eq!(export(&columns).strides(), Some(&[8, 24][..]));
     let array = counted(driver, &[4], "|V8");
-    let descr = Description::list([Description::tuple([Description::str("x"), Description::str("<f8")])]);
-    let record = array.export(&Export { descr: Some(descr.clone()), ..Export::default() }).expect("eight bytes");
+    let descr =
+        Description::list([Description::tuple([Description::str("x"), Description::str("<f8")])]);
+    let record = array
+        .export(&Export { descr: Some(descr.clone()), ..Export::default() })
+        .expect("eight bytes");
     assert_eq!(record.array().descr().map(<[_]>::len), Some(1));
     assert!(export(&array.as_read_only()).read_only());
     assert_eq!(array.as_read_only().fill(0, &Stream::LEGACY), Err(Error::ReadOnly));
@@ -195,7 +222,10 @@ fn kinds() {
     assert_eq!(export(&masked).mask().map(ArrayInterface::shape), Some(&[1][..]));
     let refused = masked.export(&of(Version::V0)).expect_err("version 0 has no masks");
     let Error::Defects(defects) = refused else { panic!("{refused}") };
-    assert_eq!(defects.iter().map(|defect| defect.kind).collect::<Vec<_>>(), [DefectKind::MaskInVersion0]);
+    assert_eq!(
+        defects.iter().map(|defect| defect.kind).collect::<Vec<_>>(),
+        [DefectKind::MaskInVersion0]
+    );
     assert!(array.masked(counted(driver, &[3], "|b1")).is_err());
     let masked = array.masked(counted(driver, &[4], "|b1")).expect("the same shape");
     let part = masked.take(0, 3, 2, -2).expect("inside");
@@ -203,9 +233,11 @@ fn kinds() {
     let mask = said.mask().expect("a view keeps it");
     assert_eq!((mask.shape(), mask.strides()), (&[2][..], Some(&[-2][..])));
     assert_eq!(part.mask().expect("the same").read().expect("readable"), [3, 1]);
-    let short = counted(driver, &[4], "|V4").export(&Export { descr: Some(descr), ..Export::default() });
+    let short =
+        counted(driver, &[4], "|V4").export(&Export { descr: Some(descr), ..Export::default() });
     assert!(matches!(short, Err(Error::Defects(_))));
-    let huge = Array::new(driver, &[1 << 40, 1 << 40], "<f8".parse().expect("a type"), MemoryOrder::C);
+    let huge =
+        Array::new(driver, &[1 << 40, 1 << 40], "<f8".parse().expect("a type"), MemoryOrder::C);
     assert!(matches!(huge, Err(Error::InvalidValue(_))));
 }
 
@@ -222,9 +254,11 @@ fn nothing() {
     let full = counted(driver, &[3, 4], "<i2");
     full.fill(1, &stream).expect("queued");
     begin(driver);
-    let empty =
-        Array::new(driver, &[3, 0], "<i2".parse().expect("a type"), MemoryOrder::C).expect("nothing to allocate");
-    for array in [empty, full.take(0, 3, 0, 1).expect("nothing"), full.take(1, 2, 0, 1).expect("nothing")] {
+    let empty = Array::new(driver, &[3, 0], "<i2".parse().expect("a type"), MemoryOrder::C)
+        .expect("nothing to allocate");
+    for array in
+        [empty, full.take(0, 3, 0, 1).expect("nothing"), full.take(1, 2, 0, 1).expect("nothing")]
+    {
         array.fill(1, &stream).expect("nothing to do");
         let said = export(&array);
         assert_eq!((said.data().0, said.stream(), said.is_zero_size()), (0, Said::None, true));

@@ -36,9 +36,14 @@ fn refuses() {
         ("typestr", Description::str("|f4")),
         ("stream", Description::int(0)),
     ]);
-    let Err(Error::Defects(defects)) = read(&wrong, Options::default()) else { panic!("three rules are broken") };
+    let Err(Error::Defects(defects)) = read(&wrong, Options::default()) else {
+        panic!("three rules are broken")
+    };
     let kinds: Vec<_> = defects.iter().map(|defect| defect.kind).collect();
-    assert_eq!(kinds, [DefectKind::ExtentTooLarge, DefectKind::TypestrNoOrder, DefectKind::StreamZero]);
+    assert_eq!(
+        kinds,
+        [DefectKind::ExtentTooLarge, DefectKind::TypestrNoOrder, DefectKind::StreamZero]
+    );
     let masked = vector(&[("mask", vector(&[]))]);
     assert!(read(&masked, Options::default()).is_ok());
     let refused = read(&masked, Options { refuse_masks: true, ..Options::default() });
@@ -49,8 +54,11 @@ fn refuses() {
 #[case(2)]
 #[case(3)]
 fn a_stream_is_obeyed_in_any_version(#[case] version: i128) {
-    let described = vector(&[("version", Description::int(version)), ("stream", Description::int(7))]);
-    let Description { content: Content::Exporter(interface), .. } = described else { panic!("an exporter") };
+    let described =
+        vector(&[("version", Description::int(version)), ("stream", Description::int(7))]);
+    let Description { content: Content::Exporter(interface), .. } = described else {
+        panic!("an exporter")
+    };
     let reading = Importer::reading();
     let array = ArrayInterface::read_as(&interface, &reading).expect("valid");
     assert_eq!(array.stream(), Stream::Handle(7));

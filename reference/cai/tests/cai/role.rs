@@ -30,9 +30,13 @@ pub(crate) fn play(role: &str) -> Vec<Event> {
         .expect("this program starts");
     let printed = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && printed.contains("1 passed"), "{role}: {printed}{complaints}");
+    assert!(
+        output.status.success() && printed.contains("1 passed"),
+        "{role}: {printed}{complaints}"
+    );
     let ring = File::open(&trace).expect("still there");
-    let batch = ring::read_records(|offset, into| ring.read_exact_at(into, offset), 0).expect("well formed");
+    let batch = ring::read_records(|offset, into| ring.read_exact_at(into, offset), 0)
+        .expect("well formed");
     assert_eq!(batch.lost, 0, "the ring is too small for {role}");
     batch.events
 }

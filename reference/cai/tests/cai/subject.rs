@@ -21,7 +21,9 @@ pub(crate) fn counted(driver: Driver, shape: &[u64], typestr: &str) -> Array {
     let typestr = typestr.parse().expect("a type");
     let array = Array::new(driver, shape, typestr, MemoryOrder::C).expect("room for it");
     let bytes = array.read().expect("readable").len();
-    array.write(&(0..bytes).map(|byte| byte as u8).collect::<Vec<_>>()).expect("as many bytes as it has");
+    array
+        .write(&(0..bytes).map(|byte| byte as u8).collect::<Vec<_>>())
+        .expect("as many bytes as it has");
     array
 }
 

@@ -55,7 +55,8 @@ kinds! {
     NotDict
     /// See [`super::DictSubclass`].
     DictSubclass
-    /// A value was too long or too deep to be carried whole: what it says cannot be checked, so nothing is said against it.
+    /// A value was too long or too deep to be carried whole: what it says cannot be checked, so
+    /// nothing is said against it.
     NotCarried
 
     VersionMissing

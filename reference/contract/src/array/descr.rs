@@ -36,20 +36,25 @@ impl Field {
     /// Bytes of the field with all its elements; `None` if that is more than a u64 counts.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
-        self.shape.iter().try_fold(self.element.size_bytes()?, |bytes, extent| bytes.checked_mul(u64::from(*extent)))
+        self.shape.iter().try_fold(self.element.size_bytes()?, |bytes, extent| {
+            bytes.checked_mul(u64::from(*extent))
+        })
     }
 
     /// Whether it only fills a gap: `('', '|V4')`.
     #[must_use]
     pub fn is_padding(&self) -> bool {
-        let void = matches!(&self.element, Element::Scalar(Typestr { kind: super::Kind::Void, .. }));
+        let void =
+            matches!(&self.element, Element::Scalar(Typestr { kind: super::Kind::Void, .. }));
         self.name.is_empty() && self.title.is_none() && void
     }
 
     pub(super) fn describe(&self) -> Description {
         let name = match &self.title {
             None => Description::str(&self.name),
-            Some(title) => Description::tuple([Description::str(title), Description::str(&self.name)]),
+            Some(title) => {
+                Description::tuple([Description::str(title), Description::str(&self.name)])
+            }
         };
         let element = match &self.element {
             Element::Scalar(typestr) => Description::str(typestr.to_string()),

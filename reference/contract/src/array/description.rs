@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// A Python value as far as it can be carried. Its JSON form is in `runners/PROTOCOL.md`, under "Descriptions".
+/// A Python value as far as it can be carried. Its JSON form is in `runners/PROTOCOL.md`, under
+/// "Descriptions".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The name of its class.
@@ -77,12 +78,18 @@ impl Description {
 
     #[must_use]
     pub fn tuple(items: impl IntoIterator<Item = Self>) -> Self {
-        Self::builtin("tuple", Content::Tuple(Items { carried: items.into_iter().collect(), truncated: 0 }))
+        Self::builtin(
+            "tuple",
+            Content::Tuple(Items { carried: items.into_iter().collect(), truncated: 0 }),
+        )
     }
 
     #[must_use]
     pub fn list(items: impl IntoIterator<Item = Self>) -> Self {
-        Self::builtin("list", Content::List(Items { carried: items.into_iter().collect(), truncated: 0 }))
+        Self::builtin(
+            "list",
+            Content::List(Items { carried: items.into_iter().collect(), truncated: 0 }),
+        )
     }
 
     #[must_use]

@@ -3,8 +3,9 @@
 use super::{BitFields, Defect, Description, Field, Reading, Typestr, descr, read};
 use crate::{DevicePtr, StreamHandle};
 
-/// An array as an export describes it. Only [`ArrayInterface::read`] makes one, so it is always valid: every field has its
-/// type and range, sizes do not overflow, and every element lies in the address space.
+/// An array as an export describes it. Only [`ArrayInterface::read`] makes one, so it is always
+/// valid: every field has its type and range, sizes do not overflow, and every element lies in the
+/// address space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayInterface {
     pub(super) version: Version,
@@ -43,7 +44,8 @@ pub enum Stream {
 }
 
 impl ArrayInterface {
-    /// Reads the value of an object's `__cuda_array_interface__`, with the text as [`Reading::default`] reads it.
+    /// Reads the value of an object's `__cuda_array_interface__`, with the text as
+    /// [`Reading::default`] reads it.
     ///
     /// # Errors
     /// Every defect of the description, in the order of the entries in the text.
@@ -59,7 +61,8 @@ impl ArrayInterface {
         read::interface(description, reading)
     }
 
-    /// As [`ArrayInterface::read_as`], of an object that is described with its attribute, or with what became of it.
+    /// As [`ArrayInterface::read_as`], of an object that is described with its attribute, or with
+    /// what became of it.
     ///
     /// # Errors
     /// As [`ArrayInterface::read`], and what is wrong with the object itself.
@@ -70,11 +73,19 @@ impl ArrayInterface {
     /// The description that reads back as this array.
     #[must_use]
     pub fn describe(&self) -> Description {
-        let ints = |values: &mut dyn Iterator<Item = i128>| Description::tuple(values.map(Description::int));
+        let ints = |values: &mut dyn Iterator<Item = i128>| {
+            Description::tuple(values.map(Description::int))
+        };
         let mut entries = vec![
             ("shape", ints(&mut self.shape.iter().map(|extent| i128::from(*extent)))),
             ("typestr", Description::str(self.typestr.to_string())),
-            ("data", Description::tuple([Description::int(self.data.0), Description::bool(self.read_only)])),
+            (
+                "data",
+                Description::tuple([
+                    Description::int(self.data.0),
+                    Description::bool(self.read_only),
+                ]),
+            ),
             ("version", Description::int(self.version.number())),
         ];
         if let Some(strides) = &self.strides {

@@ -1,4 +1,5 @@
-//! The JSON form of a description. What makes no sense there becomes an opaque value: it comes from outside.
+//! The JSON form of a description. What makes no sense there becomes an opaque value: it comes from
+//! outside.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +38,9 @@ impl Wire {
         let kind = self.base.as_deref().unwrap_or(&self.r#type);
         let truncated = self.truncated.unwrap_or(0);
         match (kind, self.value) {
-            _ if self.interface.is_some() => self.interface.map_or(Content::Opaque, Content::Exporter),
+            _ if self.interface.is_some() => {
+                self.interface.map_or(Content::Opaque, Content::Exporter)
+            }
             _ if self.raised.is_some() => self.raised.map_or(Content::Opaque, Content::Raised),
             ("NoneType", None) => Content::None,
             ("bool", Some(Scalar::Bool(value))) => Content::Bool(value),
@@ -46,9 +49,15 @@ impl Wire {
             ("float", Some(Scalar::Float(value))) => Content::Float(value),
             ("float", Some(Scalar::Int(value))) => Content::Float(value as f64),
             ("str", Some(Scalar::Str(value))) if truncated == 0 => Content::Str(value),
-            ("dict", None) => self.entries.map_or(Content::NotCarried, |known| dict(known, self.other_keys)),
-            ("tuple", None) => self.items.map_or(Content::NotCarried, |all| Content::Tuple(items(all, truncated))),
-            ("list", None) => self.items.map_or(Content::NotCarried, |all| Content::List(items(all, truncated))),
+            ("dict", None) => {
+                self.entries.map_or(Content::NotCarried, |known| dict(known, self.other_keys))
+            }
+            ("tuple", None) => {
+                self.items.map_or(Content::NotCarried, |all| Content::Tuple(items(all, truncated)))
+            }
+            ("list", None) => {
+                self.items.map_or(Content::NotCarried, |all| Content::List(items(all, truncated)))
+            }
             _ if truncated > 0 => Content::NotCarried,
             _ => Content::Opaque,
         }

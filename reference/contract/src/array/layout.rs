@@ -39,11 +39,13 @@ impl ArrayInterface {
         Some(at(*offsets.start())?..=at(*offsets.end())?)
     }
 
-    /// Whether the elements follow each other in C order without gaps. Strides along extents of 1 mean nothing, nor do those
-    /// of an array without elements.
+    /// Whether the elements follow each other in C order without gaps. Strides along extents of 1
+    /// mean nothing, nor do those of an array without elements.
     #[must_use]
     pub fn is_c_contiguous(&self) -> bool {
-        self.strides.as_deref().is_none_or(|strides| contiguous(self.axes(strides).rev(), self.element_bytes()))
+        self.strides
+            .as_deref()
+            .is_none_or(|strides| contiguous(self.axes(strides).rev(), self.element_bytes()))
     }
 
     /// As [`ArrayInterface::is_c_contiguous`], in Fortran order.
@@ -77,8 +79,10 @@ impl Layout<'_> {
         if self.shape.contains(&0) {
             return Some(0);
         }
-        let elements =
-            self.shape.iter().try_fold(1_i64, |elements, extent| elements.checked_mul((*extent).try_into().ok()?))?;
+        let elements = self
+            .shape
+            .iter()
+            .try_fold(1_i64, |elements, extent| elements.checked_mul((*extent).try_into().ok()?))?;
         let bytes = match self.packed_bits() {
             Some(bits) => (i128::from(elements) * i128::from(bits) + 7) / 8,
             None => i128::from(elements) * i128::from(self.typestr.size_bytes()),
@@ -86,7 +90,8 @@ impl Layout<'_> {
         i64::try_from(bytes).ok()?.try_into().ok()
     }
 
-    /// The lowest and the highest byte relative to the pointer; `None` if there is no byte, or none that 128 bits reach.
+    /// The lowest and the highest byte relative to the pointer; `None` if there is no byte, or none
+    /// that 128 bits reach.
     pub(super) fn offsets(&self) -> Option<RangeInclusive<i128>> {
         let bytes = i128::from(self.size_bytes()?);
         if bytes == 0 {
@@ -104,8 +109,9 @@ impl Layout<'_> {
 
     /// The bits of an element that need not begin at a byte.
     fn packed_bits(&self) -> Option<u32> {
-        let packed =
-            self.typestr.kind == Kind::BitField && self.bit_fields == BitFields::Packed && self.strides.is_none();
+        let packed = self.typestr.kind == Kind::BitField
+            && self.bit_fields == BitFields::Packed
+            && self.strides.is_none();
         packed.then_some(self.typestr.count)
     }
 }

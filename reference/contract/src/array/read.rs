@@ -1,7 +1,7 @@
 //! From a description to an array, or to everything that is wrong with it.
 //!
-//! Entries are read in an order in which each can use those before it: what a version, a shape or a typestr allows is asked of
-//! them, and where they are broken themselves nothing is said twice.
+//! Entries are read in an order in which each can use those before it: what a version, a shape or a
+//! typestr allows is asked of them, and where they are broken themselves nothing is said twice.
 
 mod data;
 mod fields;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::{
-    ArrayInterface, Content, Defect, DefectKind, Description, DictSubclass, EarlyStream, LaterVersion, Reading, Stream,
-    Typestr, Version,
+    ArrayInterface, Content, Defect, DefectKind, Description, DictSubclass, EarlyStream,
+    LaterVersion, Reading, Stream, Typestr, Version,
 };
 use crate::DevicePtr;
 use reader::{Number, Reader};
@@ -26,7 +26,10 @@ const ATTRIBUTE: &str = "__cuda_array_interface__";
 /// The entries of one interface.
 type Known = BTreeMap<String, Description>;
 
-pub(super) fn object(object: &Description, reading: &Reading) -> Result<ArrayInterface, Vec<Defect>> {
+pub(super) fn object(
+    object: &Description,
+    reading: &Reading,
+) -> Result<ArrayInterface, Vec<Defect>> {
     let mut reader = Reader::new(reading);
     match &object.content {
         Content::Exporter(description) => return interface(description, reading),
@@ -36,12 +39,19 @@ pub(super) fn object(object: &Description, reading: &Reading) -> Result<ArrayInt
             format!("reading `{ATTRIBUTE}` raised {}", shown::text(text)),
         ),
         Content::NotCarried => reader.not_carried("").unwrap_or(()),
-        _ => reader.report(DefectKind::NoInterface, "", format!("{} has no `{ATTRIBUTE}`", shown(object))),
+        _ => reader.report(
+            DefectKind::NoInterface,
+            "",
+            format!("{} has no `{ATTRIBUTE}`", shown(object)),
+        ),
     }
     Err(reader.defects)
 }
 
-pub(super) fn interface(description: &Description, reading: &Reading) -> Result<ArrayInterface, Vec<Defect>> {
+pub(super) fn interface(
+    description: &Description,
+    reading: &Reading,
+) -> Result<ArrayInterface, Vec<Defect>> {
     let mut reader = Reader::new(reading);
     match reader.interface(description) {
         Some(made) if reader.defects.is_empty() => Ok(made),
@@ -50,7 +60,8 @@ pub(super) fn interface(description: &Description, reading: &Reading) -> Result<
 }
 
 impl Reader<'_> {
-    /// `None` if a defect leaves no array; otherwise the array still is one only if there is no defect.
+    /// `None` if a defect leaves no array; otherwise the array still is one only if there is no
+    /// defect.
     fn interface(&mut self, description: &Description) -> Option<ArrayInterface> {
         let known = self.dict(description)?;
         let version = self.version(known);
@@ -67,8 +78,12 @@ impl Reader<'_> {
         }
         let (version, shape, typestr, descr) = (version?, shape?, typestr?, descr?);
         let ((data, read_only), strides) = (data?, strides?);
-        let layout =
-            Layout { shape: &shape, typestr, strides: strides.as_deref(), bit_fields: self.reading.bit_fields };
+        let layout = Layout {
+            shape: &shape,
+            typestr,
+            strides: strides.as_deref(),
+            bit_fields: self.reading.bit_fields,
+        };
         self.addresses(&layout, data);
         let made = ArrayInterface {
             version,
@@ -89,8 +104,10 @@ impl Reader<'_> {
     fn dict<'d>(&mut self, description: &'d Description) -> Option<&'d Known> {
         match &description.content {
             Content::Dict(entries) => {
-                if description.base.is_some() && self.reading.dict_subclass == DictSubclass::Refused {
-                    let message = format!("`{ATTRIBUTE}` is {}, not a dict itself", shown(description));
+                if description.base.is_some() && self.reading.dict_subclass == DictSubclass::Refused
+                {
+                    let message =
+                        format!("`{ATTRIBUTE}` is {}, not a dict itself", shown(description));
                     self.report(DefectKind::DictSubclass, "", message);
                 }
                 Some(&entries.known)
@@ -106,11 +123,16 @@ impl Reader<'_> {
 
     fn version(&mut self, known: &Known) -> Option<Version> {
         let value = self.required(known, "version", DefectKind::VersionMissing)?;
-        let number = self.integer(value, "version", DefectKind::VersionNotInt, DefectKind::VersionBool)?;
+        let number =
+            self.integer(value, "version", DefectKind::VersionNotInt, DefectKind::VersionBool)?;
         let found = Version::of(number.0);
         let later = number.0 > 3 && self.reading.later_version == LaterVersion::Newest;
         if found.is_none() && !later {
-            self.report(DefectKind::VersionUnknown, "version", format!("{} is no version from 0 to 3", shown(value)));
+            self.report(
+                DefectKind::VersionUnknown,
+                "version",
+                format!("{} is no version from 0 to 3", shown(value)),
+            );
         }
         found.or(later.then_some(Version::NEWEST))
     }
@@ -121,7 +143,11 @@ impl Reader<'_> {
             Content::Str(text) => text,
             Content::NotCarried => return self.not_carried("typestr"),
             _ => {
-                self.report(DefectKind::TypestrNotStr, "typestr", format!("{} is not a str", shown(value)));
+                self.report(
+                    DefectKind::TypestrNotStr,
+                    "typestr",
+                    format!("{} is not a str", shown(value)),
+                );
                 return None;
             }
         };
@@ -140,14 +166,19 @@ impl Reader<'_> {
         };
         match self.reading.early_stream {
             EarlyStream::Refused if rules < Version::V3 => {
-                let message = format!("version {} has no streams, and there is {}", rules.number(), shown(value));
+                let message = format!(
+                    "version {} has no streams, and there is {}",
+                    rules.number(),
+                    shown(value)
+                );
                 self.report(DefectKind::StreamEarly, "stream", message);
                 return None;
             }
             EarlyStream::Ignored if rules < Version::V3 => return Some(Stream::None),
             _ => (),
         }
-        let number = self.integer(value, "stream", DefectKind::StreamNotInt, DefectKind::StreamBool)?;
+        let number =
+            self.integer(value, "stream", DefectKind::StreamNotInt, DefectKind::StreamBool)?;
         self.handle(number, value)
     }
 

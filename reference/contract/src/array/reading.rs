@@ -1,9 +1,11 @@
-//! Where the text can be read in more than one way: the ways, and the one that is taken if nobody says otherwise.
+//! Where the text can be read in more than one way: the ways, and the one that is taken if nobody
+//! says otherwise.
 
 /// How to read what the text leaves open. The default of every switch is its first variant.
 ///
-/// Two open questions have no switch here. Whether true means valid in a mask: the text says so, and a description holds no
-/// mask's values. Whether refusing a legal layout conforms: that is for the judge of a consumer.
+/// Two open questions have no switch here. Whether true means valid in a mask: the text says so,
+/// and a description holds no mask's values. Whether refusing a legal layout conforms: that is for
+/// the judge of a consumer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub explicit_contiguous: ExplicitContiguous,
@@ -14,8 +16,8 @@ pub struct Reading {
     pub dict_subclass: DictSubclass,
 }
 
-/// "If strides is not given, or it is None, the array is in C-contiguous layout. Otherwise, a tuple": may a C-contiguous array
-/// from version 2 on say its strides?
+/// "If strides is not given, or it is None, the array is in C-contiguous layout. Otherwise, a
+/// tuple": may a C-contiguous array from version 2 on say its strides?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExplicitContiguous {
     /// The sentence says what None means, not that a tuple means anything else.
@@ -65,11 +67,12 @@ pub enum BitFields {
     Bytes,
 }
 
-/// The attribute gives an object of a subclass of `dict`. Subclasses of `tuple`, `int` and `str` are always taken for what
-/// they are, except `bool` for `int`.
+/// The attribute gives an object of a subclass of `dict`. Subclasses of `tuple`, `int` and `str`
+/// are always taken for what they are, except `bool` for `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DictSubclass {
-    /// A subclass may answer look-ups with other things than it holds, so two consumers may see two arrays.
+    /// A subclass may answer look-ups with other things than it holds, so two consumers may see two
+    /// arrays.
     #[default]
     Refused,
     Allowed,

@@ -10,7 +10,8 @@ use super::unit::Multiple;
 pub struct Typestr {
     pub order: ByteOrder,
     pub kind: Kind,
-    /// As written: code points for [`Kind::Unicode`], bits for [`Kind::BitField`], bytes for all others.
+    /// As written: code points for [`Kind::Unicode`], bits for [`Kind::BitField`], bytes for all
+    /// others.
     pub count: u32,
     /// Of [`Kind::Timedelta`] and [`Kind::Datetime`] only, where it may be missing.
     pub unit: Option<Multiple>,
@@ -134,7 +135,8 @@ impl Typestr {
     /// Whether elements have their bytes the other way round than this machine reads them.
     #[must_use]
     pub const fn is_foreign(&self) -> bool {
-        let foreign = if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
+        let foreign =
+            if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
         self.order_matters() && self.order as u8 == foreign as u8
     }
 }
@@ -157,7 +159,8 @@ impl FromStr for Typestr {
         if *kind == Kind::Object && rest.is_empty() {
             return Ok(Self { order, kind: Kind::Object, count: 8, unit: None });
         }
-        let (count, rest) = rest.split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+        let (count, rest) =
+            rest.split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
         let count = number(count)?;
         if !kind.has(count) {
             return Err(BadTypestr::Count(*kind, count));
@@ -165,7 +168,9 @@ impl FromStr for Typestr {
         let unit = match (kind, rest) {
             (_, "") => None,
             (Kind::Timedelta | Kind::Datetime, "[generic]") => None,
-            (Kind::Timedelta | Kind::Datetime, rest) => Some(bracketed(rest).ok_or(BadTypestr::Unit)?),
+            (Kind::Timedelta | Kind::Datetime, rest) => {
+                Some(bracketed(rest).ok_or(BadTypestr::Unit)?)
+            }
             _ => return Err(BadTypestr::Rest),
         };
         Ok(Self { order, kind: *kind, count: u32::try_from(count).unwrap_or(u32::MAX), unit })
@@ -199,11 +204,19 @@ impl fmt::Display for Typestr {
 impl fmt::Display for BadTypestr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Order => f.write_str("it does not begin with a byte order, one of `<`, `>` and `|`"),
-            Self::Kind => f.write_str("no kind of the array interface (tbiufcmMOSUV) follows the byte order"),
+            Self::Order => {
+                f.write_str("it does not begin with a byte order, one of `<`, `>` and `|`")
+            }
+            Self::Kind => {
+                f.write_str("no kind of the array interface (tbiufcmMOSUV) follows the byte order")
+            }
             Self::NoCount => f.write_str("no count follows the kind"),
-            Self::Count(kind, count) => write!(f, "NumPy has no type of kind `{}` with count {count}", kind.letter()),
-            Self::Unit => f.write_str("what follows the count is no unit of time such as `[ns]` or `[25s]`"),
+            Self::Count(kind, count) => {
+                write!(f, "NumPy has no type of kind `{}` with count {count}", kind.letter())
+            }
+            Self::Unit => {
+                f.write_str("what follows the count is no unit of time such as `[ns]` or `[25s]`")
+            }
             Self::Rest => f.write_str("something follows the count"),
         }
     }

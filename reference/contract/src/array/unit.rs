@@ -45,11 +45,16 @@ const NAMES: [(&str, Unit); 13] = [
 ];
 
 impl Multiple {
-    /// What stands between the brackets. NumPy takes divisors too (`[s/2]`) and never writes them; here they are refused.
+    /// What stands between the brackets. NumPy takes divisors too (`[s/2]`) and never writes them;
+    /// here they are refused.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (count, name) = text.split_at(digits);
-        let count = if count.is_empty() { 1 } else { count.parse().ok().filter(|count| *count <= i32::MAX as u32)? };
+        let count = if count.is_empty() {
+            1
+        } else {
+            count.parse().ok().filter(|count| *count <= i32::MAX as u32)?
+        };
         let (_, unit) = NAMES.iter().find(|(known, _)| *known == name)?;
         Some(Self { count, unit: *unit })
     }

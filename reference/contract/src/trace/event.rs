@@ -41,13 +41,14 @@ pub enum What {
         function: Function,
         per_thread: bool,
     },
-    /// A public function whose parameters are not known here was called and passed on to a genuine driver.
-    /// Neither its arguments nor its result are known.
+    /// A public function whose parameters are not known here was called and passed on to a genuine
+    /// driver. Neither its arguments nor its result are known.
     PassedOn {
         function: Function,
         per_thread: bool,
     },
-    /// A word of a kernel's parameters that points into memory which is alive, written after its launch, which succeeded.
+    /// A word of a kernel's parameters that points into memory which is alive, written after its
+    /// launch, which succeeded.
     Argument {
         /// The launch: `seq` of its call.
         launch: u64,
@@ -62,7 +63,8 @@ pub enum What {
     },
 }
 
-/// A driver call. `args` and `out` are in the order of [`Function::params`] and [`Function::outputs`].
+/// A driver call. `args` and `out` are in the order of [`Function::params`] and
+/// [`Function::outputs`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub function: Function,
@@ -80,7 +82,11 @@ pub struct Call {
 impl Call {
     /// The input called `name`, if the function has it among its first eight.
     pub fn arg(&self, name: &str) -> Option<u64> {
-        self.function.params().zip(self.args).find(|(param, _)| *param == name).map(|(_, value)| value)
+        self.function
+            .params()
+            .zip(self.args)
+            .find(|(param, _)| *param == name)
+            .map(|(_, value)| value)
     }
 
     /// The output called `name`, if the call succeeded and has it.
@@ -127,15 +133,36 @@ impl Event {
                 function: Function::from_index(record.function)?,
                 args: [record.args[1], record.args[2]],
             },
-            kind::UNSUPPORTED => What::Unsupported { function: Function::from_index(record.function)?, per_thread },
-            kind::PASSED_ON => What::PassedOn { function: Function::from_index(record.function)?, per_thread },
+            kind::UNSUPPORTED => {
+                What::Unsupported { function: Function::from_index(record.function)?, per_thread }
+            }
+            kind::PASSED_ON => {
+                What::PassedOn { function: Function::from_index(record.function)?, per_thread }
+            }
             kind::ARGUMENT => {
                 let [launch, stream, position, value, base, size_bytes, ..] = record.args;
-                What::Argument { launch, stream, position: u32::try_from(position).ok()?, value, base, size_bytes }
+                What::Argument {
+                    launch,
+                    stream,
+                    position: u32::try_from(position).ok()?,
+                    value,
+                    base,
+                    size_bytes,
+                }
             }
-            other => What::Mark { mark: Mark::from_kind(other.into())?, a: record.args[0], b: record.args[1] },
+            other => What::Mark {
+                mark: Mark::from_kind(other.into())?,
+                a: record.args[0],
+                b: record.args[1],
+            },
         };
-        Some(Self { seq: record.seq, thread: record.thread, process: record.process, context: record.context, what })
+        Some(Self {
+            seq: record.seq,
+            thread: record.thread,
+            process: record.process,
+            context: record.context,
+            what,
+        })
     }
 }
 
@@ -147,15 +174,32 @@ mod tests {
         Event { seq: 12, thread: 77, process: 70, context: 1, what }
     }
 
-    const ARGUMENT: What =
-        What::Argument { launch: 11, stream: 87, position: 2, value: 4104, base: 4096, size_bytes: u64::MAX };
+    const ARGUMENT: What = What::Argument {
+        launch: 11,
+        stream: 87,
+        position: 2,
+        value: 4104,
+        base: 4096,
+        size_bytes: u64::MAX,
+    };
 
     #[test]
     fn an_argument_survives_its_record() {
         let args = [11, 87, 2, 4104, 4096, u64::MAX, 0, 0];
-        let record =
-            Record { seq: 12, thread: 77, process: 70, context: 1, kind: kind::ARGUMENT, args, ..Record::default() };
+        let record = Record {
+            seq: 12,
+            thread: 77,
+            process: 70,
+            context: 1,
+            kind: kind::ARGUMENT,
+            args,
+            ..Record::default()
+        };
         assert_eq!(Event::decode(&record), Some(event(ARGUMENT)));
-        assert_eq!(Event::decode(&Record { args: [0, 0, 1 << 32, 0, 0, 0, 0, 0], ..record }), None, "no such position");
+        assert_eq!(
+            Event::decode(&Record { args: [0, 0, 1 << 32, 0, 0, 0, 0, 0], ..record }),
+            None,
+            "no such position"
+        );
     }
 }

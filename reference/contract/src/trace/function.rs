@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::launch::{self, Launch};
 
-/// A driver function that the software driver exports. The number is an index into the table of this build: write names to files, not numbers.
+/// A driver function that the software driver exports. The number is an index into the table of
+/// this build: write names to files, not numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Function(u16);
 
@@ -47,7 +48,10 @@ impl Function {
     /// The function with exactly this symbol, e.g. `cuMemAlloc_v2`.
     pub fn by_name(name: &str) -> Option<Self> {
         static INDEX: OnceLock<HashMap<&'static str, Function>> = OnceLock::new();
-        INDEX.get_or_init(|| Self::all().map(|function| (function.name(), function)).collect()).get(name).copied()
+        INDEX
+            .get_or_init(|| Self::all().map(|function| (function.name(), function)).collect())
+            .get(name)
+            .copied()
     }
 
     /// The exported symbol, e.g. `cuMemAlloc_v2`.
@@ -69,7 +73,8 @@ impl Function {
         self.row().introduced
     }
 
-    /// Whether the software driver gives it a meaning; otherwise it answers `CUDA_ERROR_NOT_SUPPORTED`.
+    /// Whether the software driver gives it a meaning; otherwise it answers
+    /// `CUDA_ERROR_NOT_SUPPORTED`.
     pub fn implemented(self) -> bool {
         self.row().implemented
     }
@@ -82,7 +87,11 @@ impl Function {
 
     /// Names of the outputs, in C order. A trace record keeps the first three.
     pub fn outputs(self) -> impl Iterator<Item = &'static str> {
-        self.row().parameters.iter().filter(|parameter| parameter.output).map(|parameter| parameter.name)
+        self.row()
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.output)
+            .map(|parameter| parameter.name)
     }
 
     fn row(self) -> &'static Row {
@@ -111,7 +120,8 @@ impl Serialize for Function {
 impl<'de> Deserialize<'de> for Function {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::by_name(&name).ok_or_else(|| D::Error::custom(format_args!("unknown driver function `{name}`")))
+        Self::by_name(&name)
+            .ok_or_else(|| D::Error::custom(format_args!("unknown driver function `{name}`")))
     }
 }
 

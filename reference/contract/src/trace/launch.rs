@@ -1,5 +1,6 @@
-//! A kernel launch as a trace record keeps it. `cuLaunchKernel` has eleven inputs, a record has eight words, and `cuLaunchKernelEx` has most
-//! of its own in a struct; so all launches are written with the same seven words, of which grid and block are one each.
+//! A kernel launch as a trace record keeps it. `cuLaunchKernel` has eleven inputs, a record has
+//! eight words, and `cuLaunchKernelEx` has most of its own in a struct; so all launches are written
+//! with the same seven words, of which grid and block are one each.
 
 use super::function::{Function, Parameter};
 
@@ -33,23 +34,48 @@ impl Launch {
     /// Whether the function launches a kernel and is recorded as one.
     #[inline]
     pub fn is(function: Function) -> bool {
-        matches!(function, Function::cuLaunchKernel | Function::cuLaunchKernelEx | Function::cuLaunchCooperativeKernel)
+        matches!(
+            function,
+            Function::cuLaunchKernel
+                | Function::cuLaunchKernelEx
+                | Function::cuLaunchCooperativeKernel
+        )
     }
 
     /// For the arguments of a record.
     pub fn words(&self) -> [u64; 8] {
         let [grid, block] = [self.grid, self.block].map(pack);
-        [self.function, grid, block, self.shared_bytes.into(), self.stream, self.kernel_params, self.extra, 0]
+        [
+            self.function,
+            grid,
+            block,
+            self.shared_bytes.into(),
+            self.stream,
+            self.kernel_params,
+            self.extra,
+            0,
+        ]
     }
 
     /// From the arguments of a record of a launch.
-    pub fn read([function, grid, block, shared_bytes, stream, kernel_params, extra, _]: [u64; 8]) -> Self {
+    pub fn read(
+        [function, grid, block, shared_bytes, stream, kernel_params, extra, _]: [u64; 8],
+    ) -> Self {
         let [grid, block] = [grid, block].map(unpack);
-        Self { function, grid, block, shared_bytes: shared_bytes as u32, stream, kernel_params, extra }
+        Self {
+            function,
+            grid,
+            block,
+            shared_bytes: shared_bytes as u32,
+            stream,
+            kernel_params,
+            extra,
+        }
     }
 }
 
-/// x in the low 32 bits, y in the next 16, z in the rest. CUDA allows no more than 65535 in y and z; what is more becomes that.
+/// x in the low 32 bits, y in the next 16, z in the rest. CUDA allows no more than 65535 in y and
+/// z; what is more becomes that.
 fn pack([x, y, z]: [u32; 3]) -> u64 {
     let narrow = |value: u32| u64::from(value.min(u16::MAX.into()));
     u64::from(x) | narrow(y) << 32 | narrow(z) << 48

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A use of the API that is undefined on a real driver (it crashes there, or corrupts data), noticed by the software driver.
+/// A use of the API that is undefined on a real driver (it crashes there, or corrupts data),
+/// noticed by the software driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u16)]
@@ -19,7 +20,8 @@ pub enum Misuse {
     UnknownContext = 5,
     /// A context handle after `cuCtxDestroy`. Args: the handle.
     DestroyedContext = 6,
-    /// Work that was queued on a stream ran after its memory was freed. Args: address, size in bytes.
+    /// Work that was queued on a stream ran after its memory was freed. Args: address, size in
+    /// bytes.
     WorkAfterFree = 7,
     /// A driver call from inside a stream callback. Args: none.
     CallInCallback = 8,

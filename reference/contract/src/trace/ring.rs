@@ -1,6 +1,7 @@
 //! The byte layout of the shared-memory trace: one header page, then a ring of fixed records.
 //!
-//! Everything here is a pure function over bytes. The writer maps the file; readers may use plain positioned reads, also while it is written.
+//! Everything here is a pure function over bytes. The writer maps the file; readers may use plain
+//! positioned reads, also while it is written.
 
 use std::fmt;
 
@@ -81,7 +82,9 @@ impl fmt::Display for Malformed {
         match self {
             Self::Magic => f.write_str("not a trace file: the first eight bytes are not ALCTRACE"),
             Self::Version(found) => write!(f, "trace version {found}, this build reads {VERSION}"),
-            Self::RecordSize(found) => write!(f, "trace records of {found} bytes, this build reads {RECORD_BYTES}"),
+            Self::RecordSize(found) => {
+                write!(f, "trace records of {found} bytes, this build reads {RECORD_BYTES}")
+            }
             Self::Capacity(found) => write!(f, "trace capacity {found} is not a power of two"),
         }
     }
@@ -200,7 +203,8 @@ impl<E: fmt::Display> fmt::Display for ReadError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for ReadError<E> {}
 
-/// Decodes the records from `from_seq` on. `read_at` fills the buffer from the file at the offset, as `FileExt::read_exact_at` does.
+/// Decodes the records from `from_seq` on. `read_at` fills the buffer from the file at the offset,
+/// as `FileExt::read_exact_at` does.
 pub fn read_records<E>(
     mut read_at: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     from_seq: u64,
@@ -210,8 +214,11 @@ pub fn read_records<E>(
     read_at(0, &mut page).map_err(ReadError::Source)?;
     let header = Header::decode(&page).map_err(ReadError::Malformed)?;
     let oldest = header.next.saturating_sub(header.capacity).max(from_seq);
-    let mut batch =
-        Batch { lost: oldest.saturating_sub(from_seq), next: header.next.max(from_seq), events: Vec::new() };
+    let mut batch = Batch {
+        lost: oldest.saturating_sub(from_seq),
+        next: header.next.max(from_seq),
+        events: Vec::new(),
+    };
     let mut chunk = vec![0; CHUNK_RECORDS as usize * RECORD_BYTES];
     let mut seq = oldest;
     while seq < header.next {
@@ -294,7 +301,10 @@ mod tests {
     fn a_full_ring_says_what_it_lost() {
         let batch = read(&ring(8, 19), 3).expect("well formed");
         assert_eq!(batch.lost, 8, "11 - 3 were overwritten");
-        assert_eq!(batch.events.iter().map(|event| event.seq).collect::<Vec<_>>(), (11..19).collect::<Vec<_>>());
+        assert_eq!(
+            batch.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
+            (11..19).collect::<Vec<_>>()
+        );
         assert_eq!(batch.next, 19);
         assert_eq!(read(&ring(8, 19), 19).expect("well formed").events, []);
     }
@@ -311,7 +321,9 @@ mod tests {
     fn a_call_without_return_has_no_result() {
         let mut entered = record(0);
         entered.state = ENTERED;
-        let Some(Event { what: What::Call(call), .. }) = Event::decode(&entered) else { panic!("a call") };
+        let Some(Event { what: What::Call(call), .. }) = Event::decode(&entered) else {
+            panic!("a call")
+        };
         assert_eq!(call.result, None);
         assert!(call.per_thread && !call.injected);
     }

@@ -1,10 +1,12 @@
-//! The one table of driver functions. Each row: the CUDA version that introduced the symbol, the symbol, the parameters
-//! in C order (`Out<T>` marks what the driver writes), and after `|` the per-thread-default-stream variant.
-//! Names, versions and parameters: CUDA Driver API reference.
+//! The one table of driver functions. Each row: the CUDA version that introduced the symbol, the
+//! symbol, the parameters in C order (`Out<T>` marks what the driver writes), and after `|` the
+//! per-thread-default-stream variant. Names, versions and parameters: CUDA Driver API reference.
 
-/// Hands the table to the macro named in the brackets, so that names, trace layout and exported symbols cannot drift apart.
+/// Hands the table to the macro named in the brackets, so that names, trace layout and exported
+/// symbols cannot drift apart.
 ///
-/// The callee receives `implemented { VERSION NAME(PARAM: KIND, ...) | VARIANT; ... } unsupported { VERSION NAME | VARIANT; ... }`.
+/// The callee receives `implemented { VERSION NAME(PARAM: KIND, ...) | VARIANT; ... } unsupported {
+/// VERSION NAME | VARIANT; ... }`.
 #[macro_export]
 macro_rules! driver_functions {
     ($($then:tt)+) => {

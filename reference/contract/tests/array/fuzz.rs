@@ -13,10 +13,15 @@ use crate::generator::Random;
 #[test]
 fn two_hundred_thousand_inputs() {
     let seen = inputs(1, 200_000);
-    assert!(seen.valid > 20_000 && seen.strided > 2_000 && seen.masked > 500 && seen.records > 200, "{seen:?}");
+    assert!(
+        seen.valid > 20_000 && seen.strided > 2_000 && seen.masked > 500 && seen.records > 200,
+        "{seen:?}"
+    );
     let rare = [DefectKind::NoInterface, DefectKind::InterfaceRaised, DefectKind::StridesExplicit];
-    let unseen: Vec<_> =
-        DefectKind::ALL.iter().filter(|kind| !seen.kinds.contains(kind) && !rare.contains(kind)).collect();
+    let unseen: Vec<_> = DefectKind::ALL
+        .iter()
+        .filter(|kind| !seen.kinds.contains(kind) && !rare.contains(kind))
+        .collect();
     assert!(unseen.is_empty(), "the inputs never broke {unseen:?}");
 }
 
@@ -26,7 +31,10 @@ fn two_hundred_thousand_inputs() {
 fn ten_million_inputs() {
     let seen = inputs(2, 10_000_000);
     assert!(seen.valid > 1_000_000, "{seen:?}");
-    println!("{} valid, {} strided, {} masked, {} records", seen.valid, seen.strided, seen.masked, seen.records);
+    println!(
+        "{} valid, {} strided, {} masked, {} records",
+        seen.valid, seen.strided, seen.masked, seen.records
+    );
 }
 
 /// What the inputs were, so that a generator that makes only noise is found out.
@@ -66,7 +74,11 @@ fn read(description: &Description, random: &mut Random, seen: &mut Seen) {
     match ArrayInterface::read(description) {
         Err(defects) => {
             assert!(!defects.is_empty(), "refused without a reason: {description:?}");
-            assert!(defects.len() <= 2 * values(description) + 8, "{} defects: {description:?}", defects.len());
+            assert!(
+                defects.len() <= 2 * values(description) + 8,
+                "{} defects: {description:?}",
+                defects.len()
+            );
             for defect in defects {
                 assert!(defect.message.len() < 2000 && defect.place.len() < 200, "{defect}");
                 seen.kinds.insert(defect.kind);
@@ -74,7 +86,11 @@ fn read(description: &Description, random: &mut Random, seen: &mut Seen) {
         }
         Ok(array) => {
             valid(description, &array);
-            assert_eq!(ArrayInterface::read(&array.describe()).as_ref(), Ok(&array), "{description:?}");
+            assert_eq!(
+                ArrayInterface::read(&array.describe()).as_ref(),
+                Ok(&array),
+                "{description:?}"
+            );
             inside(&array, random);
             seen.valid += 1;
             seen.strided += u64::from(array.strides().is_some());
@@ -98,16 +114,27 @@ fn values(description: &Description) -> usize {
 
 /// The rules once more, from the description alone.
 fn valid(description: &Description, array: &ArrayInterface) {
-    let Content::Dict(entries) = &description.content else { panic!("no dict is valid: {description:?}") };
-    let entry = |key: &str| entries.known.get(key).map(|value| &value.content).filter(|value| **value != Content::None);
+    let Content::Dict(entries) = &description.content else {
+        panic!("no dict is valid: {description:?}")
+    };
+    let entry = |key: &str| {
+        entries.known.get(key).map(|value| &value.content).filter(|value| **value != Content::None)
+    };
     let ints = |content: Option<&Content>| match content {
-        Some(Content::Tuple(items)) => Some(items.carried.iter().map(|item| int(&item.content)).collect::<Vec<_>>()),
+        Some(Content::Tuple(items)) => {
+            Some(items.carried.iter().map(|item| int(&item.content)).collect::<Vec<_>>())
+        }
         _ => None,
     };
     let shape = ints(entry("shape")).expect("a tuple of ints");
     assert!(shape.iter().all(|extent| (0..1 << 63).contains(extent)), "{description:?}");
-    let Some(Content::Str(typestr)) = entry("typestr") else { panic!("no typestr: {description:?}") };
-    assert!(array.typestr().kind != Kind::Object && typestr.starts_with(['<', '>', '|']), "{description:?}");
+    let Some(Content::Str(typestr)) = entry("typestr") else {
+        panic!("no typestr: {description:?}")
+    };
+    assert!(
+        array.typestr().kind != Kind::Object && typestr.starts_with(['<', '>', '|']),
+        "{description:?}"
+    );
     let version = int(entry("version").expect("a version"));
     assert!((0..=3).contains(&version));
     let Some(Content::Tuple(pair)) = entry("data") else { panic!("no data: {description:?}") };
@@ -117,17 +144,24 @@ fn valid(description: &Description, array: &ArrayInterface) {
     assert!(zero_size || bytes == 0 || pointer != 0, "{description:?}");
     assert!(
         zero_size
-            || shape.iter().try_fold(i128::from(bytes), |size, extent| size.checked_mul(*extent)) < Some(1 << 63)
+            || shape.iter().try_fold(i128::from(bytes), |size, extent| size.checked_mul(*extent))
+                < Some(1 << 63)
             || array.typestr().kind == Kind::BitField
     );
     if let Some(strides) = entry("strides") {
-        assert_eq!(ints(Some(strides)).map(|strides| strides.len()), Some(shape.len()), "{description:?}");
+        assert_eq!(
+            ints(Some(strides)).map(|strides| strides.len()),
+            Some(shape.len()),
+            "{description:?}"
+        );
     }
     match (array.stream(), entry("stream")) {
         (Stream::None, None) => (),
         (stream, Some(said)) => {
             assert!(
-                array.version() == Version::V3 && stream.value().map(i128::from) == Some(int(said)) && int(said) > 0
+                array.version() == Version::V3
+                    && stream.value().map(i128::from) == Some(int(said))
+                    && int(said) > 0
             );
         }
         (stream, None) => panic!("a stream out of nothing: {stream:?}"),
@@ -143,7 +177,8 @@ fn int(content: &Content) -> i128 {
     }
 }
 
-/// Elements picked at random, and those at the corners, lie where the array says; and no smaller range would do.
+/// Elements picked at random, and those at the corners, lie where the array says; and no smaller
+/// range would do.
 fn inside(array: &ArrayInterface, random: &mut Random) {
     let Some(extent) = array.extent() else {
         return assert!(array.is_zero_size() || array.element_bytes() == 0, "{array:?}");
@@ -156,18 +191,29 @@ fn inside(array: &ArrayInterface, random: &mut Random) {
     let first = |side: fn(i64) -> bool| {
         axes().map(|(extent, stride)| if side(stride) { extent - 1 } else { 0 }).collect::<Vec<_>>()
     };
-    let (low, high) = (element(array, &first(|stride| stride < 0)), element(array, &first(|stride| stride > 0)));
-    assert_eq!((low.start(), high.end()), (&i128::from(*extent.start()), &i128::from(*extent.end())), "{array:?}");
+    let (low, high) =
+        (element(array, &first(|stride| stride < 0)), element(array, &first(|stride| stride > 0)));
+    assert_eq!(
+        (low.start(), high.end()),
+        (&i128::from(*extent.start()), &i128::from(*extent.end())),
+        "{array:?}"
+    );
     for _ in 0..4 {
         let index: Vec<_> = array.shape().iter().map(|extent| random.below(*extent)).collect();
         let bytes = element(array, &index);
-        assert!(low.start() <= bytes.start() && bytes.end() <= high.end(), "{index:?} of {array:?}");
+        assert!(
+            low.start() <= bytes.start() && bytes.end() <= high.end(),
+            "{index:?} of {array:?}"
+        );
     }
 }
 
 /// The bytes of one element.
 fn element(array: &ArrayInterface, index: &[u64]) -> RangeInclusive<i128> {
-    let steps = index.iter().zip(array.byte_strides()).map(|(index, stride)| i128::from(*index) * i128::from(stride));
+    let steps = index
+        .iter()
+        .zip(array.byte_strides())
+        .map(|(index, stride)| i128::from(*index) * i128::from(stride));
     let begin = i128::from(array.data().0) + steps.sum::<i128>();
     begin..=begin + i128::from(array.element_bytes()) - 1
 }

@@ -98,7 +98,10 @@ impl Random {
         let name = match self.below(8) {
             0 => self.value(1),
             1 => Description::str(""),
-            2 => Description::tuple([Description::str(self.typestr()), Description::str(format!("n{index}"))]),
+            2 => Description::tuple([
+                Description::str(self.typestr()),
+                Description::str(format!("n{index}")),
+            ]),
             _ => Description::str(format!("f{index}")),
         };
         let element = match self.below(5) {
@@ -130,7 +133,8 @@ impl Random {
 
     /// Around the ends of everything.
     fn integer(&mut self) -> i128 {
-        let edge = [0, 1, 2, 1 << 31, 1 << 32, 1 << 62, 1 << 63, 1 << 64, i128::MAX][self.below(9) as usize];
+        let edge = [0, 1, 2, 1 << 31, 1 << 32, 1 << 62, 1 << 63, 1 << 64, i128::MAX]
+            [self.below(9) as usize];
         let near = i128::from(self.below(5)) - 2;
         let value = edge.saturating_add(near);
         if self.one_in(3) { -value } else { value }
@@ -144,7 +148,11 @@ impl Random {
             0 => Content::None,
             1 => Content::Bool(self.one_in(2)),
             2 | 3 => Content::Int(self.integer()),
-            4 => Content::Huge(format!("{}{}…", if self.one_in(2) { "-" } else { "" }, "9".repeat(50))),
+            4 => Content::Huge(format!(
+                "{}{}…",
+                if self.one_in(2) { "-" } else { "" },
+                "9".repeat(50)
+            )),
             5 => Content::Float(f64::from_bits(self.word())),
             6 => Content::Str(self.typestr()),
             7 => Content::Raised(self.typestr()),
@@ -170,18 +178,21 @@ impl Random {
     }
 
     fn entries(&mut self, depth: u64) -> Entries {
-        let known = (0..self.below(6)).map(|_| (self.pick(&KEYS).to_owned(), self.value(depth - 1))).collect();
+        let known = (0..self.below(6))
+            .map(|_| (self.pick(&KEYS).to_owned(), self.value(depth - 1)))
+            .collect();
         Entries { known, others: vec![self.typestr()] }
     }
 }
 
-const KEYS: [&str; 9] = ["shape", "typestr", "data", "version", "strides", "descr", "mask", "stream", "other"];
+const KEYS: [&str; 9] =
+    ["shape", "typestr", "data", "version", "strides", "descr", "mask", "stream", "other"];
 const CLASSES: [&str; 8] = ["int", "bool", "tuple", "list", "dict", "str", "Array", "NoneType"];
 const LETTERS: [&str; 24] = [
-    "<", ">", "|", "=", "t", "b", "i", "u", "f", "c", "m", "M", "O", "S", "U", "V", "0", "1", "4", "8", "16", "[", "s",
-    "]",
+    "<", ">", "|", "=", "t", "b", "i", "u", "f", "c", "m", "M", "O", "S", "U", "V", "0", "1", "4",
+    "8", "16", "[", "s", "]",
 ];
 const TYPESTRS: [&str; 19] = [
-    "<f4", "<f8", ">i2", "|b1", "|u1", "|V8", "|V0", "<c16", "<U3", "|S5", "<M8[ns]", "<m8[25s]", "|t1", "|V16", "<f2",
-    "|V24", "|O8", "<M8[s/0]", "|f8",
+    "<f4", "<f8", ">i2", "|b1", "|u1", "|V8", "|V0", "<c16", "<U3", "|S5", "<M8[ns]", "<m8[25s]",
+    "|t1", "|V16", "<f2", "|V24", "|O8", "<M8[s/0]", "|f8",
 ];

@@ -26,7 +26,9 @@ fn it_is_what_the_worker_writes() {
 #[case::bool(r#"{"type":"bool","value":true}"#)]
 #[case::none(r#"{"type":"NoneType"}"#)]
 #[case::float(r#"{"type":"float","value":1.5}"#)]
-#[case::subclass(r#"{"type":"Size","base":"tuple","items":[{"type":"int","value":1}],"truncated":3}"#)]
+#[case::subclass(
+    r#"{"type":"Size","base":"tuple","items":[{"type":"int","value":1}],"truncated":3}"#
+)]
 #[case::dict(r#"{"type":"dict","entries":{},"other_keys":["7"]}"#)]
 #[case::exporter(r#"{"type":"Array","interface":{"type":"dict","entries":{}}}"#)]
 #[case::raised(r#"{"type":"Array","raised":"ValueError: no"}"#)]

@@ -45,7 +45,12 @@ fn from_the_lowest_byte_to_the_highest(
 #[case::one_row([1, 4], Some([999, 4]), true, true)]
 #[case::one_element([1, 1], Some([0, -7]), true, true)]
 #[case::nothing([0, 4], Some([1, 1]), true, true)]
-fn contiguity(#[case] shape: [i128; 2], #[case] strides: Option<[i128; 2]>, #[case] c: bool, #[case] f: bool) {
+fn contiguity(
+    #[case] shape: [i128; 2],
+    #[case] strides: Option<[i128; 2]>,
+    #[case] c: bool,
+    #[case] f: bool,
+) {
     let array = array(shape, strides);
     assert_eq!((array.is_c_contiguous(), array.is_f_contiguous()), (c, f));
 }
@@ -55,7 +60,11 @@ fn strides_that_are_not_said_are_those_of_c_order() {
     assert_eq!(array([3, 4], None).byte_strides(), [16, 4]);
     assert!(array([], None).byte_strides().is_empty());
     assert_eq!(
-        (array([], None).elements(), array([3, 4], None).elements(), array([3, 0], None).elements()),
+        (
+            array([], None).elements(),
+            array([3, 4], None).elements(),
+            array([3, 0], None).elements()
+        ),
         (1, 12, 0)
     );
 }
@@ -63,7 +72,10 @@ fn strides_that_are_not_said_are_those_of_c_order() {
 #[test]
 fn the_last_byte_of_all_may_be_an_element() {
     let top = vector().with("data", data((1 << 64) - 16));
-    assert_eq!(ArrayInterface::read(&top).expect("it fits").extent(), Some(u64::MAX - 15..=u64::MAX));
+    assert_eq!(
+        ArrayInterface::read(&top).expect("it fits").extent(),
+        Some(u64::MAX - 15..=u64::MAX)
+    );
 }
 
 #[test]
@@ -77,7 +89,8 @@ fn a_record_with_gaps() {
         ]),
         field("", "|V1"),
     ];
-    let described = vector().with("typestr", Description::str("|V24")).with("descr", Description::list(fields));
+    let described =
+        vector().with("typestr", Description::str("|V24")).with("descr", Description::list(fields));
     let array = ArrayInterface::read(&described).expect("8 + 3 * (3 + 2) + 1 are 24");
     let [x, y, gap] = array.descr().expect("it was said") else { panic!("three fields") };
     assert_eq!([x, y, gap].map(|field| field.size_bytes()), [Some(8), Some(15), Some(1)]);

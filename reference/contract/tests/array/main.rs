@@ -1,4 +1,5 @@
-//! The CUDA Array Interface as data: what is valid, what is wrong with the rest, and where elements lie.
+//! The CUDA Array Interface as data: what is valid, what is wrong with the rest, and where elements
+//! lie.
 
 #![forbid(unsafe_code)]
 

@@ -1,15 +1,18 @@
 //! What the text leaves open, read in each way.
 
 use allocert_contract::array::{
-    ArrayInterface, BitFields, Content, DefectKind, Description, DictSubclass, EarlyStream, ExplicitContiguous,
-    LaterVersion, Reading, Stream, Version, ZeroSize,
+    ArrayInterface, BitFields, Content, DefectKind, Description, DictSubclass, EarlyStream,
+    ExplicitContiguous, LaterVersion, Reading, Stream, Version, ZeroSize,
 };
 
 use crate::vector::{Change, data, ints, vector};
 
 fn kinds(description: &Description, reading: Reading) -> Vec<DefectKind> {
     let read = ArrayInterface::read_as(description, &reading);
-    read.map_or_else(|defects| defects.into_iter().map(|defect| defect.kind).collect(), |_| Vec::new())
+    read.map_or_else(
+        |defects| defects.into_iter().map(|defect| defect.kind).collect(),
+        |_| Vec::new(),
+    )
 }
 
 fn usual() -> Reading {
@@ -42,7 +45,10 @@ fn a_version_from_the_future() {
     let later = vector().with("version", Description::int(4)).with("stream", Description::int(0));
     assert_eq!(kinds(&later, usual()), [DefectKind::VersionUnknown, DefectKind::StreamZero]);
     assert_eq!(kinds(&later, newest), [DefectKind::StreamZero]);
-    assert_eq!(kinds(&vector().with("version", Description::int(-1)), newest), [DefectKind::VersionUnknown]);
+    assert_eq!(
+        kinds(&vector().with("version", Description::int(-1)), newest),
+        [DefectKind::VersionUnknown]
+    );
 }
 
 #[test]
@@ -75,7 +81,8 @@ fn bit_fields() {
 #[test]
 fn a_subclass_of_dict() {
     let allowed = Reading { dict_subclass: DictSubclass::Allowed, ..usual() };
-    let subclass = Description { class: "Lazy".to_owned(), base: Some("dict".to_owned()), ..vector() };
+    let subclass =
+        Description { class: "Lazy".to_owned(), base: Some("dict".to_owned()), ..vector() };
     assert_eq!(kinds(&subclass, usual()), [DefectKind::DictSubclass]);
     assert_eq!(kinds(&subclass, allowed), []);
 }
@@ -92,7 +99,8 @@ fn rules_of_later_versions_do_not_bind_earlier_ones() {
     let empty = vector().with("shape", ints([0]));
     for version in Version::ALL {
         let description = empty.clone().with("version", Description::int(version.number()));
-        let expected: &[_] = if version < Version::V2 { &[] } else { &[DefectKind::ZeroSizePointer] };
+        let expected: &[_] =
+            if version < Version::V2 { &[] } else { &[DefectKind::ZeroSizePointer] };
         assert_eq!(kinds(&description, usual()), expected, "{version:?}");
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use allocert_contract::array::{ArrayInterface, Content, Defect, DefectKind, Description, Items, Reading};
+use allocert_contract::array::{
+    ArrayInterface, Content, Defect, DefectKind, Description, Items, Reading,
+};
 
 use crate::vector::{Change, data, field, ints, vector};
 
@@ -34,15 +36,23 @@ fn content(class: &str, base: Option<&str>, content: Content) -> Description {
 /// Objects by what is wrong with them.
 fn broken() -> Vec<(&'static str, Description)> {
     let Content::Dict(entries) = vector().content else { panic!("the vector is a dict") };
-    let many =
-        || content("tuple", None, Content::Tuple(Items { carried: vec![Description::int(1); 64], truncated: 1 }));
+    let many = || {
+        content(
+            "tuple",
+            None,
+            Content::Tuple(Items { carried: vec![Description::int(1); 64], truncated: 1 }),
+        )
+    };
     let huge = |digits: &str| content("int", None, Content::Huge(digits.to_owned()));
     let opaque = Description::opaque;
     let bool = Description::bool;
     let of = |key: &str, value: Description| object(vector().with(key, value));
     vec![
         ("no attribute", opaque("Thing")),
-        ("the attribute raises", content("Thing", None, Content::Raised("ValueError: no".to_owned()))),
+        (
+            "the attribute raises",
+            content("Thing", None, Content::Raised("ValueError: no".to_owned())),
+        ),
         ("not carried", content("Thing", None, Content::NotCarried)),
         ("a list for a dict", object(Description::list([]))),
         ("a subclass of dict", object(content("Lazy", Some("dict"), Content::Dict(entries)))),
@@ -53,7 +63,10 @@ fn broken() -> Vec<(&'static str, Description)> {
         ("version -1", of("version", Description::int(-1))),
         ("version without end", of("version", huge("1000000…"))),
         ("shape as list", of("shape", Description::list([Description::int(4)]))),
-        ("extents of all sorts", of("shape", Description::tuple([str("4"), bool(true), Description::int(-3)]))),
+        (
+            "extents of all sorts",
+            of("shape", Description::tuple([str("4"), bool(true), Description::int(-3)])),
+        ),
         ("an extent of 2^63", of("shape", ints([1 << 63]))),
         ("65 axes", of("shape", many())),
         ("2^31 times 2^31 floats", of("shape", ints([1 << 31, 1 << 31]))),
@@ -67,33 +80,54 @@ fn broken() -> Vec<(&'static str, Description)> {
         ("descr as tuple", of("descr", Description::tuple([]))),
         ("descr None", of("descr", Description::none())),
         ("a field as list", object(record([Description::list([str("x"), str("<f8")])]))),
-        ("a name as number", object(record([Description::tuple([Description::int(1), str("<f8")])]))),
+        (
+            "a name as number",
+            object(record([Description::tuple([Description::int(1), str("<f8")])])),
+        ),
         (
             "a title without name",
-            object(record([Description::tuple([Description::tuple([str("t"), str("")]), str("<f8")])])),
+            object(record([Description::tuple([
+                Description::tuple([str("t"), str("")]),
+                str("<f8"),
+            ])])),
         ),
         ("a name twice", object(record([field("x", "<f4"), field("x", "<f4")]))),
-        ("a field's type as number", object(record([Description::tuple([str("x"), Description::int(8)])]))),
+        (
+            "a field's type as number",
+            object(record([Description::tuple([str("x"), Description::int(8)])])),
+        ),
         ("a field's broken typestr", object(record([field("x", "f8")]))),
         ("a field of objects", object(record([field("x", "|O8")]))),
         (
             "a field's shape as list",
             object(record([Description::tuple([str("x"), str("<f8"), Description::list([])])])),
         ),
-        ("a field's negative shape", object(record([Description::tuple([str("x"), str("<f8"), ints([-1])])]))),
+        (
+            "a field's negative shape",
+            object(record([Description::tuple([str("x"), str("<f8"), ints([-1])])])),
+        ),
         ("fields of another size", object(record([field("x", "<f4")]))),
-        ("records in records without end", object(vector().with("typestr", str("|V8")).with("descr", nested(16)))),
+        (
+            "records in records without end",
+            object(vector().with("typestr", str("|V8")).with("descr", nested(16))),
+        ),
         ("data as list", of("data", Description::list([Description::int(1), bool(false)]))),
         ("data of three", of("data", ints([1, 2, 3]))),
         (
             "a pointer as float",
-            of("data", Description::tuple([content("float", None, Content::Float(4096.0)), bool(false)])),
+            of(
+                "data",
+                Description::tuple([content("float", None, Content::Float(4096.0)), bool(false)]),
+            ),
         ),
         ("a pointer True", of("data", Description::tuple([bool(true), bool(false)]))),
         ("a negative pointer", of("data", data(-1))),
         ("a pointer of 65 bits", of("data", data(1 << 64))),
         ("a flag 0", of("data", ints([4096, 0]))),
-        ("a flag of NumPy", of("data", Description::tuple([Description::int(4096), opaque("bool")]))),
+        (
+            "a flag of NumPy",
+            of("data", Description::tuple([Description::int(4096), opaque("bool")])),
+        ),
         ("no elements, and a pointer", of("shape", ints([0]))),
         ("elements at 0", of("data", data(0))),
         ("elements below 0", of("strides", ints([-0x1000]))),
@@ -103,18 +137,38 @@ fn broken() -> Vec<(&'static str, Description)> {
         ("a stride as text", of("strides", Description::tuple([str("4")]))),
         ("a stride False", of("strides", Description::tuple([bool(false)]))),
         ("a stride of 64 bits", of("strides", ints([1 << 63]))),
-        ("a mask in version 0", object(vector().with("version", Description::int(0)).with("mask", mask(vector())))),
+        (
+            "a mask in version 0",
+            object(vector().with("version", Description::int(0)).with("mask", mask(vector()))),
+        ),
         ("a dict as mask", of("mask", vector())),
         ("a bool as mask", of("mask", bool(true))),
-        ("a mask that raises", of("mask", content("Thing", None, Content::Raised("OSError".to_owned())))),
+        (
+            "a mask that raises",
+            of("mask", content("Thing", None, Content::Raised("OSError".to_owned()))),
+        ),
         ("a mask of another shape", of("mask", mask(vector().with("shape", ints([3]))))),
         ("a mask with more axes", of("mask", mask(vector().with("shape", ints([1, 4]))))),
-        ("a broken mask", of("mask", mask(vector().with("typestr", str("?")).with("stream", Description::int(0))))),
-        ("a broken mask of a mask", of("mask", mask(vector().with("mask", mask(vector().without("data")))))),
-        ("masks without end", object((0..10).fold(vector(), |inner, _| vector().with("mask", mask(inner))))),
+        (
+            "a broken mask",
+            of(
+                "mask",
+                mask(vector().with("typestr", str("?")).with("stream", Description::int(0))),
+            ),
+        ),
+        (
+            "a broken mask of a mask",
+            of("mask", mask(vector().with("mask", mask(vector().without("data"))))),
+        ),
+        (
+            "masks without end",
+            object((0..10).fold(vector(), |inner, _| vector().with("mask", mask(inner)))),
+        ),
         (
             "a stream in version 2",
-            object(vector().with("version", Description::int(2)).with("stream", Description::int(1))),
+            object(
+                vector().with("version", Description::int(2)).with("stream", Description::int(1)),
+            ),
         ),
         ("a stream as object", of("stream", opaque("Stream"))),
         ("stream True", of("stream", bool(true))),
@@ -143,7 +197,8 @@ fn a_broken_description_says_what_is_wrong() {
 
 #[test]
 fn every_kind_of_defect_has_its_description() {
-    let seen: BTreeSet<_> = broken().iter().flat_map(|(_, object)| defects(object)).map(|defect| defect.kind).collect();
+    let seen: BTreeSet<_> =
+        broken().iter().flat_map(|(_, object)| defects(object)).map(|defect| defect.kind).collect();
     // Needs another reading: see readings.rs.
     let unseen: Vec<_> = DefectKind::ALL.iter().filter(|kind| !seen.contains(kind)).collect();
     assert_eq!(unseen, [&DefectKind::StridesExplicit]);
@@ -170,5 +225,8 @@ fn a_defect_of_the_mask_says_so() {
 fn what_comes_from_outside_is_cut_short_and_printable() {
     let object = object(vector().with("typestr", str(&"\u{1b}[2J".repeat(1000))));
     let [defect] = &defects(&object)[..] else { panic!("one rule is broken") };
-    assert!(defect.message.len() < 600 && defect.message.chars().all(|letter| !letter.is_control()), "{defect}");
+    assert!(
+        defect.message.len() < 600 && defect.message.chars().all(|letter| !letter.is_control()),
+        "{defect}"
+    );
 }

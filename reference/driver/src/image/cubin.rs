@@ -1,5 +1,6 @@
-//! A cubin: an ELF file with a symbol of its own kind for each kernel and a section `.nv.info.KERNEL` of attributes for it. The numbers that
-//! are NVIDIA's own are not in a public document; they are as CUDA 13.5's compilers write them, checked against the sources compiled.
+//! A cubin: an ELF file with a symbol of its own kind for each kernel and a section
+//! `.nv.info.KERNEL` of attributes for it. The numbers that are NVIDIA's own are not in a public
+//! document; they are as CUDA 13.5's compilers write them, checked against the sources compiled.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +13,20 @@ const SYMBOL_TABLE: u32 = 2;
 const FUNCTION: u8 = 2;
 /// In a symbol's `st_other`: a kernel.
 const KERNEL: u8 = 0x10;
-/// How the value of an attribute is kept: in the two bytes behind its number, or in as many bytes as these say.
+/// How the value of an attribute is kept: in the two bytes behind its number, or in as many bytes
+/// as these say.
 const SIZED: u8 = 4;
 /// Number, size and place of a parameter: packed, and with more room.
 const PARAMETER: u8 = 0x17;
 const WIDE_PARAMETER: u8 = 0x45;
 const PREFIX: &str = ".nv.info.";
-/// What may be looked at of one image. The largest in use are a few hundred megabytes, nearly all of it code.
+/// What may be looked at of one image. The largest in use are a few hundred megabytes, nearly all
+/// of it code.
 const MOST_BYTES: u64 = 256 << 20;
 
-pub(super) fn kernels(read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<BTreeMap<String, Layout>> {
+pub(super) fn kernels(
+    read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
+) -> Option<BTreeMap<String, Layout>> {
     let mut file = File { read, left: MOST_BYTES };
     let sections = file.sections()?;
     let mut kernels = BTreeMap::new();
@@ -59,7 +64,8 @@ struct Section {
 impl File<'_> {
     fn sections(&mut self) -> Option<Vec<Section>> {
         let header = self.range(0, 64)?;
-        let is_cubin = header.starts_with(b"\x7fELF\x02\x01") && u16_at(&header, 18)? == MACHINE_CUDA;
+        let is_cubin =
+            header.starts_with(b"\x7fELF\x02\x01") && u16_at(&header, 18)? == MACHINE_CUDA;
         if !is_cubin || usize::from(u16_at(&header, 58)?) != SECTION_BYTES {
             return None;
         }
@@ -121,13 +127,15 @@ fn parameters(mut attributes: &[u8]) -> Option<Vec<Parameter>> {
         }
     }
     found.sort_by_key(|(ordinal, _)| *ordinal);
-    let complete = found.iter().enumerate().all(|(index, (ordinal, _))| index == usize::from(*ordinal));
+    let complete =
+        found.iter().enumerate().all(|(index, (ordinal, _))| index == usize::from(*ordinal));
     let found: Vec<Parameter> = found.into_iter().map(|(_, parameter)| parameter).collect();
     let apart = found.windows(2).all(|pair| pair[0].offset + pair[0].size <= pair[1].offset);
     (complete && apart).then_some(found)
 }
 
-/// A word that is not used here, number, offset, and size: in the upper 14 bits of a word, or in all of it.
+/// A word that is not used here, number, offset, and size: in the upper 14 bits of a word, or in
+/// all of it.
 fn parameter(attribute: u8, value: &[u8]) -> Option<(u16, Parameter)> {
     let (ordinal, offset, size) = (u16_at(value, 4)?, u16_at(value, 6)?, u32_at(value, 8)?);
     let size = if attribute == PARAMETER { size >> 18 } else { size };

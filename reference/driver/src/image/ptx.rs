@@ -1,4 +1,5 @@
-//! PTX ISA, "Kernel and Function Directives" and "Parameter State Space": `.entry NAME (.param .align 8 .b8 NAME[40], .param .u64 NAME)`.
+//! PTX ISA, "Kernel and Function Directives" and "Parameter State Space": `.entry NAME (.param
+//! .align 8 .b8 NAME[40], .param .u64 NAME)`.
 
 use std::{collections::BTreeMap, iter::Peekable};
 
@@ -50,7 +51,10 @@ impl Shape {
         while let Some(token) = tokens.next_if(|token| !matches!(*token, "," | ")")) {
             match token {
                 ".align" => {
-                    let value = tokens.next().and_then(number).filter(|value| value.is_power_of_two() && *value <= 128);
+                    let value = tokens
+                        .next()
+                        .and_then(number)
+                        .filter(|value| value.is_power_of_two() && *value <= 128);
                     // Behind `.ptr` it is that of the memory pointed to.
                     if !of_pointee {
                         align = Some(value?);
@@ -113,9 +117,13 @@ impl<'t> Iterator for Tokens<'t> {
             self.0 = skipped.map_or("", |(_, rest)| rest);
         }
         let first = self.0.chars().next()?;
-        let is_word = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '$' | '%' | '.');
-        let length =
-            if is_word(first) { self.0.find(|next| !is_word(next)).unwrap_or(self.0.len()) } else { first.len_utf8() };
+        let is_word =
+            |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '$' | '%' | '.');
+        let length = if is_word(first) {
+            self.0.find(|next| !is_word(next)).unwrap_or(self.0.len())
+        } else {
+            first.len_utf8()
+        };
         let (token, rest) = self.0.split_at(length);
         self.0 = rest;
         Some(token)

@@ -11,7 +11,10 @@ fn each_thread_has_its_own_stack() {
     let context = machine.context;
     let main = std::mem::replace(&mut machine.thread, Thread::new(2));
     machine.driver.adopt(&mut machine.thread);
-    assert_eq!(machine.call(|driver, caller| driver.alloc(caller, 1)), Err(CudaError::INVALID_CONTEXT));
+    assert_eq!(
+        machine.call(|driver, caller| driver.alloc(caller, 1)),
+        Err(CudaError::INVALID_CONTEXT)
+    );
     machine.call(|driver, caller| driver.context_push(caller, context)).expect("pushed");
     machine.alloc(1);
     assert_eq!(main.current(), context);
@@ -21,7 +24,8 @@ fn each_thread_has_its_own_stack() {
 fn a_created_context_is_current_and_gone_after_its_destruction() {
     let mut machine = Machine::new();
     let primary = machine.context;
-    let created = machine.call(|driver, caller| driver.context_create(caller, 0, 0)).expect("created");
+    let created =
+        machine.call(|driver, caller| driver.context_create(caller, 0, 0)).expect("created");
     assert_eq!(machine.thread.current(), created);
     machine.call(|driver, caller| driver.context_destroy(caller, created)).expect("destroyed");
     assert_eq!(machine.thread.current(), primary);

@@ -17,13 +17,16 @@ fn no_bytes_give_no_address_and_no_error() {
 #[test]
 fn a_region_is_registered_once_and_unregistered_without_a_context() {
     let mut machine = Machine::new();
-    let register =
-        |machine: &mut Machine, bytes| machine.call(|driver, caller| driver.host_register(caller, BUFFER, bytes, 0));
+    let register = |machine: &mut Machine, bytes| {
+        machine.call(|driver, caller| driver.host_register(caller, BUFFER, bytes, 0))
+    };
     assert_eq!(register(&mut machine, 0), Err(CudaError::INVALID_VALUE));
     assert_eq!(register(&mut machine, 8192), Ok(()));
     assert_eq!(register(&mut machine, 8192), Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED));
     machine.call(|driver, caller| driver.context_set(caller, 0)).expect("no context is current");
-    let unregister = |machine: &mut Machine| machine.call(|driver, caller| driver.host_unregister(caller, BUFFER));
+    let unregister = |machine: &mut Machine| {
+        machine.call(|driver, caller| driver.host_unregister(caller, BUFFER))
+    };
     assert_eq!(unregister(&mut machine), Ok(()));
     assert_eq!(unregister(&mut machine), Err(CudaError::HOST_MEMORY_NOT_REGISTERED));
 }
@@ -46,6 +49,7 @@ fn a_reset_context_still_tells_its_device_and_nothing_else() {
 #[case::all(7, 6)]
 fn flags_say_mapped_of_all_and_portable_of_none(#[case] asked: u32, #[case] told: u32) {
     let mut machine = Machine::new();
-    let address = machine.call(|driver, caller| driver.host_alloc(caller, 4096, asked)).expect("allocated");
+    let address =
+        machine.call(|driver, caller| driver.host_alloc(caller, 4096, asked)).expect("allocated");
     assert_eq!(machine.call(|driver, caller| driver.host_flags(caller, address)), Ok(told));
 }

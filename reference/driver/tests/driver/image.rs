@@ -88,7 +88,11 @@ fn parameters_that_cannot_be_are_no_layout() {
     let file = elf(&[("k", Some(second))]);
     assert_eq!(layout(&read(&file).expect("a cubin"), "k"), None);
     let over = [parameter(0, 0, 16), parameter(1, 8, 8)].concat();
-    assert_eq!(layout(&read(&elf(&[("k", Some(over))])).expect("a cubin"), "k"), None, "one over the other");
+    assert_eq!(
+        layout(&read(&elf(&[("k", Some(over))])).expect("a cubin"), "k"),
+        None,
+        "one over the other"
+    );
     let beyond = elf(&[("k", Some(wide(0, 65535, 2)))]);
     assert_eq!(layout(&read(&beyond).expect("a cubin"), "k"), None, "past all parameters");
 }
@@ -112,14 +116,20 @@ fn nonsense_ends_without_harm() {
         }
         Kernels::of_ptx(&String::from_utf8_lossy(&text));
     }
-    assert!((1000..20_000).contains(&understood), "the files are broken here and whole there: {understood}");
+    assert!(
+        (1000..20_000).contains(&understood),
+        "the files are broken here and whole there: {understood}"
+    );
 }
 
 #[test]
 fn a_functions_parameters_can_be_asked_for() {
     let mut machine = Machine::new();
-    let module = machine.call(|driver, caller| driver.module_load(caller, Some(Kernels::of_ptx(PTX)))).expect("loaded");
-    let [k1, odd] = ["k1", "odd"].map(|name| machine.driver.image_function(module, name).expect("defined"));
+    let module = machine
+        .call(|driver, caller| driver.module_load(caller, Some(Kernels::of_ptx(PTX))))
+        .expect("loaded");
+    let [k1, odd] =
+        ["k1", "odd"].map(|name| machine.driver.image_function(module, name).expect("defined"));
     let driver = &mut machine.driver;
     assert_eq!(driver.function_parameter(k1, 3), Ok(Parameter { offset: 24, size: 40 }));
     assert_eq!(driver.function_parameter(k1, 6), Err(CudaError::INVALID_VALUE));
@@ -133,7 +143,8 @@ fn a_functions_parameters_can_be_asked_for() {
 
 fn read(file: &[u8]) -> Option<Kernels> {
     Kernels::of_cubin(&mut |offset, into| {
-        let found = usize::try_from(offset).ok().and_then(|offset| file.get(offset..)?.get(..into.len()));
+        let found =
+            usize::try_from(offset).ok().and_then(|offset| file.get(offset..)?.get(..into.len()));
         found.is_some_and(|found| {
             into.copy_from_slice(found);
             true
@@ -144,8 +155,14 @@ fn read(file: &[u8]) -> Option<Kernels> {
 /// Three kernels: one with packed parameters, one with wide ones, one of which nothing is said.
 fn cubin() -> Vec<u8> {
     let half = |attribute: u8| [3, attribute, 8, 0].to_vec();
-    let packed = [half(0x19), parameter(2, 16, 40), parameter(1, 8, 8), parameter(0, 0, 4), half(0x1b)].concat();
-    elf(&[("add", Some(packed)), ("huge", Some([wide(1, 20000, 4), wide(0, 0, 20000)].concat())), ("silent", None)])
+    let packed =
+        [half(0x19), parameter(2, 16, 40), parameter(1, 8, 8), parameter(0, 0, 4), half(0x1b)]
+            .concat();
+    elf(&[
+        ("add", Some(packed)),
+        ("huge", Some([wide(1, 20000, 4), wide(0, 0, 20000)].concat())),
+        ("silent", None),
+    ])
 }
 
 fn parameter(ordinal: u16, offset: u16, size: u32) -> Vec<u8> {
@@ -175,12 +192,17 @@ fn elf(kernels: &[(&str, Option<Vec<u8>>)]) -> Vec<u8> {
         symbols.extend([0; 18]);
     }
     // A function that is no kernel.
-    symbols.extend([name("helper").to_le_bytes(), [0x12, 0, 0, 0], [0; 4], [0; 4], [0; 4], [0; 4]].concat());
+    symbols.extend(
+        [name("helper").to_le_bytes(), [0x12, 0, 0, 0], [0; 4], [0; 4], [0; 4], [0; 4]].concat(),
+    );
     let mut sections = vec![(0, 0, Vec::new())];
     for (kernel, attributes) in kernels {
         let attributes = attributes.iter().cloned();
-        sections
-            .extend(attributes.map(|attributes| (name(&format!(".nv.info.{kernel}")), 0x7000_0000_u32, attributes)));
+        sections.extend(
+            attributes.map(|attributes| {
+                (name(&format!(".nv.info.{kernel}")), 0x7000_0000_u32, attributes)
+            }),
+        );
     }
     let symbol_table = (name(".symtab"), 2, symbols);
     let strings = (name(".strtab"), 3, names);
@@ -214,11 +236,13 @@ struct Random(u64);
 
 impl Random {
     fn byte(&mut self) -> u8 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 56) as u8
     }
 
     fn below(&mut self, limit: usize) -> usize {
-        (usize::from(self.byte()) << 16 | usize::from(self.byte()) << 8 | usize::from(self.byte())) % limit
+        (usize::from(self.byte()) << 16 | usize::from(self.byte()) << 8 | usize::from(self.byte()))
+            % limit
     }
 }

@@ -13,8 +13,9 @@ fn exporting_keeps_the_bytes_and_gives_one_handle_for_the_whole_allocation() {
     machine.fill(data, 3, 100_000, allocert_contract::StreamHandle::LEGACY);
     machine.call(|driver, caller| driver.context_synchronize(caller, 0)).expect("synchronized");
     let interior = allocert_contract::DevicePtr(data.0 + 4096);
-    let handles = [data, interior]
-        .map(|address| machine.call(|driver, caller| driver.ipc_export(caller, address)).expect("exported"));
+    let handles = [data, interior].map(|address| {
+        machine.call(|driver, caller| driver.ipc_export(caller, address)).expect("exported")
+    });
     assert_eq!(handles[0], handles[1]);
     let bytes = machine.read_device(data, 200_000);
     assert_eq!((bytes[99_999], bytes[100_000], bytes[199_999]), (3, UNINITIALISED, UNINITIALISED));
@@ -27,19 +28,29 @@ fn exporting_keeps_the_bytes_and_gives_one_handle_for_the_whole_allocation() {
 #[case(*b"allocIPC--------------------------------------------------------", 1)]
 fn nonsense_handles_are_refused(#[case] handle: [u8; 64], #[case] flags: u32) {
     let mut machine = Machine::new();
-    assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, flags)), Err(CudaError::INVALID_VALUE));
+    assert_eq!(
+        machine.call(|driver, caller| driver.ipc_open(caller, &handle, flags)),
+        Err(CudaError::INVALID_VALUE)
+    );
 }
 
 #[rstest]
 #[case(true, CudaError::INVALID_VALUE)] // there is no such process
 #[case(false, CudaError::PEER_ACCESS_UNSUPPORTED)]
 #[cfg_attr(miri, ignore = "needs memfd_create")]
-fn memory_of_another_device_takes_peer_access(#[case] peer_access: bool, #[case] refused: CudaError) {
+fn memory_of_another_device_takes_peer_access(
+    #[case] peer_access: bool,
+    #[case] refused: CudaError,
+) {
     let mut machine = Machine::with(Settings { devices: 2, peer_access, ..Settings::default() });
     let data = machine.alloc(4096);
-    let mut handle = machine.call(|driver, caller| driver.ipc_export(caller, data)).expect("exported");
+    let mut handle =
+        machine.call(|driver, caller| driver.ipc_export(caller, data)).expect("exported");
     handle[16..20].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, 1)), Err(CudaError::INVALID_VALUE));
+    assert_eq!(
+        machine.call(|driver, caller| driver.ipc_open(caller, &handle, 1)),
+        Err(CudaError::INVALID_VALUE)
+    );
     let other = machine.retain(1);
     assert_eq!(machine.call(|driver, caller| driver.ipc_open(caller, &handle, 1)), Err(refused));
     assert_eq!(machine.driver.can_access_peer(0, 1), Ok(peer_access));

@@ -46,7 +46,9 @@ impl HostSpace for Shared {
 
     fn read(&self, address: u64, into: &mut [u8]) {
         self.with(|host| {
-            (address..).zip(into).for_each(|(at, byte)| *byte = host.bytes.get(&at).copied().unwrap_or(0))
+            (address..)
+                .zip(into)
+                .for_each(|(at, byte)| *byte = host.bytes.get(&at).copied().unwrap_or(0))
         });
     }
 
@@ -109,19 +111,24 @@ impl Machine {
     }
 
     pub(crate) fn copy_async(&mut self, to: u64, from: u64, bytes: u64, stream: StreamHandle) {
-        self.call(|driver, caller| driver.copy_async(caller, Plane::row(to), Plane::row(from), bytes, 1, stream))
-            .expect("queued");
+        self.call(|driver, caller| {
+            driver.copy_async(caller, Plane::row(to), Plane::row(from), bytes, 1, stream)
+        })
+        .expect("queued");
     }
 
     /// Waits as `cuMemcpyDtoH` does, and so only for what its stream waits for.
     pub(crate) fn read_device(&mut self, address: DevicePtr, bytes: u64) -> Vec<u8> {
-        self.call(|driver, caller| driver.copy(caller, Plane::row(PAGEABLE), Plane::row(address.0), bytes, 1))
-            .expect("copied");
+        self.call(|driver, caller| {
+            driver.copy(caller, Plane::row(PAGEABLE), Plane::row(address.0), bytes, 1)
+        })
+        .expect("copied");
         self.read_host(PAGEABLE, bytes)
     }
 
     pub(crate) fn synchronize(&mut self, stream: StreamHandle) {
-        self.call(|driver, caller| driver.stream_synchronize(caller, stream)).expect("synchronized");
+        self.call(|driver, caller| driver.stream_synchronize(caller, stream))
+            .expect("synchronized");
     }
 
     pub(crate) fn record(&mut self, stream: StreamHandle) -> u64 {
@@ -131,7 +138,8 @@ impl Machine {
     }
 
     pub(crate) fn wait(&mut self, stream: StreamHandle, event: u64) {
-        self.call(|driver, caller| driver.stream_wait_event(caller, stream, event)).expect("queued");
+        self.call(|driver, caller| driver.stream_wait_event(caller, stream, event))
+            .expect("queued");
     }
 
     pub(crate) fn read_host(&self, address: u64, bytes: u64) -> Vec<u8> {

@@ -22,18 +22,25 @@ fn copies_must_stay_inside_one_allocation() {
     let mut machine = Machine::new();
     let data = machine.alloc(10);
     machine.alloc(4096);
-    let result = machine.call(|driver, caller| driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 11, 1));
+    let result = machine.call(|driver, caller| {
+        driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 11, 1)
+    });
     assert_eq!(result, Err(CudaError::INVALID_VALUE));
     machine.free(data).expect("freed");
-    let result = machine.call(|driver, caller| driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 1, 1));
+    let result = machine
+        .call(|driver, caller| driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 1, 1));
     assert_eq!(result, Err(CudaError::INVALID_VALUE));
 }
 
 #[test]
 fn devices_have_their_own_memory_and_addresses() {
-    let mut machine = Machine::with(Settings { devices: 2, memory_bytes: 8 << 20, ..Settings::default() });
+    let mut machine =
+        Machine::with(Settings { devices: 2, memory_bytes: 8 << 20, ..Settings::default() });
     let on_first = machine.alloc(8 << 20);
-    assert_eq!(machine.call(|driver, caller| driver.alloc(caller, 1)), Err(CudaError::OUT_OF_MEMORY));
+    assert_eq!(
+        machine.call(|driver, caller| driver.alloc(caller, 1)),
+        Err(CudaError::OUT_OF_MEMORY)
+    );
     machine.retain(1);
     let on_second = machine.alloc(8 << 20);
     let ordinal = |machine: &mut Machine, address: DevicePtr| {
@@ -63,10 +70,15 @@ fn a_copy_between_devices_is_work_of_both() {
 #[test]
 fn registered_memory_is_known_until_it_is_unregistered() {
     let mut machine = Machine::new();
-    let register = |machine: &mut Machine| machine.call(|driver, caller| driver.host_register(caller, PAGEABLE, 64, 0));
+    let register = |machine: &mut Machine| {
+        machine.call(|driver, caller| driver.host_register(caller, PAGEABLE, 64, 0))
+    };
     assert_eq!(register(&mut machine), Ok(()));
     assert_eq!(register(&mut machine), Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED));
-    assert_eq!(machine.call(|driver, caller| driver.host_device_pointer(caller, PAGEABLE + 8, 0)), Ok(PAGEABLE + 8));
+    assert_eq!(
+        machine.call(|driver, caller| driver.host_device_pointer(caller, PAGEABLE + 8, 0)),
+        Ok(PAGEABLE + 8)
+    );
     assert_eq!(machine.call(|driver, caller| driver.host_unregister(caller, PAGEABLE)), Ok(()));
     assert_eq!(
         machine.call(|driver, caller| driver.host_unregister(caller, PAGEABLE)),
@@ -82,7 +94,10 @@ fn a_reset_returns_all_memory() {
         machine.alloc(bytes);
     }
     machine.driver.primary_reset(0).expect("reset");
-    assert_eq!(machine.call(|driver, caller| driver.alloc(caller, 1)), Err(CudaError::CONTEXT_IS_DESTROYED));
+    assert_eq!(
+        machine.call(|driver, caller| driver.alloc(caller, 1)),
+        Err(CudaError::CONTEXT_IS_DESTROYED)
+    );
     machine.retain(0);
     assert_eq!(machine.call(|driver, caller| driver.memory_info(caller)), before);
 }
@@ -91,7 +106,11 @@ fn a_reset_returns_all_memory() {
 fn an_injected_sticky_error_breaks_the_device() {
     let mut machine = Machine::new();
     machine.driver.faults().add(Function::cuMemAlloc_v2, 1, 1, CudaError::ILLEGAL_ADDRESS);
-    let error = machine.driver.faults().on_call(Function::cuMemAlloc_v2).expect("the first call fails");
+    let error =
+        machine.driver.faults().on_call(Function::cuMemAlloc_v2).expect("the first call fails");
     machine.call(|driver, caller| driver.inject(caller, error));
-    assert_eq!(machine.call(|driver, caller| driver.alloc(caller, 1)), Err(CudaError::ILLEGAL_ADDRESS));
+    assert_eq!(
+        machine.call(|driver, caller| driver.alloc(caller, 1)),
+        Err(CudaError::ILLEGAL_ADDRESS)
+    );
 }

@@ -6,7 +6,9 @@ use allocert_driver::{CudaError, PoolAttribute, Result, Settings};
 use crate::machine::Machine;
 
 fn alloc(machine: &mut Machine, bytes: u64, stream: StreamHandle) -> DevicePtr {
-    machine.call(|driver, caller| driver.alloc_async(caller, bytes, None, stream)).expect("allocated")
+    machine
+        .call(|driver, caller| driver.alloc_async(caller, bytes, None, stream))
+        .expect("allocated")
 }
 
 fn free(machine: &mut Machine, address: DevicePtr, stream: StreamHandle) -> Result {
@@ -69,7 +71,9 @@ fn pools_count_what_is_used() {
     let mut machine = Machine::new();
     let stream = machine.stream(1);
     let pool = machine.driver.pool_create(0).expect("created");
-    let data = machine.call(|driver, caller| driver.alloc_async(caller, 100, Some(pool), stream)).expect("allocated");
+    let data = machine
+        .call(|driver, caller| driver.alloc_async(caller, 100, Some(pool), stream))
+        .expect("allocated");
     assert_eq!(machine.driver.pool_attribute(pool, PoolAttribute::UsedCurrent), Ok(512));
     free(&mut machine, data, stream).expect("freed");
     machine.synchronize(stream);

@@ -1,4 +1,5 @@
-//! Order between streams. A missing wait must show in the data, every time; a present one must never.
+//! Order between streams. A missing wait must show in the data, every time; a present one must
+//! never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::Misuse};
 use allocert_driver::{CudaError, Kernels, Plane};
@@ -103,9 +104,9 @@ fn order(
             let event = machine.record(producer);
             machine.driver.event_synchronize(event).expect("synchronized");
         }
-        Between::ContextSynchronize => {
-            machine.call(|driver, caller| driver.context_synchronize(caller, 0)).expect("synchronized")
-        }
+        Between::ContextSynchronize => machine
+            .call(|driver, caller| driver.context_synchronize(caller, 0))
+            .expect("synchronized"),
         Between::LegacySynchronize => machine.synchronize(StreamHandle::LEGACY),
         Between::WrongSynchronize => machine.synchronize(consumer),
         Between::Free => machine.free(other).expect("freed"),
@@ -126,7 +127,9 @@ fn a_wait_captures_the_event_as_it_was_when_queued() {
     let event = machine.record(producer);
     machine.wait(consumer, event);
     machine.fill(data, 2, 1, producer);
-    machine.call(|driver, caller| driver.event_record(caller, event, producer)).expect("recorded again");
+    machine
+        .call(|driver, caller| driver.event_record(caller, event, producer))
+        .expect("recorded again");
     machine.copy_async(seen, data.0, 1, consumer);
     machine.synchronize(consumer);
     assert_eq!(machine.read_host(seen, 1), [1], "the second record came after the wait");
@@ -176,7 +179,9 @@ fn polling_alone_gets_there_in_the_end() {
     let stream = machine.stream(1);
     let data = machine.alloc(1);
     machine.fill(data, 5, 1, stream);
-    let queries: Vec<_> = (0..5).map(|_| machine.call(|driver, caller| driver.stream_query(caller, stream))).collect();
+    let queries: Vec<_> = (0..5)
+        .map(|_| machine.call(|driver, caller| driver.stream_query(caller, stream)))
+        .collect();
     assert_eq!(queries[0], Err(CudaError::NOT_READY));
     assert_eq!(queries[4], Ok(()));
 }
@@ -213,7 +218,9 @@ fn host_functions_run_in_stream_order_and_not_before() {
     let mut machine = Machine::new();
     let stream = machine.stream(1);
     for function in [11, 12] {
-        machine.call(|driver, caller| driver.stream_call(caller, stream, function, 0, false)).expect("queued");
+        machine
+            .call(|driver, caller| driver.stream_call(caller, stream, function, 0, false))
+            .expect("queued");
     }
     assert_eq!(machine.calls(), []);
     machine.synchronize(stream);
@@ -240,8 +247,16 @@ fn a_faulting_kernel_breaks_the_device_when_it_runs() {
         .expect("loaded");
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
-    machine.call(|driver, caller| driver.launch(caller, bad, [1; 6], StreamHandle::LEGACY)).expect("queued");
+    machine
+        .call(|driver, caller| driver.launch(caller, bad, [1; 6], StreamHandle::LEGACY))
+        .expect("queued");
     assert!(machine.call(|driver, caller| driver.alloc(caller, 1)).is_ok(), "not yet");
-    assert_eq!(machine.call(|driver, caller| driver.context_synchronize(caller, 0)), Err(CudaError::ILLEGAL_ADDRESS));
-    assert_eq!(machine.call(|driver, caller| driver.alloc(caller, 1)), Err(CudaError::ILLEGAL_ADDRESS));
+    assert_eq!(
+        machine.call(|driver, caller| driver.context_synchronize(caller, 0)),
+        Err(CudaError::ILLEGAL_ADDRESS)
+    );
+    assert_eq!(
+        machine.call(|driver, caller| driver.alloc(caller, 1)),
+        Err(CudaError::ILLEGAL_ADDRESS)
+    );
 }

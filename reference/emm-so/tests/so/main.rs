@@ -21,8 +21,9 @@ fn without_a_driver_create_says_so(#[case] symbol: &str, #[case] name: &str) {
     assert!(printed.starts_with(&missing) || printed.starts_with(&idle), "{printed}");
 }
 
-/// Needs the software driver: `cargo xtask test` builds it first and names it in `ALLOCERT_LIBCUDA`;
-/// otherwise the one that an earlier build left beside this test's own library is taken.
+/// Needs the software driver: `cargo xtask test` builds it first and names it in
+/// `ALLOCERT_LIBCUDA`; otherwise the one that an earlier build left beside this test's own library
+/// is taken.
 #[rstest]
 #[case::pool("allocert_emm_plugin_v1", "allocert reference pool")]
 #[case::deferred("allocert_emm_deferred", "allocert reference deferred")]
@@ -31,16 +32,22 @@ fn a_c_host_drives_it(#[case] symbol: &str, #[case] name: &str) {
     let libcuda = libcuda();
     let folder = tempfile::tempdir().expect("a temporary folder");
     for alias in ["libcuda.so", "libcuda.so.1"] {
-        std::os::unix::fs::symlink(&libcuda, folder.path().join(alias)).expect("the folder is empty");
+        std::os::unix::fs::symlink(&libcuda, folder.path().join(alias))
+            .expect("the folder is empty");
     }
     assert_eq!(drive(symbol, "driver", folder.path()), format!("{name}: driven\n"));
 }
 
-/// Compiles the C host, runs it with `libraries` first on the loader's path, returns what it printed.
+/// Compiles the C host, runs it with `libraries` first on the loader's path, returns what it
+/// printed.
 fn drive(symbol: &str, driver: &str, libraries: &Path) -> String {
     let (_folder, program) = compile();
     let output = Command::new(program)
-        .args([products().join("liballocert_emm_reference.so").as_os_str(), symbol.as_ref(), driver.as_ref()])
+        .args([
+            products().join("liballocert_emm_reference.so").as_os_str(),
+            symbol.as_ref(),
+            driver.as_ref(),
+        ])
         .env("LD_LIBRARY_PATH", libraries)
         .output()
         .expect("the program was just linked");

@@ -1,7 +1,7 @@
 use super::{GRAIN_BYTES, NONE};
 
-/// Free blocks by size: a row for each power of two, sixteen columns in it, a list in each cell, and one
-/// bit for each cell that has something.
+/// Free blocks by size: a row for each power of two, sixteen columns in it, a list in each cell,
+/// and one bit for each cell that has something.
 #[derive(Debug)]
 pub(crate) struct Bins {
     rows: u64,
@@ -68,14 +68,19 @@ impl Bins {
         }
     }
 
-    /// A block of at least `size_bytes`: the newest of its own cell if that fits, else any from the cells
-    /// above, where all fit, and last any that fits in its own cell. So a size that was given back is found
-    /// again, and none that fits is missed.
+    /// A block of at least `size_bytes`: the newest of its own cell if that fits, else any from the
+    /// cells above, where all fit, and last any that fits in its own cell. So a size that was given
+    /// back is found again, and none that fits is missed.
     pub(crate) fn find(&self, size_bytes: u64) -> Option<u32> {
         let Cell { row, column } = cell(size_bytes / GRAIN_BYTES);
-        let fits = |index: &u32| self.links.get(*index as usize).is_some_and(|link| link.size_bytes >= size_bytes);
+        let fits = |index: &u32| {
+            self.links.get(*index as usize).is_some_and(|link| link.size_bytes >= size_bytes)
+        };
         let own = self.heads[row][column];
-        Some(own).filter(fits).or_else(|| self.above(row, column)).or_else(|| self.list(own).find(fits))
+        Some(own)
+            .filter(fits)
+            .or_else(|| self.above(row, column))
+            .or_else(|| self.list(own).find(fits))
     }
 
     /// The head of the first cell after this one that has something.
@@ -93,7 +98,8 @@ impl Bins {
     }
 
     fn list(&self, head: u32) -> impl Iterator<Item = u32> {
-        let next = |index: &u32| Some(self.links[*index as usize].next).filter(|&next| next != NONE);
+        let next =
+            |index: &u32| Some(self.links[*index as usize].next).filter(|&next| next != NONE);
         std::iter::successors(Some(head).filter(|&head| head != NONE), next)
     }
 }

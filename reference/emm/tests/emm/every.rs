@@ -1,6 +1,8 @@
 //! What all three managers promise alike.
 
-use allocert_emm::{Deferred, Direct, Error, HostFlags, HostOnly, Kind, Manager, MemoryKind, Pool, Token};
+use allocert_emm::{
+    Deferred, Direct, Error, HostFlags, HostOnly, Kind, Manager, MemoryKind, Pool, Token,
+};
 use rstest::rstest;
 
 use crate::script::Script;

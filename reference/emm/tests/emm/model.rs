@@ -67,7 +67,8 @@ fn admit(live: &mut Vec<Memory>, new: Memory, driver: &Script) {
         assert!(end <= old_start || old_end <= start, "{new:?} overlaps {old:?}");
     }
     let state = driver.state();
-    let (base, size_bytes) = state.device.range(..=start).next_back().expect("no driver memory below it");
+    let (base, size_bytes) =
+        state.device.range(..=start).next_back().expect("no driver memory below it");
     assert!(end <= base + size_bytes, "{new:?} leaves the driver's memory");
     drop(state);
     live.push(new);

@@ -95,7 +95,10 @@ impl Driver for Script {
 
     fn mem_info(&self) -> Answer<MemoryInfo> {
         let state = self.call("info".to_owned())?;
-        Ok(MemoryInfo { free_bytes: state.total_bytes - state.used_bytes(), total_bytes: state.total_bytes })
+        Ok(MemoryInfo {
+            free_bytes: state.total_bytes - state.used_bytes(),
+            total_bytes: state.total_bytes,
+        })
     }
 
     fn mem_base(&self, pointer: u64) -> Answer<u64> {
@@ -104,7 +107,8 @@ impl Driver for Script {
 
     fn host_alloc(&self, size_bytes: u64, flags: HostFlags) -> Answer<usize> {
         let HostFlags { mapped, portable, write_combined } = flags;
-        let mut state = self.call(format!("hostalloc {size_bytes} {mapped} {portable} {write_combined}"))?;
+        let mut state =
+            self.call(format!("hostalloc {size_bytes} {mapped} {portable} {write_combined}"))?;
         let address = state.place(size_bytes) as usize;
         state.host.insert(address, size_bytes);
         Ok(address)

@@ -23,7 +23,14 @@ pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) ->
     Ok(())
 }
 
-pub(crate) fn cuModuleLoadDataEx(call: &mut Call, module: Out<u64>, image: u64, _: u32, _: u64, _: u64) -> Result {
+pub(crate) fn cuModuleLoadDataEx(
+    call: &mut Call,
+    module: Out<u64>,
+    image: u64,
+    _: u32,
+    _: u64,
+    _: u64,
+) -> Result {
     cuModuleLoadData(call, module, image)
 }
 
@@ -31,17 +38,33 @@ pub(crate) fn cuModuleUnload(call: &mut Call, module: u64) -> Result {
     call.driver.image_unload(module)
 }
 
-pub(crate) fn cuModuleGetFunction(call: &mut Call, function: Out<u64>, module: u64, name: u64) -> Result {
+pub(crate) fn cuModuleGetFunction(
+    call: &mut Call,
+    function: Out<u64>,
+    module: u64,
+    name: u64,
+) -> Result {
     cuLibraryGetKernel(call, function, module, name)
 }
 
 /// No image has variables here.
-pub(crate) fn cuModuleGetGlobal_v2(call: &mut Call, _: Out<u64>, _: Out<usize>, module: u64, _: u64) -> Result {
+pub(crate) fn cuModuleGetGlobal_v2(
+    call: &mut Call,
+    _: Out<u64>,
+    _: Out<usize>,
+    module: u64,
+    _: u64,
+) -> Result {
     call.driver.image_exists(module)?;
     Err(CudaError::NOT_FOUND)
 }
 
-pub(crate) fn cuFuncGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, function: u64) -> Result {
+pub(crate) fn cuFuncGetAttribute(
+    call: &mut Call,
+    value: Out<i32>,
+    attribute: u32,
+    function: u64,
+) -> Result {
     let found = call.driver.function_attribute(function, attribute)?;
     value.required()?.put(found);
     Ok(())
@@ -54,7 +77,8 @@ pub(crate) fn cuFuncGetParamInfo(
     offset: Out<usize>,
     size: Out<usize>,
 ) -> Result {
-    let Parameter { offset: its_offset, size: its_size } = call.driver.function_parameter(function, index as u64)?;
+    let Parameter { offset: its_offset, size: its_size } =
+        call.driver.function_parameter(function, index as u64)?;
     offset.required()?.put(its_offset as usize);
     size.put(its_size as usize);
     Ok(())
@@ -66,13 +90,24 @@ pub(crate) fn cuFuncGetParamCount(call: &mut Call, function: u64, count: Out<usi
     Ok(())
 }
 
-pub(crate) fn cuFuncSetAttribute(call: &mut Call, function: u64, attribute: u32, value: i32) -> Result {
+pub(crate) fn cuFuncSetAttribute(
+    call: &mut Call,
+    function: u64,
+    attribute: u32,
+    value: i32,
+) -> Result {
     call.driver.function_set_attribute(function, attribute, value)
 }
 
-/// For the launches of CUDA 3, which are not part of the software driver; those of CUDA 4 name their block themselves. PyCUDA calls it
-/// before each of these.
-pub(crate) fn cuFuncSetBlockShape(call: &mut Call, function: u64, x: i32, y: i32, z: i32) -> Result {
+/// For the launches of CUDA 3, which are not part of the software driver; those of CUDA 4 name
+/// their block themselves. PyCUDA calls it before each of these.
+pub(crate) fn cuFuncSetBlockShape(
+    call: &mut Call,
+    function: u64,
+    x: i32,
+    y: i32,
+    z: i32,
+) -> Result {
     call.driver.function_exists(function)?;
     if x > 0 && y > 0 && z > 0 { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }
@@ -105,7 +140,12 @@ pub(crate) fn cuLibraryGetModule(call: &mut Call, module: Out<u64>, library: u64
     Ok(())
 }
 
-pub(crate) fn cuLibraryGetKernel(call: &mut Call, kernel: Out<u64>, library: u64, name: u64) -> Result {
+pub(crate) fn cuLibraryGetKernel(
+    call: &mut Call,
+    kernel: Out<u64>,
+    library: u64,
+    name: u64,
+) -> Result {
     // SAFETY: the caller promises a string.
     let name = unsafe { text(name)? };
     kernel.required()?.put(call.driver.image_function(library, &name)?);
@@ -118,7 +158,13 @@ pub(crate) fn cuKernelGetFunction(call: &mut Call, function: Out<u64>, kernel: u
     Ok(())
 }
 
-pub(crate) fn cuKernelGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, kernel: u64, _: i32) -> Result {
+pub(crate) fn cuKernelGetAttribute(
+    call: &mut Call,
+    value: Out<i32>,
+    attribute: u32,
+    kernel: u64,
+    _: i32,
+) -> Result {
     cuFuncGetAttribute(call, value, attribute, kernel)
 }
 
@@ -136,7 +182,13 @@ pub(crate) fn cuKernelGetParamCount(call: &mut Call, kernel: u64, count: Out<usi
     cuFuncGetParamCount(call, kernel, count)
 }
 
-pub(crate) fn cuKernelSetAttribute(call: &mut Call, attribute: u32, value: i32, kernel: u64, _: i32) -> Result {
+pub(crate) fn cuKernelSetAttribute(
+    call: &mut Call,
+    attribute: u32,
+    value: i32,
+    kernel: u64,
+    _: i32,
+) -> Result {
     call.driver.function_set_attribute(kernel, attribute, value)
 }
 
@@ -155,9 +207,12 @@ pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
 unsafe fn kernels(image: u64) -> Result<Option<Kernels>> {
     // SAFETY: any image has at least one byte.
     let first: u8 = unsafe { read(image)? };
-    // PTX begins with a comment, a directive or white space; cubins and fat binaries begin with other bytes.
+    // PTX begins with a comment, a directive or white space; cubins and fat binaries begin with
+    // other bytes.
     if !matches!(first, b'/' | b'.' | b' ' | b'\t' | b'\r' | b'\n') {
-        let mut at = |offset, into: &mut [u8]| image.checked_add(offset).is_some_and(|from| foreign::read(from, into));
+        let mut at = |offset, into: &mut [u8]| {
+            image.checked_add(offset).is_some_and(|from| foreign::read(from, into))
+        };
         return Ok(Kernels::of_cubin(&mut at));
     }
     // SAFETY: it is text, so it ends with NUL.

@@ -10,8 +10,18 @@ pub(crate) fn cuCtxCreate_v2(call: &mut Call, ctx: Out<u64>, flags: u32, device:
     Ok(())
 }
 
-pub(crate) fn cuCtxCreate_v4(call: &mut Call, ctx: Out<u64>, params: u64, flags: u32, device: i32) -> Result {
-    if params == 0 { cuCtxCreate_v2(call, ctx, flags, device) } else { Err(CudaError::NOT_SUPPORTED) }
+pub(crate) fn cuCtxCreate_v4(
+    call: &mut Call,
+    ctx: Out<u64>,
+    params: u64,
+    flags: u32,
+    device: i32,
+) -> Result {
+    if params == 0 {
+        cuCtxCreate_v2(call, ctx, flags, device)
+    } else {
+        Err(CudaError::NOT_SUPPORTED)
+    }
 }
 
 pub(crate) fn cuCtxDestroy_v2(call: &mut Call, ctx: u64) -> Result {
@@ -73,7 +83,11 @@ pub(crate) fn cuCtxGetApiVersion(call: &mut Call, ctx: u64, version: Out<u32>) -
     Ok(())
 }
 
-pub(crate) fn cuCtxGetStreamPriorityRange(call: &mut Call, least: Out<i32>, greatest: Out<i32>) -> Result {
+pub(crate) fn cuCtxGetStreamPriorityRange(
+    call: &mut Call,
+    least: Out<i32>,
+    greatest: Out<i32>,
+) -> Result {
     let (its_least, its_greatest) = call.driver.stream_priorities(&call.caller)?;
     least.put(its_least);
     greatest.put(its_greatest);

@@ -26,25 +26,63 @@ pub(crate) fn cuMemcpyDtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize)
     cuMemcpy(call, to, from, bytes)
 }
 
-pub(crate) fn cuMemcpyPeer(call: &mut Call, to: u64, _: u64, from: u64, _: u64, bytes: usize) -> Result {
+pub(crate) fn cuMemcpyPeer(
+    call: &mut Call,
+    to: u64,
+    _: u64,
+    from: u64,
+    _: u64,
+    bytes: usize,
+) -> Result {
     cuMemcpyDtoD_v2(call, to, from, bytes)
 }
 
-pub(crate) fn cuMemcpyAsync(call: &mut Call, to: u64, from: u64, bytes: usize, stream: u64) -> Result {
-    call.driver.copy_async(&call.caller, Plane::row(to), Plane::row(from), bytes as u64, 1, StreamHandle(stream))
+pub(crate) fn cuMemcpyAsync(
+    call: &mut Call,
+    to: u64,
+    from: u64,
+    bytes: usize,
+    stream: u64,
+) -> Result {
+    call.driver.copy_async(
+        &call.caller,
+        Plane::row(to),
+        Plane::row(from),
+        bytes as u64,
+        1,
+        StreamHandle(stream),
+    )
 }
 
-pub(crate) fn cuMemcpyHtoDAsync_v2(call: &mut Call, to: u64, from: u64, bytes: usize, stream: u64) -> Result {
+pub(crate) fn cuMemcpyHtoDAsync_v2(
+    call: &mut Call,
+    to: u64,
+    from: u64,
+    bytes: usize,
+    stream: u64,
+) -> Result {
     call.driver.known(&call.caller, to, bytes as u64)?;
     cuMemcpyAsync(call, to, from, bytes, stream)
 }
 
-pub(crate) fn cuMemcpyDtoHAsync_v2(call: &mut Call, to: u64, from: u64, bytes: usize, stream: u64) -> Result {
+pub(crate) fn cuMemcpyDtoHAsync_v2(
+    call: &mut Call,
+    to: u64,
+    from: u64,
+    bytes: usize,
+    stream: u64,
+) -> Result {
     call.driver.known(&call.caller, from, bytes as u64)?;
     cuMemcpyAsync(call, to, from, bytes, stream)
 }
 
-pub(crate) fn cuMemcpyDtoDAsync_v2(call: &mut Call, to: u64, from: u64, bytes: usize, stream: u64) -> Result {
+pub(crate) fn cuMemcpyDtoDAsync_v2(
+    call: &mut Call,
+    to: u64,
+    from: u64,
+    bytes: usize,
+    stream: u64,
+) -> Result {
     call.driver.known(&call.caller, to, bytes as u64)?;
     call.driver.known(&call.caller, from, bytes as u64)?;
     cuMemcpyAsync(call, to, from, bytes, stream)
@@ -109,7 +147,12 @@ impl Side {
 fn copy_2d(address: u64) -> Result<(Plane, Plane, u64, u64)> {
     // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
     let copy: Copy2D = unsafe { read(address)? };
-    Ok((copy.to.plane(copy.width)?, copy.from.plane(copy.width)?, copy.width as u64, copy.height as u64))
+    Ok((
+        copy.to.plane(copy.width)?,
+        copy.from.plane(copy.width)?,
+        copy.width as u64,
+        copy.height as u64,
+    ))
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {
@@ -138,15 +181,33 @@ pub(crate) fn cuMemsetD32_v2(call: &mut Call, address: u64, value: u32, count: u
     memset(call, Fill { address, value, width: 4, count: count as u64 }, None)
 }
 
-pub(crate) fn cuMemsetD8Async(call: &mut Call, address: u64, value: u8, count: usize, stream: u64) -> Result {
+pub(crate) fn cuMemsetD8Async(
+    call: &mut Call,
+    address: u64,
+    value: u8,
+    count: usize,
+    stream: u64,
+) -> Result {
     memset(call, Fill { address, value: value.into(), width: 1, count: count as u64 }, Some(stream))
 }
 
-pub(crate) fn cuMemsetD16Async(call: &mut Call, address: u64, value: u16, count: usize, stream: u64) -> Result {
+pub(crate) fn cuMemsetD16Async(
+    call: &mut Call,
+    address: u64,
+    value: u16,
+    count: usize,
+    stream: u64,
+) -> Result {
     memset(call, Fill { address, value: value.into(), width: 2, count: count as u64 }, Some(stream))
 }
 
-pub(crate) fn cuMemsetD32Async(call: &mut Call, address: u64, value: u32, count: usize, stream: u64) -> Result {
+pub(crate) fn cuMemsetD32Async(
+    call: &mut Call,
+    address: u64,
+    value: u32,
+    count: usize,
+    stream: u64,
+) -> Result {
     memset(call, Fill { address, value, width: 4, count: count as u64 }, Some(stream))
 }
 

@@ -39,7 +39,12 @@ pub(crate) fn cuDeviceTotalMem_v2(call: &mut Call, bytes: Out<usize>, device: i3
     Ok(())
 }
 
-pub(crate) fn cuDeviceGetAttribute(call: &mut Call, value: Out<i32>, attribute: u32, device: i32) -> Result {
+pub(crate) fn cuDeviceGetAttribute(
+    call: &mut Call,
+    value: Out<i32>,
+    attribute: u32,
+    device: i32,
+) -> Result {
     let found = call.driver.device_attribute(attribute, device)?;
     value.required()?.put(found);
     Ok(())
@@ -48,18 +53,33 @@ pub(crate) fn cuDeviceGetAttribute(call: &mut Call, value: Out<i32>, attribute: 
 const CAPABILITY_MAJOR: u32 = 75;
 const CAPABILITY_MINOR: u32 = 76;
 
-pub(crate) fn cuDeviceComputeCapability(call: &mut Call, major: Out<i32>, minor: Out<i32>, device: i32) -> Result {
+pub(crate) fn cuDeviceComputeCapability(
+    call: &mut Call,
+    major: Out<i32>,
+    minor: Out<i32>,
+    device: i32,
+) -> Result {
     cuDeviceGetAttribute(call, major, CAPABILITY_MAJOR, device)?;
     cuDeviceGetAttribute(call, minor, CAPABILITY_MINOR, device)
 }
 
-pub(crate) fn cuDeviceCanAccessPeer(call: &mut Call, can_access_peer: Out<i32>, device: i32, peer: i32) -> Result {
+pub(crate) fn cuDeviceCanAccessPeer(
+    call: &mut Call,
+    can_access_peer: Out<i32>,
+    device: i32,
+    peer: i32,
+) -> Result {
     let can = call.driver.can_access_peer(device, peer)?;
     can_access_peer.required()?.put(can.into());
     Ok(())
 }
 
-pub(crate) fn cuDeviceGetPCIBusId(call: &mut Call, pci_bus_id: u64, len: i32, device: i32) -> Result {
+pub(crate) fn cuDeviceGetPCIBusId(
+    call: &mut Call,
+    pci_bus_id: u64,
+    len: i32,
+    device: i32,
+) -> Result {
     let text = call.driver.device_bus_id(device)?;
     // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes.
     unsafe { write_text(pci_bus_id, len, &text) }
@@ -104,7 +124,12 @@ pub(crate) fn cuDevicePrimaryCtxReset_v2(call: &mut Call, device: i32) -> Result
     call.driver.primary_reset(device)
 }
 
-pub(crate) fn cuDevicePrimaryCtxGetState(call: &mut Call, device: i32, flags: Out<u32>, active: Out<i32>) -> Result {
+pub(crate) fn cuDevicePrimaryCtxGetState(
+    call: &mut Call,
+    device: i32,
+    flags: Out<u32>,
+    active: Out<i32>,
+) -> Result {
     let (its_flags, is_active) = call.driver.primary_state(device)?;
     flags.put(its_flags);
     active.put(is_active.into());

@@ -15,9 +15,18 @@ pub(crate) fn cuEventRecord(call: &mut Call, event: u64, stream: u64) -> Result 
     call.driver.event_record(&call.caller, event, StreamHandle(stream))
 }
 
-pub(crate) fn cuEventRecordWithFlags(call: &mut Call, event: u64, stream: u64, flags: u32) -> Result {
+pub(crate) fn cuEventRecordWithFlags(
+    call: &mut Call,
+    event: u64,
+    stream: u64,
+    flags: u32,
+) -> Result {
     const EXTERNAL: u32 = 1;
-    if flags & !EXTERNAL != 0 { Err(CudaError::INVALID_VALUE) } else { cuEventRecord(call, event, stream) }
+    if flags & !EXTERNAL != 0 {
+        Err(CudaError::INVALID_VALUE)
+    } else {
+        cuEventRecord(call, event, stream)
+    }
 }
 
 pub(crate) fn cuEventQuery(call: &mut Call, event: u64) -> Result {
@@ -32,12 +41,22 @@ pub(crate) fn cuEventDestroy_v2(call: &mut Call, event: u64) -> Result {
     call.driver.event_destroy(event)
 }
 
-pub(crate) fn cuEventElapsedTime(call: &mut Call, milliseconds: Out<f32>, start: u64, end: u64) -> Result {
+pub(crate) fn cuEventElapsedTime(
+    call: &mut Call,
+    milliseconds: Out<f32>,
+    start: u64,
+    end: u64,
+) -> Result {
     let elapsed = call.driver.event_elapsed(start, end)?;
     milliseconds.required()?.put(elapsed);
     Ok(())
 }
 
-pub(crate) fn cuEventElapsedTime_v2(call: &mut Call, milliseconds: Out<f32>, start: u64, end: u64) -> Result {
+pub(crate) fn cuEventElapsedTime_v2(
+    call: &mut Call,
+    milliseconds: Out<f32>,
+    start: u64,
+    end: u64,
+) -> Result {
     cuEventElapsedTime(call, milliseconds, start, end)
 }

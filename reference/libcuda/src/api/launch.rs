@@ -47,8 +47,17 @@ pub(crate) fn cuLaunchCooperativeKernel(
     launch(call, &Launch { function, grid, block, shared_bytes, stream, kernel_params, extra: 0 })
 }
 
-pub(crate) fn cuLaunchKernelEx(call: &mut Call, config: u64, function: u64, kernel_params: u64, extra: u64) -> Result {
-    launch(call, &configured(config, function, kernel_params, extra).ok_or(CudaError::INVALID_VALUE)?)
+pub(crate) fn cuLaunchKernelEx(
+    call: &mut Call,
+    config: u64,
+    function: u64,
+    kernel_params: u64,
+    extra: u64,
+) -> Result {
+    launch(
+        call,
+        &configured(config, function, kernel_params, extra).ok_or(CudaError::INVALID_VALUE)?,
+    )
 }
 
 fn launch(call: &mut Call, launch: &Launch) -> Result {
@@ -77,7 +86,11 @@ fn configured(config: u64, function: u64, kernel_params: u64, extra: u64) -> Opt
 /// The arguments of a call's record, from all its inputs in C order.
 #[inline]
 pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>; N]) -> [u64; 8] {
-    if Launch::is(function) { launch_of(function, border::pack(inputs)).words() } else { border::pack(inputs) }
+    if Launch::is(function) {
+        launch_of(function, border::pack(inputs)).words()
+    } else {
+        border::pack(inputs)
+    }
 }
 
 /// A launch from its inputs in C order.
@@ -85,11 +98,28 @@ fn launch_of(called: Function, inputs: [u64; 11]) -> Launch {
     if called == Function::cuLaunchKernelEx {
         let [config, function, kernel_params, extra, ..] = inputs;
         let unread = [0; 3];
-        let launch = Launch { function, grid: unread, block: unread, shared_bytes: 0, stream: 0, kernel_params, extra };
+        let launch = Launch {
+            function,
+            grid: unread,
+            block: unread,
+            shared_bytes: 0,
+            stream: 0,
+            kernel_params,
+            extra,
+        };
         return configured(config, function, kernel_params, extra).unwrap_or(launch);
     }
-    let [function, x, y, z, block_x, block_y, block_z, shared_bytes, stream, kernel_params, extra] = inputs;
+    let [function, x, y, z, block_x, block_y, block_z, shared_bytes, stream, kernel_params, extra] =
+        inputs;
     let (grid, block) = ([x, y, z], [block_x, block_y, block_z]);
     let [grid, block] = [grid, block].map(|dimensions| dimensions.map(|count| count as u32));
-    Launch { function, grid, block, shared_bytes: shared_bytes as u32, stream, kernel_params, extra }
+    Launch {
+        function,
+        grid,
+        block,
+        shared_bytes: shared_bytes as u32,
+        stream,
+        kernel_params,
+        extra,
+    }
 }

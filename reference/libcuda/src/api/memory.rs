@@ -32,7 +32,8 @@ pub(crate) fn cuMemAllocPitch_v2(
     element_bytes: u32,
 ) -> Result {
     let (dptr, pitch) = (dptr.required()?, pitch.required()?);
-    let (address, its_pitch) = call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes)?;
+    let (address, its_pitch) =
+        call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes)?;
     dptr.put(address.0);
     pitch.put(its_pitch as usize);
     Ok(())
@@ -43,7 +44,12 @@ pub(crate) fn cuMemFree_v2(call: &mut Call, dptr: u64) -> Result {
     call.driver.free(&call.caller, DevicePtr(dptr))
 }
 
-pub(crate) fn cuMemGetAddressRange_v2(call: &mut Call, base: Out<u64>, size: Out<usize>, dptr: u64) -> Result {
+pub(crate) fn cuMemGetAddressRange_v2(
+    call: &mut Call,
+    base: Out<u64>,
+    size: Out<usize>,
+    dptr: u64,
+) -> Result {
     let range = call.driver.address_range(&call.caller, DevicePtr(dptr));
     // A pointer that is not found has base and size 0.
     if matches!(range, Ok(_) | Err(CudaError::NOT_FOUND)) {
@@ -54,7 +60,12 @@ pub(crate) fn cuMemGetAddressRange_v2(call: &mut Call, base: Out<u64>, size: Out
     range.map(|_| ())
 }
 
-pub(crate) fn cuMemAllocManaged(call: &mut Call, dptr: Out<u64>, bytesize: usize, flags: u32) -> Result {
+pub(crate) fn cuMemAllocManaged(
+    call: &mut Call,
+    dptr: Out<u64>,
+    bytesize: usize,
+    flags: u32,
+) -> Result {
     let dptr = dptr.required()?;
     dptr.put(call.driver.alloc_managed(&call.caller, bytesize as u64, flags)?);
     Ok(())
@@ -72,17 +83,35 @@ pub(crate) fn cuMemPrefetchAsync(call: &mut Call, dptr: u64, _: usize, _: i32, _
     call.driver.hint_managed(&call.caller, dptr)
 }
 
-pub(crate) fn cuMemPrefetchAsync_v2(call: &mut Call, dptr: u64, _: usize, _: Location, _: u32, _: u64) -> Result {
+pub(crate) fn cuMemPrefetchAsync_v2(
+    call: &mut Call,
+    dptr: u64,
+    _: usize,
+    _: Location,
+    _: u32,
+    _: u64,
+) -> Result {
     call.driver.hint_managed(&call.caller, dptr)
 }
 
-pub(crate) fn cuPointerGetAttribute(call: &mut Call, data: u64, attribute: u32, dptr: u64) -> Result {
+pub(crate) fn cuPointerGetAttribute(
+    call: &mut Call,
+    data: u64,
+    attribute: u32,
+    dptr: u64,
+) -> Result {
     let value = call.driver.pointer_attribute(&call.caller, attribute, dptr)?;
     // SAFETY: cuPointerGetAttribute's caller promises room for this attribute's type.
     unsafe { write_attribute(data, value) }
 }
 
-pub(crate) fn cuPointerGetAttributes(call: &mut Call, count: u32, attributes: u64, data: u64, dptr: u64) -> Result {
+pub(crate) fn cuPointerGetAttributes(
+    call: &mut Call,
+    count: u32,
+    attributes: u64,
+    data: u64,
+    dptr: u64,
+) -> Result {
     for index in 0..u64::from(count) {
         // SAFETY: cuPointerGetAttributes's caller promises an array of `count` attributes.
         let attribute: u32 = unsafe { read(element(attributes, index, 4))? };

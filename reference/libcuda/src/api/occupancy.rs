@@ -30,7 +30,13 @@ pub(crate) fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     flags: u32,
 ) -> Result {
     check(flags)?;
-    cuOccupancyMaxActiveBlocksPerMultiprocessor(call, num_blocks, function, block_size, dynamic_smem_size)
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        call,
+        num_blocks,
+        function,
+        block_size,
+        dynamic_smem_size,
+    )
 }
 
 /// `size_of_block` is a `CUoccupancyB2DSize`, or 0 if all blocks take `dynamic_smem_size`.
@@ -54,7 +60,8 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSize(
             (unsafe { size(threads) }) as u64
         }
     };
-    let (grid, block) = call.driver.potential_block(function, &mut shared_bytes, block_size_limit)?;
+    let (grid, block) =
+        call.driver.potential_block(function, &mut shared_bytes, block_size_limit)?;
     min_grid_size.put(grid);
     block_size.put(block);
     Ok(())

@@ -9,7 +9,12 @@ use crate::border::{Call, Location, Out};
 const LOCATION_DEVICE: u32 = 1;
 const ACCESS_READWRITE: u32 = 3;
 
-pub(crate) fn cuMemAllocAsync(call: &mut Call, dptr: Out<u64>, bytesize: usize, stream: u64) -> Result {
+pub(crate) fn cuMemAllocAsync(
+    call: &mut Call,
+    dptr: Out<u64>,
+    bytesize: usize,
+    stream: u64,
+) -> Result {
     alloc(call, dptr, bytesize, None, stream)
 }
 
@@ -23,7 +28,13 @@ pub(crate) fn cuMemAllocFromPoolAsync(
     alloc(call, dptr, bytesize, Some(pool), stream)
 }
 
-fn alloc(call: &mut Call, dptr: Out<u64>, bytesize: usize, pool: Option<u64>, stream: u64) -> Result {
+fn alloc(
+    call: &mut Call,
+    dptr: Out<u64>,
+    bytesize: usize,
+    pool: Option<u64>,
+    stream: u64,
+) -> Result {
     let dptr = dptr.required()?;
     dptr.put(call.driver.alloc_async(&call.caller, bytesize as u64, pool, StreamHandle(stream))?.0);
     Ok(())
@@ -62,7 +73,12 @@ pub(crate) fn cuMemPoolTrimTo(call: &mut Call, pool: u64, keep_bytes: usize) -> 
     call.driver.pool_trim(pool, keep_bytes as u64)
 }
 
-pub(crate) fn cuMemPoolGetAttribute(call: &mut Call, pool: u64, attribute: u32, value: u64) -> Result {
+pub(crate) fn cuMemPoolGetAttribute(
+    call: &mut Call,
+    pool: u64,
+    attribute: u32,
+    value: u64,
+) -> Result {
     let attribute = PoolAttribute::from_number(attribute)?;
     let found = call.driver.pool_attribute(pool, attribute)?;
     match attribute {
@@ -73,7 +89,12 @@ pub(crate) fn cuMemPoolGetAttribute(call: &mut Call, pool: u64, attribute: u32, 
     }
 }
 
-pub(crate) fn cuMemPoolSetAttribute(call: &mut Call, pool: u64, attribute: u32, value: u64) -> Result {
+pub(crate) fn cuMemPoolSetAttribute(
+    call: &mut Call,
+    pool: u64,
+    attribute: u32,
+    value: u64,
+) -> Result {
     let attribute = PoolAttribute::from_number(attribute)?;
     let wanted = match attribute {
         // SAFETY: cuMemPoolSetAttribute's caller promises an int for a policy.
@@ -102,13 +123,23 @@ pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: us
     Ok(())
 }
 
-pub(crate) fn cuMemPoolGetAccess(call: &mut Call, flags: Out<u32>, pool: u64, location: u64) -> Result {
+pub(crate) fn cuMemPoolGetAccess(
+    call: &mut Call,
+    flags: Out<u32>,
+    pool: u64,
+    location: u64,
+) -> Result {
     call.driver.pool_access(pool, device_at(location)?)?;
     flags.required()?.put(ACCESS_READWRITE);
     Ok(())
 }
 
-pub(crate) fn cuMemGetDefaultMemPool(call: &mut Call, pool: Out<u64>, location: u64, _: u32) -> Result {
+pub(crate) fn cuMemGetDefaultMemPool(
+    call: &mut Call,
+    pool: Out<u64>,
+    location: u64,
+    _: u32,
+) -> Result {
     let found = call.driver.default_pool(device_at(location)?)?;
     pool.required()?.put(found);
     Ok(())

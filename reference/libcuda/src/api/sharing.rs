@@ -11,13 +11,23 @@ pub(crate) fn cuIpcGetMemHandle(call: &mut Call, handle: Out<IpcHandle>, dptr: u
     Ok(())
 }
 
-pub(crate) fn cuIpcOpenMemHandle(call: &mut Call, dptr: Out<u64>, handle: IpcHandle, flags: u32) -> Result {
+pub(crate) fn cuIpcOpenMemHandle(
+    call: &mut Call,
+    dptr: Out<u64>,
+    handle: IpcHandle,
+    flags: u32,
+) -> Result {
     let dptr = dptr.required()?;
     dptr.put(call.driver.ipc_open(&call.caller, &handle.0, flags)?.0);
     Ok(())
 }
 
-pub(crate) fn cuIpcOpenMemHandle_v2(call: &mut Call, dptr: Out<u64>, handle: IpcHandle, flags: u32) -> Result {
+pub(crate) fn cuIpcOpenMemHandle_v2(
+    call: &mut Call,
+    dptr: Out<u64>,
+    handle: IpcHandle,
+    flags: u32,
+) -> Result {
     cuIpcOpenMemHandle(call, dptr, handle, flags)
 }
 

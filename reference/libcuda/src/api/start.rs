@@ -37,7 +37,13 @@ fn describe(
     known.map(|_| ()).ok_or(CudaError::INVALID_VALUE)
 }
 
-pub(crate) fn cuGetProcAddress(call: &mut Call, symbol: u64, function: Out<u64>, version: i32, flags: u64) -> Result {
+pub(crate) fn cuGetProcAddress(
+    call: &mut Call,
+    symbol: u64,
+    function: Out<u64>,
+    version: i32,
+    flags: u64,
+) -> Result {
     match look_up(call, symbol, function, version, flags)? {
         Found::Symbol(_) => Ok(()),
         Found::Unknown | Found::TooNew => Err(CudaError::NOT_FOUND),
@@ -64,11 +70,20 @@ pub(crate) fn cuGetProcAddress_v2(
 const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
-fn look_up(call: &Call, symbol: u64, function: Out<u64>, version: i32, flags: u64) -> Result<Found> {
+fn look_up(
+    call: &Call,
+    symbol: u64,
+    function: Out<u64>,
+    version: i32,
+    flags: u64,
+) -> Result<Found> {
     // SAFETY: cuGetProcAddress's caller promises a string.
     let name = unsafe { text(symbol)? };
     let driver_version = call.driver.settings().driver_version;
-    if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD || version > driver_version {
+    if flags & !(LEGACY | PER_THREAD) != 0
+        || flags == LEGACY | PER_THREAD
+        || version > driver_version
+    {
         return Err(CudaError::INVALID_VALUE);
     }
     let found = lookup::find(&name, version, driver_version, flags == PER_THREAD);

@@ -9,7 +9,12 @@ pub(crate) fn cuStreamCreate(call: &mut Call, stream: Out<u64>, flags: u32) -> R
     cuStreamCreateWithPriority(call, stream, flags, 0)
 }
 
-pub(crate) fn cuStreamCreateWithPriority(call: &mut Call, stream: Out<u64>, flags: u32, priority: i32) -> Result {
+pub(crate) fn cuStreamCreateWithPriority(
+    call: &mut Call,
+    stream: Out<u64>,
+    flags: u32,
+    priority: i32,
+) -> Result {
     let created = call.driver.stream_create(&call.caller, flags, priority)?;
     stream.required()?.put(created.0);
     Ok(())
@@ -69,17 +74,34 @@ pub(crate) fn cuStreamIsCapturing(call: &mut Call, stream: u64, status: Out<u32>
     Ok(())
 }
 
-pub(crate) fn cuStreamAddCallback(call: &mut Call, stream: u64, callback: u64, user_data: u64, flags: u32) -> Result {
+pub(crate) fn cuStreamAddCallback(
+    call: &mut Call,
+    stream: u64,
+    callback: u64,
+    user_data: u64,
+    flags: u32,
+) -> Result {
     if flags != 0 {
         return Err(CudaError::INVALID_VALUE);
     }
     call.driver.stream_call(&call.caller, StreamHandle(stream), callback, user_data, true)
 }
 
-pub(crate) fn cuLaunchHostFunc(call: &mut Call, stream: u64, function: u64, user_data: u64) -> Result {
+pub(crate) fn cuLaunchHostFunc(
+    call: &mut Call,
+    stream: u64,
+    function: u64,
+    user_data: u64,
+) -> Result {
     call.driver.stream_call(&call.caller, StreamHandle(stream), function, user_data, false)
 }
 
-pub(crate) fn cuStreamAttachMemAsync(call: &mut Call, _: u64, dptr: u64, _: usize, _: u32) -> Result {
+pub(crate) fn cuStreamAttachMemAsync(
+    call: &mut Call,
+    _: u64,
+    dptr: u64,
+    _: usize,
+    _: u32,
+) -> Result {
     call.driver.hint_managed(&call.caller, dptr)
 }

@@ -12,7 +12,8 @@ pub(super) unsafe fn text(address: u64) -> Result<String> {
     if address == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    // SAFETY: not null, so the caller promises a NUL-terminated string; it is copied before this call ends.
+    // SAFETY: not null, so the caller promises a NUL-terminated string; it is copied before this
+    // call ends.
     let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(address as usize)) };
     text.to_str().map(str::to_owned).map_err(|_| CudaError::INVALID_VALUE)
 }
@@ -23,8 +24,13 @@ pub(super) unsafe fn text(address: u64) -> Result<String> {
 /// `address` is 0 or the address of a readable `T`, for which any bytes are a value.
 pub(super) unsafe fn read<T>(address: u64) -> Result<T> {
     let pointer = ptr::with_exposed_provenance::<T>(address as usize);
-    // SAFETY: not null, so the caller promises a readable `T` of any bytes; no alignment is asked for.
-    if pointer.is_null() { Err(CudaError::INVALID_VALUE) } else { Ok(unsafe { pointer.read_unaligned() }) }
+    // SAFETY: not null, so the caller promises a readable `T` of any bytes; no alignment is asked
+    // for.
+    if pointer.is_null() {
+        Err(CudaError::INVALID_VALUE)
+    } else {
+        Ok(unsafe { pointer.read_unaligned() })
+    }
 }
 
 /// Writes a plain value into the caller's memory.
@@ -46,7 +52,10 @@ pub(super) unsafe fn write<T>(address: u64, value: T) -> Result {
 /// # Safety
 /// `address` is 0 or the address of so many writable bytes.
 pub(super) unsafe fn write_text(address: u64, capacity: i32, text: &str) -> Result {
-    let capacity = usize::try_from(capacity).ok().filter(|capacity| *capacity > 0).ok_or(CudaError::INVALID_VALUE)?;
+    let capacity = usize::try_from(capacity)
+        .ok()
+        .filter(|capacity| *capacity > 0)
+        .ok_or(CudaError::INVALID_VALUE)?;
     for (index, byte) in text.bytes().take(capacity - 1).chain([0]).enumerate() {
         // SAFETY: at most `capacity` bytes, which the caller promises.
         unsafe { write(address.wrapping_add(if address == 0 { 0 } else { index as u64 }), byte)? };

@@ -1,4 +1,5 @@
-//! `cuGetProcAddress`: the genuine driver's answer, with this library's symbols in the place of its public functions.
+//! `cuGetProcAddress`: the genuine driver's answer, with this library's symbols in the place of its
+//! public functions.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -89,7 +90,13 @@ unsafe fn replace(
 }
 
 /// This library's symbol for the public function that the driver answered with.
-fn ours(genuine: &Genuine, name: &str, address: *const c_void, version: i32, per_thread: bool) -> Option<Entry> {
+fn ours(
+    genuine: &Genuine,
+    name: &str,
+    address: *const c_void,
+    version: i32,
+    per_thread: bool,
+) -> Option<Entry> {
     let expected = match lookup::find(name, version, genuine.version, per_thread) {
         Found::Symbol(entry) => Some(entry),
         Found::Unknown | Found::TooNew => None,
@@ -100,8 +107,9 @@ fn ours(genuine: &Genuine, name: &str, address: *const c_void, version: i32, per
         .filter(same)
         .or_else(|| lookup::versions(name).iter().flat_map(|symbol| symbol.entries()).find(same))
         .or_else(
-            // A driver may answer with another entrance to a public function than the one it exports. Name and version then say
-            // which it is, unless it is newer than this library's table.
+            // A driver may answer with another entrance to a public function than the one it
+            // exports. Name and version then say which it is, unless it is newer than this
+            // library's table.
             || expected.filter(|entry| version <= newest() && !export(entry).is_null()),
         )
 }
@@ -109,5 +117,7 @@ fn ours(genuine: &Genuine, name: &str, address: *const c_void, version: i32, per
 /// The newest CUDA version that this library's table knows.
 fn newest() -> i32 {
     static NEWEST: OnceLock<i32> = OnceLock::new();
-    *NEWEST.get_or_init(|| SYMBOLS.iter().map(|symbol| symbol.function.introduced()).max().unwrap_or_default())
+    *NEWEST.get_or_init(|| {
+        SYMBOLS.iter().map(|symbol| symbol.function.introduced()).max().unwrap_or_default()
+    })
 }

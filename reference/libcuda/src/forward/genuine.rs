@@ -19,14 +19,16 @@ type GetVersion = unsafe extern "C" fn(*mut i32) -> i32;
 
 #[derive(Debug)]
 pub(crate) struct Genuine {
-    /// By function number: its symbol, and that for per-thread default streams. Null where the driver has none.
+    /// By function number: its symbol, and that for per-thread default streams. Null where the
+    /// driver has none.
     exports: Vec<[*const c_void; 2]>,
     get_current: GetCurrent,
     /// As `cuDriverGetVersion` answers.
     pub(super) version: i32,
 }
 
-// SAFETY: addresses of functions, which never change; the driver is made to be called by all threads.
+// SAFETY: addresses of functions, which never change; the driver is made to be called by all
+// threads.
 unsafe impl Send for Genuine {}
 // SAFETY: as above.
 unsafe impl Sync for Genuine {}
@@ -36,7 +38,11 @@ static GENUINE: OnceLock<Option<Genuine>> = OnceLock::new();
 /// The driver, loaded if need be. Says once on stderr why there is none.
 #[inline]
 pub(super) fn load() -> Option<&'static Genuine> {
-    let start = || Genuine::start().map_err(|message| eprintln!("allocert: ALLOCERT_MODE=forward: {message}")).ok();
+    let start = || {
+        Genuine::start()
+            .map_err(|message| eprintln!("allocert: ALLOCERT_MODE=forward: {message}"))
+            .ok()
+    };
     GENUINE.get_or_init(start).as_ref()
 }
 
@@ -50,15 +56,24 @@ impl Genuine {
     fn start() -> Result<Self, String> {
         let library = place::find()?;
         subordinate(&library)?;
-        let exports: Vec<_> = SYMBOLS.iter().map(|symbol| symbol.names().map(|name| export(&library, name))).collect();
+        let exports: Vec<_> = SYMBOLS
+            .iter()
+            .map(|symbol| symbol.names().map(|name| export(&library, name)))
+            .collect();
         let needed = |function: Function| {
             let found = exports[usize::from(function.index())][0];
-            let lacks = || format!("{}: has no {function}, so it is too old or no CUDA driver", library.path.display());
+            let lacks = || {
+                format!(
+                    "{}: has no {function}, so it is too old or no CUDA driver",
+                    library.path.display()
+                )
+            };
             if found.is_null() { Err(lacks()) } else { Ok(found) }
         };
         needed(Function::cuInit)?;
         needed(Function::cuGetProcAddress)?;
-        let (get_current, get_version) = (needed(Function::cuCtxGetCurrent)?, needed(Function::cuDriverGetVersion)?);
+        let (get_current, get_version) =
+            (needed(Function::cuCtxGetCurrent)?, needed(Function::cuDriverGetVersion)?);
         // SAFETY: the driver's function of this name has this prototype.
         let get_current = unsafe { mem::transmute::<*const c_void, GetCurrent>(get_current) };
         // SAFETY: the driver's function of this name has this prototype.
@@ -100,7 +115,8 @@ fn export(library: &Library, name: Option<&str>) -> *const c_void {
     name.map_or(ptr::null(), |name| library.symbol(&name))
 }
 
-/// Tells another copy of this library, in the genuine driver's place, to simulate and to leave recording to this one.
+/// Tells another copy of this library, in the genuine driver's place, to simulate and to leave
+/// recording to this one.
 fn subordinate(library: &Library) -> Result<(), String> {
     let function = library.symbol(c"allocert_driver_subordinate");
     if function.is_null() {
@@ -110,6 +126,9 @@ fn subordinate(library: &Library) -> Result<(), String> {
     let function = unsafe { mem::transmute::<*const c_void, extern "C" fn() -> i32>(function) };
     match function() {
         0 => Ok(()),
-        code => Err(format!("{}: the software driver there is in use already ({code})", library.path.display())),
+        code => Err(format!(
+            "{}: the software driver there is in use already ({code})",
+            library.path.display()
+        )),
     }
 }

@@ -1,5 +1,6 @@
-//! The genuine driver's kernels, as far as a launch's arguments need them. Which kind of handle a launch is given is known from the call
-//! that returned it; a handle that came another way has no layout.
+//! The genuine driver's kernels, as far as a launch's arguments need them. Which kind of handle a
+//! launch is given is known from the call that returned it; a handle that came another way has no
+//! layout.
 
 use std::{collections::BTreeMap, mem};
 
@@ -36,11 +37,22 @@ static KERNELS: Lock<BTreeMap<u64, Kernel>> = Lock::new(BTreeMap::new());
 
 /// What is to be done after a call that succeeded, if there is a trace.
 #[inline]
-pub(super) fn follow(genuine: &Genuine, ring: &Ring, origin: Origin, seq: u64, args: [u64; 8], out: [u64; 3]) {
+pub(super) fn follow(
+    genuine: &Genuine,
+    ring: &Ring,
+    origin: Origin,
+    seq: u64,
+    args: [u64; 8],
+    out: [u64; 3],
+) {
     let teller = match origin.function {
-        Function::cuModuleGetFunction | Function::cuKernelGetFunction => Function::cuFuncGetParamInfo,
+        Function::cuModuleGetFunction | Function::cuKernelGetFunction => {
+            Function::cuFuncGetParamInfo
+        }
         Function::cuLibraryGetKernel => Function::cuKernelGetParamInfo,
-        function if Launch::is(function) => return write_arguments(genuine, ring, origin, seq, &Launch::read(args)),
+        function if Launch::is(function) => {
+            return write_arguments(genuine, ring, origin, seq, &Launch::read(args));
+        }
         _ => return,
     };
     KERNELS.lock().insert(out[0], Kernel { teller, layout: None });
@@ -91,11 +103,15 @@ fn ask(genuine: &Genuine, teller: Function, handle: u64) -> Layout {
     let mut found = Vec::new();
     while found.len() < MOST_PARAMETERS {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: a handle that the driver gave out as what `teller` takes and just launched, and live variables.
+        // SAFETY: a handle that the driver gave out as what `teller` takes and just launched, and
+        // live variables.
         if unsafe { target(handle, found.len(), &mut offset, &mut size) } != 0 {
             break;
         }
-        found.push(Parameter { offset: u32::try_from(offset).ok()?, size: u32::try_from(size).ok()? });
+        found.push(Parameter {
+            offset: u32::try_from(offset).ok()?,
+            size: u32::try_from(size).ok()?,
+        });
     }
     Some(found.into())
 }
@@ -110,7 +126,8 @@ fn range(genuine: &Genuine, address: u64) -> Option<Range> {
     let target: PointerAttributes = unsafe { mem::transmute(target) };
     let (mut base, mut size) = (0, 0);
     let data = [&raw mut base, &raw mut size];
-    // SAFETY: two attributes, each with a live variable of its width; any address may be asked about.
+    // SAFETY: two attributes, each with a live variable of its width; any address may be asked
+    // about.
     let result = unsafe { target(RANGE.len() as u32, RANGE.as_ptr(), data.as_ptr(), address) };
     (result == 0 && size != 0).then_some((base, size))
 }

@@ -34,9 +34,13 @@ pub(super) fn find() -> Result<Library, String> {
             .map_err(|reason| format!("{VARIABLE}={}: {reason}; {ADVICE}", named.display()));
     }
     let mut reasons = String::new();
-    for path in USUAL.map(Path::new).into_iter().filter(|path| path.exists() && !is_this_library(path)) {
+    for path in
+        USUAL.map(Path::new).into_iter().filter(|path| path.exists() && !is_this_library(path))
+    {
         match Library::open(path) {
-            Ok(library) if library.symbol(c"allocert_control_version").is_null() => return Ok(library),
+            Ok(library) if library.symbol(c"allocert_control_version").is_null() => {
+                return Ok(library);
+            }
             // Another copy of this library is no genuine driver; it stays open and unused.
             Ok(_) => {}
             Err(reason) => reasons = format!("{reasons} ({reason})"),
@@ -56,10 +60,13 @@ fn open_named(path: &Path) -> Result<Library, String> {
 }
 
 impl Library {
-    /// By absolute path, which glibc opens although a library of the same SONAME (this one) is there.
+    /// By absolute path, which glibc opens although a library of the same SONAME (this one) is
+    /// there.
     fn open(path: &Path) -> Result<Self, String> {
-        let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| "the path holds a NUL".to_owned())?;
-        // SAFETY: the name is NUL-terminated; the initializers of the driver that the user named are the user's choice.
+        let name = CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| "the path holds a NUL".to_owned())?;
+        // SAFETY: the name is NUL-terminated; the initializers of the driver that the user named
+        // are the user's choice.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() { Err(reason()) } else { Ok(Self { handle, path: path.to_owned() }) }
     }

@@ -1,4 +1,5 @@
-//! The control functions. They change the whole process's driver, so each test plays alone in a forked child.
+//! The control functions. They change the whole process's driver, so each test plays alone in a
+//! forked child.
 
 use crate::{fork::in_child, library::Cuda};
 

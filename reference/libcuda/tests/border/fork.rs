@@ -10,7 +10,8 @@ unsafe extern "C" {
 
 /// Runs `body` in a forked child and fails if it does.
 pub(crate) fn in_child(body: impl FnOnce() + std::panic::UnwindSafe) {
-    // SAFETY: the child only runs `body`, which touches the library under test and its own memory, and then leaves at once.
+    // SAFETY: the child only runs `body`, which touches the library under test and its own memory,
+    // and then leaves at once.
     let child = unsafe { fork() };
     if child == 0 {
         let failed = std::panic::catch_unwind(body).is_err();

@@ -1,4 +1,5 @@
-//! Forward mode: over a copy of this library as the genuine driver, and over a small C library whose every answer is known.
+//! Forward mode: over a copy of this library as the genuine driver, and over a small C library
+//! whose every answer is known.
 
 use std::{ffi::CStr, fs, path::Path, process::Command};
 
@@ -29,7 +30,10 @@ impl Genuine {
         Self::make(|path| {
             let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/border/genuine.c");
             let mut compiler = Command::new("cc");
-            compiler.args(["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"]).arg(path).arg(source);
+            compiler
+                .args(["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"])
+                .arg(path)
+                .arg(source);
             assert!(compiler.status().expect("cc is installed").success());
         })
     }
@@ -50,20 +54,35 @@ impl Genuine {
 fn calls_are_written_down_once_with_what_the_genuine_driver_answered() {
     let genuine = Genuine::software();
     let (_, events) = record_with("work", &genuine.variables());
-    let begin = events.iter().position(|event| event.what == What::Mark { mark: Mark::StepBegin, a: 10, b: 20 });
+    let begin = events
+        .iter()
+        .position(|event| event.what == What::Mark { mark: Mark::StepBegin, a: 10, b: 20 });
     let step = &events[begin.expect("the first mark")..];
     let alloc = call(&step[1]).expect("the allocation");
     let data = alloc.output("dptr").expect("its result");
-    assert_eq!((alloc.function, alloc.arg("bytesize"), alloc.result), (Function::cuMemAlloc_v2, Some(64), Some(0)));
-    let frees: Vec<_> = step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
+    assert_eq!(
+        (alloc.function, alloc.arg("bytesize"), alloc.result),
+        (Function::cuMemAlloc_v2, Some(64), Some(0))
+    );
+    let frees: Vec<_> =
+        step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
     assert_eq!(frees, [(Some(data), Some(0)), (Some(data), Some(1))]);
     assert_eq!(call(&step[4]).map(|query| query.result), Some(Some(400)));
-    assert_eq!(step[5].what, What::PassedOn { function: Function::cuGraphCreate, per_thread: false });
-    assert!(call(&step[6]).is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async));
+    assert_eq!(
+        step[5].what,
+        What::PassedOn { function: Function::cuGraphCreate, per_thread: false }
+    );
+    assert!(
+        call(&step[6])
+            .is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async)
+    );
     assert_eq!(step[7].what, What::Mark { mark: Mark::StepEnd, a: 10, b: 21 });
     assert_eq!(step.len(), 8, "the copy behind writes nothing: {step:?}");
     let contexts: Vec<u64> = step.iter().map(|event| event.context).collect();
-    assert!(contexts[0] != 0 && contexts.iter().all(|context| *context == contexts[0]), "{contexts:?}");
+    assert!(
+        contexts[0] != 0 && contexts.iter().all(|context| *context == contexts[0]),
+        "{contexts:?}"
+    );
 }
 
 #[test]
@@ -72,7 +91,8 @@ fn a_fault_is_answered_and_flagged_and_not_passed_on() {
     let plan = ("ALLOCERT_FAULTS", "cuMemAlloc_v2@2x2=2,cuMemAlloc_v2@5+=1");
     let (output, events) = record_with("allocate", &[&genuine.variables()[..], &[plan]].concat());
     assert_eq!(said(&output), ["0 2 2 0 1 1"]);
-    let allocations = events.iter().filter_map(call).filter(|call| call.function == Function::cuMemAlloc_v2);
+    let allocations =
+        events.iter().filter_map(call).filter(|call| call.function == Function::cuMemAlloc_v2);
     let injected: Vec<bool> = allocations.map(|call| call.injected).collect();
     assert_eq!(injected, [false, true, true, false, true, true]);
 }
@@ -107,7 +127,8 @@ fn looked_up_symbols_are_this_librarys() {
 fn what_is_not_in_the_table_is_left_as_it_came() {
     let genuine = Genuine::small();
     let said = said(&play("look-up", &genuine.variables()));
-    // The small driver answers every name with an entrance that it does not export, and so do drivers with two entrances.
+    // The small driver answers every name with an entrance that it does not export, and so do
+    // drivers with two entrances.
     assert_eq!(said[0], "cuMemAlloc_v2=0 0 ours");
     assert_eq!(said[2], "cuMemcpyDtoH_v2_ptds=0 0 theirs", "it does not export that one");
     assert_eq!(said[4], "cuNothing=0 0 theirs");
@@ -125,7 +146,8 @@ pub(crate) fn look_up() {
     ];
     for (name, version, flags, symbol) in wanted {
         let (mut address, mut status) = (0, 9);
-        let result = cuda.cuGetProcAddress_v2(name.as_ptr(), &mut address, version, flags, &mut status);
+        let result =
+            cuda.cuGetProcAddress_v2(name.as_ptr(), &mut address, version, flags, &mut status);
         let whose = match address {
             0 => "null",
             _ if symbol != "cuNothing" && address == cuda.address(symbol) => "ours",
@@ -144,10 +166,15 @@ fn unknown_parameters_arrive_as_they_were_given() {
     let passed = |event: &&Event| matches!(event.what, What::PassedOn { .. });
     let found: Vec<_> = events.iter().filter(passed).map(|event| &event.what).collect();
     let expected = What::PassedOn { function: Function::cuGraphCreate, per_thread: false };
-    assert_eq!(found, [&expected, &expected], "one for each call, none for what the driver does not have");
+    assert_eq!(
+        found,
+        [&expected, &expected],
+        "one for each call, none for what the driver does not have"
+    );
 }
 
-/// Nine words in registers and on the stack and eight numbers beside them: the small driver weighs and adds them up.
+/// Nine words in registers and on the stack and eight numbers beside them: the small driver weighs
+/// and adds them up.
 pub(crate) fn words() {
     type Words = unsafe extern "C" fn(
         u64,
@@ -173,7 +200,8 @@ pub(crate) fn words() {
     println!();
     for _ in 0..2 {
         // SAFETY: the small driver's function takes exactly these.
-        let sum = unsafe { function(1, 2, 3, 4, 5, 6, 7, 8, 9, 10., 11., 12., 13., 14., 15., 16., 17.) };
+        let sum =
+            unsafe { function(1, 2, 3, 4, 5, 6, 7, 8, 9, 10., 11., 12., 13., 14., 15., 16., 17.) };
         println!(">{sum}");
     }
     let missing: unsafe extern "C" fn() -> i32 = cuda.function("cuGraphDestroy");
@@ -209,10 +237,16 @@ fn is_loaded() -> bool {
 }
 
 #[rstest]
-#[case::missing("/nonexistent/libcuda.so.1", "/nonexistent/libcuda.so.1: cannot open shared object file")]
+#[case::missing(
+    "/nonexistent/libcuda.so.1",
+    "/nonexistent/libcuda.so.1: cannot open shared object file"
+)]
 #[case::relative("libcuda.so.1", "ALLOCERT_REAL_DRIVER=libcuda.so.1: not an absolute path")]
 #[case::itself("SELF", "that is this library itself")]
-#[case::not_cuda("/lib/x86_64-linux-gnu/libm.so.6", "libm.so.6: has no cuInit, so it is too old or no CUDA driver")]
+#[case::not_cuda(
+    "/lib/x86_64-linux-gnu/libm.so.6",
+    "libm.so.6: has no cuInit, so it is too old or no CUDA driver"
+)]
 fn a_driver_that_cannot_be_used_is_named_once(#[case] path: &str, #[case] reason: &str) {
     let own = library::path();
     let path = if path == "SELF" { own.to_str().expect("ASCII") } else { path };
@@ -220,7 +254,11 @@ fn a_driver_that_cannot_be_used_is_named_once(#[case] path: &str, #[case] reason
     let errors = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<_> = errors.lines().filter(|line| line.starts_with("allocert: ")).collect();
     assert_eq!(lines.len(), 1, "{errors}");
-    assert!(lines[0].contains(reason) && lines[0].contains("ALLOCERT_MODE=forward"), "{}", lines[0]);
+    assert!(
+        lines[0].contains(reason) && lines[0].contains("ALLOCERT_MODE=forward"),
+        "{}",
+        lines[0]
+    );
     assert_eq!(said(&output)[..2], ["init=303", "count=303 -1"]);
 }
 
@@ -228,6 +266,9 @@ fn a_driver_that_cannot_be_used_is_named_once(#[case] path: &str, #[case] reason
 fn an_unknown_mode_is_named_and_fails_init() {
     let output = play("init", &[("ALLOCERT_MODE", "real")]);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("allocert: ALLOCERT_MODE=real: expected simulate or forward"), "{errors}");
+    assert!(
+        errors.contains("allocert: ALLOCERT_MODE=real: expected simulate or forward"),
+        "{errors}"
+    );
     assert_eq!(said(&output)[0], "init=1");
 }

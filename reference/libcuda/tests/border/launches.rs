@@ -1,4 +1,5 @@
-//! What a launch leaves in the trace: its own record, and the memory that its parameters point into.
+//! What a launch leaves in the trace: its own record, and the memory that its parameters point
+//! into.
 
 use std::ptr;
 
@@ -30,15 +31,28 @@ fn every_way_to_launch_is_written_with_its_stream_and_its_dimensions(#[case] for
     let stream = said(&output)[0].parse().expect("the stream's handle");
     let launches = launches(&events);
     let functions: Vec<_> = launches.iter().map(|call| call.function).collect();
-    let ways = [Function::cuLaunchKernel, Function::cuLaunchCooperativeKernel, Function::cuLaunchKernelEx];
+    let ways =
+        [Function::cuLaunchKernel, Function::cuLaunchCooperativeKernel, Function::cuLaunchKernelEx];
     assert_eq!(functions, [&ways[..], &ways[2..]].concat());
     for call in &launches[..3] {
         let launch = Launch::read(call.args);
-        assert_eq!((call.result, call.arg("stream"), launch.stream), (Some(0), Some(stream), stream), "{call:?}");
-        assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([7, 2, 3], [32, 5, 6], 64), "{call:?}");
+        assert_eq!(
+            (call.result, call.arg("stream"), launch.stream),
+            (Some(0), Some(stream), stream),
+            "{call:?}"
+        );
+        assert_eq!(
+            (launch.grid, launch.block, launch.shared_bytes),
+            ([7, 2, 3], [32, 5, 6], 64),
+            "{call:?}"
+        );
         assert_ne!(launch.function, 0);
     }
-    assert_eq!((launches[3].result, Launch::read(launches[3].args).stream), (Some(1), 0), "no config to read");
+    assert_eq!(
+        (launches[3].result, Launch::read(launches[3].args).stream),
+        (Some(1), 0),
+        "no config to read"
+    );
 }
 
 /// Launches a kernel in every way, and once without a config.
@@ -55,7 +69,8 @@ pub(crate) fn launch() {
     cuda.cuLaunchKernel(function, 7, 2, 3, 32, 5, 6, 64, stream, parameters, ptr::null());
     cuda.cuLaunchCooperativeKernel(function, 7, 2, 3, 32, 5, 6, 64, stream, parameters);
     let (grid, block) = ([7, 2, 3], [32, 5, 6]);
-    let config = LaunchConfig { grid, block, shared: 64, stream, attributes: 0, attribute_count: 0 };
+    let config =
+        LaunchConfig { grid, block, shared: 64, stream, attributes: 0, attribute_count: 0 };
     cuda.cuLaunchKernelEx(&config, function, parameters, ptr::null());
     let launch: unsafe extern "C" fn(u64, u64, u64, u64) -> i32 = cuda.function("cuLaunchKernelEx");
     // SAFETY: without a config, the function must refuse.
@@ -65,14 +80,25 @@ pub(crate) fn launch() {
 /// The events of each launch's arguments: position, value, base, size.
 fn arguments(events: &[Event]) -> Vec<Vec<[u64; 4]>> {
     let mut found = Vec::new();
-    for launch in events.iter().filter(|event| call(event).is_some_and(|call| Launch::is(call.function))) {
+    for launch in
+        events.iter().filter(|event| call(event).is_some_and(|call| Launch::is(call.function)))
+    {
         let mut its = Vec::new();
         for event in events {
-            if let What::Argument { launch: seq, stream, position, value, base, size_bytes } = event.what
+            if let What::Argument { launch: seq, stream, position, value, base, size_bytes } =
+                event.what
                 && seq == launch.seq
             {
-                assert_eq!(Some(stream), call(launch).and_then(|call| call.arg("stream")), "of the same launch");
-                assert!(event.seq > seq && event.thread == launch.thread && event.context == launch.context);
+                assert_eq!(
+                    Some(stream),
+                    call(launch).and_then(|call| call.arg("stream")),
+                    "of the same launch"
+                );
+                assert!(
+                    event.seq > seq
+                        && event.thread == launch.thread
+                        && event.context == launch.context
+                );
                 its.push([position.into(), value, base, size_bytes]);
             }
         }
@@ -89,11 +115,19 @@ fn each_word_that_points_into_live_memory_is_written_with_its_allocation(#[case]
     let variables = genuine.variables();
     let (output, events) = record_with("launch-arguments", if forward { &variables } else { &[] });
     let lines = said(&output);
-    let numbers: Vec<u64> = lines[0].split(' ').map(|number| number.parse().expect("a number")).collect();
-    let [device, pinned, managed, registered] = numbers[..] else { panic!("four addresses: {lines:?}") };
+    let numbers: Vec<u64> =
+        lines[0].split(' ').map(|number| number.parse().expect("a number")).collect();
+    let [device, pinned, managed, registered] = numbers[..] else {
+        panic!("four addresses: {lines:?}")
+    };
     let all = [
-        // The structure begins at offset 8, so its words are 1 to 3; the number between the pointers is none.
-        vec![[1, device + 60, device, 64], [3, pinned, pinned, 4096], [5, managed + 8, managed, 100]],
+        // The structure begins at offset 8, so its words are 1 to 3; the number between the
+        // pointers is none.
+        vec![
+            [1, device + 60, device, 64],
+            [3, pinned, pinned, 4096],
+            [5, managed + 8, managed, 100],
+        ],
         vec![[0, registered + 1, registered, 512], [2, device, device, 64]],
         vec![],
         vec![],
@@ -103,7 +137,8 @@ fn each_word_that_points_into_live_memory_is_written_with_its_allocation(#[case]
     assert_eq!(lines[1], "0 0 0 0 0");
 }
 
-/// Launches with parameters one by one and in a buffer; then with dead memory, with nothing behind a parameter, and with dead memory elsewhere.
+/// Launches with parameters one by one and in a buffer; then with dead memory, with nothing behind
+/// a parameter, and with dead memory elsewhere.
 pub(crate) fn launch_arguments() {
     let cuda = Cuda::up();
     let (mut module, mut mix, mut fill) = (0, 0, 0);
@@ -121,7 +156,9 @@ pub(crate) fn launch_arguments() {
 
     let (c, s, n, p) = (7_u8, [device + 60, 1 << 30, pinned], 5_u32, managed + 8);
     let addresses = [at(&c), at(&s), at(&n), at(&p)];
-    let run = |function, parameters, extra| cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, parameters, extra);
+    let run = |function, parameters, extra| {
+        cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, parameters, extra)
+    };
     let first = run(mix, addresses.as_ptr(), ptr::null());
 
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
@@ -152,7 +189,10 @@ fn a_kernel_can_be_asked_for_its_parameters_and_told_its_block() {
         assert_eq!(cuda.cuFuncGetParamInfo(mix, 4, &mut offset, &mut size), 1, "there are four");
         assert_eq!((cuda.cuFuncGetParamCount(mix, &mut count), count), (0, 4));
         assert_eq!(cuda.cuFuncSetBlockShape(mix, 8, 1, 1), 0);
-        assert_eq!((cuda.cuFuncSetBlockShape(mix, 8, 0, 1), cuda.cuFuncSetBlockShape(8, 8, 1, 1)), (1, 400));
+        assert_eq!(
+            (cuda.cuFuncSetBlockShape(mix, 8, 0, 1), cuda.cuFuncSetBlockShape(8, 8, 1, 1)),
+            (1, 400)
+        );
         assert_eq!(cuda.cuKernelGetParamInfo(mix, 3, &mut offset, &mut size), 0);
         assert_eq!((offset, size), (40, 8));
     });

@@ -20,7 +20,8 @@ macro_rules! functions {
                 // SAFETY: the library exports this name with this prototype.
                 let function = unsafe { self.0.get::<unsafe extern "C" fn($($kind),*) -> i32>(concat!(stringify!($name), "\0").as_bytes()) };
                 let function = function.expect(concat!("the library exports ", stringify!($name)));
-                // SAFETY: tests pass pointers to live variables, or numbers that the function must refuse.
+                // SAFETY: tests pass pointers to live variables, or numbers that the function must
+                // refuse.
                 unsafe { function($($param),*) }
             })*
         }

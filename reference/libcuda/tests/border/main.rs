@@ -1,4 +1,5 @@
-//! The library as programs meet it: loaded, configured by environment, crossed by calls, shared by processes.
+//! The library as programs meet it: loaded, configured by environment, crossed by calls, shared by
+//! processes.
 #![expect(unsafe_code, reason = "calls the C functions under test")]
 
 mod control;

@@ -15,16 +15,25 @@ const DEVIATIONS: &[(&str, &str, &str)] = &[
         "destroy=0; sync=400",
         "the real driver crashes; ours refuses the handle and records a misuse",
     ),
-    ("stream_bogus", "sync=400", "the real driver crashes; ours refuses the handle and records a misuse"),
+    (
+        "stream_bogus",
+        "sync=400",
+        "the real driver crashes; ours refuses the handle and records a misuse",
+    ),
     (
         "stream_double_destroy",
         "destroy=0; again=400",
         "the real driver crashes; ours refuses the handle and records a misuse",
     ),
-    ("event_destroyed", "query=400", "the real driver crashes; ours refuses the handle and records a misuse"),
+    (
+        "event_destroyed",
+        "query=400",
+        "the real driver crashes; ours refuses the handle and records a misuse",
+    ),
 ];
 
-/// The probe's kernel `bad` writes to address 16; kernels compute nothing here, so the fault plan says how it fails.
+/// The probe's kernel `bad` writes to address 16; kernels compute nothing here, so the fault plan
+/// says how it fails.
 const FAULTS: &str = "kernel:bad=700";
 
 fn repository() -> PathBuf {
@@ -38,7 +47,9 @@ fn include_directory() -> PathBuf {
     const FIND: &str = "import importlib.metadata as m; print(next(f.locate().parent for f in m.files('nvidia-cuda-runtime') if f.name == 'cuda.h'))";
     let found = Command::new(repository().join(".venv/bin/python")).args(["-c", FIND]).output();
     match found {
-        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().into(),
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().into()
+        }
         _ => panic!(
             "this test needs cuda.h: run `python3 -m venv .venv && .venv/bin/pip install nvidia-cuda-runtime` in the repository, \
              or set ALLOCERT_CUDA_INCLUDE to a directory with cuda.h"
@@ -51,11 +62,20 @@ pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
     for name in ["libcuda.so", "libcuda.so.1"] {
         symlink(library::path(), directory.path().join(name)).expect("a new name");
     }
-    let (source, program) =
-        (Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe/driver_probe.cpp"), directory.path().join("probe"));
+    let (source, program) = (
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe/driver_probe.cpp"),
+        directory.path().join("probe"),
+    );
     let mut compiler = Command::new("g++");
-    compiler.args(["-std=c++17", "-w"]).arg(source).arg("-I").arg(include_directory()).arg("-o").arg(&program);
-    let compiled = compiler.arg("-L").arg(directory.path()).arg("-lcuda").output().expect("g++ is installed");
+    compiler
+        .args(["-std=c++17", "-w"])
+        .arg(source)
+        .arg("-I")
+        .arg(include_directory())
+        .arg("-o")
+        .arg(&program);
+    let compiled =
+        compiler.arg("-L").arg(directory.path()).arg("-lcuda").output().expect("g++ is installed");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let mut probe = Command::new(program);
     let output = probe
@@ -88,6 +108,9 @@ fn every_row_equals_the_h200_but_for_the_named_deviations() {
     let genuine = Genuine::software();
     assert_eq!(run_probe(&genuine.variables()), printed, "forward mode changes nothing");
     for (row, ..) in DEVIATIONS {
-        assert!(expected.iter().any(|line| line.starts_with(row)), "{row} is no row of the measurement");
+        assert!(
+            expected.iter().any(|line| line.starts_with(row)),
+            "{row} is no row of the measurement"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Parts that tests play in processes of their own, because the environment is read once a process and crashes end it.
+//! Parts that tests play in processes of their own, because the environment is read once a process
+//! and crashes end it.
 
 use std::process::{Command, Output};
 
@@ -90,7 +91,11 @@ fn import(handle: IpcHandle) {
     if opened != 0 {
         return;
     }
-    println!(">again={} same={}", cuda.cuIpcOpenMemHandle_v2(&mut again, handle, 1), again == address);
+    println!(
+        ">again={} same={}",
+        cuda.cuIpcOpenMemHandle_v2(&mut again, handle, 1),
+        again == address
+    );
     println!(">read={:?}", cuda.read(address, 4));
     println!(">write={}", cuda.cuMemcpyHtoD_v2(address, [9, 8, 7, 6].as_ptr(), 4));
     println!(">free={}", cuda.cuMemFree_v2(address));

@@ -44,7 +44,8 @@ fn a_trace_that_is_none_is_named_and_left_out() {
     let output = play("init", &[("ALLOCERT_TRACE", "/nonexistent/ring")]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.contains("allocert: ALLOCERT_TRACE=/nonexistent/ring: ") && errors.contains("going on without a trace"),
+        errors.contains("allocert: ALLOCERT_TRACE=/nonexistent/ring: ")
+            && errors.contains("going on without a trace"),
         "{errors}"
     );
     assert_eq!(said(&output)[0], "init=0");

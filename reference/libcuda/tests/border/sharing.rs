@@ -7,7 +7,8 @@ use crate::{
 
 pub(crate) fn decode(hex: &str) -> [u8; 64] {
     std::array::from_fn(|index| {
-        u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).expect("two hexadecimal digits a byte")
+        u8::from_str_radix(&hex[2 * index..2 * index + 2], 16)
+            .expect("two hexadecimal digits a byte")
     })
 }
 
@@ -23,7 +24,8 @@ fn another_process_reads_and_writes_exported_memory() {
     assert_eq!(cuda.cuMemcpyHtoD_v2(data, [1, 2, 3, 4].as_ptr(), 4), 0);
     let mut handle = IpcHandle([0; 64]);
     assert_eq!(cuda.cuIpcGetMemHandle(&mut handle, data), 0);
-    let expected = ["open=0", "again=0 same=true", "read=[1, 2, 3, 4]", "write=0", "free=1", "close=0 0 1"];
+    let expected =
+        ["open=0", "again=0 same=true", "read=[1, 2, 3, 4]", "write=0", "free=1", "close=0 0 1"];
     assert_eq!(import(handle), expected);
     assert_eq!(cuda.read(data, 4), [9, 8, 7, 6]);
     assert_eq!(cuda.cuMemFree_v2(data), 0);

@@ -22,7 +22,10 @@ fn look_up_gives_the_symbol_of_that_version(
 ) {
     let cuda = Cuda::load();
     let (mut address, mut status) = (0, 9);
-    assert_eq!(cuda.cuGetProcAddress_v2(name.as_ptr(), &mut address, version, flags, &mut status), 0);
+    assert_eq!(
+        cuda.cuGetProcAddress_v2(name.as_ptr(), &mut address, version, flags, &mut status),
+        0
+    );
     assert_eq!((status, address), (0, cuda.address(symbol)));
 }
 

@@ -25,7 +25,8 @@ pub(crate) fn record_with(role: &str, variables: &[(&str, &str)]) -> (Output, Ve
     let ours = ("ALLOCERT_TRACE", file.path().to_str().expect("a path of ours"));
     let output = play(role, &[&[ours], variables].concat());
     let ring = File::open(file.path()).expect("still there");
-    let batch = read_records(|offset, into| ring.read_exact_at(into, offset), 0).expect("well formed");
+    let batch =
+        read_records(|offset, into| ring.read_exact_at(into, offset), 0).expect("well formed");
     assert_eq!(batch.lost, 0);
     (output, batch.events)
 }
@@ -44,16 +45,30 @@ fn calls_marks_and_misuses_are_written_in_order() {
     let step = &events[begin..];
     let alloc = call(&step[1]).expect("the allocation");
     let data = alloc.output("dptr").expect("its result");
-    assert_eq!((alloc.function, alloc.arg("bytesize"), alloc.result), (Function::cuMemAlloc_v2, Some(64), Some(0)));
-    let frees: Vec<_> = step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
+    assert_eq!(
+        (alloc.function, alloc.arg("bytesize"), alloc.result),
+        (Function::cuMemAlloc_v2, Some(64), Some(0))
+    );
+    let frees: Vec<_> =
+        step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
     assert_eq!(frees, [(Some(data), Some(0)), (Some(data), Some(1))]);
     assert_eq!(call(&step[4]).map(|query| query.result), Some(Some(400)));
     assert_eq!(
         step[5].what,
-        What::Misuse { misuse: Misuse::UnknownStream, function: Function::cuStreamQuery, args: [0x1234, 0] }
+        What::Misuse {
+            misuse: Misuse::UnknownStream,
+            function: Function::cuStreamQuery,
+            args: [0x1234, 0]
+        }
     );
-    assert_eq!(step[6].what, What::Unsupported { function: Function::cuGraphCreate, per_thread: false });
-    assert!(call(&step[7]).is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async));
+    assert_eq!(
+        step[6].what,
+        What::Unsupported { function: Function::cuGraphCreate, per_thread: false }
+    );
+    assert!(
+        call(&step[7])
+            .is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async)
+    );
     assert_eq!(step[8].what, What::Mark { mark: Mark::StepEnd, a: 10, b: 21 });
     assert!(step.iter().all(|event| event.thread != 0 && event.process != 0));
     assert_ne!(step[1].context, 0);

@@ -1,5 +1,6 @@
-//! Sequences drawn, run and judged side by side: each lane has a worker of its own and does all three for one chunk after another.
-//! Drawing and judging of one lane go on while the worker of another is at work.
+//! Sequences drawn, run and judged side by side: each lane has a worker of its own and does all
+//! three for one chunk after another. Drawing and judging of one lane go on while the worker of
+//! another is at work.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -24,7 +25,8 @@ pub(crate) struct Lanes<'a> {
     pub(crate) jobs: NonZeroUsize,
 }
 
-/// One lane a core, and where starting one costs next to nothing one more, because no lane keeps its worker busy all the time.
+/// One lane a core, and where starting one costs next to nothing one more, because no lane keeps
+/// its worker busy all the time.
 pub(super) fn jobs(exploration: &Exploration) -> NonZeroUsize {
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     if exploration.offer.contains(&Need::Native) { cores.saturating_add(1) } else { cores }
@@ -46,9 +48,16 @@ struct Queue {
 
 impl Lanes<'_> {
     /// Explores to the end, or to the first sequence that breaks a MUST and all before it.
-    pub(crate) fn run(&self, first: &mut Harness, notes: &mut Vec<String>) -> Result<Tally, Failure> {
-        let queue =
-            Queue { chunks: self.exploration.chunks(), next: AtomicUsize::new(0), end: AtomicU64::new(u64::MAX) };
+    pub(crate) fn run(
+        &self,
+        first: &mut Harness,
+        notes: &mut Vec<String>,
+    ) -> Result<Tally, Failure> {
+        let queue = Queue {
+            chunks: self.exploration.chunks(),
+            next: AtomicUsize::new(0),
+            end: AtomicU64::new(u64::MAX),
+        };
         let lanes = self.jobs.get().min(queue.chunks.len());
         let mut tally = Tally::default();
         let mut remark: Option<String> = None;
@@ -79,15 +88,21 @@ impl Lanes<'_> {
                     }
                 }
             }
-            let joined =
-                running.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let joined = running
+                .into_iter()
+                .map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect::<Result<Vec<()>, Error>>()
         })?;
         notes.extend(remark);
         Ok(tally)
     }
 
-    fn lane(&self, harness: &mut Harness, queue: &Queue, reports: &Sender<Report>) -> Result<(), Error> {
+    fn lane(
+        &self,
+        harness: &mut Harness,
+        queue: &Queue,
+        reports: &Sender<Report>,
+    ) -> Result<(), Error> {
         while let Some(chunk) = queue.take() {
             let start = chunk.start;
             let (lengths, cases): (Vec<usize>, Vec<PlannedCase>) = chunk

@@ -27,12 +27,19 @@ pub(crate) struct Placed {
 impl Shelf {
     pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
         let made = fs::create_dir_all(folder);
-        made.map_err(|error| Failure::usage(format!("cannot write fixtures to {}: {error}", folder.display())))?;
+        made.map_err(|error| {
+            Failure::usage(format!("cannot write fixtures to {}: {error}", folder.display()))
+        })?;
         Ok(Self(folder.to_owned()))
     }
 
     /// Writes the text under the first name that is free, or finds it there.
-    pub(crate) fn put(&self, requirement: &str, seed: u64, text_of: impl Fn(&str) -> String) -> Placed {
+    pub(crate) fn put(
+        &self,
+        requirement: &str,
+        seed: u64,
+        text_of: impl Fn(&str) -> String,
+    ) -> Placed {
         for taken in 0..NAMES {
             let name = fixture::name(requirement, seed, taken);
             let text = text_of(&name);
@@ -41,11 +48,16 @@ impl Shelf {
             let shown = file.display().to_string();
             let written = match write(&file, &text) {
                 Ok(()) => Written::New { file: shown, case: format!("emm/explored/{name}") },
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read_to_string(&file) {
-                    Ok(there) if there == text => Written::There { file: shown },
-                    _ => continue,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    match fs::read_to_string(&file) {
+                        Ok(there) if there == text => Written::There { file: shown },
+                        _ => continue,
+                    }
+                }
+                Err(error) => Written::Nowhere {
+                    error: format!("cannot write {shown}: {error}"),
+                    text: text.clone(),
                 },
-                Err(error) => Written::Nowhere { error: format!("cannot write {shown}: {error}"), text: text.clone() },
             };
             return Placed { text, path, written };
         }

@@ -75,7 +75,8 @@ impl Drop for Worker {
 pub(crate) fn case(ending: &str, steps: &[Value]) -> Value {
     let setup = [json!({"attach": {}}), json!({"create": {"as": "m"}})];
     let steps = setup.iter().chain(steps).enumerate();
-    let steps: Vec<Value> = steps.map(|(index, step)| json!({"index": index, "do": step, "on": "m"})).collect();
+    let steps: Vec<Value> =
+        steps.map(|(index, step)| json!({"index": index, "do": step, "on": "m"})).collect();
     json!({"id": "case", "through": "manager", "driver": {}, "ending": ending, "steps": steps})
 }
 
@@ -99,7 +100,17 @@ pub(crate) fn plugin(symbol: &str) -> String {
 fn compile(here: &Path) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut compiler = Command::new("cc");
-    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-I"]);
+    compiler.args([
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-D_GNU_SOURCE",
+        "-O1",
+        "-shared",
+        "-fPIC",
+        "-I",
+    ]);
     compiler.arg(here.join("../../reference/abi/include")).arg(here.join("tests/worker/plugin.c"));
     compiler.arg("-o").arg(folder.path().join("plugin.so"));
     assert!(compiler.status().expect("a C compiler").success());

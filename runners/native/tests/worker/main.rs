@@ -1,4 +1,5 @@
-//! The worker over real sockets: a C plugin that may lie, and the reference over the software driver.
+//! The worker over real sockets: a C plugin that may lie, and the reference over the software
+//! driver.
 #![forbid(unsafe_code)]
 
 mod harness;
@@ -16,11 +17,22 @@ fn memalloc(name: &str) -> Value {
 #[case(&plugin("absent"), "symbol", "plugin.so: has no symbol `absent`")]
 #[case(&plugin("nothing"), "table", "`nothing` answered no usable table: NULL")]
 #[case(&plugin("stub"), "table", "its size is 8, too little for an interface_version")]
-#[case("reference:best", "symbol", "no reference manager `best`; there are pool, deferred and host-only")]
-fn a_subject_that_cannot_run_is_refused(#[case] subject: &str, #[case] stage: &str, #[case] message: &str) {
+#[case(
+    "reference:best",
+    "symbol",
+    "no reference manager `best`; there are pool, deferred and host-only"
+)]
+fn a_subject_that_cannot_run_is_refused(
+    #[case] subject: &str,
+    #[case] stage: &str,
+    #[case] message: &str,
+) {
     let line = Worker::start().load(subject);
     assert_eq!(line["refused"]["stage"], stage, "{line}");
-    assert!(line["refused"]["message"].as_str().is_some_and(|text| text.contains(message)), "{line}");
+    assert!(
+        line["refused"]["message"].as_str().is_some_and(|text| text.contains(message)),
+        "{line}"
+    );
 }
 
 #[test]
@@ -47,8 +59,16 @@ fn a_plugin_is_called_and_the_last_holder_releases() {
 
 #[rstest]
 #[case("unknown", "UNKNOWN(99)", "not \u{fffd} utf-8")]
-#[case("wild", "UNKNOWN(99)", "memalloc answered UNKNOWN(99), and last_error 0x40, which cannot be read")]
-fn an_error_is_passed_on_as_data(#[case] symbol: &str, #[case] status: &str, #[case] message: &str) {
+#[case(
+    "wild",
+    "UNKNOWN(99)",
+    "memalloc answered UNKNOWN(99), and last_error 0x40, which cannot be read"
+)]
+fn an_error_is_passed_on_as_data(
+    #[case] symbol: &str,
+    #[case] status: &str,
+    #[case] message: &str,
+) {
     let (outcomes, _) = outcomes(&plugin(symbol), &[memalloc("a"), json!({"drop": {"name": "a"}})]);
     assert_eq!(outcomes[0]["raised"]["status"], status);
     assert_eq!(outcomes[0]["raised"]["message"], message);
@@ -65,12 +85,16 @@ fn borders(subject: &str, steps: &[Value]) -> Vec<Value> {
 
 #[test]
 fn what_a_call_does_besides_its_answer_is_told() {
-    let told = borders("careless", &[memalloc("a"), json!({"describe": {}}), json!({"get_memory_info": {}})]);
+    let told = borders(
+        "careless",
+        &[memalloc("a"), json!({"describe": {}}), json!({"get_memory_info": {}})],
+    );
     assert_eq!((&told[0], &told[1]), (&json!({"calls": 1}), &Value::Null));
-    let defect =
-        |defect: &str, observed: &str| json!({"call": "get_memory_info", "defect": defect, "observed": observed});
-    let defects =
-        [defect("size_changed", "size was 24 and is 1"), defect("written_beyond_size", "byte 24 of a structure of 24")];
+    let defect = |defect: &str, observed: &str| json!({"call": "get_memory_info", "defect": defect, "observed": observed});
+    let defects = [
+        defect("size_changed", "size was 24 and is 1"),
+        defect("written_beyond_size", "byte 24 of a structure of 24"),
+    ];
     assert_eq!(told[2], json!({"calls": 1, "defects": defects}));
 }
 
@@ -89,7 +113,11 @@ fn a_table_is_called_as_it_is_written() {
     let (native, _) = outcomes(&plugin("allocert_emm_plugin_v1"), &steps);
     assert_eq!(native[2]["raised"]["status"], "INVALID_VALUE");
     assert_eq!(native[3..5], [json!({"returned": {}}), json!({"returned": {}})]);
-    assert_eq!(native[5]["raised"]["status"], "NOT_SUPPORTED", "the capability is not declared: {}", native[5]);
+    assert_eq!(
+        native[5]["raised"]["status"], "NOT_SUPPORTED",
+        "the capability is not declared: {}",
+        native[5]
+    );
     assert_eq!(native[6], json!({"skipped": {"because": "b"}}));
     let (builtin, _) = outcomes("reference", &steps);
     assert_eq!(builtin[2], json!({"unsupported": {"operation": "call"}}));
@@ -106,7 +134,11 @@ fn a_table_that_is_another_each_time_is_told() {
 
 #[test]
 fn a_capability_that_is_not_declared_needs_no_function() {
-    let steps = [json!({"get_memory_info": {}}), memalloc("a"), json!({"get_ipc_handle": {"memory": "a", "as": "h"}})];
+    let steps = [
+        json!({"get_memory_info": {}}),
+        memalloc("a"),
+        json!({"get_ipc_handle": {"memory": "a", "as": "h"}}),
+    ];
     let (plain, _) = outcomes(&plugin("allocert_emm_plugin_v1"), &steps);
     assert_eq!(plain[0]["raised"]["status"], "NOT_SUPPORTED", "{}", plain[0]);
     let (careless, _) = outcomes(&plugin("careless"), &steps);
@@ -119,7 +151,10 @@ fn rubbish_in_a_structure_is_reported_and_hurts_nobody() {
     let rubbish = u64::from_ne_bytes([0x4d; 8]);
     let fill = json!({"fill": {"memory": "a", "byte": 7}});
     let (outcomes, ended) = outcomes(&plugin("rubbish"), &[memalloc("a"), fill]);
-    assert_eq!(outcomes[0]["returned"]["kind"], format!("unknown({})", u32::from_ne_bytes([0x4d; 4])));
+    assert_eq!(
+        outcomes[0]["returned"]["kind"],
+        format!("unknown({})", u32::from_ne_bytes([0x4d; 4]))
+    );
     assert_eq!(outcomes[0]["returned"]["size_bytes"], rubbish);
     assert_eq!(outcomes[1]["raised"]["type"], "MemoryFault");
     assert_eq!(ended["exit"], json!({"code": 0}));
@@ -131,8 +166,10 @@ fn a_crash_loses_no_line_and_not_the_server() {
     worker.load(&plugin("crash"));
     for _ in 0..2 {
         let lines = worker.run(&[case("leave", &[json!({"initialize": {}}), memalloc("a")])]);
-        let kinds: Vec<&str> =
-            lines.iter().filter_map(|line| Some(line.as_object()?.keys().next()?.as_str())).collect();
+        let kinds: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| Some(line.as_object()?.keys().next()?.as_str()))
+            .collect();
         assert_eq!(kinds, ["child", "case", "step", "step", "step", "ended"]);
         assert_eq!(lines[5]["ended"]["exit"], json!({"signal": 11}));
     }
@@ -142,7 +179,8 @@ fn a_crash_loses_no_line_and_not_the_server() {
 fn a_forged_line_goes_no_further_than_the_pipes() {
     let (outcomes, ended) = outcomes(&plugin("forge"), &[memalloc("a")]);
     assert_eq!(outcomes[0]["raised"]["status"], "OUT_OF_MEMORY");
-    let printed = |stream: &str| ended[stream]["text"].as_str().is_some_and(|text| text.contains("forged"));
+    let printed =
+        |stream: &str| ended[stream]["text"].as_str().is_some_and(|text| text.contains("forged"));
     assert!(printed("stdout") && printed("stderr"), "{ended}");
 }
 
@@ -181,7 +219,8 @@ fn a_table_of_another_version_is_looked_at_and_never_called() {
 #[test]
 fn a_table_that_is_cut_off_says_what_is_missing() {
     let describe = json!({"describe": {}});
-    let (outcomes, _) = outcomes(&plugin("cut"), &[describe, memalloc("a"), json!({"drop": {"name": "a"}})]);
+    let (outcomes, _) =
+        outcomes(&plugin("cut"), &[describe, memalloc("a"), json!({"drop": {"name": "a"}})]);
     let missing = json!(["release", "reset", "defer_begin", "defer_end", "last_error"]);
     assert_eq!(outcomes[0]["returned"]["abstract"], missing);
     assert_eq!(outcomes[0]["returned"]["instantiable"], false);
@@ -189,7 +228,9 @@ fn a_table_that_is_cut_off_says_what_is_missing() {
 }
 
 #[rstest]
-fn the_reference_serves_what_it_claims(#[values("", ":pool", ":deferred", ":host-only")] kind: &str) {
+fn the_reference_serves_what_it_claims(
+    #[values("", ":pool", ":deferred", ":host-only")] kind: &str,
+) {
     let steps = [
         json!({"initialize": {}}),
         memalloc("a"),
@@ -212,7 +253,9 @@ fn the_reference_serves_what_it_claims(#[values("", ":pool", ":deferred", ":host
         json!({"detach": {}}),
     ];
     let (outcomes, ended) = outcomes(&format!("reference{kind}"), &steps);
-    let returned = |at: usize| outcomes[at].get("returned").unwrap_or_else(|| panic!("step {at}: {}", outcomes[at]));
+    let returned = |at: usize| {
+        outcomes[at].get("returned").unwrap_or_else(|| panic!("step {at}: {}", outcomes[at]))
+    };
     assert_eq!(returned(4), &json!({"uniform": null, "bytes_read": 4096}));
     assert_eq!(returned(5), &json!({"uniform": 8, "bytes_read": 50}));
     assert_eq!(returned(8), &json!({"uniform": 9, "bytes_read": 64}));
@@ -255,7 +298,8 @@ fn a_new_thread_has_no_context_and_a_fault_is_the_drivers() {
     );
     case["steps"][2]["thread"] = json!("fresh");
     let lines = worker.run(&[case.clone(), case]);
-    let outcomes: Vec<&Value> = lines.iter().filter_map(|line| Some(&line.get("step")?["outcome"])).collect();
+    let outcomes: Vec<&Value> =
+        lines.iter().filter_map(|line| Some(&line.get("step")?["outcome"])).collect();
     for case in outcomes.chunks(5) {
         assert_eq!(case[2]["raised"]["status"], "DRIVER_ERROR", "{}", case[2]);
         assert_eq!(case[2]["raised"]["code"], 201);

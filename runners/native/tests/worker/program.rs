@@ -6,7 +6,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
-        Some((command, [socket])) if command == "worker-native" => allocert_native::worker(socket.as_ref()),
+        Some((command, [socket])) if command == "worker-native" => {
+            allocert_native::worker(socket.as_ref())
+        }
         Some((command, rest)) if command == "ipc-peer" => allocert_native::peer(rest),
         _ => return ExitCode::from(2),
     };

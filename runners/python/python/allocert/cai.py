@@ -135,7 +135,11 @@ class Array:
         return self._viewed(array)
 
     def transpose(self, *axes):
-        axes = [axis % max(self.ndim, 1) for axis in axes] if axes else list(reversed(range(self.ndim)))
+        axes = (
+            [axis % max(self.ndim, 1) for axis in axes]
+            if axes
+            else list(reversed(range(self.ndim)))
+        )
         return self._viewed(self._array.transpose(axes))
 
     @property
@@ -196,7 +200,11 @@ class Imported:
     @property
     def __array_interface__(self):
         """A copy on the host, for NumPy."""
-        entries = {key: self._interface[key] for key in ("shape", "typestr", "descr") if key in self._interface}
+        entries = {
+            key: self._interface[key]
+            for key in ("shape", "typestr", "descr")
+            if key in self._interface
+        }
         if entries["typestr"][1] == "t":
             raise AttributeError("NumPy has no bit fields: see read()")
         return {**entries, "data": self.read(), "version": 3}

@@ -25,7 +25,14 @@ import contextlib
 import ctypes
 import weakref
 
-from numba.cuda import BaseCUDAMemoryManager, GetIpcHandleMixin, MappedMemory, MemoryInfo, MemoryPointer, PinnedMemory
+from numba.cuda import (
+    BaseCUDAMemoryManager,
+    GetIpcHandleMixin,
+    MappedMemory,
+    MemoryInfo,
+    MemoryPointer,
+    PinnedMemory,
+)
 from numba.cuda import IpcHandle as NumbaIpcHandle
 from numba.cuda.cudadrv.driver import CudaAPIError, MappedOwnedPointer, binding
 
@@ -45,7 +52,8 @@ class DeviceMemory(MemoryPointer):
 
 class _Mapped(MappedMemory):
     def free(self):
-        # The last owner to die frees memory that may have been freed by name before: `cuda.mapped` does that.
+        # The last owner to die frees memory that may have been freed by name before: `cuda.mapped`
+        # does that.
         if self._finalizer.alive:
             super().free()
 
@@ -105,7 +113,9 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         # Registration looks at a manager without a context; nothing can be asked of that one.
         if self.context is not None:
             self._proxy = weakref.proxy(self.context)
-            self._manager = _asked(_Manager, self._kind, int(self.context.handle), int(self.context.device.id))
+            self._manager = _asked(
+                _Manager, self._kind, int(self.context.handle), int(self.context.device.id)
+            )
             self._memalloc = self._manager.memalloc
 
     @property
@@ -141,7 +151,13 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         finalizer = self._manager.finalizer(memory.token)
         cls = _Mapped if mapped else PinnedMemory
         try:
-            made = cls(self._proxy, memory.host_pointer, memory.size_bytes, owner=owner, finalizer=finalizer)
+            made = cls(
+                self._proxy,
+                memory.host_pointer,
+                memory.size_bytes,
+                owner=owner,
+                finalizer=finalizer,
+            )
         except BaseException:
             finalizer()
             raise
@@ -160,7 +176,9 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
         offset_in_base = int(memory.device_pointer) - int(base.device_pointer)
         made = _asked(self._manager.get_ipc_handle, base._finalizer.token, offset_in_base)
         identity = self.context.device.get_device_identity()
-        return IpcHandle(memory, _driver_handle(made.handle), memory.size, identity, made.offset_bytes)
+        return IpcHandle(
+            memory, _driver_handle(made.handle), memory.size, identity, made.offset_bytes
+        )
 
     def reset(self):
         self._manager.reset()

@@ -29,7 +29,8 @@ class DeviceBuffer:
                 self.ptr = _allocated(size)
                 _contexts[self.device] = driver.cuCtxGetCurrent()[1]
 
-    # Bound when the class is made: at the end of the interpreter the module's own names may be gone.
+    # Bound when the class is made: at the end of the interpreter the module's own names may be
+    # gone.
     def __del__(self, free=driver.cuMemFree):
         if self.ptr:
             with _on(self.device):
@@ -39,7 +40,9 @@ class DeviceBuffer:
 def _allocated(size):
     code, address = driver.cuMemAlloc(size)
     if code == _OUT_OF_MEMORY:
-        raise MemoryError(f"std::bad_alloc: out_of_memory: CUDA error (failed to allocate {size} bytes)")
+        raise MemoryError(
+            f"std::bad_alloc: out_of_memory: CUDA error (failed to allocate {size} bytes)"
+        )
     if code != _OK:
         raise MemoryError(f"std::bad_alloc: CUDA error: {code.name}")
     return int(address)

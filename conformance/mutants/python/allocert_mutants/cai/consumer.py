@@ -41,7 +41,12 @@ class Consumer:
         return view
 
     def describe(self, view):
-        found = {"shape": view.shape, "typestr": view.typestr, "strides": view.strides, "pointer": view.pointer}
+        found = {
+            "shape": view.shape,
+            "typestr": view.typestr,
+            "strides": view.strides,
+            "pointer": view.pointer,
+        }
         found |= {"read_only": view.read_only, "stream": view.stream}
         return found | {"valid": None if view.valid is None else view.valid.ravel().tolist()}
 
@@ -104,8 +109,15 @@ class Consumer:
         dtype = self.dtype(said, typestr)
         pointer, read_only = self.data(said)
         strides = self.strides(said, shape, dtype.itemsize)
-        view = View(said, version=version, typestr=typestr, shape=shape, dtype=dtype, strides=strides)
-        view.pointer, view.read_only, view.stream, view.valid = pointer, read_only, self.given(said), None
+        view = View(
+            said, version=version, typestr=typestr, shape=shape, dtype=dtype, strides=strides
+        )
+        view.pointer, view.read_only, view.stream, view.valid = (
+            pointer,
+            read_only,
+            self.given(said),
+            None,
+        )
         self.check(view)
         mask = self.mask(said) if version else None
         if mask is not None:
@@ -126,7 +138,9 @@ class Consumer:
 
     def shape(self, said):
         shape = said["shape"]
-        if not isinstance(shape, tuple) or any(type(extent) is not int or extent < 0 for extent in shape):
+        if not isinstance(shape, tuple) or any(
+            type(extent) is not int or extent < 0 for extent in shape
+        ):
             raise ValueError(f"no shape: {shape}")
         return shape
 
@@ -181,7 +195,11 @@ class Consumer:
         if not view.pointer:
             raise ValueError("the pointer is 0")
         low, high = span(view.shape, view.strides, view.dtype.itemsize)
-        if view.pointer + low < 0 or view.pointer + high > 1 << 63 or math.prod(view.shape) > 1 << 60:
+        if (
+            view.pointer + low < 0
+            or view.pointer + high > 1 << 63
+            or math.prod(view.shape) > 1 << 60
+        ):
             raise OverflowError("the array reaches beyond all addresses")
 
     # -- order

@@ -34,7 +34,9 @@ class Stream:
             made = ctypes.c_void_p()
             call("cuStreamCreate", ctypes.byref(made), ctypes.c_uint(_NON_BLOCKING))
             handle = made.value
-            weakref.finalize(self, quietly, "cuStreamDestroy_v2", ctypes.c_void_p(handle)).atexit = False
+            weakref.finalize(
+                self, quietly, "cuStreamDestroy_v2", ctypes.c_void_p(handle)
+            ).atexit = False
         self.handle = handle
 
     def wait(self, event):
@@ -85,7 +87,12 @@ def _allocate(kind, size):
             call("cuMemAllocManaged", ctypes.byref(base), size, ctypes.c_uint(_ATTACH_GLOBAL))
         return base.value, "cuMemFree_v2", base
     host, base = ctypes.c_void_p(), ctypes.c_uint64()
-    call("cuMemHostAlloc", ctypes.byref(host), ctypes.c_size_t(size), ctypes.c_uint(_MAPPED if kind == "mapped" else 0))
+    call(
+        "cuMemHostAlloc",
+        ctypes.byref(host),
+        ctypes.c_size_t(size),
+        ctypes.c_uint(_MAPPED if kind == "mapped" else 0),
+    )
     call("cuMemHostGetDevicePointer_v2", ctypes.byref(base), host, ctypes.c_uint(0))
     return base.value, "cuMemFreeHost", host
 

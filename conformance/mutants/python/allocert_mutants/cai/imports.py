@@ -107,7 +107,9 @@ class LaunchesAsBefore(Consumer):
     def launch(self, exporters, stream):
         first = [exporter for exporter in exporters if exporter not in self.views]
         super().launch(first, stream)
-        self.views.update((exporter, self.view(exporter, self.said(exporter))) for exporter in first)
+        self.views.update(
+            (exporter, self.view(exporter, self.said(exporter))) for exporter in first
+        )
         for exporter in exporters:
             if exporter not in first:
                 self.fill(self.views[exporter], 0, self.own)
@@ -179,7 +181,11 @@ class FieldsAlone(Consumer):
 
     def dtype(self, said, typestr):
         named = [field for field in said.get("descr") or () if field[0]]
-        return numpy.dtype(f"|V{numpy.dtype(named).itemsize}") if named else super().dtype(said, typestr)
+        return (
+            numpy.dtype(f"|V{numpy.dtype(named).itemsize}")
+            if named
+            else super().dtype(said, typestr)
+        )
 
 
 class OpaqueIsBytes(Consumer):

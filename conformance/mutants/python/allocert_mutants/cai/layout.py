@@ -16,7 +16,9 @@ def span(shape, strides, size):
     if not math.prod(shape):
         return 0, 0
     reaches = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
-    return sum(reach for reach in reaches if reach < 0), sum(reach for reach in reaches if reach > 0) + size
+    return sum(reach for reach in reaches if reach < 0), sum(
+        reach for reach in reaches if reach > 0
+    ) + size
 
 
 def offsets(shape, strides):

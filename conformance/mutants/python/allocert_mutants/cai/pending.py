@@ -146,7 +146,12 @@ class Clears(Array):
         self.reads += 1
         if self.reads > 1:
             zeros = bytes(self.memory.size_bytes)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.memory.base), zeros, ctypes.c_size_t(len(zeros)))
+            call(
+                "cuMemcpyHtoD_v2",
+                ctypes.c_uint64(self.memory.base),
+                zeros,
+                ctypes.c_size_t(len(zeros)),
+            )
         return super().interface()
 
 

@@ -65,7 +65,8 @@ class Array:
     def masked(self):
         return self.mask
 
-    # -- order -------------------------------------------------------------------------------------------------------
+    # -- order
+    # -------------------------------------------------------------------------------------------------------
 
     def exported(self):
         """The stream to wait for: the one that all pending work is in, or one that waits for all of it."""
@@ -117,7 +118,9 @@ class Producer:
     made = Array
 
     def stream(self, kind):
-        return Stream({"new": None, "legacy": LEGACY, "per_thread": PER_THREAD, "default": LEGACY}[kind])
+        return Stream(
+            {"new": None, "legacy": LEGACY, "per_thread": PER_THREAD, "default": LEGACY}[kind]
+        )
 
     def array(self, spec):
         return self.placed(_filled(spec), spec.memory, spec.stream, spec.read_only, spec.mask)
@@ -127,7 +130,12 @@ class Producer:
         memory = Memory(memory, host.nbytes)
         if host.nbytes:
             source = ctypes.c_void_p(host.ctypes.data)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), source, ctypes.c_size_t(host.nbytes))
+            call(
+                "cuMemcpyHtoD_v2",
+                ctypes.c_uint64(memory.base),
+                source,
+                ctypes.c_size_t(host.nbytes),
+            )
         return self.made(memory, host, host.ctypes.data, *more)
 
     def view(self, array, way, value):
@@ -136,7 +144,9 @@ class Producer:
             raise NotImplementedError("a reshape that needs a copy")
         mask = array.mask
         if mask is not None and way not in ("byteswapped", "dtype"):
-            mask = self.seen(mask, _WAYS[way](numpy.broadcast_to(mask.shadow, array.shadow.shape), value))
+            mask = self.seen(
+                mask, _WAYS[way](numpy.broadcast_to(mask.shadow, array.shadow.shape), value)
+            )
         return self.seen(array, shadow, mask)
 
     def seen(self, array, shadow, mask=None):
@@ -175,11 +185,20 @@ _WAYS = {
 def _filled(spec):
     dtype = numpy.dtype(spec.typestr)
     if spec.fields:
-        dtype = numpy.dtype([(name, typestr, shape) if shape else (name, typestr) for name, typestr, shape in spec.fields])
+        dtype = numpy.dtype(
+            [
+                (name, typestr, shape) if shape else (name, typestr)
+                for name, typestr, shape in spec.fields
+            ]
+        )
     order = "F" if spec.layout == "fortran" else "C"
     return numpy.array(numpy.frombuffer(spec.data, dtype).reshape(spec.shape), order=order)
 
 
 def library(made):
     """The library whose arrays are of this class."""
-    return type(made.__name__, (Producer,), {"made": made, "__doc__": made.__doc__, "__module__": made.__module__})
+    return type(
+        made.__name__,
+        (Producer,),
+        {"made": made, "__doc__": made.__doc__, "__module__": made.__module__},
+    )

@@ -124,7 +124,11 @@ class ShapeOfOwner(Array):
 
     def shape(self):
         shape = super().shape()
-        return (self.memory.size_bytes // self.shadow.itemsize,) if len(shape) == 1 and self.shadow.size else shape
+        return (
+            (self.memory.size_bytes // self.shadow.itemsize,)
+            if len(shape) == 1 and self.shadow.size
+            else shape
+        )
 
 
 @library
@@ -278,7 +282,9 @@ class MaskPadded(Array):
     """The mask is as long as its memory, which is padded."""
 
     def masked(self):
-        return types.SimpleNamespace(__cuda_array_interface__={**self.mask.interface(), "shape": (64,)})
+        return types.SimpleNamespace(
+            __cuda_array_interface__={**self.mask.interface(), "shape": (64,)}
+        )
 
 
 @library
@@ -287,7 +293,9 @@ class MaskBroken(Array):
 
     def masked(self):
         entries = self.mask.interface()
-        return types.SimpleNamespace(__cuda_array_interface__={**entries, "shape": list(entries["shape"])})
+        return types.SimpleNamespace(
+            __cuda_array_interface__={**entries, "shape": list(entries["shape"])}
+        )
 
 
 class MaskLeft(Producer):

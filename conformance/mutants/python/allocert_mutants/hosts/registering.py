@@ -12,7 +12,9 @@ Context = numba_driver.Context
 @mutant
 def ignores_environment(_host):
     def ensure_memory_manager():
-        numba_driver._memory_manager = numba_driver._memory_manager or numba_driver.NumbaCUDAMemoryManager
+        numba_driver._memory_manager = (
+            numba_driver._memory_manager or numba_driver.NumbaCUDAMemoryManager
+        )
 
     numba_driver._ensure_memory_manager = ensure_memory_manager
 
@@ -104,7 +106,9 @@ def shares_manager(_host):
     def __init__(original, self, *args, **kwargs):
         numba_driver._ensure_memory_manager()
         plugin = numba_driver._memory_manager
-        numba_driver._memory_manager = lambda context: made.setdefault(plugin, None) or plugin(context=context)
+        numba_driver._memory_manager = lambda context: (
+            made.setdefault(plugin, None) or plugin(context=context)
+        )
         original(self, *args, **kwargs)
         made[plugin] = self.memory_manager
         numba_driver._memory_manager = plugin

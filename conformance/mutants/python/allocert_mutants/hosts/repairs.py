@@ -19,7 +19,16 @@ HostOnly = numba_driver.HostOnlyCUDAMemoryManager
 
 
 def apply(host):
-    for repair in (_registration, _pointers, _mapped, _pinned, _empty, _closing, _contexts, _handles):
+    for repair in (
+        _registration,
+        _pointers,
+        _mapped,
+        _pinned,
+        _empty,
+        _closing,
+        _contexts,
+        _handles,
+    ):
         repair(host)
 
 

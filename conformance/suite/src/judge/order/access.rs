@@ -35,8 +35,8 @@ impl Kind {
 }
 
 impl Mark {
-    /// Whether the two can disturb each other. Two kernels of one party may both only read; between subject and harness, arguments count
-    /// as read and written.
+    /// Whether the two can disturb each other. Two kernels of one party may both only read; between
+    /// subject and harness, arguments count as read and written.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         match self.kind.max(other.kind) {
             Kind::Write => true,
@@ -50,9 +50,12 @@ impl Mark {
         self.kind.max(other.kind) != Kind::Read
     }
 
-    /// Whether everything that conflicts with an earlier access, which this one comes after, conflicts with this one too.
+    /// Whether everything that conflicts with an earlier access, which this one comes after,
+    /// conflicts with this one too.
     pub(crate) fn supersedes(&self, earlier: &Self) -> bool {
-        let weaker = self.kind >= earlier.kind && earlier.kind != Kind::Write && self.subject == earlier.subject;
+        let weaker = self.kind >= earlier.kind
+            && earlier.kind != Kind::Write
+            && self.subject == earlier.subject;
         self.kind == Kind::Write || weaker
     }
 }

@@ -36,12 +36,15 @@ impl<'a> Arguments<'a> {
         let (_, index) = self.given.get(self.next).filter(|(of, _)| *of == launch)?;
         self.next += 1;
         match self.events[*index as usize].what {
-            What::Argument { value, base, size_bytes, .. } => Some(self.reach(value, base.saturating_add(size_bytes))),
+            What::Argument { value, base, size_bytes, .. } => {
+                Some(self.reach(value, base.saturating_add(size_bytes)))
+            }
             _ => None,
         }
     }
 
-    /// From an argument to the end of the smallest memory that it points into, as far as the allocation goes.
+    /// From an argument to the end of the smallest memory that it points into, as far as the
+    /// allocation goes.
     fn reach(&self, value: u64, end: u64) -> (u64, u64) {
         let around = self.named.iter().filter(|(start, end)| (*start..*end).contains(&value));
         let smallest = around.min_by_key(|(start, end)| end - start);

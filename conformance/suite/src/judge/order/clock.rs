@@ -43,7 +43,9 @@ impl Clock {
             (true, false) => self.0 = Rc::clone(&other.0),
             (true, true) => {
                 let mine = self.reach(other.0.len());
-                mine.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+                mine.iter_mut()
+                    .zip(other.0.iter())
+                    .for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
             }
         }
         true

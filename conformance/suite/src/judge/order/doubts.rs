@@ -42,7 +42,8 @@ impl Doubts {
         if !self.clock.covers(mark.epoch) {
             return false;
         }
-        let source = self.sources.iter().find(|(_, clock)| clock.covers(mark.epoch)).or(self.sources.last());
+        let source =
+            self.sources.iter().find(|(_, clock)| clock.covers(mark.epoch)).or(self.sources.last());
         if let Some((doubt, _)) = source {
             self.meet(doubt.clone());
         }

@@ -1,4 +1,5 @@
-//! What a driver call does to the order of things. CUDA Driver API: "API synchronization behavior", "Stream Management", "Event Management".
+//! What a driver call does to the order of things. CUDA Driver API: "API synchronization behavior",
+//! "Stream Management", "Event Management".
 
 use allocert_contract::trace::{Call, Function, Launch};
 
@@ -61,7 +62,8 @@ pub(crate) enum Host {
     GoesOn,
     /// A synchronous copy, except from device memory to device memory.
     WaitsForCopy,
-    /// An asynchronous copy waits where pageable memory is written, and between two places of the host.
+    /// An asynchronous copy waits where pageable memory is written, and between two places of the
+    /// host.
     WaitsForPageable,
     /// A synchronous memset waits where the host can see the memory.
     WaitsForVisible,
@@ -100,21 +102,33 @@ impl Effect {
                 queue(0, Host::WaitsForVisible)
             }
             Function::cuMemcpyPeer => Self::Peer { contexts: [b, d] },
-            Function::cuLaunchHostFunc | Function::cuStreamAddCallback => Self::Callback { stream: a },
+            Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
+                Self::Callback { stream: a }
+            }
             Function::cuStreamCreate | Function::cuStreamCreateWithPriority => {
                 Self::CreateStream { handle: out, flags: a }
             }
             Function::cuStreamDestroy_v2 => Self::DestroyStream { handle: a },
-            Function::cuStreamSynchronize | Function::cuStreamQuery => Self::AwaitStream { stream: a },
+            Function::cuStreamSynchronize | Function::cuStreamQuery => {
+                Self::AwaitStream { stream: a }
+            }
             Function::cuStreamWaitEvent => Self::Wait { stream: a, event: b },
             Function::cuEventCreate => Self::CreateEvent { event: out },
             Function::cuEventDestroy_v2 => Self::DestroyEvent { event: a },
-            Function::cuEventRecord | Function::cuEventRecordWithFlags => Self::Record { event: a, stream: b },
+            Function::cuEventRecord | Function::cuEventRecordWithFlags => {
+                Self::Record { event: a, stream: b }
+            }
             Function::cuEventSynchronize | Function::cuEventQuery => Self::AwaitEvents([a, a]),
-            Function::cuEventElapsedTime | Function::cuEventElapsedTime_v2 => Self::AwaitEvents([a, b]),
+            Function::cuEventElapsedTime | Function::cuEventElapsedTime_v2 => {
+                Self::AwaitEvents([a, b])
+            }
             Function::cuCtxSynchronize => Self::AwaitContext { context: 0 },
-            Function::cuCtxSynchronize_v2 | Function::cuCtxDestroy_v2 => Self::AwaitContext { context: a },
-            Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => Self::AwaitDevice,
+            Function::cuCtxSynchronize_v2 | Function::cuCtxDestroy_v2 => {
+                Self::AwaitContext { context: a }
+            }
+            Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
+                Self::AwaitDevice
+            }
             Function::cuDevicePrimaryCtxRetain => Self::CreateContext { context: out, device: a },
             Function::cuCtxCreate_v2 => Self::CreateContext { context: out, device: b },
             Function::cuCtxCreate_v4 => Self::CreateContext { context: out, device: c },

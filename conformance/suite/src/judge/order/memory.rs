@@ -95,8 +95,10 @@ impl Memory {
     fn melt(&mut self, start: u64, end: u64) {
         let mut marks: Vec<Mark> = Vec::new();
         for (mark, _) in self.meeting(start, end) {
-            let same =
-                |one: &&mut Mark| (one.epoch.lane, one.kind, one.subject) == (mark.epoch.lane, mark.kind, mark.subject);
+            let same = |one: &&mut Mark| {
+                (one.epoch.lane, one.kind, one.subject)
+                    == (mark.epoch.lane, mark.kind, mark.subject)
+            };
             match marks.iter_mut().find(same) {
                 Some(one) if one.epoch.time >= mark.epoch.time => one.coarse = true,
                 Some(one) => *one = Mark { coarse: true, ..mark },
@@ -154,7 +156,8 @@ mod tests {
         }
         memory.add(0, 2000, mark(7, Kind::Read), |_| false);
         assert_eq!(memory.pieces.len(), 1);
-        let melted: Vec<_> = memory.meeting(0, 1).map(|(mark, _)| (mark.event, mark.coarse)).collect();
+        let melted: Vec<_> =
+            memory.meeting(0, 1).map(|(mark, _)| (mark.event, mark.coarse)).collect();
         assert_eq!(melted, [(0, true), (7, true), (1, true), (2, true)]);
     }
 }

@@ -58,7 +58,9 @@ impl Races {
                 observed.push_str(&format!(" ({} more such pairs)", count - 1));
             }
             if pair.of_harness() {
-                docket.failure(format!("the harness's own accesses race: {observed}; it takes that {expected}"));
+                docket.failure(format!(
+                    "the harness's own accesses race: {observed}; it takes that {expected}"
+                ));
                 continue;
             }
             let step = scene.timeline.moments[pair.later.event as usize].step;

@@ -1,5 +1,5 @@
-//! Streams: which one a handle means, what work on it comes after, and what is over when the host has waited for it.
-//! CUDA Driver API, "Stream synchronization behavior".
+//! Streams: which one a handle means, what work on it comes after, and what is over when the host
+//! has waited for it. CUDA Driver API, "Stream synchronization behavior".
 
 use std::collections::HashMap;
 
@@ -41,7 +41,8 @@ struct Lane {
     known: Clock,
     /// Moves with `time` and `known`.
     version: u32,
-    /// Versions: of this lane when the host and the legacy stream last took it in, of those when it last took them in.
+    /// Versions: of this lane when the host and the legacy stream last took it in, of those when it
+    /// last took them in.
     by_host: u32,
     by_legacy: u32,
     host: u32,
@@ -59,7 +60,8 @@ pub(crate) struct Streams {
     retired: Vec<u32>,
     host: Clock,
     host_version: u32,
-    /// There were more than [`LANE_LIMIT`] at a time; what was said of order since then is worth nothing.
+    /// There were more than [`LANE_LIMIT`] at a time; what was said of order since then is worth
+    /// nothing.
     pub(crate) crowded: bool,
 }
 
@@ -79,7 +81,8 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// The lane of a stream. One that nobody created is taken for a blocking one, which has the more order.
+    /// The lane of a stream. One that nobody created is taken for a blocking one, which has the
+    /// more order.
     pub(crate) fn lane(&mut self, handle: u64, caller: Caller) -> u32 {
         match StreamHandle(handle) {
             StreamHandle::PER_THREAD => self.own(caller),
@@ -109,7 +112,8 @@ impl Streams {
         self.retired.extend(self.created.remove(&handle));
     }
 
-    /// The next operation on a lane: it comes after what the host has waited for and after what the default streams demand.
+    /// The next operation on a lane: it comes after what the host has waited for and after what the
+    /// default streams demand.
     pub(crate) fn submit(&mut self, lane: u32) {
         let Lane { kind, context, host, .. } = self.lanes[lane as usize];
         if host != self.host_version {
@@ -216,7 +220,9 @@ impl Streams {
     /// The blocking streams of a context.
     fn of_default(&self, context: u64) -> impl Iterator<Item = u32> {
         let lanes = self.lanes.iter().enumerate();
-        lanes.filter(move |(_, lane)| lane.context == context && lane.kind == Kind::Blocking).map(|(at, _)| at as u32)
+        lanes
+            .filter(move |(_, lane)| lane.context == context && lane.kind == Kind::Blocking)
+            .map(|(at, _)| at as u32)
     }
 
     fn after_legacy(&mut self, lane: u32, context: u64) {
@@ -266,7 +272,8 @@ impl Streams {
         lane
     }
 
-    /// A place for a new stream: that of a destroyed one whose work the host knows to be over, else a further one.
+    /// A place for a new stream: that of a destroyed one whose work the host knows to be over, else
+    /// a further one.
     fn open(&mut self, kind: Kind, context: u64) -> u32 {
         let over = |lane: &u32| {
             let time = self.lanes[*lane as usize].time;

@@ -79,7 +79,8 @@ impl<'a> Walk<'a> {
             What::Call(call) => self.call(index, event, call, moment),
             What::PassedOn { function, .. } => self.passed_on(event.seq, *function),
             What::Mark { mark: Sign::StepEnd, a, .. } if *a != CASE_MARK => {
-                let caller = Caller { context: event.context, thread: event.thread, per_thread: false };
+                let caller =
+                    Caller { context: event.context, thread: event.thread, per_thread: false };
                 let (streams, memory, doubts) = (&mut self.streams, &self.memory, &mut self.doubts);
                 self.wanted.end(self.scene, *a, Now { streams, memory, doubts, caller });
             }
@@ -94,7 +95,8 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        let caller = Caller { context: event.context, thread: event.thread, per_thread: call.per_thread };
+        let caller =
+            Caller { context: event.context, thread: event.thread, per_thread: call.per_thread };
         let effect = Effect::of(call);
         let lane = self.apply(effect, event.seq, caller);
         let act = Act::of(call);
@@ -107,7 +109,9 @@ impl<'a> Walk<'a> {
         match (act, effect) {
             (Act::Give { start, .. }, _) => self.give(start, lane),
             (Act::Retain { device, .. }, _) => self.contexts.retain(device),
-            (Act::Release { device }, _) if self.contexts.release(device) => self.end_device(device),
+            (Act::Release { device }, _) if self.contexts.release(device) => {
+                self.end_device(device)
+            }
             (Act::ResetDevice { device }, _) => self.end_device(device),
             (_, Effect::Queue { host, .. }) if self.waits(host, act) => {
                 lane.into_iter().for_each(|lane| self.streams.host_waits_for_lane(lane));
@@ -134,7 +138,9 @@ impl<'a> Walk<'a> {
                 clock.absorb_lane(&self.streams.snapshot(lane));
                 self.doubts.raise(Doubt::HostFunction { seq }, clock);
             }
-            Effect::CreateStream { handle, flags } => drop(self.streams.create(handle, flags, caller.context)),
+            Effect::CreateStream { handle, flags } => {
+                drop(self.streams.create(handle, flags, caller.context))
+            }
             Effect::DestroyStream { handle } => self.streams.destroy(handle),
             Effect::CreateEvent { event } => drop(self.events.insert(event, None)),
             Effect::DestroyEvent { event } => drop(self.events.remove(&event)),
@@ -191,7 +197,8 @@ impl<'a> Walk<'a> {
 
     fn end_device(&mut self, device: u64) {
         let contexts = &self.contexts;
-        self.streams.host_waits_for_contexts(|of| contexts.device(of).is_none_or(|found| found == device));
+        self.streams
+            .host_waits_for_contexts(|of| contexts.device(of).is_none_or(|found| found == device));
     }
 
     fn passed_on(&mut self, seq: u64, function: Function) {
@@ -245,7 +252,8 @@ impl<'a> Walk<'a> {
             return;
         }
         let epoch = self.streams.tick(lane);
-        let mark = Mark { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
+        let mark =
+            Mark { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
         for (earlier, part) in self.memory.meeting(start, end) {
             let loose = earlier.conflicts(&mark) && !self.streams.after(lane, earlier.epoch);
             if loose && self.exchanged(&earlier, &mark, part) && !self.doubts.cover(&earlier) {
@@ -263,7 +271,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether two accesses are about memory of the exchange. What the subject does by itself in other memory is its own affair.
+    /// Whether two accesses are about memory of the exchange. What the subject does by itself in
+    /// other memory is its own affair.
     fn exchanged(&self, earlier: &Mark, later: &Mark, (start, end): (u64, u64)) -> bool {
         let named = || self.named.iter().any(|(from, to)| *from < end && start < *to);
         !(earlier.subject && later.subject) || named()

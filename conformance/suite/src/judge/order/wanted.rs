@@ -83,15 +83,28 @@ impl<'a> Wanted<'a> {
                 continue;
             }
             let ordered = |one: &Expectation| one.ordered.is_some() || one.covered_by.is_some();
-            for (requirement, expectation) in step.expect.iter().filter(|(_, one)| ordered(one) && scene.asked(one)) {
+            for (requirement, expectation) in
+                step.expect.iter().filter(|(_, one)| ordered(one) && scene.asked(one))
+            {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));
                     let Some(after) = labelled.map(|one| one.index) else { continue };
                     wanted.labelled.entry(after).or_default();
-                    wanted.orders.push(Order { requirement, step, after, label, pairs: 0, loose: None, count: 0 });
+                    wanted.orders.push(Order {
+                        requirement,
+                        step,
+                        after,
+                        label,
+                        pairs: 0,
+                        loose: None,
+                        count: 0,
+                    });
                 }
                 if let Some(covered) = &expectation.covered_by {
-                    let ranges = scene.facts(&covered.memory).map(|facts| ranges(facts).collect()).unwrap_or_default();
+                    let ranges = scene
+                        .facts(&covered.memory)
+                        .map(|facts| ranges(facts).collect())
+                        .unwrap_or_default();
                     wanted.covers.push(Cover {
                         requirement,
                         step,
@@ -128,7 +141,9 @@ impl<'a> Wanted<'a> {
         let Some(step) = step else { return };
         for order in self.orders.iter_mut().filter(|order| order.step.index == step) {
             let Some(labelled) = self.labelled.get(&order.after) else { continue };
-            for (earlier, part) in labelled.meeting(start, end).filter(|(earlier, _)| earlier.may_conflict(&mark)) {
+            for (earlier, part) in
+                labelled.meeting(start, end).filter(|(earlier, _)| earlier.may_conflict(&mark))
+            {
                 order.pairs += 1;
                 if !streams.after(mark.epoch.lane, earlier.epoch) && !doubts.cover(&earlier) {
                     order.count += 1;
@@ -137,7 +152,8 @@ impl<'a> Wanted<'a> {
             }
         }
         if let Some(labelled) = self.labelled.get_mut(&step) {
-            let past = |earlier: &Mark| earlier.epoch.lane == mark.epoch.lane && mark.supersedes(earlier);
+            let past =
+                |earlier: &Mark| earlier.epoch.lane == mark.epoch.lane && mark.supersedes(earlier);
             labelled.add(start, end, mark, past);
         }
     }
@@ -151,7 +167,11 @@ impl<'a> Wanted<'a> {
 
     /// The end of a step: what it wants covered is looked at now.
     pub(crate) fn end(&mut self, scene: &Scene<'_>, step: u64, mut now: Now<'_>) {
-        for cover in self.covers.iter_mut().filter(|cover| u64::from(cover.step.index) == step && !cover.ended) {
+        for cover in self
+            .covers
+            .iter_mut()
+            .filter(|cover| u64::from(cover.step.index) == step && !cover.ended)
+        {
             cover.ended = true;
             cover.look(scene, &mut now);
         }
@@ -176,14 +196,20 @@ impl Order<'_> {
             }
             return;
         };
-        let expected =
-            format!("the work of this step comes after that of `{}`: {}", self.label, words::remedy(scene, pair));
+        let expected = format!(
+            "the work of this step comes after that of `{}`: {}",
+            self.label,
+            words::remedy(scene, pair)
+        );
         let mut observed = words::clash(scene, pair);
         if self.count > 1 {
             observed.push_str(&format!(" ({} more such pairs)", self.count - 1));
         }
         if pair.of_harness() {
-            return docket.failure(format!("step {}: the harness's own accesses race: {observed}", self.step.index));
+            return docket.failure(format!(
+                "step {}: the harness's own accesses race: {observed}",
+                self.step.index
+            ));
         }
         docket.find(self.requirement, self.step, expected, observed, words::witnesses(scene, pair));
     }
@@ -203,13 +229,20 @@ impl Cover<'_> {
         let lane = handle.filter(|_| known).map(|handle| now.streams.lane(handle, now.caller));
         let clock: Clock = now.streams.host_after(lane);
         for (start, end) in &self.ranges {
-            for (mark, part) in now.memory.meeting(*start, *end).filter(|(mark, _)| !clock.covers(mark.epoch)) {
+            for (mark, part) in
+                now.memory.meeting(*start, *end).filter(|(mark, _)| !clock.covers(mark.epoch))
+            {
                 if now.doubts.cover(&mark) {
                     continue;
                 }
                 let words = |handle| words::stream(handle, now.caller.thread, false);
                 let waits_for = || handle.map(words);
-                let loose = self.loose.get_or_insert_with(|| Loose { mark, part, waits_for: waits_for(), count: 0 });
+                let loose = self.loose.get_or_insert_with(|| Loose {
+                    mark,
+                    part,
+                    waits_for: waits_for(),
+                    count: 0,
+                });
                 loose.count += 1;
             }
         }
@@ -258,18 +291,26 @@ impl Cover<'_> {
         if !mark.subject && scene.side != Side::CaiConsumer {
             return docket.failure(format!("step {step}: {observed}"));
         }
-        docket.find(self.requirement, self.step, expected, observed, vec![witness(seq, "pending here")]);
+        docket.find(
+            self.requirement,
+            self.step,
+            expected,
+            observed,
+            vec![witness(seq, "pending here")],
+        );
     }
 }
 
-/// The handle that a fact names, if it names one: a number, or a value of a description. The complaint where it is no stream.
+/// The handle that a fact names, if it names one: a number, or a value of a description. The
+/// complaint where it is no stream.
 fn handle(fact: Option<&Value>) -> Result<Option<u64>, String> {
     let value = match fact {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Object(described)) => match described.get("type").and_then(Value::as_str) {
             Some("NoneType") => return Ok(None),
             kind => {
-                let int = kind == Some("int") || described.get("base").and_then(Value::as_str) == Some("int");
+                let int = kind == Some("int")
+                    || described.get("base").and_then(Value::as_str) == Some("int");
                 described.get("value").filter(|_| int)
             }
         },

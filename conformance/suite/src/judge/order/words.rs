@@ -26,13 +26,19 @@ pub(crate) fn remedy(scene: &Scene<'_>, pair: &Pair) -> String {
     let first = place(earlier);
     let host = format!("the host synchronizes with {first} before #{}", later.seq);
     match stream_of(later) {
-        Some(second) => format!("{second} waits for an event recorded in {first} after #{}, or {host}", earlier.seq),
+        Some(second) => format!(
+            "{second} waits for an event recorded in {first} after #{}, or {host}",
+            earlier.seq
+        ),
         None => host,
     }
 }
 
 /// Both accesses and the bytes that they share.
-pub(crate) fn clash(scene: &Scene<'_>, Pair { earlier, later, part: (start, end) }: &Pair) -> String {
+pub(crate) fn clash(
+    scene: &Scene<'_>,
+    Pair { earlier, later, part: (start, end) }: &Pair,
+) -> String {
     let (first, second) = (access(scene, earlier), access(scene, later));
     format!("{first} {start:#x}..{end:#x}, {second} the same, and nothing orders the two")
 }
@@ -54,7 +60,13 @@ pub(crate) fn access(scene: &Scene<'_>, mark: &Mark) -> String {
         None => "between steps".to_owned(),
     };
     let by = if mark.subject { "" } else { ", the harness's own" };
-    format!("{function} (#{}, {step}, {}, thread {}{by}) {}", event.seq, place(event), event.thread, mark.kind.verb())
+    format!(
+        "{function} (#{}, {step}, {}, thread {}{by}) {}",
+        event.seq,
+        place(event),
+        event.thread,
+        mark.kind.verb()
+    )
 }
 
 /// The stream of an access, or the host.

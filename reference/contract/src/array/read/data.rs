@@ -17,7 +17,10 @@ impl Reader<'_> {
                 Some((pointer?, read_only?))
             }
             (some, more) => {
-                let message = format!("there are {} items, not a pointer and a flag", some.len() as u64 + more);
+                let message = format!(
+                    "there are {} items, not a pointer and a flag",
+                    some.len() as u64 + more
+                );
                 self.report(DefectKind::DataLength, "data", message);
                 None
             }
@@ -25,10 +28,15 @@ impl Reader<'_> {
     }
 
     fn address(&mut self, item: &Description) -> Option<u64> {
-        let Number(number) = self.integer(item, "data[0]", DefectKind::PointerNotInt, DefectKind::PointerBool)?;
+        let Number(number) =
+            self.integer(item, "data[0]", DefectKind::PointerNotInt, DefectKind::PointerBool)?;
         let address = u64::try_from(number).ok();
         if address.is_none() {
-            self.report(DefectKind::PointerRange, "data[0]", format!("{} is no address of 64 bits", shown(item)));
+            self.report(
+                DefectKind::PointerRange,
+                "data[0]",
+                format!("{} is no address of 64 bits", shown(item)),
+            );
         }
         address
     }
@@ -38,7 +46,8 @@ impl Reader<'_> {
             Content::Bool(read_only) => Some(*read_only),
             Content::NotCarried => self.not_carried("data[1]"),
             _ => {
-                let message = format!("{} is not a bool: it says whether the data is read-only", shown(item));
+                let message =
+                    format!("{} is not a bool: it says whether the data is read-only", shown(item));
                 self.report(DefectKind::ReadOnlyNotBool, "data[1]", message);
                 None
             }
@@ -46,12 +55,20 @@ impl Reader<'_> {
     }
 
     /// Zero-size arrays have pointer 0 from version 2 on, arrays with bytes another one.
-    pub(super) fn pointer(&mut self, rules: Version, shape: &[u64], typestr: Option<Typestr>, pointer: u64) {
+    pub(super) fn pointer(
+        &mut self,
+        rules: Version,
+        shape: &[u64],
+        typestr: Option<Typestr>,
+        pointer: u64,
+    ) {
         let no_elements = shape.contains(&0);
         let no_bytes = no_elements || typestr.is_some_and(|typestr| typestr.size_bytes() == 0);
-        let zero_size = if self.reading.zero_size == ZeroSize::Bytes { no_bytes } else { no_elements };
+        let zero_size =
+            if self.reading.zero_size == ZeroSize::Bytes { no_bytes } else { no_elements };
         if zero_size && pointer != 0 && rules >= Version::V2 {
-            let message = format!("the array has no elements, and its pointer is {pointer:#x} instead of 0");
+            let message =
+                format!("the array has no elements, and its pointer is {pointer:#x} instead of 0");
             self.report(DefectKind::ZeroSizePointer, "data[0]", message);
         }
         // A broken typestr may be one without bytes.
@@ -71,9 +88,12 @@ impl Reader<'_> {
             return;
         }
         let at = |offset: &i128| u64::try_from(i128::from(pointer).checked_add(*offset)?).ok();
-        let inside = layout.offsets().is_some_and(|offsets| at(offsets.start()).and(at(offsets.end())).is_some());
+        let inside = layout
+            .offsets()
+            .is_some_and(|offsets| at(offsets.start()).and(at(offsets.end())).is_some());
         if !inside {
-            let message = format!("elements lie outside of the address space, seen from {pointer:#x}");
+            let message =
+                format!("elements lie outside of the address space, seen from {pointer:#x}");
             self.report(DefectKind::OutsideAddresses, "data[0]", message);
         }
     }

@@ -6,7 +6,9 @@ use super::Known;
 use super::reader::{Number, Reader};
 use super::shown::{shown, text};
 use crate::array::descr::record_bytes;
-use crate::array::{BadTypestr, ByteOrder, Content, DefectKind, Description, Element, Field, Kind, Typestr};
+use crate::array::{
+    BadTypestr, ByteOrder, Content, DefectKind, Description, Element, Field, Kind, Typestr,
+};
 
 /// Records in records: more than anybody makes, few enough for the stack.
 const NESTED: usize = 16;
@@ -16,7 +18,9 @@ pub(super) fn element(typestr: &str) -> Result<Typestr, (DefectKind, String)> {
     let shown = text(typestr);
     let parsed: Typestr = typestr.parse().map_err(|bad| {
         let kind = match bad {
-            BadTypestr::Order | BadTypestr::Kind | BadTypestr::NoCount | BadTypestr::Rest => DefectKind::TypestrGrammar,
+            BadTypestr::Order | BadTypestr::Kind | BadTypestr::NoCount | BadTypestr::Rest => {
+                DefectKind::TypestrGrammar
+            }
             BadTypestr::Count(..) => DefectKind::TypestrCount,
             BadTypestr::Unit => DefectKind::TypestrUnit,
         };
@@ -27,7 +31,8 @@ pub(super) fn element(typestr: &str) -> Result<Typestr, (DefectKind, String)> {
         return Err((DefectKind::TypestrObject, message));
     }
     if parsed.order == ByteOrder::None && parsed.order_matters() {
-        let message = format!("`{shown}` leaves the order of its bytes open: `<` or `>` belongs before it");
+        let message =
+            format!("`{shown}` leaves the order of its bytes open: `<` or `>` belongs before it");
         return Err((DefectKind::TypestrNoOrder, message));
     }
     Ok(parsed)
@@ -36,13 +41,20 @@ pub(super) fn element(typestr: &str) -> Result<Typestr, (DefectKind, String)> {
 impl Reader<'_> {
     /// The inner `None`: not said.
     #[expect(clippy::option_option, reason = "a broken entry is not one that was left out")]
-    pub(super) fn descr(&mut self, known: &Known, typestr: Option<Typestr>) -> Option<Option<Vec<Field>>> {
+    pub(super) fn descr(
+        &mut self,
+        known: &Known,
+        typestr: Option<Typestr>,
+    ) -> Option<Option<Vec<Field>>> {
         let Some(value) = known.get("descr") else { return Some(None) };
         let fields = self.record(value, "descr", 0)?;
         let (bytes, said) = (record_bytes(&fields), typestr.map(|typestr| typestr.size_bytes()));
         if said.is_some_and(|said| bytes != Some(said)) {
             let bytes = bytes.map_or("more than 2^64".to_owned(), |bytes| bytes.to_string());
-            let message = format!("its fields take {bytes} bytes, and the typestr says {}", said.unwrap_or(0));
+            let message = format!(
+                "its fields take {bytes} bytes, and the typestr says {}",
+                said.unwrap_or(0)
+            );
             self.report(DefectKind::DescrSize, "descr", message);
         }
         Some(Some(fields))
@@ -53,7 +65,11 @@ impl Reader<'_> {
             Content::List(items) if items.truncated == 0 && depth < NESTED => items,
             Content::List(_) | Content::NotCarried => return self.not_carried(place),
             _ => {
-                self.report(DefectKind::DescrNotList, place, format!("{} is not a list", shown(value)));
+                self.report(
+                    DefectKind::DescrNotList,
+                    place,
+                    format!("{} is not a list", shown(value)),
+                );
                 return None;
             }
         };
@@ -86,7 +102,8 @@ impl Reader<'_> {
             [name, element] => (name, element, None),
             [name, element, shape] => (name, element, Some(shape)),
             _ => {
-                let message = format!("{} is not a tuple of name, type and perhaps shape", shown(value));
+                let message =
+                    format!("{} is not a tuple of name, type and perhaps shape", shown(value));
                 self.report(DefectKind::DescrField, place, message);
                 return None;
             }
@@ -103,9 +120,10 @@ impl Reader<'_> {
             Content::Str(name) => return Some((None, name.clone())),
             Content::NotCarried => return self.not_carried(place),
             Content::Tuple(pair) => match pair.carried.as_slice() {
-                [Description { content: Content::Str(title), .. }, Description { content: Content::Str(name), .. }]
-                    if pair.truncated == 0 && !name.is_empty() =>
-                {
+                [
+                    Description { content: Content::Str(title), .. },
+                    Description { content: Content::Str(name), .. },
+                ] if pair.truncated == 0 && !name.is_empty() => {
                     return Some((Some(title.clone()), name.clone()));
                 }
                 _ => (),
@@ -125,13 +143,18 @@ impl Reader<'_> {
                 Ok(typestr) => Some(Element::Scalar(typestr)),
                 Err((kind, message)) => {
                     let object = kind == DefectKind::TypestrObject;
-                    let kind = if object { DefectKind::DescrObject } else { DefectKind::DescrTypestr };
+                    let kind =
+                        if object { DefectKind::DescrObject } else { DefectKind::DescrTypestr };
                     self.report(kind, place, message);
                     None
                 }
             },
             _ => {
-                self.report(DefectKind::DescrType, place, format!("{} is neither a typestr nor a list", shown(value)));
+                self.report(
+                    DefectKind::DescrType,
+                    place,
+                    format!("{} is neither a typestr nor a list", shown(value)),
+                );
                 None
             }
         }
@@ -141,7 +164,8 @@ impl Reader<'_> {
     fn field_shape(&mut self, value: &Description, place: &str) -> Option<Vec<u32>> {
         let items = self.tuple(value, place, DefectKind::DescrShape)?;
         let extents = items.carried.iter().map(|item| {
-            let Number(extent) = self.integer(item, place, DefectKind::DescrShape, DefectKind::DescrShape)?;
+            let Number(extent) =
+                self.integer(item, place, DefectKind::DescrShape, DefectKind::DescrShape)?;
             let extent = u32::try_from(extent).ok().filter(|extent| *extent <= i32::MAX as u32);
             if extent.is_none() {
                 let message = format!("{} is no extent from 0 to 2^31 - 1", shown(item));

@@ -27,8 +27,11 @@ impl Reader<'_> {
         }
         let mask = self.mask_array(value)?;
         if shape.is_some_and(|shape| !broadcasts(&mask.shape, shape)) {
-            let message =
-                format!("its shape {:?} cannot be broadcast to the data's {:?}", mask.shape, shape.unwrap_or(&[]));
+            let message = format!(
+                "its shape {:?} cannot be broadcast to the data's {:?}",
+                mask.shape,
+                shape.unwrap_or(&[])
+            );
             self.report(DefectKind::MaskNotBroadcastable, "mask", message);
         }
         Some(Some(mask))
@@ -45,7 +48,8 @@ impl Reader<'_> {
             }
             Content::NotCarried => return self.not_carried("mask"),
             Content::Dict(_) => {
-                let message = "it is a dict, not None or an object that has the interface".to_owned();
+                let message =
+                    "it is a dict, not None or an object that has the interface".to_owned();
                 (DefectKind::MaskIsDict, message)
             }
             Content::Raised(raised) => {
@@ -53,7 +57,10 @@ impl Reader<'_> {
                 (DefectKind::MaskNotExporter, message)
             }
             _ => {
-                let message = format!("{} is neither None nor an object that has the interface", shown(value));
+                let message = format!(
+                    "{} is neither None nor an object that has the interface",
+                    shown(value)
+                );
                 (DefectKind::MaskNotExporter, message)
             }
         };

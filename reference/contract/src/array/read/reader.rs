@@ -28,7 +28,8 @@ impl<'r> Reader<'r> {
 
     /// Always `None`: nothing is known of a value that was not carried.
     pub(super) fn not_carried<T>(&mut self, place: impl Display) -> Option<T> {
-        let message = "too long or too deep to be carried here, so it could not be checked".to_owned();
+        let message =
+            "too long or too deep to be carried here, so it could not be checked".to_owned();
         self.report(DefectKind::NotCarried, place, message);
         None
     }
@@ -55,7 +56,9 @@ impl<'r> Reader<'r> {
     ) -> Option<Number> {
         match &value.content {
             Content::Int(number) => Some(Number(*number)),
-            Content::Huge(digits) => Some(Number(if digits.starts_with('-') { i128::MIN } else { i128::MAX })),
+            Content::Huge(digits) => {
+                Some(Number(if digits.starts_with('-') { i128::MIN } else { i128::MAX }))
+            }
             Content::Bool(_) => {
                 self.report(bool, place, format!("{} stands where an int belongs", shown(value)));
                 None

@@ -3,7 +3,9 @@
 use super::Known;
 use super::reader::{Number, Reader};
 use super::shown::shown;
-use crate::array::{ArrayInterface, Content, DefectKind, Description, ExplicitContiguous, Items, Version};
+use crate::array::{
+    ArrayInterface, Content, DefectKind, Description, ExplicitContiguous, Items, Version,
+};
 
 /// As in NumPy.
 const AXES: usize = 64;
@@ -13,7 +15,11 @@ impl Reader<'_> {
         let value = self.required(known, "shape", DefectKind::ShapeMissing)?;
         let items = self.tuple(value, "shape", DefectKind::ShapeNotTuple)?;
         if items.truncated > 0 || items.carried.len() > AXES {
-            self.report(DefectKind::TooManyAxes, "shape", format!("there are more than {AXES} axes"));
+            self.report(
+                DefectKind::TooManyAxes,
+                "shape",
+                format!("there are more than {AXES} axes"),
+            );
             return None;
         }
         let extents = items.carried.iter().enumerate().map(|(axis, item)| self.extent(axis, item));
@@ -23,10 +29,15 @@ impl Reader<'_> {
 
     fn extent(&mut self, axis: usize, item: &Description) -> Option<u64> {
         let place = format!("shape[{axis}]");
-        let Number(number) = self.integer(item, &place, DefectKind::ExtentNotInt, DefectKind::ExtentBool)?;
+        let Number(number) =
+            self.integer(item, &place, DefectKind::ExtentNotInt, DefectKind::ExtentBool)?;
         match i64::try_from(number) {
             Ok(extent) if extent >= 0 => return Some(extent.unsigned_abs()),
-            _ if number < 0 => self.report(DefectKind::ExtentNegative, place, format!("{} is negative", shown(item))),
+            _ if number < 0 => self.report(
+                DefectKind::ExtentNegative,
+                place,
+                format!("{} is negative", shown(item)),
+            ),
             _ => {
                 let message = format!("{} is more than 2^63 - 1 elements", shown(item));
                 self.report(DefectKind::ExtentTooLarge, place, message);
@@ -37,8 +48,13 @@ impl Reader<'_> {
 
     /// The inner `None`: not said.
     #[expect(clippy::option_option, reason = "a broken entry is not one that was left out")]
-    pub(super) fn strides(&mut self, known: &Known, shape: Option<&[u64]>) -> Option<Option<Vec<i64>>> {
-        let Some(value) = known.get("strides").filter(|value| value.content != Content::None) else {
+    pub(super) fn strides(
+        &mut self,
+        known: &Known,
+        shape: Option<&[u64]>,
+    ) -> Option<Option<Vec<i64>>> {
+        let Some(value) = known.get("strides").filter(|value| value.content != Content::None)
+        else {
             return Some(None);
         };
         let items = self.tuple(value, "strides", DefectKind::StridesNotTuple)?;
@@ -49,26 +65,34 @@ impl Reader<'_> {
             let message = format!("their number is {length}, and the shape has {axes}");
             self.report(DefectKind::StridesLength, "strides", message);
         }
-        let strides = items.carried.iter().take(AXES).enumerate().map(|(axis, item)| self.stride(axis, item));
+        let strides =
+            items.carried.iter().take(AXES).enumerate().map(|(axis, item)| self.stride(axis, item));
         let strides: Option<Vec<i64>> = strides.collect::<Vec<_>>().into_iter().collect();
         strides.filter(|_| agrees).map(Some)
     }
 
     fn stride(&mut self, axis: usize, item: &Description) -> Option<i64> {
         let place = format!("strides[{axis}]");
-        let Number(number) = self.integer(item, &place, DefectKind::StrideNotInt, DefectKind::StrideBool)?;
+        let Number(number) =
+            self.integer(item, &place, DefectKind::StrideNotInt, DefectKind::StrideBool)?;
         let stride = i64::try_from(number).ok();
         if stride.is_none() {
-            self.report(DefectKind::StrideTooLarge, place, format!("{} bytes do not fit 64 bits", shown(item)));
+            self.report(
+                DefectKind::StrideTooLarge,
+                place,
+                format!("{} bytes do not fit 64 bits", shown(item)),
+            );
         }
         stride
     }
 
     /// Versions 0 and 1 say nothing about the strides of C-contiguous arrays.
     pub(super) fn explicit_strides(&mut self, made: &ArrayInterface) {
-        let refused = self.reading.explicit_contiguous == ExplicitContiguous::Refused && made.version >= Version::V2;
+        let refused = self.reading.explicit_contiguous == ExplicitContiguous::Refused
+            && made.version >= Version::V2;
         if refused && made.strides.is_some() && made.is_c_contiguous() {
-            let message = "the strides are those of a C-contiguous array, which leaves them out".to_owned();
+            let message =
+                "the strides are those of a C-contiguous array, which leaves them out".to_owned();
             self.report(DefectKind::StridesExplicit, "strides", message);
         }
     }

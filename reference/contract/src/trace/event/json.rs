@@ -122,11 +122,20 @@ struct Wire<'a> {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
-        let what = match (wire.call, wire.mark, wire.misuse, wire.unsupported, wire.passed_on, wire.argument) {
+        let what = match (
+            wire.call,
+            wire.mark,
+            wire.misuse,
+            wire.unsupported,
+            wire.passed_on,
+            wire.argument,
+        ) {
             (Some(function), None, None, None, None, None) => What::Call(Call {
                 function,
-                args: positional(function, function.params(), &wire.args).map_err(D::Error::custom)?,
-                out: positional(function, function.outputs(), &wire.out).map_err(D::Error::custom)?,
+                args: positional(function, function.params(), &wire.args)
+                    .map_err(D::Error::custom)?,
+                out: positional(function, function.outputs(), &wire.out)
+                    .map_err(D::Error::custom)?,
                 result: wire.result,
                 per_thread: wire.per_thread,
                 injected: wire.injected,
@@ -139,7 +148,9 @@ impl<'de> Deserialize<'de> for Event {
             (None, None, None, Some(function), None, None) => {
                 What::Unsupported { function, per_thread: wire.per_thread }
             }
-            (None, None, None, None, Some(function), None) => What::PassedOn { function, per_thread: wire.per_thread },
+            (None, None, None, None, Some(function), None) => {
+                What::PassedOn { function, per_thread: wire.per_thread }
+            }
             (None, None, None, None, None, Some(position)) => What::Argument {
                 launch: wire.launch,
                 stream: wire.stream,
@@ -153,7 +164,13 @@ impl<'de> Deserialize<'de> for Event {
                 return Err(D::Error::custom(format_args!("an event has exactly one of {kinds}")));
             }
         };
-        Ok(Self { seq: wire.seq, thread: wire.thread, process: wire.process, context: wire.context, what })
+        Ok(Self {
+            seq: wire.seq,
+            thread: wire.thread,
+            process: wire.process,
+            context: wire.context,
+            what,
+        })
     }
 }
 
@@ -170,7 +187,11 @@ fn positional<const N: usize>(
             used += 1;
         }
     }
-    if used == values.len() { Ok(words) } else { Err(format!("a value in the event is not a parameter of {function}")) }
+    if used == values.len() {
+        Ok(words)
+    } else {
+        Err(format!("a value in the event is not a parameter of {function}"))
+    }
 }
 
 #[cfg(test)]
@@ -192,8 +213,14 @@ mod tests {
         })
     }
 
-    const ARGUMENT: What =
-        What::Argument { launch: 11, stream: 87, position: 2, value: 4104, base: 4096, size_bytes: u64::MAX };
+    const ARGUMENT: What = What::Argument {
+        launch: 11,
+        stream: 87,
+        position: 2,
+        value: 4104,
+        base: 4096,
+        size_bytes: u64::MAX,
+    };
 
     #[test]
     fn the_json_names_everything() {
@@ -203,11 +230,22 @@ mod tests {
             r#"{"seq":12,"call":"cuMemAlloc_v2","args":{"bytesize":64},"out":{"dptr":137},"result":0,"thread":77,"process":70,"context":1}"#
         );
         assert_eq!(
-            text(What::Misuse { misuse: Misuse::DestroyedStream, function: Function::cuStreamQuery, args: [5, 0] }),
+            text(What::Misuse {
+                misuse: Misuse::DestroyedStream,
+                function: Function::cuStreamQuery,
+                args: [5, 0]
+            }),
             r#"{"seq":12,"misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0],"thread":77,"process":70,"context":1}"#
         );
         assert_eq!(
-            text(What::Argument { launch: 11, stream: 87, position: 2, value: 4104, base: 4096, size_bytes: 64 }),
+            text(What::Argument {
+                launch: 11,
+                stream: 87,
+                position: 2,
+                value: 4104,
+                base: 4096,
+                size_bytes: 64
+            }),
             r#"{"seq":12,"argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64,"thread":77,"process":70,"context":1}"#
         );
     }
@@ -219,22 +257,30 @@ mod tests {
             alloc(Some(2), 0),
             alloc(None, 0),
             What::Mark { mark: Mark::StepEnd, a: 1, b: u64::MAX },
-            What::Misuse { misuse: Misuse::WorkAfterFree, function: Function::cuCtxSynchronize, args: [5, 6] },
+            What::Misuse {
+                misuse: Misuse::WorkAfterFree,
+                function: Function::cuCtxSynchronize,
+                args: [5, 6],
+            },
             What::Unsupported { function: Function::cuGetExportTable, per_thread: true },
             What::PassedOn { function: Function::cuGraphCreate, per_thread: true },
             ARGUMENT,
         ];
         for what in kinds {
             let text = serde_json::to_string(&event(what.clone())).expect("serializable");
-            assert_eq!(serde_json::from_str::<Event>(&text).expect("own output"), event(what), "{text}");
+            assert_eq!(
+                serde_json::from_str::<Event>(&text).expect("own output"),
+                event(what),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_wrong_parameter_is_named_with_its_function() {
-        let text =
-            r#"{"seq":1,"call":"cuMemFree_v2","args":{"bytes":1},"result":0,"thread":1,"process":1,"context":0}"#;
-        let error = serde_json::from_str::<Event>(text).expect_err("bytes is no parameter").to_string();
+        let text = r#"{"seq":1,"call":"cuMemFree_v2","args":{"bytes":1},"result":0,"thread":1,"process":1,"context":0}"#;
+        let error =
+            serde_json::from_str::<Event>(text).expect_err("bytes is no parameter").to_string();
         assert!(error.contains("not a parameter of cuMemFree_v2"), "{error}");
     }
 }

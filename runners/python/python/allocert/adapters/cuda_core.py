@@ -38,7 +38,11 @@ class Consumer:
         low, high = hostside.span(view.shape, _byte_strides(view), view.dtype.itemsize)
         raw = numpy.empty(high - low, numpy.uint8)
         if raw.size:
-            _done(driver.cuMemcpyDtoHAsync(raw.ctypes.data, view.ptr + low, raw.size, self._stream.handle))
+            _done(
+                driver.cuMemcpyDtoHAsync(
+                    raw.ctypes.data, view.ptr + low, raw.size, self._stream.handle
+                )
+            )
             self._stream.sync()
         return hostside.gathered(raw, low, view.shape, _byte_strides(view), view.dtype)
 

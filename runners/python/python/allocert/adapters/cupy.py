@@ -38,15 +38,22 @@ class Producer:
         if host.dtype.kind not in "biufcV" or not host.dtype.isnative:
             raise NotImplementedError("CuPy has numbers and structures alone, in native byte order")
         if spec.stream is not None:
-            # An array of CuPy belongs to no stream: what is current when it is exported is exported.
+            # An array of CuPy belongs to no stream: what is current when it is exported is
+            # exported.
             spec.stream.use()
         memory = cupy.cuda.malloc_managed(host.nbytes) if spec.memory == "managed" else None
-        made = cupy.ndarray(host.shape, host.dtype, memptr=memory, order="F" if spec.layout == "fortran" else "C")
+        made = cupy.ndarray(
+            host.shape, host.dtype, memptr=memory, order="F" if spec.layout == "fortran" else "C"
+        )
         made.set(host)
         return made
 
     def view(self, array, way, value):
-        return cupy.broadcast_to(array, value) if way == "broadcast_to" else hostside.view(array, way, value)
+        return (
+            cupy.broadcast_to(array, value)
+            if way == "broadcast_to"
+            else hostside.view(array, way, value)
+        )
 
     def write(self, array, stream, byte):
         _fill(array, stream, byte)
@@ -64,7 +71,9 @@ class Consumer:
 
     def accept(self, exporter, ignore_stream):
         if ignore_stream:
-            raise NotImplementedError("CUPY_CUDA_ARRAY_INTERFACE_SYNC is read once, when CuPy is imported")
+            raise NotImplementedError(
+                "CUPY_CUDA_ARRAY_INTERFACE_SYNC is read once, when CuPy is imported"
+            )
         return cupy.asarray(exporter)
 
     def describe(self, array):

@@ -13,7 +13,12 @@ def dtype(spec):
     """The NumPy type of its elements, fields and sub-arrays included."""
     if not spec.fields:
         return numpy.dtype(spec.typestr)
-    return numpy.dtype([(name, typestr, shape) if shape else (name, typestr) for name, typestr, shape in spec.fields])
+    return numpy.dtype(
+        [
+            (name, typestr, shape) if shape else (name, typestr)
+            for name, typestr, shape in spec.fields
+        ]
+    )
 
 
 def view(array, way, value):
@@ -36,7 +41,9 @@ def span(shape, strides, size):
     if 0 in shape:
         return 0, 0
     reaches = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
-    return sum(reach for reach in reaches if reach < 0), sum(reach for reach in reaches if reach > 0) + size
+    return sum(reach for reach in reaches if reach < 0), sum(
+        reach for reach in reaches if reach > 0
+    ) + size
 
 
 def gathered(raw, low, shape, strides, dtype):

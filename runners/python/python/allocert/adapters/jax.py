@@ -24,14 +24,18 @@ class Producer:
         if spec.mask is not None or spec.stream is not None:
             raise NotImplementedError("JAX has neither masked arrays nor streams")
         if spec.memory != "device" or spec.layout != "c" or spec.fields:
-            raise NotImplementedError("JAX makes arrays of device memory, in C order, without fields")
+            raise NotImplementedError(
+                "JAX makes arrays of device memory, in C order, without fields"
+            )
         host = hostside.filled(spec)
         if host.dtype.kind not in "biufc" or not host.dtype.isnative:
             raise NotImplementedError("JAX has numbers alone, in native byte order")
         return jax.device_put(host).block_until_ready()
 
     def view(self, array, way, value):
-        raise NotImplementedError("JAX has no views: what it slices or reshapes is an array of its own")
+        raise NotImplementedError(
+            "JAX has no views: what it slices or reshapes is an array of its own"
+        )
 
     def write(self, array, stream, byte):
         raise NotImplementedError("arrays of JAX are immutable")

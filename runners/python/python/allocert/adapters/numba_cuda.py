@@ -27,15 +27,21 @@ class Producer:
         if spec.memory == "device":
             return cuda.to_device(host, stream=stream)
         if spec.memory == "pinned":
-            raise NotImplementedError("a pinned array of numba-cuda is NumPy's and has no device interface")
+            raise NotImplementedError(
+                "a pinned array of numba-cuda is NumPy's and has no device interface"
+            )
         make = cuda.managed_array if spec.memory == "managed" else cuda.mapped_array
-        made = make(host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C", stream=stream)
+        made = make(
+            host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C", stream=stream
+        )
         made[...] = host
         return made
 
     def view(self, array, way, value):
         if isinstance(array, numpy.ndarray):
-            raise NotImplementedError("a view of a managed or mapped array is NumPy's and has no device interface")
+            raise NotImplementedError(
+                "a view of a managed or mapped array is NumPy's and has no device interface"
+            )
         if way == "slice" and any(one is None for one in value):
             raise NotImplementedError("device arrays take no new axes")
         if way == "transpose" and array.ndim == 2:
@@ -88,7 +94,8 @@ class Consumer:
     def launch(self, exporters, stream):
         if len(exporters) not in _KERNELS:
             raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
-        # A dispatcher of its own for each launch: what it compiled is what these arguments were taken for.
+        # A dispatcher of its own for each launch: what it compiled is what these arguments were
+        # taken for.
         kernel = cuda.jit(_KERNELS[len(exporters)])
         kernel[1, 1, stream or 0](*exporters)
         (signature,) = kernel.overloads
@@ -104,7 +111,9 @@ class Described(Consumer):
     keeps_owner = False
 
     def accept(self, exporter, ignore_stream):
-        return cuda.from_cuda_array_interface(exporter.__cuda_array_interface__, sync=not ignore_stream)
+        return cuda.from_cuda_array_interface(
+            exporter.__cuda_array_interface__, sync=not ignore_stream
+        )
 
 
 def _taken_for(exporter, kind):
@@ -113,7 +122,12 @@ def _taken_for(exporter, kind):
     strides, element = said.get("strides"), numpy.dtype(said["typestr"]).itemsize
     if kind.layout != "A" or strides is None:
         strides = _contiguous(said["shape"], element, kind.layout)
-    return {"shape": said["shape"], "strides": strides, "read_only": not kind.mutable, "valid": None}
+    return {
+        "shape": said["shape"],
+        "strides": strides,
+        "read_only": not kind.mutable,
+        "valid": None,
+    }
 
 
 def _contiguous(shape, step, layout):

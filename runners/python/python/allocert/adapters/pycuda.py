@@ -20,9 +20,13 @@ class Producer:
 
     def array(self, spec):
         if spec.read_only or spec.mask is not None or spec.memory != "device":
-            raise NotImplementedError("PyCUDA has neither read-only nor masked arrays, and no arrays of other memory")
+            raise NotImplementedError(
+                "PyCUDA has neither read-only nor masked arrays, and no arrays of other memory"
+            )
         host = hostside.filled(spec)
-        made = gpuarray.GPUArray(host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C")
+        made = gpuarray.GPUArray(
+            host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C"
+        )
         made.set(host)
         return made
 
@@ -78,5 +82,7 @@ def _kernel(count):
     return f".visible .entry take{count}({parameters}) {{ ret; }}\n"
 
 
-_PTX = ".version 8.0\n.target sm_80\n.address_size 64\n" + "".join(_kernel(count) for count in (1, 2, 3))
+_PTX = ".version 8.0\n.target sm_80\n.address_size 64\n" + "".join(
+    _kernel(count) for count in (1, 2, 3)
+)
 _PTX = numpy.frombuffer((_PTX + "\0").encode(), "u1").tobytes()

@@ -25,10 +25,18 @@ class Producer:
     def array(self, spec):
         if spec.memory != "device":
             raise NotImplementedError(f"the reference has no arrays in {spec.memory} memory")
-        fields = [(name, typestr, shape) if shape else (name, typestr) for name, typestr, shape in spec.fields]
+        fields = [
+            (name, typestr, shape) if shape else (name, typestr)
+            for name, typestr, shape in spec.fields
+        ]
         order = "F" if spec.layout == "fortran" else "C"
         made = cai.Array(
-            spec.shape, spec.typestr, order=order, stream=spec.stream, mask=spec.mask, descr=fields or None
+            spec.shape,
+            spec.typestr,
+            order=order,
+            stream=spec.stream,
+            mask=spec.mask,
+            descr=fields or None,
         )
         made.write(spec.data)
         return made.as_read_only() if spec.read_only else made
@@ -68,7 +76,11 @@ class Consumer:
         }
         said["valid"] = None
         if imported.mask is not None:
-            said["valid"] = numpy.broadcast_to(numpy.asarray(imported.mask) != 0, imported.shape).ravel().tolist()
+            said["valid"] = (
+                numpy.broadcast_to(numpy.asarray(imported.mask) != 0, imported.shape)
+                .ravel()
+                .tolist()
+            )
         return said
 
     def read(self, imported):

@@ -2,7 +2,12 @@
 
 import numpy
 from rmm.pylibrmm.device_buffer import DeviceBuffer
-from rmm.pylibrmm.stream import DEFAULT_STREAM, LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM, Stream
+from rmm.pylibrmm.stream import (
+    DEFAULT_STREAM,
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Stream,
+)
 
 _STREAMS = {
     "new": Stream,
@@ -26,7 +31,9 @@ class Producer:
         if spec.typestr != "|u1" or len(spec.shape) != 1 or spec.fields:
             raise NotImplementedError("a buffer of RMM is one axis of bytes")
         if spec.read_only or spec.mask is not None or spec.memory != "device":
-            raise NotImplementedError("a buffer of RMM is neither read-only nor masked, and lies in device memory")
+            raise NotImplementedError(
+                "a buffer of RMM is neither read-only nor masked, and lies in device memory"
+            )
         made = DeviceBuffer(size=len(spec.data), stream=spec.stream or DEFAULT_STREAM)
         if spec.data:
             made.copy_from_host(spec.data, stream=spec.stream or DEFAULT_STREAM)

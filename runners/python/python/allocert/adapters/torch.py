@@ -24,7 +24,9 @@ class Producer:
 
     def array(self, spec):
         if spec.read_only or spec.mask is not None or spec.memory != "device":
-            raise NotImplementedError("PyTorch has neither read-only nor masked tensors, and they lie in device memory")
+            raise NotImplementedError(
+                "PyTorch has neither read-only nor masked tensors, and they lie in device memory"
+            )
         with torch.cuda.stream(spec.stream):
             return _of_host(hostside.filled(spec)).to("cuda")
 
@@ -64,7 +66,8 @@ class Consumer:
         return _STREAMS[kind]()
 
     def accept(self, exporter, ignore_stream):
-        # There is no option because there is no wait: without it, this is what PyTorch does by default.
+        # There is no option because there is no wait: without it, this is what PyTorch does by
+        # default.
         if ignore_stream:
             raise NotImplementedError("PyTorch has no option for it")
         return torch.as_tensor(exporter, device="cuda")
@@ -104,7 +107,9 @@ def _of_host(array):
 
 def _fill(tensor, stream, byte):
     """Copies from page-locked memory: a copy shows in a trace as a write, and a kernel as no more than a kernel."""
-    source = torch.from_numpy(numpy.full(tensor.nbytes, byte, "u1").view(_numpy_type(tensor)).reshape(tensor.shape))
+    source = torch.from_numpy(
+        numpy.full(tensor.nbytes, byte, "u1").view(_numpy_type(tensor)).reshape(tensor.shape)
+    )
     with torch.cuda.stream(stream):
         tensor.copy_(source.pin_memory(), non_blocking=True)
 

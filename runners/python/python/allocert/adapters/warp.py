@@ -30,7 +30,9 @@ class Producer:
 
     def array(self, spec):
         if spec.read_only or spec.mask is not None or spec.memory != "device" or spec.fields:
-            raise NotImplementedError("no read-only and no masked arrays; fields and other memory are not tried")
+            raise NotImplementedError(
+                "no read-only and no masked arrays; fields and other memory are not tried"
+            )
         host = hostside.filled(spec)
         if not host.ndim:
             raise NotImplementedError("an array of Warp has an axis at least")
@@ -103,7 +105,10 @@ class Consumer:
         if len(exporters) not in _KERNELS:
             raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
         # Kernels have types; a user knows those of the arrays.
-        types = [_type(numpy.dtype(exporter.__cuda_array_interface__["typestr"])) for exporter in exporters]
+        types = [
+            _type(numpy.dtype(exporter.__cuda_array_interface__["typestr"]))
+            for exporter in exporters
+        ]
         kernel = warp.overload(_KERNELS[len(exporters)], [warp.array(dtype=one) for one in types])
         warp.launch(kernel, dim=1, inputs=exporters, device=_DEVICE, stream=stream)
 
@@ -146,7 +151,9 @@ def _type(dtype):
 
 
 def _span(array):
-    return hostside.span(array.shape, array.strides, numpy.dtype(warp.dtype_to_numpy(array.dtype)).itemsize)
+    return hostside.span(
+        array.shape, array.strides, numpy.dtype(warp.dtype_to_numpy(array.dtype)).itemsize
+    )
 
 
 def _fill(array, stream, byte):
@@ -188,7 +195,9 @@ def _two(first: warp.array(dtype=Any), second: warp.array(dtype=Any)):
 
 
 @warp.kernel
-def _three(first: warp.array(dtype=Any), second: warp.array(dtype=Any), third: warp.array(dtype=Any)):
+def _three(
+    first: warp.array(dtype=Any), second: warp.array(dtype=Any), third: warp.array(dtype=Any)
+):
     first[0] = first[0]
     second[0] = second[0]
     third[0] = third[0]

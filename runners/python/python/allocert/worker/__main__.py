@@ -9,7 +9,8 @@ if not __package__:
     __package__ = os.path.basename(here)
     __import__(__package__)
 
-# The subject is found as `python -m` would find it: the current directory first, and nothing of ours.
+# The subject is found as `python -m` would find it: the current directory first, and nothing of
+# ours.
 from . import main as _main  # noqa: E402
 
 try:

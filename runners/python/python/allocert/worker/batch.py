@@ -29,7 +29,8 @@ class Batch:
         """The driver of the batch. Libraries hold on to their contexts, so a later case of a batch goes on with them."""
         self._driver.restart(self._cases[0].get("driver") or {})
         if self._subject.initialized_driver:
-            # The subject's import did this in the server, and what it holds believes that it is still so.
+            # The subject's import did this in the server, and what it holds believes that it is
+            # still so.
             self._driver.initialize()
 
 

@@ -37,7 +37,9 @@ class Case:
         wire.send("case", {"id": self.id})
         self.driver.mark(marks.STEP_BEGIN, marks.CASE)
         for step in self._steps:
-            wire.send("step", {"index": step["index"], "outcome": self._outcome(step), **self.heard()})
+            wire.send(
+                "step", {"index": step["index"], "outcome": self._outcome(step), **self.heard()}
+            )
         wire.send("done", {"id": self.id})
 
     def _outcome(self, step):

@@ -31,9 +31,16 @@ class Driver:
     def __init__(self):
         """Loads the library; OSError when there is none. Initializes nothing."""
         self._lib = ctypes.CDLL("libcuda.so.1")
-        self._mark = self._control("allocert_trace_mark", ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
+        self._mark = self._control(
+            "allocert_trace_mark", ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
+        )
         self._fault_add = self._control(
-            "allocert_fault_add", ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int32, returns=ctypes.c_int
+            "allocert_fault_add",
+            ctypes.c_char_p,
+            ctypes.c_uint64,
+            ctypes.c_uint64,
+            ctypes.c_int32,
+            returns=ctypes.c_int,
         )
         self._fault_clear = self._control("allocert_fault_clear")
         self._restart = self._control("allocert_driver_restart", returns=ctypes.c_int)
@@ -46,7 +53,8 @@ class Driver:
         function.argtypes, function.restype = arguments, returns
         return function
 
-    # -- the trace ---------------------------------------------------------------------------------------------------
+    # -- the trace
+    # ---------------------------------------------------------------------------------------------------
 
     def mark(self, kind, a=0, b=0):
         self._mark(kind, a, b)
@@ -60,7 +68,8 @@ class Driver:
         finally:
             self._mark(HARNESS_END, number, method)
 
-    # -- the software driver's controls ------------------------------------------------------------------------------
+    # -- the software driver's controls
+    # ------------------------------------------------------------------------------
 
     def fault_add(self, call, nth, count, error):
         """`call` is a symbol's exact name, or the name that every version of the function shares."""
@@ -83,7 +92,8 @@ class Driver:
         if code != 0:
             raise DriverError("allocert_driver_restart", code)
 
-    # -- the public API ----------------------------------------------------------------------------------------------
+    # -- the public API
+    # ----------------------------------------------------------------------------------------------
 
     def call(self, name, *arguments):
         """Calls a driver function; DriverError unless it succeeds. Arguments are ctypes values."""
@@ -123,12 +133,19 @@ class Driver:
 
     def fill(self, pointer, byte, size_bytes):
         with self.harness():
-            self.call("cuMemsetD8_v2", ctypes.c_uint64(pointer), ctypes.c_ubyte(byte), ctypes.c_size_t(size_bytes))
+            self.call(
+                "cuMemsetD8_v2",
+                ctypes.c_uint64(pointer),
+                ctypes.c_ubyte(byte),
+                ctypes.c_size_t(size_bytes),
+            )
 
     def read(self, pointer, size_bytes):
         buffer = ctypes.create_string_buffer(size_bytes)
         with self.harness():
-            self.call("cuMemcpyDtoH_v2", buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(size_bytes))
+            self.call(
+                "cuMemcpyDtoH_v2", buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(size_bytes)
+            )
         return buffer.raw
 
     def write_combined(self, pointer):
@@ -149,6 +166,9 @@ class Driver:
 
     def _attribute(self, attribute, out, pointer):
         code = self.code(
-            "cuPointerGetAttribute", ctypes.byref(out), ctypes.c_int(attribute), ctypes.c_uint64(pointer)
+            "cuPointerGetAttribute",
+            ctypes.byref(out),
+            ctypes.c_int(attribute),
+            ctypes.c_uint64(pointer),
         )
         return out.value if code == 0 else None

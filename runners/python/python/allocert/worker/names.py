@@ -32,7 +32,9 @@ class Names:
         """Lets the reference go, then says whether that finalized the object (None: it cannot be told)."""
         self.get(name)
         watch = self._watches[name]
-        alone = watch.blind and _references(self._values, name) == _references({name: object()}, name)
+        alone = watch.blind and _references(self._values, name) == _references(
+            {name: object()}, name
+        )
         del self._values[name]
         return alone if watch.blind else watch.finalized()
 

@@ -13,7 +13,9 @@ def drop(case, _on, arguments):
 
 @operation
 def fault(case, _on, arguments):
-    case.driver.fault_add(arguments["call"], arguments.get("nth", 1), arguments.get("count", 1), arguments["error"])
+    case.driver.fault_add(
+        arguments["call"], arguments.get("nth", 1), arguments.get("count", 1), arguments["error"]
+    )
 
 
 @operation

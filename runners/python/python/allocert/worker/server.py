@@ -18,7 +18,13 @@ from .wire import Wire
 _POLL_S = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 #: Side to the package that performs its cases.
-INTERFACES = {"emm": "emm", "emm-host": "emm", "cai-producer": "cai", "cai-consumer": "cai", "cai-pair": "cai"}
+INTERFACES = {
+    "emm": "emm",
+    "emm-host": "emm",
+    "cai-producer": "cai",
+    "cai-consumer": "cai",
+    "cai-pair": "cai",
+}
 
 
 def serve(path):
@@ -68,10 +74,14 @@ class Server:
             return self.wire.send("refused", refused.body)
         described = {"name": subject.name, "version": subject.version, "file": subject.file}
         described.update(interface_version=None, host=host)
-        # What exists now lives as long as the process; a child's garbage collection need not look at it again.
+        # What exists now lives as long as the process; a child's garbage collection need not look
+        # at it again.
         gc.collect()
         gc.freeze()
-        self.wire.send("loaded", {"flavor": "python", "capabilities": subject.capabilities, "subject": described})
+        self.wire.send(
+            "loaded",
+            {"flavor": "python", "capabilities": subject.capabilities, "subject": described},
+        )
 
     def _prepare(self, side):
         """Loads the driver first, so that its name is taken, then all that the side needs. Returns the versions.
@@ -83,7 +93,9 @@ class Server:
         from .subject import Refused
 
         if side not in INTERFACES:
-            raise Refused("host", f"the Python worker runs subjects of {', '.join(INTERFACES)}, not of {side}")
+            raise Refused(
+                "host", f"the Python worker runs subjects of {', '.join(INTERFACES)}, not of {side}"
+            )
         interface = importlib.import_module(f".{INTERFACES[side]}", __package__)
         try:
             self._driver = Driver()
@@ -111,7 +123,9 @@ class Server:
         captures = [Capture(out[0]), Capture(err[0])]
         ended = _wait(pid, captures, self.wire)
         stdout, stderr = (capture.close() for capture in captures)
-        self.wire.send("ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr})
+        self.wire.send(
+            "ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr}
+        )
         return None
 
 
@@ -160,4 +174,8 @@ def _wait(pid, captures, wire):
     _, status = os.waitpid(pid, 0)
     for capture in captures:
         capture.drain()
-    return {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
+    return (
+        {"signal": os.WTERMSIG(status)}
+        if os.WIFSIGNALED(status)
+        else {"code": os.WEXITSTATUS(status)}
+    )

@@ -68,7 +68,8 @@ class Subject:
                 raise Refused("attribute", f"`{seen}` has no attribute `{part}`{near}") from None
             except BaseException as error:  # noqa: BLE001 - a module's __getattr__ is the subject's code
                 raise Refused(
-                    "attribute", f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}"
+                    "attribute",
+                    f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}",
                 ) from None
             seen = f"{seen}.{part}"
         return found, seen
@@ -76,7 +77,11 @@ class Subject:
     def _near(self, owner, name):
         names = [one for one in dir(owner) if not one.startswith("__")]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        subjects = [one for one in names if isinstance(read(owner, one), type) and self._own(owner, read(owner, one))]
+        subjects = [
+            one
+            for one in names
+            if isinstance(read(owner, one), type) and self._own(owner, read(owner, one))
+        ]
         offered = list(dict.fromkeys(near + subjects))[:5]
         return "; did you mean " + ", ".join(f"`{one}`" for one in offered) + "?" if offered else ""
 
@@ -94,7 +99,9 @@ class Subject:
         declared = read(self.cls, CAPABILITIES)
         declared = read(self.module, CAPABILITIES) if declared is None else declared
         if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
-            raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}")
+            raise Refused(
+                "class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}"
+            )
         offered = self.optional if declared is None else tuple(bounded(one, 50) for one in declared)
         unknown = sorted(set(offered) - set(self.optional))
         if unknown:
@@ -106,7 +113,10 @@ class Subject:
 def import_module(name):
     """The module; Refused where it is no name, not there, or raises."""
     if not name or not all(part.isidentifier() for part in name.split(".")):
-        raise Refused("import", f"`{name}` is no module name: a Python subject is given as module or module:attribute")
+        raise Refused(
+            "import",
+            f"`{name}` is no module name: a Python subject is given as module or module:attribute",
+        )
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -122,9 +132,13 @@ def import_module(name):
 
 
 def _failed_import(name, error):
-    lines = traceback.format_exception(type(error), error, _after_import(error.__traceback__), chain=True)
+    lines = traceback.format_exception(
+        type(error), error, _after_import(error.__traceback__), chain=True
+    )
     return Refused(
-        "import", f"importing `{name}` raised {type_name(error)}: {bounded(error, 500)}", bounded("".join(lines), 16384)
+        "import",
+        f"importing `{name}` raised {type_name(error)}: {bounded(error, 500)}",
+        bounded("".join(lines), 16384),
     )
 
 

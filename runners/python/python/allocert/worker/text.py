@@ -22,7 +22,9 @@ def type_name(value):
 
 def class_names(cls):
     """Up the method resolution order, without `object`; asked of `type` itself, because a metaclass is the subject's code."""
-    return [class_name(base) for base in type.__dict__["__mro__"].__get__(cls) if base is not object]
+    return [
+        class_name(base) for base in type.__dict__["__mro__"].__get__(cls) if base is not object
+    ]
 
 
 def class_name(cls):

@@ -31,7 +31,9 @@ class Wire:
         return kind, body
 
     def send(self, kind, body):
-        self._socket.sendall(json.dumps({kind: body}, separators=(",", ":")).encode("ascii") + b"\n")
+        self._socket.sendall(
+            json.dumps({kind: body}, separators=(",", ":")).encode("ascii") + b"\n"
+        )
 
 
 def _hide(descriptor):
@@ -42,6 +44,8 @@ def _hide(descriptor):
     resource.setrlimit(resource.RLIMIT_NOFILE, (top, highest))
     try:
         # The upper half: programs take the lowest descriptors that are free.
-        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, top // 2 + secrets.randbelow(max(top // 2, 1)))
+        return fcntl.fcntl(
+            descriptor, fcntl.F_DUPFD_CLOEXEC, top // 2 + secrets.randbelow(max(top // 2, 1))
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, highest))

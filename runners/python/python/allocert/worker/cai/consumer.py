@@ -34,9 +34,16 @@ def produce(case, _on, arguments):
     stream, mask = case.named(arguments, "stream"), case.named(arguments, "mask")
     pointer = memory.base - low if layout.elements else 0
     entries = _entries(arguments, layout, typestr, pointer, stream, mask)
-    record = Record(memory, layout, typestr, entries, arguments.get("attribute", "plain"), (stream, mask))
+    record = Record(
+        memory, layout, typestr, entries, arguments.get("attribute", "plain"), (stream, mask)
+    )
     case.names.bind(arguments["as"], Exporter(record))
-    return {"pointer": pointer, "base": memory.base, "size_bytes": memory.size_bytes, "keys": sorted(entries)}
+    return {
+        "pointer": pointer,
+        "base": memory.base,
+        "size_bytes": memory.size_bytes,
+        "keys": sorted(entries),
+    }
 
 
 def _fill(case, memory, layout, element, arguments):
@@ -142,8 +149,13 @@ def _described(case, imported, exporter):
 
 def _believed(described, exporter):
     if not isinstance(described, dict):
-        raise TypeError(f"the adapter describes an array by a dict, and not by a {type_name(described)}")
-    found = {bounded(name, 50): _plain(value) for name, value in itertools.islice(described.items(), _ITEMS)}
+        raise TypeError(
+            f"the adapter describes an array by a dict, and not by a {type_name(described)}"
+        )
+    found = {
+        bounded(name, 50): _plain(value)
+        for name, value in itertools.islice(described.items(), _ITEMS)
+    }
     if found.get("valid", ()) is None and isinstance(exporter, Exporter):
         # The library tells elements apart by no mask: all are data to it.
         found["valid"] = [True] * min(record_of(exporter).layout.elements, _ITEMS)
@@ -209,7 +221,10 @@ def inspect(case, _on, arguments):
 
 @operation
 def release(case, _on, arguments):
-    memory, stream = record_of(case.names.get(arguments["on"])).memory, case.named(arguments, "stream")
+    memory, stream = (
+        record_of(case.names.get(arguments["on"])).memory,
+        case.named(arguments, "stream"),
+    )
     if stream is None:
         memory.free()
     else:

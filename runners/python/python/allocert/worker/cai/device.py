@@ -43,7 +43,8 @@ class Device:
         self._driver = driver
         self._own = None
 
-    # -- streams -----------------------------------------------------------------------------------------------------
+    # -- streams
+    # -----------------------------------------------------------------------------------------------------
 
     def stream(self, kind):
         if kind in ("legacy", "per_thread"):
@@ -78,7 +79,9 @@ class Device:
             self._driver.call("cuEventCreate", ctypes.byref(event), ctypes.c_uint(2))
             try:
                 self._driver.call("cuEventRecord", event, ctypes.c_void_p(first))
-                self._driver.call("cuStreamWaitEvent", ctypes.c_void_p(then), event, ctypes.c_uint(0))
+                self._driver.call(
+                    "cuStreamWaitEvent", ctypes.c_void_p(then), event, ctypes.c_uint(0)
+                )
             finally:
                 self._driver.code("cuEventDestroy_v2", event)
 
@@ -86,17 +89,22 @@ class Device:
         """The flags of a stream, or None where the driver knows no such stream."""
         flags = ctypes.c_uint()
         with self._driver.harness():
-            code = self._driver.code("cuStreamGetFlags", ctypes.c_void_p(handle), ctypes.byref(flags))
+            code = self._driver.code(
+                "cuStreamGetFlags", ctypes.c_void_p(handle), ctypes.byref(flags)
+            )
         return flags.value if code == 0 else None
 
     def stream_context(self, handle):
         """The context of a stream, or None where the driver knows no such stream."""
         context = ctypes.c_void_p()
         with self._driver.harness():
-            code = self._driver.code("cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context))
+            code = self._driver.code(
+                "cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context)
+            )
         return context.value if code == 0 else None
 
-    # -- memory ------------------------------------------------------------------------------------------------------
+    # -- memory
+    # ------------------------------------------------------------------------------------------------------
 
     def allocate(self, kind, size_bytes):
         """With room behind it: who reads too far reads something else, and gets no error that would pass for a refusal."""
@@ -109,13 +117,22 @@ class Device:
             return Memory(address, size_bytes, address, lambda: pages and None)
         if kind == "pool":
             return self._pooled(size, size_bytes)
-        return self._mapped(size, size_bytes) if kind == "mapped" else self._device(kind, size, size_bytes)
+        return (
+            self._mapped(size, size_bytes)
+            if kind == "mapped"
+            else self._device(kind, size, size_bytes)
+        )
 
     def _pooled(self, size, size_bytes):
         base, own = ctypes.c_uint64(), self.own.handle
         self._do("cuMemAllocAsync", ctypes.byref(base), ctypes.c_size_t(size), ctypes.c_void_p(own))
         self.synchronize(own)
-        return Memory(base.value, size_bytes, None, lambda: self._free("cuMemFree_v2", ctypes.c_uint64(base.value)))
+        return Memory(
+            base.value,
+            size_bytes,
+            None,
+            lambda: self._free("cuMemFree_v2", ctypes.c_uint64(base.value)),
+        )
 
     def free_in_order(self, base, handle):
         self._do("cuMemFreeAsync", ctypes.c_uint64(base), ctypes.c_void_p(handle))
@@ -123,14 +140,26 @@ class Device:
     def _device(self, kind, size, size_bytes):
         base = ctypes.c_uint64()
         if kind == "managed":
-            self._do("cuMemAllocManaged", ctypes.byref(base), ctypes.c_size_t(size), ctypes.c_uint(_ATTACH_GLOBAL))
+            self._do(
+                "cuMemAllocManaged",
+                ctypes.byref(base),
+                ctypes.c_size_t(size),
+                ctypes.c_uint(_ATTACH_GLOBAL),
+            )
         else:
             self._do("cuMemAlloc_v2", ctypes.byref(base), ctypes.c_size_t(size))
-        return Memory(base.value, size_bytes, None, lambda: self._free("cuMemFree_v2", ctypes.c_uint64(base.value)))
+        return Memory(
+            base.value,
+            size_bytes,
+            None,
+            lambda: self._free("cuMemFree_v2", ctypes.c_uint64(base.value)),
+        )
 
     def _mapped(self, size, size_bytes):
         host, base = ctypes.c_void_p(), ctypes.c_uint64()
-        self._do("cuMemHostAlloc", ctypes.byref(host), ctypes.c_size_t(size), ctypes.c_uint(_DEVICE_MAP))
+        self._do(
+            "cuMemHostAlloc", ctypes.byref(host), ctypes.c_size_t(size), ctypes.c_uint(_DEVICE_MAP)
+        )
         self._do("cuMemHostGetDevicePointer_v2", ctypes.byref(base), host, ctypes.c_uint(0))
         return Memory(base.value, size_bytes, host.value, lambda: self._free("cuMemFreeHost", host))
 
@@ -142,13 +171,28 @@ class Device:
         """Enqueues a write of the byte, and does not wait."""
         if size_bytes:
             size = ctypes.c_size_t(size_bytes)
-            self._do("cuMemsetD8Async", ctypes.c_uint64(pointer), ctypes.c_ubyte(byte), size, ctypes.c_void_p(handle))
+            self._do(
+                "cuMemsetD8Async",
+                ctypes.c_uint64(pointer),
+                ctypes.c_ubyte(byte),
+                size,
+                ctypes.c_void_p(handle),
+            )
 
     def write(self, pointer, data):
         """Copies bytes there, and waits for that alone."""
         if data:
-            source, own = ctypes.create_string_buffer(data, len(data)), ctypes.c_void_p(self.own.handle)
-            self._do("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(pointer), source, ctypes.c_size_t(len(data)), own)
+            source, own = (
+                ctypes.create_string_buffer(data, len(data)),
+                ctypes.c_void_p(self.own.handle),
+            )
+            self._do(
+                "cuMemcpyHtoDAsync_v2",
+                ctypes.c_uint64(pointer),
+                source,
+                ctypes.c_size_t(len(data)),
+                own,
+            )
             self.synchronize(self.own.handle)
 
     def read(self, pointer, size_bytes, handle):
@@ -157,7 +201,13 @@ class Device:
             return b""
         buffer = ctypes.create_string_buffer(size_bytes)
         stream = ctypes.c_void_p(handle)
-        self._do("cuMemcpyDtoHAsync_v2", buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(size_bytes), stream)
+        self._do(
+            "cuMemcpyDtoHAsync_v2",
+            buffer,
+            ctypes.c_uint64(pointer),
+            ctypes.c_size_t(size_bytes),
+            stream,
+        )
         self.synchronize(handle)
         return buffer.raw
 
@@ -180,7 +230,10 @@ class Device:
     def _attribute(self, attribute, of_type, pointer):
         out = of_type()
         code = self._driver.code(
-            "cuPointerGetAttribute", ctypes.byref(out), ctypes.c_int(attribute), ctypes.c_uint64(pointer)
+            "cuPointerGetAttribute",
+            ctypes.byref(out),
+            ctypes.c_int(attribute),
+            ctypes.c_uint64(pointer),
         )
         return out.value if code == 0 else None
 

@@ -33,7 +33,9 @@ class Element:
         if self._format.endswith("?"):
             return struct.pack(self._format, index % 2)
         limit = 1 << (8 * self.size_bytes - 1)
-        return struct.pack(self._format, index % limit if self._format[-1] in "bhiqBHIQ" else index % 2048)
+        return struct.pack(
+            self._format, index % limit if self._format[-1] in "bhiqBHIQ" else index % 2048
+        )
 
     def value(self, data):
         """A number, `[real, imaginary]`, or the bytes in hexadecimal."""

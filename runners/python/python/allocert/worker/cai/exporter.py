@@ -40,8 +40,12 @@ class Record:
             raise AttributeError("this object shows no interface")
         if self.attribute == "raises":
             raise RuntimeError("this object cannot be exported")
-        entries = {key: exporter if value is ITSELF else value for key, value in self._entries().items()}
-        given = {"subclass": Given, "pairs": lambda entries: list(entries.items())}.get(self.attribute, dict)(entries)
+        entries = {
+            key: exporter if value is ITSELF else value for key, value in self._entries().items()
+        }
+        given = {"subclass": Given, "pairs": lambda entries: list(entries.items())}.get(
+            self.attribute, dict
+        )(entries)
         self._given.append((given, entries))
         return given
 

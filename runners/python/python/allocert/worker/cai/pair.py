@@ -15,7 +15,10 @@ class Pair:
         producer, plus, consumer = spec.partition("+")
         if not plus:
             raise Refused("class", f"`{spec}` is no pair: give PRODUCER+CONSUMER")
-        self.parties = {"producer": Producer(producer, driver), "consumer": Consumer(consumer, driver)}
+        self.parties = {
+            "producer": Producer(producer, driver),
+            "consumer": Consumer(consumer, driver),
+        }
         self.initialized_driver = any(one.initialized_driver for one in self.parties.values())
         self.name = "+".join(one.name for one in self.parties.values())
         self.version = " + ".join(str(one.version) for one in self.parties.values())

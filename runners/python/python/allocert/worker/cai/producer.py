@@ -22,7 +22,10 @@ def array(case, _on, arguments):
 def _asked(case, arguments):
     """What an adapter is asked to make. `data` are the elements in C order."""
     typestr, shape = arguments.get("typestr", "<f4"), tuple(arguments["shape"])
-    fields = [(field["name"], field["typestr"], tuple(field.get("shape", ()))) for field in arguments.get("fields", ())]
+    fields = [
+        (field["name"], field["typestr"], tuple(field.get("shape", ())))
+        for field in arguments.get("fields", ())
+    ]
     size = _element_bytes(typestr, fields)
     count = 1
     for extent in shape:
@@ -60,7 +63,9 @@ def _element_bytes(typestr, fields):
 @operation
 def derive(case, _on, arguments):
     source = case.names.get(arguments["of"])
-    way = next(name for name in arguments if name not in ("of", "as") and arguments[name] is not None)
+    way = next(
+        name for name in arguments if name not in ("of", "as") and arguments[name] is not None
+    )
     case.names.bind(arguments["as"], case.adapted("view")(source, way, _value(way, arguments[way])))
 
 
@@ -72,7 +77,9 @@ def _value(way, value):
 
 @operation
 def work(case, _on, arguments):
-    case.adapted("write")(case.names.get(arguments["on"]), case.named(arguments, "stream"), arguments["byte"])
+    case.adapted("write")(
+        case.names.get(arguments["on"]), case.named(arguments, "stream"), arguments["byte"]
+    )
 
 
 @operation

@@ -65,7 +65,12 @@ class Said:
     @property
     def pointer(self):
         data = self._entries().get("data")
-        if not isinstance(data, tuple) or not data or type(data[0]) is not int or not 0 <= data[0] < 1 << 64:
+        if (
+            not isinstance(data, tuple)
+            or not data
+            or type(data[0]) is not int
+            or not 0 <= data[0] < 1 << 64
+        ):
             raise Unusable("data is no tuple that begins with an address")
         return data[0]
 
@@ -103,7 +108,11 @@ class Said:
 
 def _integers(value):
     """A short tuple of integers as a list, or None."""
-    if not isinstance(value, tuple) or len(value) > 64 or not all(type(one) is int for one in value):
+    if (
+        not isinstance(value, tuple)
+        or len(value) > 64
+        or not all(type(one) is int for one in value)
+    ):
         return None
     return list(value)
 

@@ -28,7 +28,9 @@ class Stage(Case):
         context = ctypes.c_void_p()
         with self.driver.harness():
             self.driver.call("cuInit", ctypes.c_uint(0))
-            self.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device))
+            self.driver.call(
+                "cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device)
+            )
         self.driver.set_current(context.value)
 
     def adapted(self, method):

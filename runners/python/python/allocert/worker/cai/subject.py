@@ -16,7 +16,8 @@ class _Adapter(subject.Subject):
         if not self.offers(cls):
             needed = " nor ".join(f"`{name}`" for name in self.needed)
             raise Refused(
-                "class", f"`{seen}` is no adapter of a {self.default_attribute.lower()}: it has no method {needed}"
+                "class",
+                f"`{seen}` is no adapter of a {self.default_attribute.lower()}: it has no method {needed}",
             )
 
     def offers(self, cls):

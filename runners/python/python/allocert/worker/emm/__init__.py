@@ -29,6 +29,8 @@ def prepare(side):
         advice = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
         detail = "".join(traceback.format_exception(error))
         raise Refused(
-            "host", f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}", bounded(detail, 16384)
+            "host",
+            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}",
+            bounded(detail, 16384),
         ) from None
     return (Host, HostStage) if side == "emm-host" else (Subject, Stage)

@@ -89,9 +89,14 @@ def _kind(value, owner):
     classes = (value, owner)
     if any(isinstance(one, numba_driver.PinnedMemory) for one in classes):
         return "pinned"
-    if any(isinstance(one, (numba_driver.MappedMemory, numba_driver.MappedOwnedPointer)) for one in classes):
+    if any(
+        isinstance(one, (numba_driver.MappedMemory, numba_driver.MappedOwnedPointer))
+        for one in classes
+    ):
         return "mapped"
-    if any(isinstance(one, (numba_driver.MemoryPointer, numba_driver.OwnedPointer)) for one in classes):
+    if any(
+        isinstance(one, (numba_driver.MemoryPointer, numba_driver.OwnedPointer)) for one in classes
+    ):
         return "device"
     device, host = read(value, "device_pointer"), read(value, "host_pointer")
     if host is not None:
@@ -109,7 +114,8 @@ def _is_context(value, context):
 def _buffer(value):
     """Length and writability of the buffer that NumPy would see; None where there is no buffer."""
     absent = {"buffer_bytes": None, "writable": None}
-    # Numba's buffer class dereferences whatever `_bufptr_` converts to, and crashes on what does not convert.
+    # Numba's buffer class dereferences whatever `_bufptr_` converts to, and crashes on what does
+    # not convert.
     if not address(read(value, "_bufptr_")):
         return absent
     try:
@@ -128,7 +134,12 @@ def memory_info(value):
             free, total = value
         except BaseException:  # noqa: BLE001
             free = total = None
-    return {"type": type_name(value), "free_bytes": number(free), "total_bytes": number(total), "named": named}
+    return {
+        "type": type_name(value),
+        "free_bytes": number(free),
+        "total_bytes": number(total),
+        "named": named,
+    }
 
 
 def ipc_handle(handle, base, identity):

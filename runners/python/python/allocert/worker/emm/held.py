@@ -12,7 +12,9 @@ def free(case, _on, arguments):
 @operation
 def fill(case, _on, arguments):
     memory = case.names.get(arguments["memory"])
-    transfer.fill(case.driver, memory, arguments["byte"], arguments.get("offset", 0), arguments.get("size"))
+    transfer.fill(
+        case.driver, memory, arguments["byte"], arguments.get("offset", 0), arguments.get("size")
+    )
 
 
 @operation

@@ -63,7 +63,11 @@ def pinned_array(case, _on, arguments):
 @operation
 def mapped_array(case, _on, arguments):
     portable, wc = arguments.get("portable", False), arguments.get("wc", False)
-    return bind_array(case, arguments, case.host.mapped_array(arguments["size"], numpy.uint8, portable=portable, wc=wc))
+    return bind_array(
+        case,
+        arguments,
+        case.host.mapped_array(arguments["size"], numpy.uint8, portable=portable, wc=wc),
+    )
 
 
 @operation

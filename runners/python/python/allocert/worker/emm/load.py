@@ -69,7 +69,8 @@ class Live:
             self._drop(held)
 
     def _drop(self, held):
-        # The range leaves the books first: another thread may get the address the moment the memory dies.
+        # The range leaves the books first: another thread may get the address the moment the memory
+        # dies.
         range_, memory = held.popleft()
         self.remove(range_)
         del memory
@@ -119,7 +120,9 @@ def _holds(case, memory, size_bytes, byte):
 @operation
 def churn(case, on, arguments):
     if arguments.get("mixed", False):
-        live, changed = _mixed(case, case.manager(on), arguments["size"], arguments["times"], arguments.get("hold", 1))
+        live, changed = _mixed(
+            case, case.manager(on), arguments["size"], arguments["times"], arguments.get("hold", 1)
+        )
         return {**live.facts(), "changed": changed}
     live = Live()
     live.cycle(case.manager(on), arguments["size"], arguments["times"], arguments.get("hold", 1))

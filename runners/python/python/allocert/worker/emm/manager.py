@@ -31,7 +31,9 @@ def describe(case, _on, _arguments):
         return described
     version = manager.interface_version
     described.update(
-        instantiable=True, interface_version=facts.plain(version), interface_version_type=type_name(version)
+        instantiable=True,
+        interface_version=facts.plain(version),
+        interface_version_type=type_name(version),
     )
     return described
 
@@ -81,7 +83,9 @@ def host_buffer(case, _on, arguments):
 @operation
 def mempin(case, on, arguments):
     buffer = case.names.get(arguments["buffer"])
-    memory = case.manager(on).mempin(buffer, buffer.host_pointer, buffer.size, arguments.get("mapped", False))
+    memory = case.manager(on).mempin(
+        buffer, buffer.host_pointer, buffer.size, arguments.get("mapped", False)
+    )
     return _bind_memory(case, on, arguments, memory)
 
 

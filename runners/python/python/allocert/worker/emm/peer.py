@@ -22,7 +22,9 @@ class Handle(ctypes.Structure):
 
 def read(handle, offset, size_bytes, device):
     """The facts of `peer_read`; DriverError where a call of the peer failed."""
-    peer = Peer({"handle": handle.hex(), "offset": offset, "size_bytes": size_bytes, "device": device})
+    peer = Peer(
+        {"handle": handle.hex(), "offset": offset, "size_bytes": size_bytes, "device": device}
+    )
     try:
         return peer.answer
     finally:
@@ -35,9 +37,13 @@ class Peer:
     def __init__(self, asked):
         """DriverError where a call of the second process failed."""
         # The trace is this process's: two writers would tell two stories in one ring.
-        environment = {name: value for name, value in os.environ.items() if name != "ALLOCERT_TRACE"}
+        environment = {
+            name: value for name, value in os.environ.items() if name != "ALLOCERT_TRACE"
+        }
         command, pipe = [sys.executable, "-I", _WORKER, "--peer"], subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+        self._process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+        )
         try:
             self.answer = self._ask(asked)
         except BaseException:
@@ -101,7 +107,9 @@ def _started(ordinal):
 
 def _uniform(driver, asked):
     handle, base = Handle.from_buffer_copy(bytes.fromhex(asked["handle"])), ctypes.c_uint64()
-    driver.call("cuIpcOpenMemHandle_v2", ctypes.byref(base), handle, ctypes.c_uint(_LAZY_ENABLE_PEER_ACCESS))
+    driver.call(
+        "cuIpcOpenMemHandle_v2", ctypes.byref(base), handle, ctypes.c_uint(_LAZY_ENABLE_PEER_ACCESS)
+    )
     data = driver.read(base.value + asked["offset"], asked["size_bytes"])
     driver.call("cuIpcCloseMemHandle", base)
     return {"uniform": data[0] if data and data.count(data[0]) == len(data) else None}

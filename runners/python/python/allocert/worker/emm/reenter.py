@@ -34,7 +34,9 @@ class Moment:
 def reenter(case, on, arguments):
     manager, size, live = case.manager(on), arguments["size"], Live()
     moments, report = 0, sys.unraisablehook
-    sys.unraisablehook = lambda told: live.fail(f"the finalizer raised {type_name(told.exc_value)}: {bounded(told.exc_value, 200)}")
+    sys.unraisablehook = lambda told: live.fail(
+        f"the finalizer raised {type_name(told.exc_value)}: {bounded(told.exc_value, 200)}"
+    )
     gc.disable()
     try:
         for number in range(1, LIMIT + 1):
@@ -46,7 +48,12 @@ def reenter(case, on, arguments):
     finally:
         gc.enable()
         sys.unraisablehook = report
-    return {"moments": moments, "failed": live.failed, "overlaps": live.overlaps, "first_failure": live.first_failure}
+    return {
+        "moments": moments,
+        "failed": live.failed,
+        "overlaps": live.overlaps,
+        "first_failure": live.first_failure,
+    }
 
 
 def _once(manager, size, moment, live):

@@ -24,7 +24,8 @@ class Stage(Case):
         self._contexts = {}
 
     def begin(self):
-        # Through the manager, Numba's own one keeps the host's books; through the host, the case says which it is.
+        # Through the manager, Numba's own one keeps the host's books; through the host, the case
+        # says which it is.
         own = numba_driver.NumbaCUDAMemoryManager
         numba_driver._memory_manager = own if self._through == "manager" else None
 
@@ -56,7 +57,9 @@ class Stage(Case):
         context = ctypes.c_void_p()
         with self.driver.harness():
             for device in numba_driver.driver.devices.values():
-                self.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device.id))
+                self.driver.call(
+                    "cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device.id)
+                )
 
     def plugin(self, arguments):
         """The class that a step registers."""
@@ -64,7 +67,9 @@ class Stage(Case):
         if "interface_version" not in arguments:
             return cls
         claimed = arguments["interface_version"]
-        return type(cls)(cls.__name__, (cls,), {"interface_version": property(lambda _self: claimed)})
+        return type(cls)(
+            cls.__name__, (cls,), {"interface_version": property(lambda _self: claimed)}
+        )
 
     def manager_facts(self, manager):
         """Whose the manager of a context is."""

@@ -32,7 +32,9 @@ class HostBuffer:
         weakref.finalize(self, ctypes.memset, self.host_pointer, _DEAD, size_bytes).atexit = False
 
     def holds(self, pointer, size_bytes):
-        return self.host_pointer <= pointer and pointer + size_bytes <= self.host_pointer + self.size
+        return (
+            self.host_pointer <= pointer and pointer + size_bytes <= self.host_pointer + self.size
+        )
 
 
 def fill(driver, value, byte, offset, size_bytes):
@@ -70,7 +72,11 @@ class _Place:
 def _place(driver, value, offset, size_bytes, by_device=False):
     known = _addresses(value)
     host, device = known["host_pointer"], known["pointer"]
-    size = known["size_bytes"] - offset if size_bytes is None and type(known["size_bytes"]) is int else size_bytes
+    size = (
+        known["size_bytes"] - offset
+        if size_bytes is None and type(known["size_bytes"]) is int
+        else size_bytes
+    )
     if type(size) is not int or size < 0:
         raise Unusable(f"the memory does not say how large it is: {known['size_bytes']}")
     if not host and not device:
@@ -81,7 +87,9 @@ def _place(driver, value, offset, size_bytes, by_device=False):
     if size and not any(buffer.holds(start, size) for buffer in list(_buffers)):
         if not driver.owns_host_memory(start, size):
             # CUDA_ERROR_INVALID_VALUE: what the driver would answer for it.
-            raise DriverError(f"host memory at {start:#x} is not known to the driver: cuPointerGetAttribute", 1)
+            raise DriverError(
+                f"host memory at {start:#x} is not known to the driver: cuPointerGetAttribute", 1
+            )
     return _Place(start, size, True)
 
 

@@ -13,7 +13,9 @@ from ..scope import Leaving
 @operation
 def foreign_handle(case, _on, arguments):
     size, device, offset = arguments["size"], arguments.get("device", 0), arguments.get("offset", 0)
-    sharer = peer.Peer({"size_bytes": size, "byte": arguments["byte"], "device": device, "offset": offset})
+    sharer = peer.Peer(
+        {"size_bytes": size, "byte": arguments["byte"], "device": device, "offset": offset}
+    )
     raw = bytes.fromhex(sharer.answer["handle"])
     with case.driver.harness():
         identity = case.host.gpus[device].get_device_identity()

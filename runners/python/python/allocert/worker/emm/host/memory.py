@@ -42,20 +42,29 @@ def allocate(driver, size):
 
 def allocate_host(driver, size, flags):
     pointer = ctypes.c_void_p()
-    driver.call("cuMemHostAlloc", ctypes.byref(pointer), ctypes.c_size_t(max(size, 1)), ctypes.c_uint(flags))
+    driver.call(
+        "cuMemHostAlloc", ctypes.byref(pointer), ctypes.c_size_t(max(size, 1)), ctypes.c_uint(flags)
+    )
     return Block(driver, PINNED, pointer.value)
 
 
 def pin(driver, address, size, mapped):
     flags = _REGISTER_MAPPED if mapped else 0
-    driver.call("cuMemHostRegister_v2", ctypes.c_void_p(address), ctypes.c_size_t(size), ctypes.c_uint(flags))
+    driver.call(
+        "cuMemHostRegister_v2",
+        ctypes.c_void_p(address),
+        ctypes.c_size_t(size),
+        ctypes.c_uint(flags),
+    )
     return Block(driver, REGION, address)
 
 
 def base(driver, address):
     """Where the allocation begins that an address lies in."""
     start, size = ctypes.c_uint64(), ctypes.c_size_t()
-    driver.call("cuMemGetAddressRange_v2", ctypes.byref(start), ctypes.byref(size), ctypes.c_uint64(address))
+    driver.call(
+        "cuMemGetAddressRange_v2", ctypes.byref(start), ctypes.byref(size), ctypes.c_uint64(address)
+    )
     return start.value
 
 

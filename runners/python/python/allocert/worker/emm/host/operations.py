@@ -58,13 +58,19 @@ def host_memory(case, _on, arguments):
 
 @operation
 def host_object(case, _on, arguments):
-    make = {"stream": case.host.stream, "event": case.host.event, "module": lambda: _module(case.host)}
+    make = {
+        "stream": case.host.stream,
+        "event": case.host.event,
+        "module": lambda: _module(case.host),
+    }
     case.names.bind(arguments["as"], make[arguments["kind"]]())
 
 
 def _module(host):
     """An empty one, as a compiled function is loaded."""
-    return host.current_context().create_module_ptx(".version 7.0\n.target sm_70\n.address_size 64\n")
+    return host.current_context().create_module_ptx(
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+    )
 
 
 @operation

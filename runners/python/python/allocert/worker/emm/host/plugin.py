@@ -48,7 +48,11 @@ class _Recording:
     def __init__(self, *args, **kwargs):
         context = kwargs.get("context")
         self._blocks, self._kept, self._ready = {}, {}, False
-        self._who = {"manager": self._journal.manager(), "registration": self.registration, "device": _device(context)}
+        self._who = {
+            "manager": self._journal.manager(),
+            "registration": self.registration,
+            "device": _device(context),
+        }
         with self._journal.call("create", context_is_none=context is None, **self._who):
             pass
         super().__init__(*args, **kwargs)
@@ -68,7 +72,9 @@ class _Recording:
             block = memory.allocate(self._driver, size)
             call["pointer"] = block.address
             pointer = self._shape.pointer(block.address)
-            return self._host.MemoryPointer(self._proxy(), pointer, size, finalizer=self._finalizer(call, block))
+            return self._host.MemoryPointer(
+                self._proxy(), pointer, size, finalizer=self._finalizer(call, block)
+            )
 
     def get_memory_info(self):
         with self._called("get_memory_info"):
@@ -83,7 +89,9 @@ class _Recording:
             call["handle"] = raw.hex()
             identity = self.context.device.get_device_identity()
             handle = facts.driver_handle(raw)
-            return self._host.IpcHandle(memory_pointer, handle, size, identity, offset=pointer - start)
+            return self._host.IpcHandle(
+                memory_pointer, handle, size, identity, offset=pointer - start
+            )
 
     def reset(self):
         # The host may reset with any context current, or none; whoever frees needs the right one.
@@ -107,7 +115,9 @@ class _Recording:
         """
         with self._journal.call(method, initialized=self._ready, **self._who, **arguments) as call:
             if self.context is not None:
-                call["own_context_current"] = memory.current(self._driver) == int(self.context.handle)
+                call["own_context_current"] = memory.current(self._driver) == int(
+                    self.context.handle
+                )
             yield call
 
     def _proxy(self):
@@ -120,7 +130,9 @@ class _Recording:
         blocks[call["number"]] = block
 
         def finalize():
-            with journal.call("finalize", pointer=block.address, times=next(times), live=block.live, **made):
+            with journal.call(
+                "finalize", pointer=block.address, times=next(times), live=block.live, **made
+            ):
                 kept.pop(made["of"], None)
                 blocks.pop(made["of"], None)
                 block.release()
@@ -140,7 +152,11 @@ class _HostMemory:
             return self._wrap(call, block, size, mapped, None)
 
     def mempin(self, owner, pointer, size, mapped):
-        asked = dict(size_bytes=facts.plain(size), mapped=facts.plain(mapped), pointer_type=type_name(pointer))
+        asked = dict(
+            size_bytes=facts.plain(size),
+            mapped=facts.plain(mapped),
+            pointer_type=type_name(pointer),
+        )
         asked.update(host_pointer=facts.address(pointer), **_owner(owner, pointer))
         with self._called("mempin", **asked) as call:
             block = memory.pin(self._driver, int(pointer), size, mapped)
@@ -149,8 +165,12 @@ class _HostMemory:
     def _wrap(self, call, block, size, mapped, owner):
         pointer, finalizer = self._shape.pointer(block.address), self._finalizer(call, block)
         if not mapped:
-            return self._host.PinnedMemory(self._proxy(), pointer, size, owner=owner, finalizer=finalizer)
-        made = self._host.MappedMemory(self._proxy(), pointer, size, owner=owner, finalizer=finalizer)
+            return self._host.PinnedMemory(
+                self._proxy(), pointer, size, owner=owner, finalizer=finalizer
+            )
+        made = self._host.MappedMemory(
+            self._proxy(), pointer, size, owner=owner, finalizer=finalizer
+        )
         if self._shape.bare:
             return made
         self._kept[call["number"]] = made
@@ -164,7 +184,10 @@ def _device(context):
 def _owner(owner, pointer):
     """Whether the owner is an array that begins at the pointer."""
     begins = facts.address(read(read(owner, "ctypes"), "data"))
-    return {"owner": bounded(type_name(owner)), "owner_begins_there": begins == facts.address(pointer)}
+    return {
+        "owner": bounded(type_name(owner)),
+        "owner_begins_there": begins == facts.address(pointer),
+    }
 
 
 class _Scope:

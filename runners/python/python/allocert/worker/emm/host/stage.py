@@ -28,7 +28,9 @@ class HostStage(Stage):
     def plugin(self, arguments):
         shape = plugin.Shape(arguments.get("plugin", {}))
         version = arguments.get("interface_version", 1)
-        return plugin.make(self.host, shape, self.journal, self.driver, next(self._registrations), version)
+        return plugin.make(
+            self.host, shape, self.journal, self.driver, next(self._registrations), version
+        )
 
     def manager_facts(self, manager):
         registration = facts.number(read(manager, "registration"))

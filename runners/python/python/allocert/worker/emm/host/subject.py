@@ -5,7 +5,14 @@ from ...peek import read
 from ...subject import Refused, version_of_module
 
 #: What the worker calls or derives from before any step could say that it is missing.
-NEEDED = ("set_memory_manager", "current_context", "device_array", "close", "BaseCUDAMemoryManager", "MemoryPointer")
+NEEDED = (
+    "set_memory_manager",
+    "current_context",
+    "device_array",
+    "close",
+    "BaseCUDAMemoryManager",
+    "MemoryPointer",
+)
 
 
 class Host(subject.Subject):
@@ -15,7 +22,9 @@ class Host(subject.Subject):
         found, seen = self.walk(module, attribute)
         missing = [name for name in NEEDED if read(found, name) is None]
         if missing:
-            raise Refused("class", f"`{seen}` is no host of EMM plugins: it lacks {', '.join(missing)}")
+            raise Refused(
+                "class", f"`{seen}` is no host of EMM plugins: it lacks {', '.join(missing)}"
+            )
         return found
 
     def _version(self):
