@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use allocert_requirements::Catalogue;
+use allocert_requirements::{Catalogue, Side};
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Need, Through};
+use crate::case::Need;
 use crate::plan::PlannedCase;
 use crate::sweep::Unswept;
 
@@ -276,10 +276,10 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
     if let Some(reason) = outside(case, catalogue) {
         return Applicability::NotApplicable(reason);
     }
-    if case.through != Through::Manager && offer.flavor == Flavor::Native {
+    if case.operations != Side::Emm && offer.flavor == Flavor::Native {
         return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
     }
-    if case.through == Through::Host && !offer.host {
+    if case.operations == Side::EmmHost && !offer.host {
         return Applicability::NotObserved(Reason::NoHost);
     }
     let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));

@@ -7,7 +7,7 @@ use allocert_requirements::Side;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thread, Through};
+use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thread};
 use crate::few::Few;
 use crate::operation::Operation;
 
@@ -20,7 +20,10 @@ pub struct PlannedCase {
     /// `cases/emm/alloc/exact-size.yaml`.
     pub file: String,
     pub about: String,
-    pub through: Through,
+    /// The side that the case certifies.
+    pub side: Side,
+    /// The side whose operations the steps use.
+    pub operations: Side,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
     #[serde(default, skip_serializing_if = "DriverSettings::is_default")]
@@ -74,7 +77,8 @@ pub enum End {
 #[derive(Debug, Serialize)]
 pub struct WireCase<'a> {
     pub id: &'a str,
-    pub through: Through,
+    pub side: Side,
+    pub operations: Side,
     pub driver: &'a DriverSettings,
     pub ending: End,
     pub steps: Vec<WireStep<'a>>,
@@ -102,7 +106,8 @@ impl PlannedCase {
         });
         WireCase {
             id: &self.id,
-            through: self.through,
+            side: self.side,
+            operations: self.operations,
             driver: &self.driver,
             ending: self.end(),
             steps: steps.collect(),
@@ -115,13 +120,6 @@ impl PlannedCase {
             Teardown::Exit => End::Exit,
             Teardown::Clean | Teardown::None => End::Leave,
         }
-    }
-
-    /// The side that it certifies; fixtures outside of `cases/`, which only tests have, are the
-    /// plugin's.
-    #[must_use]
-    pub fn side(&self) -> Side {
-        Side::of_path(&self.id).unwrap_or(Side::Emm)
     }
 
     /// `emm/alloc`: the first two segments of the id.

@@ -15,8 +15,9 @@ mod site;
 
 use std::collections::BTreeSet;
 
+use allocert_requirements::Side;
+
 use crate::applicability::{Applicability, Reason};
-use crate::case::Through;
 use crate::judge::timeline::call;
 use crate::observation::Observation;
 use crate::operation::Operation;
@@ -59,7 +60,7 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
     ran.flat_map(|(judged, observation)| match whole(judged, observation) {
         Some(reason) => vec![left_out(&judged.case, "*", reason)],
         None => {
-            let sites = site::sites(observation, judged.case.side());
+            let sites = site::sites(observation, judged.case.side);
             sites
                 .iter()
                 .flat_map(|site| injections(judged, observation, site, width, &mut met))
@@ -92,10 +93,10 @@ fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
     let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
     let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
     match &judged.judgement.verdict {
-        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => {
+        _ if matches!(judged.case.operations, Side::CaiProducer | Side::CaiConsumer) => {
             Some(Unswept::OtherSubject)
         }
-        _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
+        _ if judged.case.operations == Side::EmmHost => Some(Unswept::HostCalls),
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
         _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
         Verdict::Conforms if observation.done => None,

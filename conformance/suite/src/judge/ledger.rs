@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
+use allocert_requirements::Side;
 
-use crate::case::{Teardown, Through};
+use crate::case::Teardown;
 use crate::judge::act::{Act, Of, Room, Span};
 use crate::judge::docket::{Docket, Hit, witness};
 use crate::judge::holdings::{Complaint, Holdings};
@@ -377,10 +378,12 @@ impl Ledger<'_, '_> {
         left.sort_by_key(|block| block.born);
         let Some(first) = left.first() else { return };
         let total: u64 = left.iter().map(|block| block.size_bytes).fold(0, u64::saturating_add);
-        let end = match scene.case.through {
-            Through::Manager => "the last reset and destroy",
-            Through::Host => "cuda.close()",
-            Through::Producer | Through::Consumer => "the last name was dropped",
+        let end = match scene.case.operations {
+            Side::Emm => "the last reset and destroy",
+            Side::EmmHost => "cuda.close()",
+            Side::CaiProducer | Side::CaiConsumer | Side::Nep49 | Side::Nep49Host | Side::Place => {
+                "the last name was dropped"
+            }
         };
         self.docket.hit(Hit {
             check: Check::Leak,

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use allocert_contract::trace::{Call, Function, Misuse, What};
+use allocert_requirements::Side;
 
-use crate::case::Through;
 use crate::judge::docket::{Docket, Hit, witness};
 use crate::judge::scene::Scene;
 use crate::judge::timeline::call;
@@ -32,7 +32,7 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         }
         // Under numba-cuda the primary context is the host's, whose calls cannot be told from the
         // subject's.
-        let Some(call) = call(event).filter(|_| scene.case.through == Through::Manager) else {
+        let Some(call) = call(event).filter(|_| scene.case.operations == Side::Emm) else {
             continue;
         };
         if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {

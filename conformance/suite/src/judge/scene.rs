@@ -34,12 +34,12 @@ impl<'a> Scene<'a> {
     ) -> Self {
         let (outcomes, contradiction) = sort(case, observation);
         let births = case.steps.iter().enumerate();
-        let timeline = Timeline::new(observation, case.side());
+        let timeline = Timeline::new(observation, case.side);
         let contradiction =
             contradiction.or_else(|| marks::contradiction(observation, timeline.process));
         Self {
             catalogue,
-            side: case.side(),
+            side: case.side,
             case,
             observation,
             timeline,

@@ -11,7 +11,7 @@ const STEP: &str =
     "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 const FAULT: &str = "steps:\n  - do: {fault: {call: cuMemAlloc, error: 2}}\n  - do: {memalloc: {size: 64, as: a}}\n    \
                      expect: {EMM-T-01: {raises: [any]}}\n";
-const HOST: &str = "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+const HOST: &str = "operations: emm-host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 
 fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
     Offer {

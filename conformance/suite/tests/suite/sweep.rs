@@ -183,7 +183,7 @@ fn a_sample_sweeps_a_group_once(#[case] width: Width, #[case] injections: usize)
     "several threads make driver calls"
 )]
 #[case::host(
-    "through: host\nsteps:\n  - do: {open_context: {}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    "operations: emm-host\nsteps:\n  - do: {open_context: {}}\n    expect: {EMM-T-01: {returns: {}}}\n",
     "numba-cuda makes driver calls"
 )]
 fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {
