@@ -11,6 +11,10 @@ use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thr
 use crate::few::Few;
 use crate::operation::Operation;
 
+/// Stands between the id of a case and the call that the fault sweep makes fail in it:
+/// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
+pub(crate) const SWEPT: char = '!';
+
 /// One case, ready to run and to be judged later: the run file holds all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +131,12 @@ impl PlannedCase {
     pub fn group(&self) -> &str {
         let end = self.id.match_indices('/').nth(1).map_or(self.id.len(), |(at, _)| at);
         &self.id[..end]
+    }
+
+    /// Whether the fault sweep planned it.
+    #[must_use]
+    pub fn is_swept(&self) -> bool {
+        self.id.contains(SWEPT)
     }
 
     /// The requirement ids that the case's expectations name.

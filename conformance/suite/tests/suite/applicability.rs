@@ -1,8 +1,10 @@
 //! What runs against whom.
 
 use allocert_suite::applicability::Applicability::{self, NotApplicable, NotObserved, Run};
-use allocert_suite::applicability::{Driver, Flavor, Offer, Reason, applicability};
+use allocert_suite::applicability::applicability;
 use allocert_suite::case::Need;
+use allocert_suite::offer::{Driver, Flavor, Offer};
+use allocert_suite::reason::Reason;
 use rstest::rstest;
 
 use crate::record::{case, catalogue};
