@@ -7,9 +7,10 @@ use std::sync::Arc;
 use allocert_harness::{
     AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject, parallel,
 };
-use allocert_suite::applicability::{Applicability, Driver};
+use allocert_suite::applicability::Applicability;
 use allocert_suite::exit::Exit;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self as record, DriverInfo, Header, Judged};
 use allocert_suite::{Interface, Side};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use allocert_harness::{Harness, Isolation, Loaded, Machine, Progress, Request, Subject};
-use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
+use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::observation::Observation;
+use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self, DriverInfo, Header, Judged};
 use allocert_suite::sweep::Width;

@@ -67,7 +67,7 @@ impl Suite {
 
     /// The cases that certify a side.
     pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
-        self.cases.iter().filter(move |case| case.side() == side)
+        self.cases.iter().filter(move |case| case.side == side)
     }
 
     /// A hash that names what a run was judged by.

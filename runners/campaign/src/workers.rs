@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use allocert_harness::{
     Artifact, Error, Interrupt, Isolation, Launch, Machine, Request, RunDir, Subject, parallel,
 };
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 
 /// The programs that workers are, and the wish to stop that they share.
 #[derive(Debug, Clone)]

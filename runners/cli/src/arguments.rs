@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use allocert_campaign::case_filter::Shard;
 use allocert_campaign::{Failure, VerdictOptions};
-use allocert_suite::applicability;
+use allocert_suite::offer;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -268,7 +268,7 @@ pub(crate) enum Driver {
     Real,
 }
 
-impl From<Driver> for applicability::Driver {
+impl From<Driver> for offer::Driver {
     fn from(driver: Driver) -> Self {
         match driver {
             Driver::Sim => Self::Sim,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use allocert_suite::case::Through;
+use allocert_suite::Side;
 use allocert_suite::observation::Observation;
 use allocert_suite::plan::{Part, PlannedCase};
 use rustix::process::{Resource, getrlimit};
@@ -158,7 +158,7 @@ impl Harness {
 /// A case through Numba that sets nothing up is about a process in which Numba has made no context,
 /// and looks for its manager at the first one only.
 fn fresh(case: &PlannedCase) -> bool {
-    case.through == Through::Host && case.steps.iter().all(|step| step.part != Part::Setup)
+    case.operations == Side::EmmHost && case.steps.iter().all(|step| step.part != Part::Setup)
 }
 
 /// Runs of neighbouring cases that share a process.
