@@ -2,7 +2,7 @@
 
 use allocert_contract::trace::Function;
 
-use crate::sweep::reason::Unswept;
+use crate::reason::Unswept;
 use crate::sweep::site::Site;
 
 /// A `CUresult` that calls are made to answer.

@@ -7,6 +7,7 @@ use allocert_requirements::Side;
 
 use crate::judge::timeline::{Timeline, call};
 use crate::observation::Observation;
+use crate::reason::SWEPT_REPEATS;
 
 /// One call that the subject made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +27,10 @@ pub(crate) struct Site {
     pub(crate) restores: bool,
 }
 
-/// So many calls of one function in one step tell of a loop what there is to tell, with its last
-/// one.
-pub(crate) const FIRST: u64 = 8;
-
 impl Site {
     /// In the middle of a loop.
     pub(crate) fn repeats(&self) -> bool {
-        self.in_step > FIRST && !self.last
+        self.in_step > SWEPT_REPEATS && !self.last
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::judge::docket::{Docket, Hit};
-use crate::judge::order::access::Pair;
-use crate::judge::order::words;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::cuda::order::access::AccessPair;
+use crate::judge::cuda::order::messages;
+use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::verdict::Check;
 
 /// More causes in one case say nothing new.
@@ -28,16 +28,16 @@ struct Cause {
 
 #[derive(Debug)]
 struct Found {
-    pair: Pair,
+    pair: AccessPair,
     count: u64,
 }
 
 impl Races {
-    pub(crate) fn add(&mut self, scene: &Scene<'_>, pair: Pair) {
+    pub(crate) fn add(&mut self, record: &CaseRecord<'_>, pair: AccessPair) {
         let both = [&pair.earlier, &pair.later];
         let cause = Cause {
-            steps: both.map(|mark| scene.timeline.moments[mark.event as usize].step),
-            lanes: both.map(|mark| mark.epoch.lane),
+            steps: both.map(|access| record.timeline.moments[access.event as usize].step),
+            lanes: both.map(|access| access.epoch.lane),
             harness: pair.of_harness(),
         };
         match self.by_cause.get(&cause) {
@@ -50,22 +50,28 @@ impl Races {
         }
     }
 
-    pub(crate) fn close(self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    pub(crate) fn close(self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         for Found { pair, count } in self.found {
-            let expected = words::remedy(scene, &pair);
-            let mut observed = words::clash(scene, &pair);
+            let expected = messages::remedy(record, &pair);
+            let mut observed = messages::clash(record, &pair);
             if count > 1 {
                 observed.push_str(&format!(" ({} more such pairs)", count - 1));
             }
             if pair.of_harness() {
-                docket.failure(format!(
+                sink.failure(format!(
                     "the harness's own accesses race: {observed}; it takes that {expected}"
                 ));
                 continue;
             }
-            let step = scene.timeline.moments[pair.later.event as usize].step;
-            let events = words::witnesses(scene, &pair);
-            docket.hit(Hit { check: Check::Race, step, expected, observed, events });
+            let step = record.timeline.moments[pair.later.event as usize].step;
+            let events = messages::witnesses(record, &pair);
+            sink.report_check(CheckFinding {
+                check: Check::Race,
+                step,
+                expected,
+                observed,
+                events,
+            });
         }
     }
 }

@@ -5,12 +5,12 @@ use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, 
 use allocert_requirements::Level;
 use serde_json::Value;
 
-use crate::applicability::Reason;
-use crate::judge::docket::Docket;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
 use crate::observation::{Facts, Outcome};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
+use crate::reason::Reason;
 
 /// What only the driver can say of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,30 +40,30 @@ impl Unreal {
 
 /// Judges every export of the case. What is wrong with a mask is wrong with the mask, whatever it
 /// is.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    for (index, step) in scene.case.steps.iter().enumerate() {
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    for (index, step) in record.case.steps.iter().enumerate() {
         let exports = matches!(step.r#do, Operation::Export { .. } | Operation::Reexport { .. });
-        let Some(Outcome::Returned(facts)) = scene.outcome(index).filter(|_| exports) else {
+        let Some(Outcome::Returned(facts)) = record.outcome(index).filter(|_| exports) else {
             continue;
         };
         let Some(description) = facts.get("description") else { continue };
         for kind in names() {
-            if let Some(requirement) = scene.catalogue.by_defect(scene.side, &kind) {
-                docket.checked(&requirement.id);
+            if let Some(requirement) = record.catalogue.by_defect(record.side, &kind) {
+                sink.checked(&requirement.id);
             }
         }
         match read(description) {
             Ok(array) => unreal(&array, facts).into_iter().for_each(|(unreal, observed)| {
-                find(scene, docket, step, unreal.name(), observed);
+                find(record, sink, step, unreal.name(), observed);
             }),
             Err(defects) => defects.iter().for_each(|defect| {
                 if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
-                    return docket.not_observed(Reason::NotCarried {
+                    return sink.not_observed(Reason::NotCarried {
                         step: step.index,
                         entry: defect.place.clone(),
                     });
                 }
-                find(scene, docket, step, &name(scene, defect), defect.to_string());
+                find(record, sink, step, &name(record, defect), defect.to_string());
             }),
         }
     }
@@ -73,9 +73,9 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
 const MASK: &str = "mask";
 
 /// What is no breach in an array is none in its mask.
-fn name(scene: &Scene<'_>, defect: &Defect) -> String {
+fn name(record: &CaseRecord<'_>, defect: &Defect) -> String {
     let own = defect.kind.to_string();
-    let level = scene.catalogue.by_defect(scene.side, &own).map(|requirement| requirement.level);
+    let level = record.catalogue.by_defect(record.side, &own).map(|requirement| requirement.level);
     if defect.of_mask() && level.is_none_or(|level| level == Level::Must) {
         MASK.to_owned()
     } else {
@@ -147,13 +147,13 @@ fn misplaced(
 
 /// A finding under the requirement that the catalogue gives a defect.
 fn find(
-    scene: &Scene<'_>,
-    docket: &mut Docket<'_>,
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
     step: &PlannedStep,
     defect: &str,
     observed: String,
 ) {
-    if let Some(requirement) = scene.catalogue.by_defect(scene.side, defect) {
-        docket.find(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+    if let Some(requirement) = record.catalogue.by_defect(record.side, defect) {
+        sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
     }
 }

@@ -12,16 +12,16 @@ pub(crate) struct Epoch {
 
 /// The highest time of each lane that is known to be over; shared until it changes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock(Rc<Vec<u32>>);
+pub(crate) struct VectorClock(Rc<Vec<u32>>);
 
 /// What a lane has to say to whoever waits for it now.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) epoch: Epoch,
-    pub(crate) known: Clock,
+    pub(crate) known: VectorClock,
 }
 
-impl Clock {
+impl VectorClock {
     #[inline]
     pub(crate) fn covers(&self, epoch: Epoch) -> bool {
         self.0.get(epoch.lane as usize).is_some_and(|time| *time >= epoch.time)
@@ -79,8 +79,8 @@ impl Clock {
 mod tests {
     use super::*;
 
-    fn clock(times: &[u32]) -> Clock {
-        Clock(Rc::new(times.to_vec()))
+    fn clock(times: &[u32]) -> VectorClock {
+        VectorClock(Rc::new(times.to_vec()))
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use allocert_contract::trace::{Event, What};
 
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
 
 /// What kernels were given, in the order of their launches.
-pub(crate) struct Arguments<'a> {
+pub(crate) struct KernelArguments<'a> {
     events: &'a [Event],
     /// Launch and event, by launch.
     given: Vec<(u64, u32)>,
@@ -16,9 +16,9 @@ pub(crate) struct Arguments<'a> {
     named: Rc<[(u64, u64)]>,
 }
 
-impl<'a> Arguments<'a> {
-    pub(crate) fn new(scene: &Scene<'a>, named: Rc<[(u64, u64)]>) -> Self {
-        let events = scene.observation.events.as_slice();
+impl<'a> KernelArguments<'a> {
+    pub(crate) fn new(record: &CaseRecord<'a>, named: Rc<[(u64, u64)]>) -> Self {
+        let events = record.observation.events.as_slice();
         let launch = |(index, event): (usize, &Event)| match event.what {
             What::Argument { launch, .. } => Some((launch, index as u32)),
             _ => None,

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::judge::scene::{Scene, lookup};
-use crate::judge::space::ranges;
-use crate::judge::words;
+use crate::judge::addresses::ranges;
+use crate::judge::case_record::{CaseRecord, lookup};
+use crate::judge::messages;
 use crate::observation::Facts;
 use crate::predicate::{Predicate, Test};
 
@@ -17,31 +17,31 @@ pub(crate) struct Mismatch {
 
 /// The first test of a predicate that a fact fails.
 pub(crate) fn check(
-    scene: &Scene<'_>,
+    record: &CaseRecord<'_>,
     facts: &Facts,
     path: &str,
     predicate: &Predicate,
 ) -> Option<Mismatch> {
     let fact = lookup(facts, path);
-    let holds = predicate.0.iter().all(|(test, wanted)| holds(scene, facts, *test, wanted, fact));
+    let holds = predicate.0.iter().all(|(test, wanted)| holds(record, facts, *test, wanted, fact));
     if holds {
         return None;
     }
     let references: Vec<String> =
-        predicate.0.iter().filter_map(|(test, wanted)| meant(scene, *test, wanted)).collect();
+        predicate.0.iter().filter_map(|(test, wanted)| meant(record, *test, wanted)).collect();
     let mut expected = format!("{path} is {predicate}");
     if !references.is_empty() {
         expected.push_str(&format!(" ({})", references.join(", ")));
     }
     let observed = match fact {
-        Some(fact) => format!("{path} is {}", words::value(path, fact)),
+        Some(fact) => format!("{path} is {}", messages::value(path, fact)),
         None => format!("there is no fact {path}"),
     };
     Some(Mismatch { expected, observed })
 }
 
 fn holds(
-    scene: &Scene<'_>,
+    record: &CaseRecord<'_>,
     facts: &Facts,
     test: Test,
     wanted: &Value,
@@ -50,11 +50,11 @@ fn holds(
     if test == Test::Absent {
         return fact.is_none();
     }
-    if unmade(scene, test, wanted) {
+    if unmade(record, test, wanted) {
         return true; // what failed to make the name is a finding already
     }
     if test == Test::DisjointFrom {
-        return wanted.as_str().is_some_and(|name| disjoint(scene, facts, name));
+        return wanted.as_str().is_some_and(|name| disjoint(record, facts, name));
     }
     let Some(fact) = fact else { return false };
     match test {
@@ -71,27 +71,27 @@ fn holds(
         }
         Test::Contains => contains(fact, wanted),
         Test::SameAs => {
-            scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| equal(fact, other))
+            record.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| equal(fact, other))
         }
-        Test::DiffersFrom => {
-            scene.fact(wanted.as_str().unwrap_or_default()).is_some_and(|other| !equal(fact, other))
-        }
+        Test::DiffersFrom => record
+            .fact(wanted.as_str().unwrap_or_default())
+            .is_some_and(|other| !equal(fact, other)),
         Test::Absent | Test::DisjointFrom => false,
     }
 }
 
 /// The value that a reference stands for, for the reader.
-fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
+fn meant(record: &CaseRecord<'_>, test: Test, wanted: &Value) -> Option<String> {
     let reference = wanted.as_str()?;
     match test {
         Test::SameAs | Test::DiffersFrom => {
-            let value = scene
+            let value = record
                 .fact(reference)
-                .map_or_else(|| "missing".to_owned(), |fact| words::value(reference, fact));
+                .map_or_else(|| "missing".to_owned(), |fact| messages::value(reference, fact));
             Some(format!("{reference} is {value}"))
         }
         Test::DisjointFrom => {
-            let (start, end) = ranges(scene.facts(reference)?).next()?;
+            let (start, end) = ranges(record.facts(reference)?).next()?;
             Some(format!("{reference} is at {start:#x}..{end:#x}"))
         }
         _ => None,
@@ -99,14 +99,14 @@ fn meant(scene: &Scene<'_>, test: Test, wanted: &Value) -> Option<String> {
 }
 
 /// Whether a test refers to a name that an earlier step failed to make.
-fn unmade(scene: &Scene<'_>, test: Test, wanted: &Value) -> bool {
+fn unmade(record: &CaseRecord<'_>, test: Test, wanted: &Value) -> bool {
     let refers = matches!(test, Test::SameAs | Test::DiffersFrom | Test::DisjointFrom);
     let name = wanted.as_str().and_then(|reference| reference.split('.').next());
-    refers && name.is_some_and(|name| scene.facts(name).is_none())
+    refers && name.is_some_and(|name| record.facts(name).is_none())
 }
 
-fn disjoint(scene: &Scene<'_>, facts: &Facts, name: &str) -> bool {
-    let Some(other) = scene.facts(name) else { return false };
+fn disjoint(record: &CaseRecord<'_>, facts: &Facts, name: &str) -> bool {
+    let Some(other) = record.facts(name) else { return false };
     let mut own = ranges(facts).peekable();
     own.peek().is_some()
         && own.all(|(start, end)| ranges(other).all(|(from, to)| end <= from || to <= start))

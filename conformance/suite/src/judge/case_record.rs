@@ -7,13 +7,13 @@ use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
 use crate::case::Expectation;
-use crate::judge::marks;
-use crate::judge::predicate;
+use crate::judge::markers;
+use crate::judge::predicates;
 use crate::judge::timeline::Timeline;
 use crate::observation::{Ending, Facts, Observation, Outcome};
 use crate::plan::PlannedCase;
 
-pub(crate) struct Scene<'a> {
+pub(crate) struct CaseRecord<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) side: Side,
     pub(crate) case: &'a PlannedCase,
@@ -26,7 +26,7 @@ pub(crate) struct Scene<'a> {
     births: HashMap<&'a str, usize>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CaseRecord<'a> {
     pub(crate) fn new(
         catalogue: &'a Catalogue,
         case: &'a PlannedCase,
@@ -34,12 +34,12 @@ impl<'a> Scene<'a> {
     ) -> Self {
         let (outcomes, contradiction) = sort(case, observation);
         let births = case.steps.iter().enumerate();
-        let timeline = Timeline::new(observation, case.side());
+        let timeline = Timeline::new(observation, case.side);
         let contradiction =
-            contradiction.or_else(|| marks::contradiction(observation, timeline.process));
+            contradiction.or_else(|| markers::contradiction(observation, timeline.process));
         Self {
             catalogue,
-            side: case.side(),
+            side: case.side,
             case,
             observation,
             timeline,
@@ -82,7 +82,7 @@ impl<'a> Scene<'a> {
         expectation.given.iter().all(|(reference, predicate)| {
             let Some((name, path)) = reference.split_once('.') else { return false };
             self.facts(name)
-                .is_some_and(|facts| predicate::check(self, facts, path, predicate).is_none())
+                .is_some_and(|facts| predicates::check(self, facts, path, predicate).is_none())
         })
     }
 

@@ -46,47 +46,47 @@
 //!   are the extents of 2D copies.
 
 mod access;
-mod arguments;
-mod clock;
-mod contexts;
+mod context_devices;
 mod doubts;
-mod effect;
-mod memory;
-mod race;
+mod expected_order;
+mod kernel_arguments;
+mod last_accesses;
+mod messages;
+mod order_effect;
+mod races;
+mod replay;
 mod streams;
-mod walk;
-mod wanted;
-mod words;
+mod vector_clock;
 
-use crate::applicability::Reason;
-use crate::judge::docket::Docket;
-use crate::judge::order::walk::Walk;
-use crate::judge::order::wanted::Wanted;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::cuda::order::expected_order::OrderExpectations;
+use crate::judge::cuda::order::replay::Replay;
+use crate::judge::findings::FindingSink;
+use crate::reason::Reason;
 use crate::verdict::Check;
 
 /// Judges the order of all accesses, where the side or the case asks for it. A trace with gaps says
 /// nothing about order.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    let claimed = scene.catalogue.by_check(scene.side, Check::Race.name()).is_some();
-    let wanted = Wanted::new(scene);
-    if scene.observation.events_lost > 0 || !(claimed || wanted.is_any()) {
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    let claimed = record.catalogue.by_check(record.side, Check::Race.name()).is_some();
+    let wanted = OrderExpectations::new(record);
+    if record.observation.events_lost > 0 || !(claimed || wanted.is_any()) {
         return;
     }
-    let mut walk = Walk::new(scene, wanted);
+    let mut replay = Replay::new(record, wanted);
     for (index, (event, moment)) in
-        scene.observation.events.iter().zip(&scene.timeline.moments).enumerate()
+        record.observation.events.iter().zip(&record.timeline.moments).enumerate()
     {
         if moment.own {
-            walk.event(index, event, *moment);
+            replay.event(index, event, *moment);
         }
     }
-    walk.wanted.close(scene, docket);
+    replay.wanted.close(record, sink);
     if claimed {
-        docket.performed(Check::Race);
-        walk.races.close(scene, docket);
+        sink.performed(Check::Race);
+        replay.races.close(record, sink);
     }
-    if let Some(because) = walk.doubts.met {
-        docket.not_observed(Reason::OrderUnknown { because });
+    if let Some(because) = replay.doubts.met {
+        sink.not_observed(Reason::OrderUnknown { because });
     }
 }

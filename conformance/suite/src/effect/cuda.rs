@@ -5,7 +5,7 @@ use allocert_contract::trace::{Call, Function};
 
 /// The kind of memory an address stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum MemorySource {
     Device,
     /// Page-locked memory of the driver.
     Host,
@@ -15,15 +15,15 @@ pub(crate) enum Room {
 
 /// The effect of a call that the driver may or may not have granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum Effect {
     Take {
         start: u64,
         size_bytes: u64,
-        room: Room,
+        source: MemorySource,
     },
     Give {
         start: u64,
-        room: Room,
+        source: MemorySource,
     },
     /// Writes and reads memory.
     Touch {
@@ -78,7 +78,7 @@ impl Span {
     }
 }
 
-impl Act {
+impl Effect {
     pub(crate) fn of(call: &Call) -> Self {
         let ([a, b, c, _, e, ..], [out, second, _]) = (call.args, call.out);
         match call.function {
@@ -86,22 +86,26 @@ impl Act {
             | Function::cuMemAllocManaged
             | Function::cuMemAllocAsync
             | Function::cuMemAllocFromPoolAsync => {
-                Self::Take { start: out, size_bytes: a, room: Room::Device }
+                Self::Take { start: out, size_bytes: a, source: MemorySource::Device }
             }
-            Function::cuMemAllocPitch_v2 => {
-                Self::Take { start: out, size_bytes: second.saturating_mul(b), room: Room::Device }
-            }
+            Function::cuMemAllocPitch_v2 => Self::Take {
+                start: out,
+                size_bytes: second.saturating_mul(b),
+                source: MemorySource::Device,
+            },
             Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => {
-                Self::Take { start: out, size_bytes: a, room: Room::Host }
+                Self::Take { start: out, size_bytes: a, source: MemorySource::Host }
             }
             Function::cuMemHostRegister_v2 => {
-                Self::Take { start: a, size_bytes: b, room: Room::Registered }
+                Self::Take { start: a, size_bytes: b, source: MemorySource::Registered }
             }
             Function::cuMemFree_v2 | Function::cuMemFreeAsync => {
-                Self::Give { start: a, room: Room::Device }
+                Self::Give { start: a, source: MemorySource::Device }
             }
-            Function::cuMemFreeHost => Self::Give { start: a, room: Room::Host },
-            Function::cuMemHostUnregister => Self::Give { start: a, room: Room::Registered },
+            Function::cuMemFreeHost => Self::Give { start: a, source: MemorySource::Host },
+            Function::cuMemHostUnregister => {
+                Self::Give { start: a, source: MemorySource::Registered }
+            }
             Function::cuMemcpy | Function::cuMemcpyAsync => {
                 Self::Touch { write: Span::either(a, c), read: Span::either(b, c) }
             }

@@ -1,15 +1,15 @@
-//! Contexts: the device of each, and when a primary one ends.
+//! ContextDevices: the device of each, and when a primary one ends.
 
 use std::collections::HashMap;
 
 /// Which device each context is of, and how often its primary context is retained.
 #[derive(Debug, Default)]
-pub(crate) struct Contexts {
+pub(crate) struct ContextDevices {
     devices: HashMap<u64, u64>,
     retains: HashMap<u64, i64>,
 }
 
-impl Contexts {
+impl ContextDevices {
     pub(crate) fn begin(&mut self, context: u64, device: u64) {
         self.devices.insert(context, device);
     }

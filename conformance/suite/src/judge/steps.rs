@@ -2,29 +2,29 @@
 
 use serde_json::Value;
 
-use crate::applicability::Reason;
 use crate::case::{Expectation, Kind, Need, Output};
 use crate::judge::calls;
-use crate::judge::docket::{Docket, Hit};
-use crate::judge::error;
-use crate::judge::predicate;
-use crate::judge::scene::{Scene, lookup};
-use crate::judge::words;
+use crate::judge::case_record::{CaseRecord, lookup};
+use crate::judge::error_kinds;
+use crate::judge::findings::{CheckFinding, FindingSink};
+use crate::judge::messages;
+use crate::judge::predicates;
 use crate::observation::{Facts, Outcome, Raised};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
+use crate::reason::Reason;
 use crate::verdict::Check;
 
 /// Judges every step, then what is expected of the whole case.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    for (index, step) in scene.case.steps.iter().enumerate() {
-        match scene.outcome(index) {
-            Some(Outcome::Returned(facts)) => returned(scene, docket, step, facts),
-            Some(Outcome::Raised(error)) => raised(scene, docket, step, error),
-            Some(Outcome::Declined { because }) => declined(docket, step, because.clone()),
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    for (index, step) in record.case.steps.iter().enumerate() {
+        match record.outcome(index) {
+            Some(Outcome::Returned(facts)) => returned(record, sink, step, facts),
+            Some(Outcome::Raised(error)) => raised(record, sink, step, error),
+            Some(Outcome::Declined { because }) => declined(sink, step, because.clone()),
             Some(Outcome::Unsupported { operation }) => {
-                docket.not_observed(Reason::NoSuchOperation {
+                sink.not_observed(Reason::NoSuchOperation {
                     step: step.index,
                     operation: operation.clone(),
                 });
@@ -32,31 +32,36 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
             Some(Outcome::Skipped { .. }) | None => {}
         }
     }
-    if scene.observation.done {
-        for (requirement, calls) in &scene.case.r#finally {
-            calls::judge_case(scene, docket, requirement, calls);
+    if record.observation.done {
+        for (requirement, calls) in &record.case.r#finally {
+            calls::judge_case(record, sink, requirement, calls);
         }
     }
 }
 
-fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, facts: &Facts) {
-    if let Some(requirement) = stands_for(scene, step) {
-        docket.checked(requirement);
+fn returned(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    facts: &Facts,
+) {
+    if let Some(requirement) = stands_for(record, step) {
+        sink.checked(requirement);
     }
     if matches!(step.r#do, Operation::Drop { .. }) {
-        docket.performed(Check::FinalizerError);
+        sink.performed(Check::FinalizerError);
     }
     if came_back_empty(step, facts) {
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
-        match stands_for(scene, step) {
-            Some(requirement) => docket.find(
+        match stands_for(record, step) {
+            Some(requirement) => sink.report(
                 requirement,
                 step,
                 format!("{name} returns memory"),
                 observed,
                 Vec::new(),
             ),
-            None => docket.failure(format!(
+            None => sink.failure(format!(
                 "step {}: {name} returned no memory, and no requirement stands for it",
                 step.index
             )),
@@ -64,19 +69,19 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
         return;
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| scene.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
     {
-        docket.checked(requirement);
+        sink.checked(requirement);
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
                     if unsaid(step, facts, path, wanted) {
-                        docket.not_observed(Reason::NotDescribed {
+                        sink.not_observed(Reason::NotDescribed {
                             step: step.index,
                             fact: path.to_string(),
                         });
-                    } else if let Some(mismatch) = predicate::check(scene, facts, path, wanted) {
-                        docket.find(
+                    } else if let Some(mismatch) = predicates::check(record, facts, path, wanted) {
+                        sink.report(
                             requirement,
                             step,
                             mismatch.expected,
@@ -88,11 +93,11 @@ fn returned(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, fact
             }
             (None, Some(kinds)) => {
                 let expected = format!("{} raises {}", step.r#do.name(), either(kinds));
-                docket.find(requirement, step, expected, "it returned".to_owned(), Vec::new());
+                sink.report(requirement, step, expected, "it returned".to_owned(), Vec::new());
             }
             (None, None) => {}
         }
-        rest(scene, docket, requirement, step, expectation);
+        rest(record, sink, requirement, step, expectation);
     }
 }
 
@@ -102,15 +107,20 @@ fn unsaid(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> 
     takes(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
 }
 
-fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
+fn raised(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
     if !allowed {
-        return unexpected(scene, docket, step, raised);
+        return unexpected(record, sink, step, raised);
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| scene.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
     {
-        docket.checked(requirement);
+        sink.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
             (Some(kinds), _) => wrong_error(
                 raised,
@@ -122,9 +132,9 @@ fn raised(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised
             (None, None) => None,
         };
         if let Some(expected) = wrong {
-            docket.find(requirement, step, expected, words::raised(raised), Vec::new());
+            sink.report(requirement, step, expected, messages::raised(raised), Vec::new());
         }
-        rest(scene, docket, requirement, step, expectation);
+        rest(record, sink, requirement, step, expectation);
     }
 }
 
@@ -135,7 +145,7 @@ fn wrong_error(
     message: Option<&str>,
     or_returns: bool,
 ) -> Option<String> {
-    if !error::is_one_of(raised, kinds) {
+    if !error_kinds::is_one_of(raised, kinds) {
         let or = if or_returns { ", or a return" } else { "" };
         return Some(format!("an error of kind {}{or}", either(kinds)));
     }
@@ -145,25 +155,30 @@ fn wrong_error(
 
 /// An error that nothing allows: declined, or a finding under the requirement that the operation
 /// stands for.
-fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, raised: &Raised) {
+fn unexpected(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
     let name = step.r#do.name();
     let declinable = step.r#do.adapted()
-        || capability(&step.r#do).is_some_and(|need| scene.case.needs.contains(&need));
-    if declinable && error::is_one_of(raised, &[Kind::NotSupported]) {
-        return declined(docket, step, raised.message.clone());
+        || capability(&step.r#do).is_some_and(|need| record.case.needs.contains(&need));
+    if declinable && error_kinds::is_one_of(raised, &[Kind::NotSupported]) {
+        return declined(sink, step, raised.message.clone());
     }
-    if !step.expect.is_empty() && !step.expect.values().any(|one| scene.asked(one)) {
+    if !step.expect.is_empty() && !step.expect.values().any(|one| record.asked(one)) {
         return; // nothing is asked of it in this situation
     }
     let expected = format!("{name} returns");
-    let observed = words::raised(raised);
-    let events = calls::witnesses_of(scene, step.index);
+    let observed = messages::raised(raised);
+    let events = calls::witnesses_of(record, step.index);
     if matches!(step.r#do, Operation::Drop { .. }) {
-        docket.performed(Check::FinalizerError);
+        sink.performed(Check::FinalizerError);
         let (expected, observed) =
             ("dropping the last reference raises nothing".to_owned(), observed.clone());
         let events = events.clone();
-        docket.hit(Hit {
+        sink.report_check(CheckFinding {
             check: Check::FinalizerError,
             step: Some(step.index),
             expected,
@@ -171,29 +186,29 @@ fn unexpected(scene: &Scene<'_>, docket: &mut Docket<'_>, step: &PlannedStep, ra
             events,
         });
     }
-    let broken = broken_by_error(scene, step);
+    let broken = broken_by_error(record, step);
     if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
         match step.r#do {
-            Operation::Instantiate { .. } => docket.unusable(format!(
+            Operation::Instantiate { .. } => sink.unusable(format!(
                 "the subject's adapter could not be made: its class, called without arguments, {observed}; what the \
                  library cannot do, the methods decline"
             )),
-            _ => docket.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index)),
+            _ => sink.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index)),
         }
     }
     for requirement in broken {
-        docket.checked(requirement);
-        docket.find(requirement, step, expected.clone(), observed.clone(), events.clone());
+        sink.checked(requirement);
+        sink.report(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
     // Where nothing is asked of the step itself, the case is about what would have come after it.
     if takes(step) && step.expect.is_empty() {
         let (operation, message) = (name.to_owned(), raised.message.clone());
-        docket.declined(Reason::Refused { step: step.index, operation, message });
+        sink.declined(Reason::Refused { step: step.index, operation, message });
     }
 }
 
-fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
-    docket.declined(Reason::Declined {
+fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
+    sink.declined(Reason::Declined {
         step: step.index,
         operation: step.r#do.name().to_owned(),
         message,
@@ -203,8 +218,8 @@ fn declined(docket: &mut Docket<'_>, step: &PlannedStep, message: String) {
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
 /// it asks for says why an array is to be taken.
-fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
-    let asked = step.expect.iter().filter(|(_, one)| scene.asked(one));
+fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
+    let asked = step.expect.iter().filter(|(_, one)| record.asked(one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) =
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
@@ -212,7 +227,7 @@ fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str>
     let told = takes(step) && !broken.is_empty();
     if !only.contains(&true) && !told && !matches!(step.r#do, Operation::Drop { .. }) {
         broken.extend(
-            stands_for(scene, step).filter(|requirement| !step.expect.contains_key(*requirement)),
+            stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
         );
     }
     broken
@@ -220,23 +235,23 @@ fn broken_by_error<'a>(scene: &Scene<'a>, step: &'a PlannedStep) -> Vec<&'a str>
 
 /// The parts of an expectation that hold whether the step returned or raised.
 fn rest(
-    scene: &Scene<'_>,
-    docket: &mut Docket<'_>,
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
     requirement: &str,
     step: &PlannedStep,
     expectation: &Expectation,
 ) {
     if let Some(wanted) = &expectation.calls {
-        calls::judge_step(scene, docket, requirement, step, wanted);
+        calls::judge_step(record, sink, requirement, step, wanted);
     }
-    let printed = &scene.observation.stderr;
+    let printed = &record.observation.stderr;
     if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
         let observed = format!(
             "{} on standard error: {}",
-            words::bytes(printed.bytes),
+            messages::bytes(printed.bytes),
             printed.text.trim_end()
         );
-        docket.find(
+        sink.report(
             requirement,
             step,
             "nothing is written to standard error".to_owned(),
@@ -247,8 +262,8 @@ fn rest(
 }
 
 /// The requirement that an operation stands for when it fails.
-fn stands_for<'a>(scene: &Scene<'a>, step: &PlannedStep) -> Option<&'a str> {
-    let requirement = scene.catalogue.by_operation(scene.side, step.r#do.name())?;
+fn stands_for<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str> {
+    let requirement = record.catalogue.by_operation(record.side, step.r#do.name())?;
     Some(&requirement.id)
 }
 

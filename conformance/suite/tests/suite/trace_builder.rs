@@ -88,10 +88,10 @@ impl Do {
 
 impl Recorder {
     /// The next step does all this and returns these facts.
-    pub(crate) fn does(mut self, tape: Vec<Do>, facts: serde_json::Value) -> Self {
+    pub(crate) fn does(mut self, calls: Vec<Do>, facts: serde_json::Value) -> Self {
         let index = self.seen.steps.len() as u64;
         self.mark(Mark::StepBegin, index);
-        for one in tape {
+        for one in calls {
             self.perform(one);
         }
         self.mark(Mark::StepEnd, index);
@@ -203,8 +203,8 @@ pub(crate) fn one_step() -> PlannedCase {
 }
 
 /// That step does all this.
-pub(crate) fn judged(tape: Vec<Do>) -> Judgement {
-    Recorder::new(one_step()).does(tape, memory(X, 64)).rest().judged()
+pub(crate) fn judged(calls: Vec<Do>) -> Judgement {
+    Recorder::new(one_step()).does(calls, memory(X, 64)).rest().judged()
 }
 
 pub(crate) fn races(judgement: &Judgement) -> Vec<&str> {

@@ -4,7 +4,7 @@
 use allocert_contract::trace::{Call, Function, Launch};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum OrderEffect {
     /// Something queued in a stream, and when the host goes on only after it.
     Queue {
         stream: u64,
@@ -69,7 +69,7 @@ pub(crate) enum Host {
     WaitsForVisible,
 }
 
-impl Effect {
+impl OrderEffect {
     /// Of a call that succeeded.
     pub(crate) fn of(call: &Call) -> Self {
         let ([a, b, c, d, ..], [out, ..]) = (call.args, call.out);

@@ -4,25 +4,25 @@
 use std::collections::HashMap;
 
 use allocert_contract::trace::{Call, Function, Misuse, What};
+use allocert_requirements::Side;
 
-use crate::case::Through;
-use crate::judge::docket::{Docket, Hit, witness};
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::call;
 use crate::verdict::Check;
 
 /// Judges all events of the subject.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    docket.performed(Check::DriverMisuse);
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    sink.performed(Check::DriverMisuse);
     let mut contexts = Contexts::default();
-    for (event, moment) in scene.observation.events.iter().zip(&scene.timeline.moments) {
+    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
         if !moment.subject {
             continue;
         }
         if let What::Misuse { misuse, function, args } = &event.what
             && *misuse != Misuse::WorkAfterFree
         {
-            docket.hit(Hit {
+            sink.report_check(CheckFinding {
                 check: Check::DriverMisuse,
                 step: moment.step,
                 expected: "only handles that are alive reach the driver".to_owned(),
@@ -32,11 +32,11 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
         }
         // Under numba-cuda the primary context is the host's, whose calls cannot be told from the
         // subject's.
-        let Some(call) = call(event).filter(|_| scene.case.through == Through::Manager) else {
+        let Some(call) = call(event).filter(|_| record.case.operations == Side::Emm) else {
             continue;
         };
         if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {
-            docket.hit(Hit {
+            sink.report_check(CheckFinding {
                 check: Check::DriverMisuse,
                 step: moment.step,
                 expected: "the context of the host is left alive".to_owned(),

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_requirements::Level;
 
-use crate::applicability::Reason;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
 use crate::plan::PlannedStep;
+use crate::reason::Reason;
 use crate::verdict::{Check, Fault, Finding, Place, Witness};
 
 /// More findings of one check in one case say nothing new; the last one kept says how many there
 /// were.
 const CHECK_LIMIT: usize = 8;
 
-pub(crate) struct Docket<'a> {
-    scene: &'a Scene<'a>,
+pub(crate) struct FindingSink<'a> {
+    record: &'a CaseRecord<'a>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) checked: BTreeSet<String>,
     performed: BTreeSet<Check>,
@@ -28,7 +28,7 @@ pub(crate) struct Docket<'a> {
 }
 
 /// One finding of an always-on check, before it has a requirement.
-pub(crate) struct Hit {
+pub(crate) struct CheckFinding {
     pub(crate) check: Check,
     pub(crate) step: Option<u32>,
     pub(crate) expected: String,
@@ -36,10 +36,10 @@ pub(crate) struct Hit {
     pub(crate) events: Vec<Witness>,
 }
 
-impl<'a> Docket<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>) -> Self {
+impl<'a> FindingSink<'a> {
+    pub(crate) fn new(record: &'a CaseRecord<'a>) -> Self {
         Self {
-            scene,
+            record,
             findings: Vec::new(),
             checked: BTreeSet::new(),
             performed: BTreeSet::new(),
@@ -54,7 +54,7 @@ impl<'a> Docket<'a> {
     /// A requirement was looked at, whatever came of it; one that the profile leaves out is not
     /// judged.
     pub(crate) fn checked(&mut self, requirement: &str) {
-        if !self.checked.contains(requirement) && !self.scene.catalogue.leaves_out(requirement) {
+        if !self.checked.contains(requirement) && !self.record.catalogue.leaves_out(requirement) {
             self.checked.insert(requirement.to_owned());
         }
     }
@@ -64,13 +64,13 @@ impl<'a> Docket<'a> {
         if !self.performed.insert(check) {
             return;
         }
-        if let Some(requirement) = self.scene.catalogue.by_check(self.scene.side, check.name()) {
+        if let Some(requirement) = self.record.catalogue.by_check(self.record.side, check.name()) {
             self.checked(&requirement.id);
         }
     }
 
     /// A finding under a requirement that the case names.
-    pub(crate) fn find(
+    pub(crate) fn report(
         &mut self,
         requirement: &str,
         step: &PlannedStep,
@@ -78,21 +78,21 @@ impl<'a> Docket<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
-        self.accuse(requirement, Some(step.index), expected, observed, events);
+        self.push(requirement, Some(step.index), expected, observed, events);
     }
 
     /// A finding on the whole case.
-    pub(crate) fn find_at_end(
+    pub(crate) fn report_at_end(
         &mut self,
         requirement: &str,
         expected: String,
         observed: String,
         events: Vec<Witness>,
     ) {
-        self.accuse(requirement, None, expected, observed, events);
+        self.push(requirement, None, expected, observed, events);
     }
 
-    fn accuse(
+    fn push(
         &mut self,
         requirement: &str,
         step: Option<u32>,
@@ -100,13 +100,13 @@ impl<'a> Docket<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
-        if self.scene.catalogue.leaves_out(requirement) {
+        if self.record.catalogue.leaves_out(requirement) {
             return;
         }
         let finding = Finding {
             requirement: requirement.to_owned(),
             level: self.level(requirement),
-            case: self.scene.case.id.clone(),
+            case: self.record.case.id.clone(),
             step,
             place: self.place(step),
             check: None,
@@ -121,31 +121,32 @@ impl<'a> Docket<'a> {
     }
 
     /// A finding of an always-on check; nothing on a side whose catalogue does not ask for it.
-    pub(crate) fn hit(&mut self, hit: Hit) {
-        let Some(listed) = self.scene.catalogue.by_check(self.scene.side, hit.check.name()) else {
+    pub(crate) fn report_check(&mut self, found: CheckFinding) {
+        let Some(listed) = self.record.catalogue.by_check(self.record.side, found.check.name())
+        else {
             return;
         };
-        if self.scene.catalogue.leaves_out(&listed.id) {
+        if self.record.catalogue.leaves_out(&listed.id) {
             return;
         }
-        let count = self.counts.entry(hit.check).or_default();
+        let count = self.counts.entry(found.check).or_default();
         *count += 1;
         if *count > CHECK_LIMIT {
             let total = *count;
-            self.overflow(hit.check, total);
+            self.overflow(found.check, total);
             return;
         }
         let finding = Finding {
             requirement: listed.id.clone(),
             level: listed.level,
-            case: self.scene.case.id.clone(),
-            step: hit.step,
-            place: self.place(hit.step),
-            check: Some(hit.check),
-            expected: hit.expected,
-            observed: hit.observed,
+            case: self.record.case.id.clone(),
+            step: found.step,
+            place: self.place(found.step),
+            check: Some(found.check),
+            expected: found.expected,
+            observed: found.observed,
             fault: Fault::SubjectViolated,
-            events: hit.events,
+            events: found.events,
             expected_because: None,
         };
         self.findings.push(finding);
@@ -178,13 +179,13 @@ impl<'a> Docket<'a> {
     }
 
     fn level(&self, requirement: &str) -> Level {
-        self.scene.catalogue.get(requirement).map_or(Level::Must, |found| found.level)
+        self.record.catalogue.get(requirement).map_or(Level::Must, |found| found.level)
     }
 
     fn place(&self, step: Option<u32>) -> Place {
-        let steps = &self.scene.case.steps;
+        let steps = &self.record.case.steps;
         let planned = step.and_then(|index| steps.get(index as usize)).or(steps.last());
-        Place { file: self.scene.case.file.clone(), line: planned.map_or(1, |step| step.line) }
+        Place { file: self.record.case.file.clone(), line: planned.map_or(1, |step| step.line) }
     }
 }
 

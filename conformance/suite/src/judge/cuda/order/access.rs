@@ -1,10 +1,10 @@
 //! Accesses, and when two of them conflict.
 
-use crate::judge::order::clock::Epoch;
+use crate::judge::cuda::order::vector_clock::Epoch;
 
 /// What an operation does to bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum AccessKind {
     Read,
     /// An argument of a kernel: read, written or both, which the trace does not show.
     Argument,
@@ -13,18 +13,18 @@ pub(crate) enum Kind {
 
 /// One access as it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct Access {
     pub(crate) epoch: Epoch,
     /// The index of its event.
     pub(crate) event: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: AccessKind,
     /// The subject's, not the harness's.
     pub(crate) subject: bool,
     /// It stands for several, whose ranges were put together.
     pub(crate) coarse: bool,
 }
 
-impl Kind {
+impl AccessKind {
     pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Read => "reads",
@@ -34,41 +34,41 @@ impl Kind {
     }
 }
 
-impl Mark {
+impl Access {
     /// Whether the two can disturb each other. Two kernels of one party may both only read; between
     /// subject and harness, arguments count as read and written.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         match self.kind.max(other.kind) {
-            Kind::Write => true,
-            Kind::Argument => self.subject != other.subject,
-            Kind::Read => false,
+            AccessKind::Write => true,
+            AccessKind::Argument => self.subject != other.subject,
+            AccessKind::Read => false,
         }
     }
 
     /// Whether one of the two writes, an argument counted as written.
     pub(crate) fn may_conflict(&self, other: &Self) -> bool {
-        self.kind.max(other.kind) != Kind::Read
+        self.kind.max(other.kind) != AccessKind::Read
     }
 
     /// Whether everything that conflicts with an earlier access, which this one comes after,
     /// conflicts with this one too.
     pub(crate) fn supersedes(&self, earlier: &Self) -> bool {
         let weaker = self.kind >= earlier.kind
-            && earlier.kind != Kind::Write
+            && earlier.kind != AccessKind::Write
             && self.subject == earlier.subject;
-        self.kind == Kind::Write || weaker
+        self.kind == AccessKind::Write || weaker
     }
 }
 
 /// Two accesses that conflict, and the addresses where they meet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair {
-    pub(crate) earlier: Mark,
-    pub(crate) later: Mark,
+pub(crate) struct AccessPair {
+    pub(crate) earlier: Access,
+    pub(crate) later: Access,
     pub(crate) part: (u64, u64),
 }
 
-impl Pair {
+impl AccessPair {
     /// Whether the subject has no part in it.
     pub(crate) fn of_harness(&self) -> bool {
         !self.earlier.subject && !self.later.subject

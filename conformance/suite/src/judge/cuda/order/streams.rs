@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use allocert_contract::StreamHandle;
 
-use crate::judge::order::clock::{Clock, Epoch, Snapshot};
+use crate::judge::cuda::order::vector_clock::{Epoch, Snapshot, VectorClock};
 
 /// More streams than this at a time are not told apart.
 pub(crate) const LANE_LIMIT: usize = 1024;
@@ -38,7 +38,7 @@ struct Lane {
     time: u32,
     /// Someone has seen `time`: the next access is later.
     seen: bool,
-    known: Clock,
+    known: VectorClock,
     /// Moves with `time` and `known`.
     version: u32,
     /// Versions: of this lane when the host and the legacy stream last took it in, of those when it
@@ -58,7 +58,7 @@ pub(crate) struct Streams {
     own: HashMap<(u64, u32), u32>,
     /// Lanes of destroyed streams.
     retired: Vec<u32>,
-    host: Clock,
+    host: VectorClock,
     host_version: u32,
     /// There were more than [`LANE_LIMIT`] at a time; what was said of order since then is worth
     /// nothing.
@@ -73,7 +73,7 @@ impl Default for Streams {
             legacy: HashMap::new(),
             own: HashMap::new(),
             retired: Vec::new(),
-            host: Clock::default(),
+            host: VectorClock::default(),
             host_version: 1,
             crowded: false,
         }
@@ -192,7 +192,7 @@ impl Streams {
     }
 
     /// What the host would know if it waited for a stream now.
-    pub(crate) fn host_after(&mut self, stream: Option<u32>) -> Clock {
+    pub(crate) fn host_after(&mut self, stream: Option<u32>) -> VectorClock {
         let mut clock = self.host.clone();
         for lane in stream.map(|lane| self.waited_for_with(lane)).unwrap_or_default() {
             let seen = self.snapshot(lane);
@@ -202,7 +202,7 @@ impl Streams {
     }
 
     /// Takes all that was queued so far into a clock.
-    pub(crate) fn gather(&mut self, into: &mut Clock) {
+    pub(crate) fn gather(&mut self, into: &mut VectorClock) {
         for lane in 0..self.lanes.len() as u32 {
             let seen = self.snapshot(lane);
             into.absorb_lane(&seen);
@@ -246,7 +246,7 @@ impl Streams {
         }
     }
 
-    fn learn(&mut self, lane: u32, from: impl FnOnce(&mut Clock) -> bool) {
+    fn learn(&mut self, lane: u32, from: impl FnOnce(&mut VectorClock) -> bool) {
         let at = &mut self.lanes[lane as usize];
         if from(&mut at.known) {
             at.version += 1;

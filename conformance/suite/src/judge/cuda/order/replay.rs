@@ -3,40 +3,40 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use allocert_contract::trace::{Call, Event, Function, Mark as Sign, What};
+use allocert_contract::trace::{Call, Event, Function, Mark, What};
 
-use crate::applicability::Doubt;
-use crate::judge::act::{Act, Of, Room, Span};
-use crate::judge::order::access::{Kind, Mark, Pair};
-use crate::judge::order::arguments::Arguments;
-use crate::judge::order::clock::{Clock, Snapshot};
-use crate::judge::order::contexts::Contexts;
-use crate::judge::order::doubts::Doubts;
-use crate::judge::order::effect::{Effect, Host};
-use crate::judge::order::memory::Memory;
-use crate::judge::order::race::Races;
-use crate::judge::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
-use crate::judge::order::wanted::{Now, Wanted};
-use crate::judge::scene::Scene;
-use crate::judge::space::{Space, ranges};
+use crate::effect::cuda::{Effect, MemorySource, Of, Span};
+use crate::judge::addresses::{AddressMap, ranges};
+use crate::judge::case_record::CaseRecord;
+use crate::judge::cuda::order::access::{Access, AccessKind, AccessPair};
+use crate::judge::cuda::order::context_devices::ContextDevices;
+use crate::judge::cuda::order::doubts::Doubts;
+use crate::judge::cuda::order::expected_order::{Now, OrderExpectations};
+use crate::judge::cuda::order::kernel_arguments::KernelArguments;
+use crate::judge::cuda::order::last_accesses::LastAccesses;
+use crate::judge::cuda::order::order_effect::{Host, OrderEffect};
+use crate::judge::cuda::order::races::Races;
+use crate::judge::cuda::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
+use crate::judge::cuda::order::vector_clock::{Snapshot, VectorClock};
 use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::reason::Doubt;
 
-pub(crate) struct Walk<'a> {
-    scene: &'a Scene<'a>,
+pub(crate) struct Replay<'a> {
+    record: &'a CaseRecord<'a>,
     streams: Streams,
     /// What each event captured, if it was recorded.
     events: HashMap<u64, Option<Snapshot>>,
-    allocations: Space<Allocation>,
-    memory: Memory,
-    contexts: Contexts,
-    arguments: Arguments<'a>,
+    allocations: AddressMap<Allocation>,
+    memory: LastAccesses,
+    contexts: ContextDevices,
+    arguments: KernelArguments<'a>,
     /// The memory that facts name.
     named: Rc<[(u64, u64)]>,
     /// Streams that are being captured.
     captures: u32,
     pub(crate) doubts: Doubts,
     pub(crate) races: Races,
-    pub(crate) wanted: Wanted<'a>,
+    pub(crate) wanted: OrderExpectations<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,17 +55,17 @@ enum Place {
     Pageable,
 }
 
-impl<'a> Walk<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>, wanted: Wanted<'a>) -> Self {
-        let named: Rc<[(u64, u64)]> = scene.all_facts().flat_map(ranges).collect();
+impl<'a> Replay<'a> {
+    pub(crate) fn new(record: &'a CaseRecord<'a>, wanted: OrderExpectations<'a>) -> Self {
+        let named: Rc<[(u64, u64)]> = record.all_facts().flat_map(ranges).collect();
         Self {
-            scene,
+            record,
             streams: Streams::default(),
             events: HashMap::new(),
-            allocations: Space::default(),
-            memory: Memory::default(),
-            contexts: Contexts::default(),
-            arguments: Arguments::new(scene, Rc::clone(&named)),
+            allocations: AddressMap::default(),
+            memory: LastAccesses::default(),
+            contexts: ContextDevices::default(),
+            arguments: KernelArguments::new(record, Rc::clone(&named)),
             named,
             captures: 0,
             doubts: Doubts::default(),
@@ -78,11 +78,11 @@ impl<'a> Walk<'a> {
         match &event.what {
             What::Call(call) => self.call(index, event, call, moment),
             What::PassedOn { function, .. } => self.passed_on(event.seq, *function),
-            What::Mark { mark: Sign::StepEnd, a, .. } if *a != CASE_MARK => {
+            What::Mark { mark: Mark::StepEnd, a, .. } if *a != CASE_MARK => {
                 let caller =
                     Caller { context: event.context, thread: event.thread, per_thread: false };
                 let (streams, memory, doubts) = (&mut self.streams, &self.memory, &mut self.doubts);
-                self.wanted.end(self.scene, *a, Now { streams, memory, doubts, caller });
+                self.wanted.end(self.record, *a, Now { streams, memory, doubts, caller });
             }
             _ => {}
         }
@@ -97,26 +97,26 @@ impl<'a> Walk<'a> {
         }
         let caller =
             Caller { context: event.context, thread: event.thread, per_thread: call.per_thread };
-        let effect = Effect::of(call);
+        let effect = OrderEffect::of(call);
         let lane = self.apply(effect, event.seq, caller);
-        let act = Act::of(call);
-        if let Act::Take { start, size_bytes, room } = act {
-            self.take(start, size_bytes, room, call.function);
+        let act = Effect::of(call);
+        if let Effect::Take { start, size_bytes, source } = act {
+            self.take(start, size_bytes, source, call.function);
         }
         if let Some(lane) = lane {
             self.accesses(index, event, act, lane, moment);
         }
         match (act, effect) {
-            (Act::Give { start, .. }, _) => self.give(start, lane),
-            (Act::Retain { device, .. }, _) => self.contexts.retain(device),
-            (Act::Release { device }, _) if self.contexts.release(device) => {
+            (Effect::Give { start, .. }, _) => self.give(start, lane),
+            (Effect::Retain { device, .. }, _) => self.contexts.retain(device),
+            (Effect::Release { device }, _) if self.contexts.release(device) => {
                 self.end_device(device)
             }
-            (Act::ResetDevice { device }, _) => self.end_device(device),
-            (_, Effect::Queue { host, .. }) if self.waits(host, act) => {
+            (Effect::ResetDevice { device }, _) => self.end_device(device),
+            (_, OrderEffect::Queue { host, .. }) if self.waits(host, act) => {
                 lane.into_iter().for_each(|lane| self.streams.host_waits_for_lane(lane));
             }
-            (_, Effect::Peer { contexts }) => self.await_contexts(contexts, caller),
+            (_, OrderEffect::Peer { contexts }) => self.await_contexts(contexts, caller),
             _ => {}
         }
         if self.streams.crowded {
@@ -125,31 +125,31 @@ impl<'a> Walk<'a> {
     }
 
     /// Brings the order up to date; the lane in which the call's accesses are, if it has any.
-    fn apply(&mut self, effect: Effect, seq: u64, caller: Caller) -> Option<u32> {
+    fn apply(&mut self, effect: OrderEffect, seq: u64, caller: Caller) -> Option<u32> {
         match effect {
-            Effect::Queue { stream, .. } => return Some(self.submit(stream, caller)),
-            Effect::Peer { contexts } => {
+            OrderEffect::Queue { stream, .. } => return Some(self.submit(stream, caller)),
+            OrderEffect::Peer { contexts } => {
                 self.await_contexts(contexts, caller);
                 return Some(self.submit(0, caller));
             }
-            Effect::Callback { stream } => {
+            OrderEffect::Callback { stream } => {
                 let lane = self.submit(stream, caller);
-                let mut clock = Clock::default();
+                let mut clock = VectorClock::default();
                 clock.absorb_lane(&self.streams.snapshot(lane));
                 self.doubts.raise(Doubt::HostFunction { seq }, clock);
             }
-            Effect::CreateStream { handle, flags } => {
-                drop(self.streams.create(handle, flags, caller.context))
+            OrderEffect::CreateStream { handle, flags } => {
+                self.streams.create(handle, flags, caller.context);
             }
-            Effect::DestroyStream { handle } => self.streams.destroy(handle),
-            Effect::CreateEvent { event } => drop(self.events.insert(event, None)),
-            Effect::DestroyEvent { event } => drop(self.events.remove(&event)),
-            Effect::Record { event, stream } => {
+            OrderEffect::DestroyStream { handle } => self.streams.destroy(handle),
+            OrderEffect::CreateEvent { event } => drop(self.events.insert(event, None)),
+            OrderEffect::DestroyEvent { event } => drop(self.events.remove(&event)),
+            OrderEffect::Record { event, stream } => {
                 let lane = self.submit(stream, caller);
                 let seen = self.streams.snapshot(lane);
                 self.events.insert(event, Some(seen));
             }
-            Effect::Wait { stream, event } => {
+            OrderEffect::Wait { stream, event } => {
                 let lane = self.submit(stream, caller);
                 match self.events.get(&event) {
                     Some(Some(seen)) => self.streams.wait(lane, seen),
@@ -157,11 +157,11 @@ impl<'a> Walk<'a> {
                     None => self.anything(Doubt::UnknownEvent { seq }),
                 }
             }
-            Effect::AwaitStream { stream } => {
+            OrderEffect::AwaitStream { stream } => {
                 let lane = self.streams.lane(stream, caller);
                 self.streams.host_waits_for_stream(lane);
             }
-            Effect::AwaitEvents(events) => {
+            OrderEffect::AwaitEvents(events) => {
                 for event in events {
                     match self.events.get(&event) {
                         Some(Some(seen)) => self.streams.host_waits(seen),
@@ -170,17 +170,17 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            Effect::AwaitContext { context } => {
+            OrderEffect::AwaitContext { context } => {
                 let context = if context == 0 { caller.context } else { context };
                 self.streams.host_waits_for_contexts(|of| of == context);
             }
-            Effect::AwaitDevice => {
+            OrderEffect::AwaitDevice => {
                 let contexts = &self.contexts;
                 self.streams.host_waits_for_contexts(|of| contexts.share(of, caller.context));
                 return Some(HOST);
             }
-            Effect::CreateContext { context, device } => self.contexts.begin(context, device),
-            Effect::Nothing => {}
+            OrderEffect::CreateContext { context, device } => self.contexts.begin(context, device),
+            OrderEffect::Nothing => {}
         }
         None
     }
@@ -215,24 +215,24 @@ impl<'a> Walk<'a> {
 
     /// All that was queued so far may be over, or in whatever order.
     fn anything(&mut self, doubt: Doubt) {
-        let mut clock = Clock::default();
+        let mut clock = VectorClock::default();
         self.streams.gather(&mut clock);
         self.doubts.raise(doubt, clock);
     }
 
-    fn accesses(&mut self, index: usize, event: &Event, act: Act, lane: u32, moment: Moment) {
+    fn accesses(&mut self, index: usize, event: &Event, act: Effect, lane: u32, moment: Moment) {
         let whole = |start: u64, size_bytes: u64| (start, start.saturating_add(size_bytes));
         match act {
-            Act::Take { start, size_bytes, .. } => {
-                self.record(index, whole(start, size_bytes), Kind::Write, lane, moment);
+            Effect::Take { start, size_bytes, .. } => {
+                self.record(index, whole(start, size_bytes), AccessKind::Write, lane, moment);
             }
-            Act::Give { start, .. } => {
+            Effect::Give { start, .. } => {
                 if let Some(Allocation { size_bytes, .. }) = self.allocations.get(start).copied() {
-                    self.record(index, whole(start, size_bytes), Kind::Write, lane, moment);
+                    self.record(index, whole(start, size_bytes), AccessKind::Write, lane, moment);
                 }
             }
-            Act::Touch { write, read } => {
-                for (span, kind) in [(read, Kind::Read), (write, Kind::Write)] {
+            Effect::Touch { write, read } => {
+                for (span, kind) in [(read, AccessKind::Read), (write, AccessKind::Write)] {
                     if self.place(span) != Place::Pageable {
                         self.record(index, whole(span.start, span.size_bytes), kind, lane, moment);
                     }
@@ -240,30 +240,37 @@ impl<'a> Walk<'a> {
             }
             _ => {
                 while let Some(range) = self.arguments.next(event.seq) {
-                    self.record(index, range, Kind::Argument, lane, moment);
+                    self.record(index, range, AccessKind::Argument, lane, moment);
                 }
             }
         }
     }
 
-    fn record(&mut self, index: usize, range: (u64, u64), kind: Kind, lane: u32, moment: Moment) {
+    fn record(
+        &mut self,
+        index: usize,
+        range: (u64, u64),
+        kind: AccessKind,
+        lane: u32,
+        moment: Moment,
+    ) {
         let (start, end) = range;
         if start == 0 || start >= end || self.captures > 0 || self.streams.crowded {
             return;
         }
         let epoch = self.streams.tick(lane);
         let mark =
-            Mark { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
+            Access { epoch, event: index as u32, kind, subject: moment.subject, coarse: false };
         for (earlier, part) in self.memory.meeting(start, end) {
             let loose = earlier.conflicts(&mark) && !self.streams.after(lane, earlier.epoch);
             if loose && self.exchanged(&earlier, &mark, part) && !self.doubts.cover(&earlier) {
-                self.races.add(self.scene, Pair { earlier, later: mark, part });
+                self.races.add(self.record, AccessPair { earlier, later: mark, part });
             }
         }
         self.wanted.access(moment.step, range, mark, &self.streams, &mut self.doubts);
         if lane != HOST {
             let streams = &self.streams;
-            let past = |earlier: &Mark| {
+            let past = |earlier: &Access| {
                 let over = streams.after(HOST, earlier.epoch);
                 over || (mark.supersedes(earlier) && streams.after(lane, earlier.epoch))
             };
@@ -273,19 +280,19 @@ impl<'a> Walk<'a> {
 
     /// Whether two accesses are about memory of the exchange. What the subject does by itself in
     /// other memory is its own affair.
-    fn exchanged(&self, earlier: &Mark, later: &Mark, (start, end): (u64, u64)) -> bool {
+    fn exchanged(&self, earlier: &Access, later: &Access, (start, end): (u64, u64)) -> bool {
         let named = || self.named.iter().any(|(from, to)| *from < end && start < *to);
         !(earlier.subject && later.subject) || named()
     }
 
-    fn take(&mut self, start: u64, size_bytes: u64, room: Room, function: Function) {
+    fn take(&mut self, start: u64, size_bytes: u64, source: MemorySource, function: Function) {
         if start == 0 {
             return;
         }
-        let place = match room {
-            Room::Device if function == Function::cuMemAllocManaged => Place::Managed,
-            Room::Device => Place::Device,
-            Room::Host | Room::Registered => Place::Pinned,
+        let place = match source {
+            MemorySource::Device if function == Function::cuMemAllocManaged => Place::Managed,
+            MemorySource::Device => Place::Device,
+            MemorySource::Host | MemorySource::Registered => Place::Pinned,
         };
         let end = start.saturating_add(size_bytes.max(1));
         self.allocations.put(start, end, Allocation { size_bytes, place });
@@ -309,10 +316,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn waits(&self, host: Host, act: Act) -> bool {
+    fn waits(&self, host: Host, act: Effect) -> bool {
         // Of a copy whose addresses are not known, the host waits for the end.
         let (write, read) = match act {
-            Act::Touch { write, read } => (self.place(write), self.place(read)),
+            Effect::Touch { write, read } => (self.place(write), self.place(read)),
             _ => (Place::Pageable, Place::Pageable),
         };
         let of_host = |place: Place| matches!(place, Place::Pinned | Place::Pageable);

@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use allocert_requirements::Side;
 use serde_json::Value;
 
-use crate::applicability::Reason;
 use crate::case::{CoveredBy, Expectation, Ordered};
-use crate::judge::docket::{Docket, witness};
-use crate::judge::order::access::{Mark, Pair};
-use crate::judge::order::clock::Clock;
-use crate::judge::order::doubts::Doubts;
-use crate::judge::order::memory::Memory;
-use crate::judge::order::streams::{Caller, Streams};
-use crate::judge::order::words;
-use crate::judge::scene::Scene;
-use crate::judge::space::ranges;
+use crate::judge::addresses::ranges;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::cuda::order::access::{Access, AccessPair};
+use crate::judge::cuda::order::doubts::Doubts;
+use crate::judge::cuda::order::last_accesses::LastAccesses;
+use crate::judge::cuda::order::messages;
+use crate::judge::cuda::order::streams::{Caller, Streams};
+use crate::judge::cuda::order::vector_clock::VectorClock;
+use crate::judge::findings::{FindingSink, witness};
 use crate::observation::Outcome;
 use crate::plan::PlannedStep;
+use crate::reason::Reason;
 
 #[derive(Debug, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct OrderExpectations<'a> {
     orders: Vec<Order<'a>>,
     covers: Vec<Cover<'a>>,
     /// The accesses of each labelled step.
-    labelled: BTreeMap<u32, Memory>,
+    labelled: BTreeMap<u32, LastAccesses>,
 }
 
 /// `ordered: {after: LABEL}`.
@@ -36,7 +36,7 @@ struct Order<'a> {
     label: &'a str,
     /// Pairs that conflict.
     pairs: u64,
-    loose: Option<Pair>,
+    loose: Option<AccessPair>,
     count: u64,
 }
 
@@ -58,7 +58,7 @@ struct Cover<'a> {
 /// The first access that is not covered.
 #[derive(Debug)]
 struct Loose {
-    mark: Mark,
+    access: Access,
     part: (u64, u64),
     /// What the consumer waits for, in words.
     waits_for: Option<String>,
@@ -68,23 +68,23 @@ struct Loose {
 /// The state at the end of a step.
 pub(crate) struct Now<'w> {
     pub(crate) streams: &'w mut Streams,
-    pub(crate) memory: &'w Memory,
+    pub(crate) memory: &'w LastAccesses,
     pub(crate) doubts: &'w mut Doubts,
     pub(crate) caller: Caller,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> OrderExpectations<'a> {
     /// What the steps that returned expect.
-    pub(crate) fn new(scene: &Scene<'a>) -> Self {
+    pub(crate) fn new(record: &CaseRecord<'a>) -> Self {
         let mut wanted = Self::default();
-        let case = scene.case;
+        let case = record.case;
         for (index, step) in case.steps.iter().enumerate() {
-            if !matches!(scene.outcome(index), Some(Outcome::Returned(_))) {
+            if !matches!(record.outcome(index), Some(Outcome::Returned(_))) {
                 continue;
             }
             let ordered = |one: &Expectation| one.ordered.is_some() || one.covered_by.is_some();
             for (requirement, expectation) in
-                step.expect.iter().filter(|(_, one)| ordered(one) && scene.asked(one))
+                step.expect.iter().filter(|(_, one)| ordered(one) && record.asked(one))
             {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));
@@ -101,7 +101,7 @@ impl<'a> Wanted<'a> {
                     });
                 }
                 if let Some(covered) = &expectation.covered_by {
-                    let ranges = scene
+                    let ranges = record
                         .facts(&covered.memory)
                         .map(|facts| ranges(facts).collect())
                         .unwrap_or_default();
@@ -130,7 +130,7 @@ impl<'a> Wanted<'a> {
         &mut self,
         step: Option<u32>,
         range: (u64, u64),
-        mark: Mark,
+        access: Access,
         streams: &Streams,
         doubts: &mut Doubts,
     ) {
@@ -142,19 +142,20 @@ impl<'a> Wanted<'a> {
         for order in self.orders.iter_mut().filter(|order| order.step.index == step) {
             let Some(labelled) = self.labelled.get(&order.after) else { continue };
             for (earlier, part) in
-                labelled.meeting(start, end).filter(|(earlier, _)| earlier.may_conflict(&mark))
+                labelled.meeting(start, end).filter(|(earlier, _)| earlier.may_conflict(&access))
             {
                 order.pairs += 1;
-                if !streams.after(mark.epoch.lane, earlier.epoch) && !doubts.cover(&earlier) {
+                if !streams.after(access.epoch.lane, earlier.epoch) && !doubts.cover(&earlier) {
                     order.count += 1;
-                    order.loose.get_or_insert(Pair { earlier, later: mark, part });
+                    order.loose.get_or_insert(AccessPair { earlier, later: access, part });
                 }
             }
         }
         if let Some(labelled) = self.labelled.get_mut(&step) {
-            let past =
-                |earlier: &Mark| earlier.epoch.lane == mark.epoch.lane && mark.supersedes(earlier);
-            labelled.add(start, end, mark, past);
+            let past = |earlier: &Access| {
+                earlier.epoch.lane == access.epoch.lane && access.supersedes(earlier)
+            };
+            labelled.add(start, end, access, past);
         }
     }
 
@@ -166,59 +167,65 @@ impl<'a> Wanted<'a> {
     }
 
     /// The end of a step: what it wants covered is looked at now.
-    pub(crate) fn end(&mut self, scene: &Scene<'_>, step: u64, mut now: Now<'_>) {
+    pub(crate) fn end(&mut self, record: &CaseRecord<'_>, step: u64, mut now: Now<'_>) {
         for cover in self
             .covers
             .iter_mut()
             .filter(|cover| u64::from(cover.step.index) == step && !cover.ended)
         {
             cover.ended = true;
-            cover.look(scene, &mut now);
+            cover.look(record, &mut now);
         }
     }
 
-    pub(crate) fn close(&mut self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    pub(crate) fn close(&mut self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         for order in &self.orders {
-            order.close(scene, docket);
+            order.close(record, sink);
         }
         for cover in &self.covers {
-            cover.close(scene, docket);
+            cover.close(record, sink);
         }
     }
 }
 
 impl Order<'_> {
-    fn close(&self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    fn close(&self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let Some(pair) = &self.loose else {
             if self.pairs == 0 {
                 let (step, after) = (self.step.index, self.label.to_owned());
-                docket.not_observed(Reason::NothingToOrder { step, after });
+                sink.not_observed(Reason::NothingToOrder { step, after });
             }
             return;
         };
         let expected = format!(
             "the work of this step comes after that of `{}`: {}",
             self.label,
-            words::remedy(scene, pair)
+            messages::remedy(record, pair)
         );
-        let mut observed = words::clash(scene, pair);
+        let mut observed = messages::clash(record, pair);
         if self.count > 1 {
             observed.push_str(&format!(" ({} more such pairs)", self.count - 1));
         }
         if pair.of_harness() {
-            return docket.failure(format!(
+            return sink.failure(format!(
                 "step {}: the harness's own accesses race: {observed}",
                 self.step.index
             ));
         }
-        docket.find(self.requirement, self.step, expected, observed, words::witnesses(scene, pair));
+        sink.report(
+            self.requirement,
+            self.step,
+            expected,
+            observed,
+            messages::witnesses(record, pair),
+        );
     }
 }
 
 impl Cover<'_> {
-    fn look(&mut self, scene: &Scene<'_>, now: &mut Now<'_>) {
+    fn look(&mut self, record: &CaseRecord<'_>, now: &mut Now<'_>) {
         let named = self.wanted.stream.as_deref();
-        let handle = match named.map_or(Ok(None), |reference| handle(scene.fact(reference))) {
+        let handle = match named.map_or(Ok(None), |reference| handle(record.fact(reference))) {
             Ok(handle) => handle,
             Err(found) => {
                 self.unseen = Some(Reason::NoStream { step: self.step.index, found });
@@ -227,18 +234,18 @@ impl Cover<'_> {
         };
         let known = handle.is_none_or(|handle| now.streams.knows(handle));
         let lane = handle.filter(|_| known).map(|handle| now.streams.lane(handle, now.caller));
-        let clock: Clock = now.streams.host_after(lane);
+        let clock: VectorClock = now.streams.host_after(lane);
         for (start, end) in &self.ranges {
-            for (mark, part) in
-                now.memory.meeting(*start, *end).filter(|(mark, _)| !clock.covers(mark.epoch))
+            for (access, part) in
+                now.memory.meeting(*start, *end).filter(|(access, _)| !clock.covers(access.epoch))
             {
-                if now.doubts.cover(&mark) {
+                if now.doubts.cover(&access) {
                     continue;
                 }
-                let words = |handle| words::stream(handle, now.caller.thread, false);
+                let words = |handle| messages::stream(handle, now.caller.thread, false);
                 let waits_for = || handle.map(words);
                 let loose = self.loose.get_or_insert_with(|| Loose {
-                    mark,
+                    access,
                     part,
                     waits_for: waits_for(),
                     count: 0,
@@ -252,22 +259,22 @@ impl Cover<'_> {
         }
     }
 
-    fn close(&self, scene: &Scene<'_>, docket: &mut Docket<'_>) {
+    fn close(&self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let (step, name) = (self.step.index, &self.wanted.memory);
         if let Some(reason) = &self.unseen {
-            return docket.not_observed(reason.clone());
+            return sink.not_observed(reason.clone());
         }
-        let Some(Loose { mark, part: (start, end), waits_for, count }) = &self.loose else {
+        let Some(Loose { access, part: (start, end), waits_for, count }) = &self.loose else {
             if self.ranges.is_empty() {
-                docket.not_observed(Reason::NoMemory { step, name: name.clone() });
+                sink.not_observed(Reason::NoMemory { step, name: name.clone() });
             } else if !self.touched {
-                docket.not_observed(Reason::NothingAccessed { step, name: name.clone() });
+                sink.not_observed(Reason::NothingAccessed { step, name: name.clone() });
             } else if !self.ended {
-                docket.not_observed(Reason::NoMarks { step });
+                sink.not_observed(Reason::NoMarks { step });
             }
             return;
         };
-        let (place, seq) = (words::place_of(scene, mark), words::seq(scene, mark));
+        let (place, seq) = (messages::place_of(record, access), messages::seq(record, access));
         let by_host = format!("the host synchronizes with {place} first");
         let (expected, leaves) = match waits_for {
             Some(stream) => (
@@ -282,16 +289,16 @@ impl Cover<'_> {
                 "nothing has waited for it".to_owned(),
             ),
         };
-        let access = words::access(scene, mark);
-        let mut observed = format!("{access} {start:#x}..{end:#x}, and {leaves}");
+        let accessing = messages::access(record, access);
+        let mut observed = format!("{accessing} {start:#x}..{end:#x}, and {leaves}");
         if *count > 1 {
             observed.push_str(&format!(" ({} more such accesses)", count - 1));
         }
         // A consumer that exports answers for its producer's work, which is the harness's.
-        if !mark.subject && scene.side != Side::CaiConsumer {
-            return docket.failure(format!("step {step}: {observed}"));
+        if !access.subject && record.side != Side::CaiConsumer {
+            return sink.failure(format!("step {step}: {observed}"));
         }
-        docket.find(
+        sink.report(
             self.requirement,
             self.step,
             expected,

@@ -1,8 +1,8 @@
 //! The border of the C table: what each call of a step did besides what it answered. The catalogue
 //! gives each defect its requirement.
 
-use crate::judge::docket::Docket;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
 
 /// The names of everything that can be wrong there.
 pub(crate) const NAMES: [&str; 7] = [
@@ -16,25 +16,26 @@ pub(crate) const NAMES: [&str; 7] = [
 ];
 
 /// Judges every step that called the table.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    let mut lines = scene.observation.steps.iter().filter(|line| line.border.is_some()).peekable();
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    let mut lines = record.observation.steps.iter().filter(|line| line.border.is_some()).peekable();
     if lines.peek().is_none() {
         return;
     }
-    for requirement in NAMES.iter().filter_map(|name| scene.catalogue.by_defect(scene.side, name)) {
-        docket.checked(&requirement.id);
+    for requirement in NAMES.iter().filter_map(|name| record.catalogue.by_defect(record.side, name))
+    {
+        sink.checked(&requirement.id);
     }
     for line in lines {
-        let (Some(border), Some(step)) = (&line.border, scene.case.steps.get(line.index as usize))
+        let (Some(border), Some(step)) = (&line.border, record.case.steps.get(line.index as usize))
         else {
             continue;
         };
         for found in &border.defects {
-            let Some(requirement) = scene.catalogue.by_defect(scene.side, &found.defect) else {
+            let Some(requirement) = record.catalogue.by_defect(record.side, &found.defect) else {
                 continue;
             };
             let observed = format!("{}: {}", found.call, found.observed);
-            docket.find(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+            sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
         }
     }
 }

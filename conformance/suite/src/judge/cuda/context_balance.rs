@@ -3,9 +3,9 @@
 
 use allocert_contract::trace::{Event, Function};
 
-use crate::judge::act::Act;
-use crate::judge::docket::{Docket, Hit, witness};
-use crate::judge::scene::Scene;
+use crate::effect::cuda::Effect;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::call;
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
@@ -13,38 +13,43 @@ use crate::verdict::Check;
 
 /// Compares the context stack at the two marks of each step that calls the subject: its top by what
 /// the marks carry, its depth by the pushes and pops between them.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    for step in &scene.case.steps {
-        let line = scene.observation.steps.get(step.index as usize);
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    for step in &record.case.steps {
+        let line = record.observation.steps.get(step.index as usize);
         let table = line.is_some_and(|line| line.border.is_some())
             && !matches!(step.r#do, Operation::Stress { .. });
         let balance = calls_the_subject(&step.r#do);
-        let window = scene.timeline.window(step.index).filter(|_| balance || table);
-        let Some(window) = window.filter(|_| scene.timeline.ended(step.index)) else { continue };
+        let window = record.timeline.window(step.index).filter(|_| balance || table);
+        let Some(window) = window.filter(|_| record.timeline.ended(step.index)) else { continue };
         let asked = [(Check::ContextBalance, balance), (Check::ContextKept, table)];
         for (check, _) in asked.into_iter().filter(|(_, asked)| *asked) {
-            docket.performed(check);
-            let hit = change(scene, step, check, &scene.observation.events[window.clone()]);
-            hit.into_iter().for_each(|hit| docket.hit(hit));
+            sink.performed(check);
+            let hit = change(record, step, check, &record.observation.events[window.clone()]);
+            hit.into_iter().for_each(|hit| sink.report_check(hit));
         }
     }
 }
 
 /// What a step changed of what its thread has current.
-fn change(scene: &Scene<'_>, step: &PlannedStep, check: Check, events: &[Event]) -> Option<Hit> {
+fn change(
+    record: &CaseRecord<'_>,
+    step: &PlannedStep,
+    check: Check,
+    events: &[Event],
+) -> Option<CheckFinding> {
     let [begin, .., end] = events else { return None };
     let same_thread = || events.iter().filter(|event| event.thread == begin.thread);
     let lenient = check == Check::ContextBalance && begin.context == 0;
     let observed = match same_thread().map(depth).sum() {
         _ if begin.thread != end.thread => return None,
-        more if more <= 1 && lenient && is_hosts_own(scene, end.context) => return None,
+        more if more <= 1 && lenient && is_hosts_own(record, end.context) => return None,
         _ if begin.context != end.context => format!("{} is current afterwards", name(end.context)),
         0 => return None,
         more @ 1.. => format!("{more} more on the thread's context stack afterwards"),
         less => format!("{} fewer on the thread's context stack afterwards", -less),
     };
     let switch = same_thread().rev().find(|event| switches(event));
-    Some(Hit {
+    Some(CheckFinding {
         check,
         step: Some(step.index),
         expected: format!("{} leaves {} current", step.r#do.name(), name(begin.context)),
@@ -55,12 +60,12 @@ fn change(scene: &Scene<'_>, step: &PlannedStep, check: Check, events: &[Event])
 
 /// Whether it is the primary context of device 0: the host itself makes that one current on a
 /// thread that has none.
-fn is_hosts_own(scene: &Scene<'_>, context: u64) -> bool {
+fn is_hosts_own(record: &CaseRecord<'_>, context: u64) -> bool {
     let calls =
-        scene.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
-    calls
-        .map(Act::of)
-        .any(|act| matches!(act, Act::Retain { device: 0, context: primary } if primary == context))
+        record.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
+    calls.map(Effect::of).any(
+        |act| matches!(act, Effect::Retain { device: 0, context: primary } if primary == context),
+    )
 }
 
 /// What an event adds to its thread's context stack.

@@ -3,10 +3,10 @@
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::Event;
 
-use crate::judge::docket::witness;
-use crate::judge::order::access::{Mark, Pair};
-use crate::judge::order::effect::Effect;
-use crate::judge::scene::Scene;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::cuda::order::access::{Access, AccessPair};
+use crate::judge::cuda::order::order_effect::OrderEffect;
+use crate::judge::findings::witness;
 use crate::judge::timeline::call;
 use crate::verdict::Witness;
 
@@ -21,8 +21,8 @@ pub(crate) fn stream(handle: u64, thread: u32, per_thread: bool) -> String {
 }
 
 /// What would have put the later access behind the earlier one.
-pub(crate) fn remedy(scene: &Scene<'_>, pair: &Pair) -> String {
-    let (earlier, later) = (event(scene, &pair.earlier), event(scene, &pair.later));
+pub(crate) fn remedy(record: &CaseRecord<'_>, pair: &AccessPair) -> String {
+    let (earlier, later) = (event(record, &pair.earlier), event(record, &pair.later));
     let first = place(earlier);
     let host = format!("the host synchronizes with {first} before #{}", later.seq);
     match stream_of(later) {
@@ -36,50 +36,50 @@ pub(crate) fn remedy(scene: &Scene<'_>, pair: &Pair) -> String {
 
 /// Both accesses and the bytes that they share.
 pub(crate) fn clash(
-    scene: &Scene<'_>,
-    Pair { earlier, later, part: (start, end) }: &Pair,
+    record: &CaseRecord<'_>,
+    AccessPair { earlier, later, part: (start, end) }: &AccessPair,
 ) -> String {
-    let (first, second) = (access(scene, earlier), access(scene, later));
+    let (first, second) = (access(record, earlier), access(record, later));
     format!("{first} {start:#x}..{end:#x}, {second} the same, and nothing orders the two")
 }
 
-pub(crate) fn witnesses(scene: &Scene<'_>, pair: &Pair) -> Vec<Witness> {
-    let seen = |mark: &Mark, more: &str| {
-        let event = event(scene, mark);
-        witness(event.seq, format!("{} in {}{more}", mark.kind.verb(), place(event)))
+pub(crate) fn witnesses(record: &CaseRecord<'_>, pair: &AccessPair) -> Vec<Witness> {
+    let seen = |access: &Access, more: &str| {
+        let event = event(record, access);
+        witness(event.seq, format!("{} in {}{more}", access.kind.verb(), place(event)))
     };
     vec![seen(&pair.earlier, ""), seen(&pair.later, ", not ordered after it")]
 }
 
 /// `cuMemsetD8Async (#17, step 3, stream 0x5701, thread 7) writes`.
-pub(crate) fn access(scene: &Scene<'_>, mark: &Mark) -> String {
-    let event = event(scene, mark);
+pub(crate) fn access(record: &CaseRecord<'_>, access: &Access) -> String {
+    let event = event(record, access);
     let function = call(event).map_or("a call", |call| call.function.name());
-    let step = match scene.timeline.moments[mark.event as usize].step {
+    let step = match record.timeline.moments[access.event as usize].step {
         Some(step) => format!("step {step}"),
         None => "between steps".to_owned(),
     };
-    let by = if mark.subject { "" } else { ", the harness's own" };
+    let by = if access.subject { "" } else { ", the harness's own" };
     format!(
         "{function} (#{}, {step}, {}, thread {}{by}) {}",
         event.seq,
         place(event),
         event.thread,
-        mark.kind.verb()
+        access.kind.verb()
     )
 }
 
 /// The stream of an access, or the host.
-pub(crate) fn place_of(scene: &Scene<'_>, mark: &Mark) -> String {
-    place(event(scene, mark))
+pub(crate) fn place_of(record: &CaseRecord<'_>, access: &Access) -> String {
+    place(event(record, access))
 }
 
-pub(crate) fn seq(scene: &Scene<'_>, mark: &Mark) -> u64 {
-    event(scene, mark).seq
+pub(crate) fn seq(record: &CaseRecord<'_>, access: &Access) -> u64 {
+    event(record, access).seq
 }
 
-fn event<'s>(scene: &Scene<'s>, mark: &Mark) -> &'s Event {
-    &scene.observation.events[mark.event as usize]
+fn event<'s>(record: &CaseRecord<'s>, access: &Access) -> &'s Event {
+    &record.observation.events[access.event as usize]
 }
 
 fn place(event: &Event) -> String {
@@ -88,9 +88,11 @@ fn place(event: &Event) -> String {
 
 fn stream_of(event: &Event) -> Option<String> {
     let call = call(event)?;
-    match Effect::of(call) {
-        Effect::Queue { stream: handle, .. } => Some(stream(handle, event.thread, call.per_thread)),
-        Effect::Peer { .. } => Some(stream(0, event.thread, call.per_thread)),
+    match OrderEffect::of(call) {
+        OrderEffect::Queue { stream: handle, .. } => {
+            Some(stream(handle, event.thread, call.per_thread))
+        }
+        OrderEffect::Peer { .. } => Some(stream(0, event.thread, call.per_thread)),
         _ => None,
     }
 }

@@ -53,17 +53,17 @@ fn described(facts: &Facts) -> Option<(u64, u64)> {
 
 /// Values by address range. Ranges do not overlap.
 #[derive(Debug)]
-pub(crate) struct Space<T> {
+pub(crate) struct AddressMap<T> {
     ranges: BTreeMap<u64, (u64, T)>,
 }
 
-impl<T> Default for Space<T> {
+impl<T> Default for AddressMap<T> {
     fn default() -> Self {
         Self { ranges: BTreeMap::new() }
     }
 }
 
-impl<T> Space<T> {
+impl<T> AddressMap<T> {
     /// The value whose range contains an address, with the start of the range.
     pub(crate) fn at(&self, address: u64) -> Option<(u64, &T)> {
         let (start, (end, value)) = self.ranges.range(..=address).next_back()?;

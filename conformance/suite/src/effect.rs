@@ -1,0 +1,3 @@
+//! What a boundary call does, one file a boundary.
+
+pub(crate) mod cuda;
