@@ -18,16 +18,16 @@ class Stage(Case):
 
     def __init__(self, case, subject, driver):
         super().__init__(case, subject, driver, root)
-        self._through = case["through"]
+        self._operations = case["operations"]
         self._last_manager = None
         self._opened = []
         self._contexts = {}
 
     def begin(self):
-        # Through the manager, Numba's own one keeps the host's books; through the host, the case
-        # says which it is.
+        # Steps of emm call the subject directly, so Numba keeps its own manager. Steps of emm-host
+        # install one themselves.
         own = numba_driver.NumbaCUDAMemoryManager
-        numba_driver._memory_manager = own if self._through == "manager" else None
+        numba_driver._memory_manager = own if self._operations == "emm" else None
 
     def environment_changed(self, name):
         if name.startswith("NUMBA_"):
