@@ -143,7 +143,7 @@ impl Sequence {
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
-            through: None,
+            operations: None,
             needs: self.needs(),
             axes: Default::default(),
             driver: self.machine.settings(),

@@ -17,6 +17,7 @@ pub struct Catalogue {
     operations: Claims,
     checks: Claims,
     defects: Claims,
+    demands: Claims,
     profiles: Vec<Profile>,
     contracts: Vec<Contract>,
     differences: Vec<Difference>,
@@ -89,6 +90,18 @@ impl Catalogue {
     /// The defects that requirements of a side name.
     pub fn defects(&self, side: Side) -> impl Iterator<Item = &str> {
         self.defects.get(&side).into_iter().flat_map(BTreeMap::keys).map(String::as_str)
+    }
+
+    /// The requirement that stands for a demand of the fault sweep, the matrix of pairs or
+    /// exploration, named `tool.demand`.
+    #[must_use]
+    pub fn by_demand(&self, side: Side, demand: &str) -> Option<&Requirement> {
+        self.get(self.demands.get(&side)?.get(demand)?)
+    }
+
+    /// The demands that requirements of any side stand for.
+    pub fn demands(&self) -> impl Iterator<Item = &str> {
+        self.demands.values().flat_map(BTreeMap::keys).map(String::as_str)
     }
 
     /// All of them, ordered by id.
@@ -283,6 +296,9 @@ impl Catalogue {
         claim(&mut self.checks, side, requirement.check.as_deref(), &id)?;
         for defect in &requirement.defects {
             claim(&mut self.defects, side, Some(defect), &id)?;
+        }
+        for demand in &requirement.stands_for {
+            claim(&mut self.demands, side, Some(demand), &id)?;
         }
         match self.requirements.insert(id.clone(), requirement) {
             None => Ok(()),

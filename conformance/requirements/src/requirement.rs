@@ -37,6 +37,10 @@ pub struct Requirement {
     /// looked at whole.
     #[serde(default)]
     pub defects: Vec<String>,
+    /// The demands of the fault sweep, the matrix of pairs and exploration that carry this id, each
+    /// as `tool.demand`: `sweep.failure_surfaces`. Their code names the demand, never the id.
+    #[serde(default)]
+    pub stands_for: Vec<String>,
     /// Why no case can test it.
     #[serde(default)]
     pub excluded: Option<String>,

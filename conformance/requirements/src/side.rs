@@ -70,7 +70,8 @@ impl Role {
 
 /// One role of one interface: what a run certifies. Its name is the word of the command line and
 /// the first folder of its cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     Emm,
     EmmHost,

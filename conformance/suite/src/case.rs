@@ -22,9 +22,10 @@ pub struct Case {
     pub case: String,
     /// What the subject must do, in one sentence.
     pub about: String,
-    /// Written only where the side leaves a choice; see [`Case::through`].
+    /// The side whose operations the steps use. Written only where it is not the case's own side;
+    /// see [`Case::operations`].
     #[serde(default)]
-    pub through: Option<Through>,
+    pub operations: Option<Side>,
     #[serde(default)]
     pub needs: Vec<Need>,
     /// Names of the axes; their values are already in the text.
@@ -44,16 +45,17 @@ pub struct Case {
 }
 
 impl Case {
-    /// What the steps call: what is written, or what the side implies.
+    /// The side that the case certifies: the first folder of its path. Fixtures outside of
+    /// `cases/`, which only tests have, certify an EMM plugin.
     #[must_use]
-    pub fn through(&self) -> Through {
-        self.through.unwrap_or_else(|| Through::of(Side::of_path(&self.case)))
+    pub fn side(&self) -> Side {
+        Side::of_path(&self.case).unwrap_or(Side::Emm)
     }
 
-    /// Whether the case says what its side says already, or something else.
+    /// The side whose operations the steps use: what is written, or the case's own side.
     #[must_use]
-    pub fn says_through(&self) -> bool {
-        self.through.is_some()
+    pub fn operations(&self) -> Side {
+        self.operations.unwrap_or_else(|| self.side())
     }
 }
 
@@ -73,35 +75,6 @@ pub struct Step {
     /// Requirement id to what must hold.
     #[serde(default)]
     pub expect: Expectations,
-}
-
-/// What the steps call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Through {
-    /// One manager directly, natively or in Python.
-    #[default]
-    Manager,
-    /// Real numba-cuda with the subject installed.
-    Host,
-    /// The adapter of a library that makes arrays.
-    Producer,
-    /// The adapter of a library that takes the arrays of others.
-    Consumer,
-}
-
-impl Through {
-    pub const ALL: [Self; 4] = [Self::Manager, Self::Host, Self::Producer, Self::Consumer];
-
-    /// What the cases of a side call unless they say otherwise.
-    fn of(side: Option<Side>) -> Self {
-        match side {
-            Some(Side::EmmHost) => Self::Host,
-            Some(Side::CaiProducer) => Self::Producer,
-            Some(Side::CaiConsumer) => Self::Consumer,
-            _ => Self::Manager,
-        }
-    }
 }
 
 /// Something a case asks of the subject, its worker or the driver.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
+use allocert_requirements::{Refusal, Side};
 
-use crate::case::{Case, CoveredBy, Expectations, Step, Through, Wanted};
+use crate::case::{Case, CoveredBy, Expectations, Step, Wanted};
 use crate::expand::ADAPTER;
 use crate::operation::{Noun, Operation};
 use crate::sense::line;
@@ -15,7 +15,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
     let mut names = Names::new(case);
     for step in &case.steps {
         let line = line(step.referenced.line());
-        names.step(case.through(), &step.value).map_err(|complaint| {
+        names.step(case.operations(), &step.value).map_err(|complaint| {
             let mut refusal = document.refuse_word(line, &complaint.word, complaint.message);
             refusal.help = complaint.help;
             refusal
@@ -44,10 +44,10 @@ struct Names {
 impl Names {
     fn new(case: &Case) -> Self {
         let mut names = Self::default();
-        let given = match case.through() {
-            Through::Manager => Some(("m", Noun::Manager)),
-            Through::Producer | Through::Consumer => Some((ADAPTER, Noun::Adapter)),
-            Through::Host => None,
+        let given = match case.operations() {
+            Side::Emm => Some(("m", Noun::Manager)),
+            Side::CaiProducer | Side::CaiConsumer => Some((ADAPTER, Noun::Adapter)),
+            Side::EmmHost | Side::Nep49 | Side::Nep49Host | Side::Place => None,
         };
         if let Some((name, noun)) = given.filter(|_| case.setup) {
             names.bound.insert(name.to_owned(), noun);
@@ -55,14 +55,10 @@ impl Names {
         names
     }
 
-    fn step(&mut self, through: Through, step: &Step) -> Result<(), Complaint> {
+    fn step(&mut self, operations: Side, step: &Step) -> Result<(), Complaint> {
         let operation = &step.r#do;
-        if !operation.belongs().contains(&through) {
-            let message = format!(
-                "`{}` is no operation of cases through the {}",
-                operation.name(),
-                word(through)
-            );
+        if !operation.belongs().contains(&operations) {
+            let message = format!("`{}` is no operation of {operations}", operation.name());
             return Err(Complaint { word: operation.name().to_owned(), message, help: None });
         }
         if operation.on_manager() {
@@ -150,15 +146,6 @@ impl Names {
             }
         }
         Ok(())
-    }
-}
-
-fn word(through: Through) -> &'static str {
-    match through {
-        Through::Manager => "manager",
-        Through::Host => "host",
-        Through::Producer => "producer",
-        Through::Consumer => "consumer",
     }
 }
 

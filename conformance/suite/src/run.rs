@@ -7,8 +7,8 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::applicability::Driver;
 use crate::observation::Observation;
+use crate::offer::Driver;
 use crate::plan::PlannedCase;
 use crate::verdict::Judgement;
 

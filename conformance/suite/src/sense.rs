@@ -18,7 +18,7 @@ type Checked = Result<(), Box<Refusal>>;
 /// Everything but the names that steps bind.
 pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
     check_head(case, document)?;
-    let side = Side::of_path(&case.case).unwrap_or(Side::Emm);
+    let side = case.side();
     let table = case.needs.contains(&Need::Table);
     let mut labels = BTreeSet::new();
     for step in &case.steps {
@@ -76,12 +76,12 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
             format!("`{}` is below no side of an interface", case.case),
         ));
     }
-    let implied = Side::of_path(&case.case).filter(|side| *side != Side::Emm);
-    if let Some(side) = implied.filter(|_| case.says_through()) {
+    let side = case.side();
+    if let Some(operations) = case.operations.filter(|other| !may_use(side, *other)) {
         return Err(document.refuse_word(
             1,
-            "through",
-            format!("what a case of {side} calls is implied by its side"),
+            "operations",
+            format!("a case of {side} cannot use the operations of {operations}"),
         ));
     }
     if case.about.trim().is_empty() {
@@ -91,6 +91,12 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
         return Err(document.refuse_word(1, "timeout_s", "`timeout_s` leaves no time"));
     }
     Ok(())
+}
+
+/// Whether cases of a side may use the operations of another one: an EMM plugin is also certified
+/// by driving the host that it is installed in.
+fn may_use(side: Side, operations: Side) -> bool {
+    side == Side::Emm && operations == Side::EmmHost
 }
 
 /// What an expectation is read against.

@@ -9,29 +9,23 @@
 
 mod error;
 mod expect;
-mod reason;
 mod script;
 mod site;
 
 use std::collections::BTreeSet;
 
-use crate::applicability::{Applicability, Reason};
-use crate::case::Through;
-use crate::judge::timeline::call;
+use allocert_requirements::Side;
+
+use crate::applicability::Applicability;
 use crate::observation::Observation;
 use crate::operation::Operation;
-use crate::plan::{Part, PlannedCase};
+use crate::plan::{Part, PlannedCase, SWEPT};
+use crate::reason::{Reason, Unswept};
 use crate::run::Judged;
 use crate::verdict::Verdict;
 
 pub use error::{ERRORS, InjectedError};
-pub use reason::Unswept;
-
 use site::Site;
-
-/// Stands between the id of the clean case and the injection:
-/// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
-const SEPARATOR: char = '!';
 
 /// How much is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +53,7 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
     ran.flat_map(|(judged, observation)| match whole(judged, observation) {
         Some(reason) => vec![left_out(&judged.case, "*", reason)],
         None => {
-            let sites = site::sites(observation, judged.case.side());
+            let sites = site::sites(observation, judged.case.side);
             sites
                 .iter()
                 .flat_map(|site| injections(judged, observation, site, width, &mut met))
@@ -69,33 +63,15 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
     .collect()
 }
 
-/// Whether a case makes an injection, or stands for one that is left out.
-#[must_use]
-pub fn is_swept(case: &PlannedCase) -> bool {
-    case.id.contains(SEPARATOR)
-}
-
-/// The fault that a swept case injects and that never came: the subject did not call what it called
-/// in the clean run.
-pub(crate) fn unreached(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
-    if !is_swept(case) || observation.events.iter().filter_map(call).any(|call| call.injected) {
-        return None;
-    }
-    case.steps.iter().find_map(|step| match &step.r#do {
-        Operation::Fault { call, .. } => Some(Reason::FaultNotReached { call: call.clone() }),
-        _ => None,
-    })
-}
-
 /// Why nothing of a case is swept.
 fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
     let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
     let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
     match &judged.judgement.verdict {
-        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => {
+        _ if matches!(judged.case.operations, Side::CaiProducer | Side::CaiConsumer) => {
             Some(Unswept::OtherSubject)
         }
-        _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
+        _ if judged.case.operations == Side::EmmHost => Some(Unswept::HostCalls),
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
         _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
         Verdict::Conforms if observation.done => None,
@@ -153,7 +129,7 @@ fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
 }
 
 fn left_out(case: &PlannedCase, what: &str, reason: Unswept) -> Injection {
-    let applicability = reason.applicability();
+    let applicability = applicability(reason);
     let case = PlannedCase {
         id: id(case, what),
         steps: Vec::new(),
@@ -164,5 +140,20 @@ fn left_out(case: &PlannedCase, what: &str, reason: Unswept) -> Injection {
 }
 
 fn id(case: &PlannedCase, what: &str) -> String {
-    format!("{}{SEPARATOR}{what}", case.id)
+    format!("{}{SWEPT}{what}", case.id)
+}
+
+fn applicability(reason: Unswept) -> Applicability {
+    let decision = match &reason {
+        Unswept::NeverAnswers { .. }
+        | Unswept::Restores { .. }
+        | Unswept::OwnFaults
+        | Unswept::OtherSubject => Applicability::NotApplicable,
+        Unswept::NotClean
+        | Unswept::Threads
+        | Unswept::HostCalls
+        | Unswept::Sampled
+        | Unswept::Repeated => Applicability::NotObserved,
+    };
+    decision(Reason::Unswept { because: reason })
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use allocert_requirements::Level;
 use serde::{Deserialize, Serialize};
 
-use crate::applicability::Reason;
+use crate::reason::Reason;
 
 /// Everything the judge says about one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

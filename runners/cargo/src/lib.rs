@@ -69,7 +69,7 @@ fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
     let catalogue = Arc::new(catalogue);
     let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
     let mut cases = fixture::plan(files, &catalogue).map_err(texts)?;
-    cases.retain(|case| case.side().name() == interface);
+    cases.retain(|case| case.side.name() == interface);
     if cases.is_empty() {
         return Err(format!(
             "the interface {interface} has no cases, so nothing could be certified; there is emm"

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::ExitCode;
 
-use allocert_suite::applicability::{Applicability, Reason, outside};
+use allocert_suite::applicability::{Applicability, outside};
+use allocert_suite::reason::Reason;
 use allocert_suite::run::{self, Header, Judged};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Side, judge};

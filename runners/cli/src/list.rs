@@ -15,7 +15,7 @@ pub(crate) fn list(filter: Option<&str>, profile: Option<&str>) -> Result<ExitCo
     let mut suite = Suite::load()?;
     if let Some(name) = profile {
         let profile = profile::by_name(&suite.catalogue, name)?;
-        suite.cases.retain(|case| case.side().interface() == profile.interface);
+        suite.cases.retain(|case| case.side.interface() == profile.interface);
         suite.catalogue.choose(Some(profile));
     }
     let inside = suite.cases.iter().filter(|case| outside(case, &suite.catalogue).is_none());

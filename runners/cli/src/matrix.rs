@@ -11,9 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use allocert_harness::{
     Asset, Error, Fault, Harness, Interrupt, Launch, Machine, Request, RunDir, Subject,
 };
-use allocert_suite::applicability::{Applicability, Driver};
+use allocert_suite::applicability::Applicability;
 use allocert_suite::exit::Exit;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self as record, DriverInfo, Header, Judged};
 use allocert_suite::{Interface, Side};

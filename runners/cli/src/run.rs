@@ -10,9 +10,10 @@ use std::{env, thread};
 use allocert_harness::{
     Asset, Harness, Interrupt, Launch, Loaded, Machine, Request, RunDir, Sighting, Subject,
 };
-use allocert_suite::applicability::{Applicability, Driver, Flavor, Offer, applicability};
+use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::exit::Exit;
 use allocert_suite::judge;
+use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self, DriverInfo, Header, Judged};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};

@@ -55,7 +55,7 @@ impl Suite {
     }
 
     pub(crate) fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
-        self.cases.iter().filter(move |case| case.side() == side)
+        self.cases.iter().filter(move |case| case.side == side)
     }
 
     /// Names what a run was judged by.

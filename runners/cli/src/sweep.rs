@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use allocert_harness::{Harness, Isolation, Observer};
-use allocert_suite::applicability::{Applicability, Flavor};
+use allocert_suite::applicability::Applicability;
+use allocert_suite::offer::Flavor;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::Judged;
 use allocert_suite::sweep::{self, Injection, Width};

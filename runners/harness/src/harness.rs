@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use allocert_suite::case::Through;
+use allocert_suite::Side;
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::{Part, PlannedCase};
 use rustix::process::{Resource, getrlimit};
@@ -220,7 +220,7 @@ fn collect(
 /// A case through Numba that sets nothing up is about a process in which Numba has made no context,
 /// and looks for its manager at the first one only.
 fn fresh(case: &PlannedCase) -> bool {
-    case.through == Through::Host && case.steps.iter().all(|step| step.part != Part::Setup)
+    case.operations == Side::EmmHost && case.steps.iter().all(|step| step.part != Part::Setup)
 }
 
 /// Runs of neighbouring cases that share a process.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 use serde::Deserialize;
 
 use crate::error::Error;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use allocert_suite::applicability::{Flavor, Offer};
 use allocert_suite::case::Need;
 use allocert_suite::observation::{Border, Captured, Facts, Outcome};
+use allocert_suite::offer::{Flavor, Offer};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 
 use crate::capture::Capture;
 use crate::channel::Channel;

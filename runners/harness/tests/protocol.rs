@@ -19,7 +19,7 @@ fn plan() -> Vec<PlannedCase> {
     let case = |name: &str| {
         let step = json!({"index": 0, "do": {"reset": {}}, "on": "m", "part": "step", "line": 3});
         let mut case = json!({"id": format!("emm/test/{name}"), "file": format!("cases/emm/test/{name}.yaml")});
-        let more = json!({"about": "x", "through": "manager", "teardown": "none", "timeout_s": 1, "steps": [step]});
+        let more = json!({"about": "x", "side": "emm", "operations": "emm", "teardown": "none", "timeout_s": 1, "steps": [step]});
         case.as_object_mut()
             .expect("an object")
             .extend(more.as_object().expect("an object").clone());
@@ -293,7 +293,7 @@ fn a_case_that_needs_a_fresh_numba_shares_its_process_with_none() {
     let mut cases = plan();
     // Crashes after `a` in the same process; through the host and without setup it has a process of
     // its own.
-    cases[1].through = allocert_suite::case::Through::Host;
+    cases[1].operations = allocert_suite::Side::EmmHost;
     let mut harness =
         Harness::load(&Arc::new(request("crashes_after_a", Isolation::None))).expect("a worker");
     let sighting = harness.run(&cases.iter().collect::<Vec<_>>(), &mut ()).expect("a run");

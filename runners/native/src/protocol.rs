@@ -1,6 +1,7 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
-use allocert_suite::case::{DriverSettings, Name, Thread, Through};
+use allocert_suite::Side;
+use allocert_suite::case::{DriverSettings, Name, Thread};
 use allocert_suite::observation::{Border, Outcome};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
@@ -31,8 +32,7 @@ pub(crate) struct Run {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
-    #[serde(default)]
-    pub(crate) through: Through,
+    pub(crate) operations: Side,
     #[serde(default)]
     pub(crate) driver: DriverSettings,
     pub(crate) ending: End,

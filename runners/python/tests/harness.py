@@ -49,12 +49,13 @@ class Worker:
         self._send("load", {"interface": side, "subject": subject})
         return self._receive()
 
-    def run(self, *steps, through="manager", ending="leave", **settings):
+    def run(self, *steps, side="emm", operations=None, ending="leave", **settings):
         """Performs one case. Returns its outcomes and the `ended` body."""
         numbered = [{"index": index, **step} for index, step in enumerate(steps)]
         case = {
             "id": "test",
-            "through": through,
+            "side": side,
+            "operations": operations or side,
             "driver": settings,
             "ending": ending,
             "steps": numbered,
@@ -73,7 +74,8 @@ class Worker:
         numbered = [{"index": index, **step} for index, step in enumerate(steps)]
         case = {
             "id": "test",
-            "through": "manager",
+            "side": "emm",
+            "operations": "emm",
             "driver": {},
             "ending": "leave",
             "steps": numbered,

@@ -22,7 +22,7 @@ def steps(*operations):
 def run(worker, role, subject, *operations):
     kind, body = worker.load(subject, f"cai-{role}")
     assert kind == "loaded", body
-    outcomes, ended = worker.run(*steps(*operations), through=role)
+    outcomes, ended = worker.run(*steps(*operations), side=f"cai-{role}")
     return outcomes[len(SETUP) :], ended
 
 
@@ -303,7 +303,7 @@ EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}
 def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
     outcomes, ended = run(worker, "producer", "allocert_mutants.cai.kept:Aborts", *EMPTY)
     assert len(outcomes) == 1 and ended["exit"] == {"signal": signal.SIGABRT}
-    outcomes, ended = worker.run(*steps(EXPORT[0]), through="producer")
+    outcomes, ended = worker.run(*steps(EXPORT[0]), side="cai-producer")
     assert "returned" in outcomes[-1] and ended["exit"] == {"code": 0}
 
 

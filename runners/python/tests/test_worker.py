@@ -311,7 +311,7 @@ def test_the_host_with_the_subject_installed(worker):
         {"do": {"close": {}}},
     ]
     worker.load("allocert_mutants.honest:Manager")
-    outcomes, ended = worker.run(*steps, through="host")
+    outcomes, ended = worker.run(*steps, operations="emm-host")
     opened = {
         "manager_type": "Manager",
         "manager_is_subject": True,

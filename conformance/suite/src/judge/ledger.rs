@@ -1,47 +1,42 @@
 //! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace
 //! once.
 
-use std::collections::HashMap;
-
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
+use allocert_requirements::Side;
 
-use crate::case::{Teardown, Through};
-use crate::judge::act::{Act, Of, Room, Span};
-use crate::judge::docket::{Docket, Hit, witness};
+use crate::case::Teardown;
+use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span};
+use crate::judge::addresses::AddressMap;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
-use crate::judge::scene::Scene;
-use crate::judge::space::Space;
+use crate::judge::messages;
 use crate::judge::timeline::{CASE_MARK, Moment};
-use crate::judge::words;
 use crate::observation::Outcome;
 use crate::verdict::{Check, Witness};
 
-const INVALID_VALUE: i32 = 1;
-const DEINITIALIZED: i32 = 4;
-const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
-
 /// Judges all events of the case. A trace with gaps says nothing about memory.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    if scene.observation.events_lost > 0 {
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    if record.observation.events_lost > 0 {
         return;
     }
     for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
-        docket.performed(check);
+        sink.performed(check);
     }
     let mut ledger = Ledger {
-        scene,
-        docket,
-        blocks: Space::default(),
-        contexts: HashMap::new(),
+        record,
+        sink,
+        blocks: AddressMap::default(),
+        owners: Owners::default(),
         holdings: Holdings::default(),
         next: 0,
     };
-    for (event, moment) in scene.observation.events.iter().zip(&scene.timeline.moments) {
+    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
         if moment.own {
             ledger.event(event, *moment);
         }
     }
-    ledger.pass(scene.case.steps.len());
+    ledger.pass(record.case.steps.len());
     ledger.leaks();
 }
 
@@ -49,8 +44,8 @@ pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
 #[derive(Debug)]
 struct Block {
     size_bytes: u64,
-    room: Room,
-    context: u64,
+    source: MemorySource,
+    owner: u64,
     born: u64,
     step: Option<u32>,
     subject: bool,
@@ -67,18 +62,11 @@ struct End {
     subject: bool,
 }
 
-/// A primary context as far as the trace shows it.
-#[derive(Debug, Default)]
-struct Primary {
-    context: u64,
-    retains: i64,
-}
-
 struct Ledger<'a, 'd> {
-    scene: &'a Scene<'a>,
-    docket: &'a mut Docket<'d>,
-    blocks: Space<Block>,
-    contexts: HashMap<u64, Primary>,
+    record: &'a CaseRecord<'a>,
+    sink: &'a mut FindingSink<'d>,
+    blocks: AddressMap<Block>,
+    owners: Owners,
     holdings: Holdings<'a>,
     /// The first step that has not begun.
     next: usize,
@@ -99,39 +87,38 @@ impl Ledger<'_, '_> {
 
     fn call(&mut self, event: &Event, call: &Call, moment: Moment) {
         let granted = call.result == Some(0);
-        match Act::of(call) {
+        match Effect::of(call) {
             // No bytes of host memory have no address, and nothing to give back.
-            Act::Take { start, size_bytes, room } if granted && start != 0 => {
-                self.take(event, start, size_bytes, room, moment)
+            Effect::Take { start, size_bytes, source } if granted && start != 0 => {
+                self.take(event, start, size_bytes, source, moment)
             }
-            Act::Give { start, room } if start != 0 => {
-                self.give(event.seq, call, start, room, moment)
+            Effect::Give { start, source } if start != 0 => {
+                self.give(event.seq, call, start, source, moment)
             }
-            Act::Touch { write, read } if moment.subject => {
+            Effect::Touch { write, read } if moment.subject => {
                 self.touch(event.seq, call, [write, read], moment)
             }
-            Act::Retain { device, context } if granted => {
-                let primary = self.contexts.entry(device).or_default();
-                primary.context = context;
-                primary.retains += 1;
-            }
-            Act::Release { device } if granted => self.release(event.seq, device, moment),
-            Act::ResetDevice { device } if granted => {
-                let context = self.contexts.get(&device).map(|primary| primary.context);
-                self.end_context(event.seq, context, moment);
-            }
-            Act::EndContext { context } if granted => {
-                self.end_context(event.seq, Some(context), moment)
+            Effect::Nothing => {
+                if let Some(owner) = self.owners.ended_by(call) {
+                    self.end_owner(event.seq, owner, moment);
+                }
             }
             _ => {}
         }
     }
 
-    fn take(&mut self, event: &Event, start: u64, size_bytes: u64, room: Room, moment: Moment) {
+    fn take(
+        &mut self,
+        event: &Event,
+        start: u64,
+        size_bytes: u64,
+        source: MemorySource,
+        moment: Moment,
+    ) {
         let block = Block {
             size_bytes,
-            room,
-            context: event.context,
+            source,
+            owner: Owners::owner(event),
             born: event.seq,
             step: moment.step,
             subject: moment.subject,
@@ -141,20 +128,22 @@ impl Ledger<'_, '_> {
         self.blocks.put(start, start.saturating_add(size_bytes.max(1)), block);
     }
 
-    fn give(&mut self, seq: u64, call: &Call, start: u64, room: Room, moment: Moment) {
+    fn give(&mut self, seq: u64, call: &Call, start: u64, source: MemorySource, moment: Moment) {
         if call.injected {
             if let Some(block) = self.blocks.get_mut(start) {
                 block.spared = true;
             }
             return;
         }
-        let live =
-            self.blocks.get(start).is_some_and(|block| block.end.is_none() && block.room == room);
-        match call.result {
-            Some(0) => self.freed(seq, start, moment),
-            Some(DEINITIALIZED) => {}
+        let live = self
+            .blocks
+            .get(start)
+            .is_some_and(|block| block.end.is_none() && block.source == source);
+        match FreeAnswer::of(call) {
+            FreeAnswer::Accepted => self.freed(seq, start, moment),
+            FreeAnswer::ShutDown => {}
             _ if !moment.subject || live => {}
-            result => self.refused(seq, call, start, result, moment),
+            answer => self.refused(seq, call, start, answer, moment),
         }
     }
 
@@ -167,7 +156,7 @@ impl Ledger<'_, '_> {
             return;
         }
         if let Some(holder) = self.holdings.meeting(start, end) {
-            self.docket.hit(Hit {
+            self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
                 step: moment.step,
                 expected: format!(
@@ -186,13 +175,12 @@ impl Ledger<'_, '_> {
     /// After the last step of a case that ends as a program ends: finalizers run while the host
     /// lets go of everything.
     fn ending(&self, moment: Moment) -> bool {
-        let over = moment.step.is_none() && self.next == self.scene.case.steps.len();
-        over && self.scene.case.teardown == Teardown::Exit
+        let over = moment.step.is_none() && self.next == self.record.case.steps.len();
+        over && self.record.case.teardown == Teardown::Exit
     }
 
     /// The driver did not know it, or not any more.
-    fn refused(&mut self, seq: u64, call: &Call, start: u64, result: Option<i32>, moment: Moment) {
-        let unknown = matches!(result, Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None);
+    fn refused(&mut self, seq: u64, call: &Call, start: u64, answer: FreeAnswer, moment: Moment) {
         let (check, expected, observed, mut events) = match self.blocks.get(start) {
             Some(Block { end: Some(end), born, .. }) if end.freed => (
                 Check::DoubleFree,
@@ -210,14 +198,20 @@ impl Ledger<'_, '_> {
                 ),
                 vec![witness(*born, "allocated here")],
             ),
-            None if unknown => self.foreign(call, start),
+            None if answer == FreeAnswer::UnknownAddress => self.foreign(call, start),
             None => return,
         };
         events.push(witness(
             seq,
             if check == Check::DoubleFree { "freed again here" } else { "freed here" },
         ));
-        self.docket.hit(Hit { check, step: moment.step, expected, observed, events });
+        self.sink.report_check(CheckFinding {
+            check,
+            step: moment.step,
+            expected,
+            observed,
+            events,
+        });
     }
 
     fn foreign(&self, call: &Call, start: u64) -> (Check, String, String, Vec<Witness>) {
@@ -227,7 +221,7 @@ impl Ledger<'_, '_> {
                 format!(
                     "{}({start:#x}), {} into the allocation at {base:#x}",
                     call.function,
-                    words::bytes(start - base)
+                    messages::bytes(start - base)
                 ),
                 vec![witness(block.born, "allocated here")],
             ),
@@ -239,14 +233,16 @@ impl Ledger<'_, '_> {
     }
 
     fn touch(&mut self, seq: u64, call: &Call, spans: [Span; 2], moment: Moment) {
-        let of_driver = |span: &Span| span.start != 0 && span.size_bytes > 0 && span.of != Of::Host;
+        let of_driver = |span: &Span| {
+            span.start != 0 && span.size_bytes > 0 && span.space != AddressSpace::Host
+        };
         for Span { start: address, size_bytes, .. } in spans.into_iter().filter(of_driver) {
             let Some((start, block)) =
                 self.blocks.meeting(address, address.saturating_add(size_bytes))
             else {
                 continue;
             };
-            let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else {
+            let Some(end) = block.end.filter(|end| end.freed && block.source.is_exclusive()) else {
                 continue;
             };
             let events = vec![
@@ -254,7 +250,7 @@ impl Ledger<'_, '_> {
                 witness(end.seq, "freed here"),
                 witness(seq, "used here"),
             ];
-            self.docket.hit(Hit {
+            self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
                 step: moment.step,
                 expected: "freed memory is not used".to_owned(),
@@ -276,7 +272,7 @@ impl Ledger<'_, '_> {
             .into_iter()
             .collect();
         events.push(witness(seq, "the work ran here"));
-        self.docket.hit(Hit {
+        self.sink.report_check(CheckFinding {
             check: Check::UseAfterFree,
             step: moment.step,
             expected: "memory is freed when the work that uses it is done".to_owned(),
@@ -285,17 +281,8 @@ impl Ledger<'_, '_> {
         });
     }
 
-    fn release(&mut self, seq: u64, device: u64, moment: Moment) {
-        let Some(primary) = self.contexts.get_mut(&device) else { return };
-        primary.retains -= 1;
-        if primary.retains == 0 {
-            let context = primary.context;
-            self.end_context(seq, Some(context), moment);
-        }
-    }
-
-    fn end_context(&mut self, seq: u64, context: Option<u64>, moment: Moment) {
-        let alive = |block: &&mut Block| block.end.is_none() && Some(block.context) == context;
+    fn end_owner(&mut self, seq: u64, owner: u64, moment: Moment) {
+        let alive = |block: &&mut Block| block.end.is_none() && block.owner == owner;
         for block in self.blocks.values_mut().filter(alive) {
             block.end = Some(End { seq, freed: false, subject: moment.subject });
         }
@@ -303,7 +290,7 @@ impl Ledger<'_, '_> {
 
     fn begin(&mut self, step: u64) {
         let Some(index) =
-            usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len())
+            usize::try_from(step).ok().filter(|index| *index < self.record.case.steps.len())
         else {
             return;
         };
@@ -312,7 +299,7 @@ impl Ledger<'_, '_> {
         }
         self.pass(index);
         self.next = index + 1;
-        self.holdings.begin(&self.scene.case.steps[index]);
+        self.holdings.begin(&self.record.case.steps[index]);
     }
 
     /// Steps without marks still bind and drop names.
@@ -320,7 +307,7 @@ impl Ledger<'_, '_> {
         while self.next < until {
             let index = self.next;
             self.next += 1;
-            self.holdings.begin(&self.scene.case.steps[index]);
+            self.holdings.begin(&self.record.case.steps[index]);
             self.end(index as u64);
         }
     }
@@ -329,22 +316,24 @@ impl Ledger<'_, '_> {
         let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else {
             return;
         };
-        let Some(Outcome::Returned(facts)) = self.scene.outcome(index) else { return };
-        let complaint = self.holdings.end(&self.scene.case.steps[index], facts, |start, end| {
+        let Some(Outcome::Returned(facts)) = self.record.outcome(index) else { return };
+        let complaint = self.holdings.end(&self.record.case.steps[index], facts, |start, end| {
             stale(&self.blocks, start, end)
         });
         match complaint {
-            Some(Complaint::Overlap { name, other, range: (start, end) }) => self.docket.hit(Hit {
-                check: Check::Overlap,
-                step: Some(step as u32),
-                expected: format!(
-                    "memory apart from `{}` of step {}, which the host still holds",
-                    other.name, other.step
-                ),
-                observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
-                events: Vec::new(),
-            }),
-            Some(Complaint::Stale { name, at, events }) => self.docket.hit(Hit {
+            Some(Complaint::Overlap { name, other, range: (start, end) }) => {
+                self.sink.report_check(CheckFinding {
+                    check: Check::Overlap,
+                    step: Some(step as u32),
+                    expected: format!(
+                        "memory apart from `{}` of step {}, which the host still holds",
+                        other.name, other.step
+                    ),
+                    observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
+                    events: Vec::new(),
+                })
+            }
+            Some(Complaint::Stale { name, at, events }) => self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
                 step: Some(step as u32),
                 expected: "the memory that is returned is allocated".to_owned(),
@@ -360,14 +349,14 @@ impl Ledger<'_, '_> {
     /// What the subject took and never gave back. Memory that went with its context counts: reset
     /// should have freed it.
     fn leaks(&mut self) {
-        let scene = self.scene;
-        if scene.case.teardown != Teardown::Clean
-            || !scene.finished()
-            || scene.contradiction.is_some()
+        let record = self.record;
+        if record.case.teardown != Teardown::Clean
+            || !record.finished()
+            || record.contradiction.is_some()
         {
             return;
         }
-        self.docket.performed(Check::Leak);
+        self.sink.performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
         let left = self
             .blocks
@@ -377,19 +366,21 @@ impl Ledger<'_, '_> {
         left.sort_by_key(|block| block.born);
         let Some(first) = left.first() else { return };
         let total: u64 = left.iter().map(|block| block.size_bytes).fold(0, u64::saturating_add);
-        let end = match scene.case.through {
-            Through::Manager => "the last reset and destroy",
-            Through::Host => "cuda.close()",
-            Through::Producer | Through::Consumer => "the last name was dropped",
+        let end = match record.case.operations {
+            Side::Emm => "the last reset and destroy",
+            Side::EmmHost => "cuda.close()",
+            Side::CaiProducer | Side::CaiConsumer | Side::Nep49 | Side::Nep49Host | Side::Place => {
+                "the last name was dropped"
+            }
         };
-        self.docket.hit(Hit {
+        self.sink.report_check(CheckFinding {
             check: Check::Leak,
             step: first.step,
             expected: format!("nothing that was taken from the driver is left after {end}"),
             observed: match left.len() {
-                1 => format!("1 allocation of {} is left", words::bytes(total)),
+                1 => format!("1 allocation of {} is left", messages::bytes(total)),
                 count => {
-                    format!("{count} allocations of {} together are left", words::bytes(total))
+                    format!("{count} allocations of {} together are left", messages::bytes(total))
                 }
             },
             events: left
@@ -402,8 +393,8 @@ impl Ledger<'_, '_> {
 }
 
 /// Where a range was allocated and freed, if that is all that is known of it.
-fn stale(blocks: &Space<Block>, start: u64, end: u64) -> Option<Vec<Witness>> {
+fn stale(blocks: &AddressMap<Block>, start: u64, end: u64) -> Option<Vec<Witness>> {
     let (_, block) = blocks.meeting(start, end)?;
-    let dead = block.end.filter(|end| end.freed && block.room == Room::Device)?;
+    let dead = block.end.filter(|end| end.freed && block.source.is_exclusive())?;
     Some(vec![witness(block.born, "allocated here"), witness(dead.seq, "freed here")])
 }

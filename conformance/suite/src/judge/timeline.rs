@@ -6,7 +6,7 @@ use std::ops::Range;
 use allocert_contract::trace::{Call, Event, Mark, What};
 use allocert_requirements::{Role, Side};
 
-use crate::judge::act::Act;
+use crate::effect::Effect;
 use crate::observation::Observation;
 
 /// The step index of the mark that begins a case.
@@ -137,7 +137,8 @@ fn stands_in(side: Side) -> bool {
 /// Any other worker allocates and frees nothing through the driver, so such a call is the
 /// subject's, whatever marks stand around it.
 fn takes_or_gives(event: &Event) -> bool {
-    call(event).is_some_and(|call| matches!(Act::of(call), Act::Take { .. } | Act::Give { .. }))
+    call(event)
+        .is_some_and(|call| matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. }))
 }
 
 /// The process of the first step that is marked.

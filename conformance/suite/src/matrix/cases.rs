@@ -3,7 +3,7 @@
 use allocert_requirements::Side;
 use serde_json::{Value, json};
 
-use crate::case::{Expectation, Teardown, Through};
+use crate::case::{Expectation, Teardown};
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
@@ -61,7 +61,8 @@ impl Pattern {
             file: id.clone(),
             id,
             about: self.about.to_owned(),
-            through: Through::Consumer,
+            side: Side::CaiConsumer,
+            operations: Side::CaiConsumer,
             needs: Vec::new(),
             driver: Default::default(),
             teardown: Teardown::Clean,

@@ -3,7 +3,6 @@
 
 mod always;
 mod applicability;
-mod border;
 mod calls;
 mod expectations;
 mod exports;
@@ -22,6 +21,7 @@ mod record;
 mod reports;
 mod runfile;
 mod sweep;
+mod table_defects;
 mod taken;
-mod tape;
+mod trace_builder;
 mod verdicts;

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use allocert_requirements::Role;
-use allocert_suite::applicability::Driver;
 use allocert_suite::matrix::{Cell, Exchange, Library, Matrix, Missing, Pattern, State, patterns};
 use allocert_suite::observation::{Ending, Outcome, Raised};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::{Catalogue, judge};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::record::Recorder;
-use crate::tape::{A, B, E, X, after, fill, non_blocking, record, two, wait};
+use crate::trace_builder::{A, B, E, X, after, fill, non_blocking, record, two, wait};
 
 fn pattern(name: &str) -> Pattern {
     patterns().into_iter().find(|one| one.name == name).expect("a case of the matrix")

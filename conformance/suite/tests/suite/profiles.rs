@@ -1,7 +1,8 @@
 //! Profiles: what one leaves out is not judged, and never left out in silence.
 
-use allocert_suite::applicability::{Reason, outside};
+use allocert_suite::applicability::outside;
 use allocert_suite::expectations::Expectations;
+use allocert_suite::reason::Reason;
 use allocert_suite::report::{Report, explain, style::Palette, terminal};
 use allocert_suite::run::Judged;
 use allocert_suite::verdict::Verdict;

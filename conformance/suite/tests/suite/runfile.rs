@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 use allocert_suite::run::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
 
 use crate::record::{Recorder, alloc, memalloc, memory};

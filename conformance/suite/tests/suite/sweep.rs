@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use allocert_contract::trace::{Call, Function, Mark};
-use allocert_suite::applicability::{Applicability, Reason};
+use allocert_suite::applicability::Applicability;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::reason::Reason;
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::{Report, terminal};
 use allocert_suite::run::Judged;
-use allocert_suite::sweep::{Injection, Width, is_swept, sweep};
+use allocert_suite::sweep::{Injection, Width, sweep};
 use allocert_suite::verdict::Verdict;
 use rstest::rstest;
 use serde_json::json;
@@ -77,7 +78,7 @@ fn each_call_fails_once_with_each_error_that_it_can_answer() {
     !cuMemFree_v2@1=3
     ");
     assert_eq!(ids(&injections, |decision| !runs(decision)), ["!cuMemFree_v2@1=2"]);
-    assert!(injections.iter().all(|injection| is_swept(&injection.case)));
+    assert!(injections.iter().all(|injection| injection.case.is_swept()));
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn a_sample_sweeps_a_group_once(#[case] width: Width, #[case] injections: usize)
     "several threads make driver calls"
 )]
 #[case::host(
-    "through: host\nsteps:\n  - do: {open_context: {}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    "operations: emm-host\nsteps:\n  - do: {open_context: {}}\n    expect: {EMM-T-01: {returns: {}}}\n",
     "numba-cuda makes driver calls"
 )]
 fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {

@@ -74,7 +74,7 @@ fn every_expectation_is_about_a_case_that_looks_at_its_requirement() {
 /// Whether a finding under the requirement can come of the case.
 fn looks(case: &PlannedCase, requirement: &Requirement) -> bool {
     let performs = |operation: &String| case.steps.iter().any(|step| step.r#do.name() == operation);
-    case.side() == requirement.side().expect("every requirement has one")
+    case.side == requirement.side().expect("every requirement has one")
         && (requirement.always_on()
             || requirement.operation.as_ref().is_some_and(performs)
             || case.requirements().any(|stated| stated == requirement.id))

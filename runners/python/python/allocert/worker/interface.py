@@ -11,13 +11,6 @@ from .protocol import CaseDescription
 
 C = TypeVar("C", bound=Case)
 
-_OLD_WORDS = {
-    "manager": "emm",
-    "host": "emm-host",
-    "producer": "cai-producer",
-    "consumer": "cai-consumer",
-}
-
 
 class Subject(Protocol):
     """What the server and a case know of a subject; subject.py finds most of them."""
@@ -55,7 +48,6 @@ class Interface:
 
     def new_case(self, described: CaseDescription, subject: Subject, driver: Driver) -> Case:
         """A case of this side. If the side has no such operations, each step is unsupported."""
-        operations = described.get("operations") or _OLD_WORDS[described["through"]]  # type: ignore
-        kind: CaseKind[Any] = self.case_kinds.get(operations, CaseKind(Case, {}))
+        kind: CaseKind[Any] = self.case_kinds.get(described["operations"], CaseKind(Case, {}))
         case: Case = kind.new(described, subject, driver)
         return case
