@@ -66,7 +66,7 @@ impl KillRun {
         let suite = Suite::load()?;
         let sides = match options.interface.as_deref() {
             Some(name) => vec![side_names::side(name, &suite)?],
-            None => Side::ALL.into_iter().filter(|side| suite.certifies(*side)).collect(),
+            None => Side::all().filter(|side| suite.certifies(*side)).collect(),
         };
         let filter = options.filter.as_deref();
         let glob = filter.map(glob).transpose()?;

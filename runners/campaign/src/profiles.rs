@@ -32,7 +32,7 @@ pub fn of(
 /// # Errors
 /// No interface has such a profile.
 pub fn by_name(catalogue: &Catalogue, name: &str) -> Result<Profile, Failure> {
-    let all = Interface::ALL.into_iter().flat_map(|interface| catalogue.profiles(interface));
+    let all = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     catalogue
         .profile(name)
         .cloned()

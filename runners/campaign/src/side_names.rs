@@ -10,7 +10,8 @@ use crate::suite::Suite;
 /// # Errors
 /// No side is called so.
 pub fn named(word: &str) -> Result<Side, Failure> {
-    Side::by_name(word).ok_or_else(|| unknown(word, Side::ALL.map(Side::name).as_slice()))
+    Side::by_name(word)
+        .ok_or_else(|| unknown(word, &Side::all().map(Side::name).collect::<Vec<_>>()))
 }
 
 /// The side that `word` names, if there are cases for it.
@@ -23,7 +24,7 @@ pub fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
         return Ok(side);
     }
     let there: Vec<&str> =
-        Side::ALL.into_iter().filter(|side| suite.certifies(*side)).map(Side::name).collect();
+        Side::all().filter(|side| suite.certifies(*side)).map(Side::name).collect();
     let message = format!(
         "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
         if there.len() == 1 { "is" } else { "are" },
@@ -37,12 +38,12 @@ pub fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
 /// # Errors
 /// No interface and no side is called so.
 pub fn sides(word: &str) -> Result<Vec<Side>, Failure> {
-    if let Some(interface) = Interface::ALL.into_iter().find(|interface| interface.name() == word) {
+    if let Some(interface) = Interface::all().find(|interface| interface.name() == word) {
         return Ok(interface.sides().collect());
     }
-    let sides = Side::ALL.into_iter().map(Side::name);
-    let sides = sides.filter(|side| Interface::ALL.iter().all(|one| one.name() != *side));
-    let known: Vec<&str> = Interface::ALL.into_iter().map(Interface::name).chain(sides).collect();
+    let sides = Side::all().map(Side::name);
+    let sides = sides.filter(|side| Interface::all().all(|one| one.name() != *side));
+    let known: Vec<&str> = Interface::all().map(Interface::name).chain(sides).collect();
     Side::by_name(word).map(|side| vec![side]).ok_or_else(|| unknown(word, &known))
 }
 

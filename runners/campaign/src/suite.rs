@@ -23,7 +23,7 @@ impl Suite {
     /// # Errors
     /// What is wrong with a file, as for all the functions that read.
     pub fn load() -> Result<Self, Failure> {
-        Self::of(&Side::ALL)
+        Self::of(&Side::all().collect::<Vec<_>>())
     }
 
     /// What this program was built with, and the cases of these sides alone: to plan all takes
