@@ -3,10 +3,12 @@
 use allocert_requirements::Side;
 use allocert_requirements::yaml::Document;
 
-use crate::case::{Case, Name, Teardown, Thread};
-use crate::operation::{Noun, Operation, PluginShape};
+use crate::case::Case;
+
+use crate::nouns::{Name, Teardown, Thread};
+use crate::operation::{BoundType, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::sense;
+use crate::validate;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
@@ -37,7 +39,7 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
         script.setup(operations);
     }
     for step in case.steps {
-        let line = sense::line(step.referenced.line()).max(1);
+        let line = validate::line(step.referenced.line()).max(1);
         script.step(step.value, line);
     }
     if case.teardown == Teardown::Clean {
@@ -134,8 +136,8 @@ impl Script {
 
     fn add(&mut self, part: Part, operation: Operation, on: Name) {
         match operation.binds() {
-            Some((name, Noun::Manager)) => self.managers.push(name.into()),
-            Some((_, Noun::Adapter)) => {}
+            Some((name, BoundType::Manager)) => self.managers.push(name.into()),
+            Some((_, BoundType::Adapter)) => {}
             Some((name, _)) => self.alive.push((name.into(), on.clone())),
             None => {}
         }

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
 use allocert_requirements::Side;
 
-use crate::case::Teardown;
 use crate::effect::cuda::{Effect, MemorySource, Of, Span};
 use crate::judge::addresses::AddressMap;
 use crate::judge::case_record::CaseRecord;
@@ -14,6 +13,7 @@ use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
 use crate::judge::messages;
 use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::verdict::{Check, Witness};
 
