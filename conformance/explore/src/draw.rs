@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use allocert_suite::case::Step;
-
 use allocert_suite::nouns::{Name, Need};
 use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;

@@ -14,7 +14,6 @@ mod room;
 use std::collections::BTreeMap;
 
 use allocert_suite::case::Step;
-
 use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
 
 use allocert_suite::expectation::Expectations;

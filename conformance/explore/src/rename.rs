@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use allocert_suite::case::Step;
-
 use allocert_suite::nouns::Name;
 use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;

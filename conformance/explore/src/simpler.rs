@@ -1,7 +1,6 @@
 //! Steps that are simpler than a step and do much the same.
 
 use allocert_suite::case::Step;
-
 use allocert_suite::nouns::Name;
 use allocert_suite::operation::Operation;
 

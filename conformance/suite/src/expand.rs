@@ -4,11 +4,9 @@ use allocert_requirements::Side;
 use allocert_requirements::yaml::Document;
 
 use crate::case::Case;
-
 use crate::nouns::{Name, Teardown, Thread};
 use crate::operation::{BoundType, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::validate;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
@@ -39,7 +37,7 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
         script.setup(operations);
     }
     for step in case.steps {
-        let line = validate::line(step.referenced.line()).max(1);
+        let line = step.line().max(1);
         script.step(step.value, line);
     }
     if case.teardown == Teardown::Clean {

@@ -1,12 +1,10 @@
 //! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace
 //! once.
 
-use std::collections::HashMap;
-
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
 use allocert_requirements::Side;
 
-use crate::effect::cuda::{Effect, MemorySource, Of, Span};
+use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span};
 use crate::judge::addresses::AddressMap;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
@@ -16,10 +14,6 @@ use crate::judge::timeline::{CASE_MARK, Moment};
 use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::verdict::{Check, Witness};
-
-const INVALID_VALUE: i32 = 1;
-const DEINITIALIZED: i32 = 4;
-const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
 
 /// Judges all events of the case. A trace with gaps says nothing about memory.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
@@ -33,7 +27,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         record,
         sink,
         blocks: AddressMap::default(),
-        contexts: HashMap::new(),
+        owners: Owners::default(),
         holdings: Holdings::default(),
         next: 0,
     };
@@ -51,7 +45,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
 struct Block {
     size_bytes: u64,
     source: MemorySource,
-    context: u64,
+    owner: u64,
     born: u64,
     step: Option<u32>,
     subject: bool,
@@ -68,18 +62,11 @@ struct End {
     subject: bool,
 }
 
-/// A primary context as far as the trace shows it.
-#[derive(Debug, Default)]
-struct Primary {
-    context: u64,
-    retains: i64,
-}
-
 struct Ledger<'a, 'd> {
     record: &'a CaseRecord<'a>,
     sink: &'a mut FindingSink<'d>,
     blocks: AddressMap<Block>,
-    contexts: HashMap<u64, Primary>,
+    owners: Owners,
     holdings: Holdings<'a>,
     /// The first step that has not begun.
     next: usize,
@@ -111,18 +98,10 @@ impl Ledger<'_, '_> {
             Effect::Touch { write, read } if moment.subject => {
                 self.touch(event.seq, call, [write, read], moment)
             }
-            Effect::Retain { device, context } if granted => {
-                let primary = self.contexts.entry(device).or_default();
-                primary.context = context;
-                primary.retains += 1;
-            }
-            Effect::Release { device } if granted => self.release(event.seq, device, moment),
-            Effect::ResetDevice { device } if granted => {
-                let context = self.contexts.get(&device).map(|primary| primary.context);
-                self.end_context(event.seq, context, moment);
-            }
-            Effect::EndContext { context } if granted => {
-                self.end_context(event.seq, Some(context), moment)
+            Effect::Nothing => {
+                if let Some(owner) = self.owners.ended_by(call) {
+                    self.end_owner(event.seq, owner, moment);
+                }
             }
             _ => {}
         }
@@ -139,7 +118,7 @@ impl Ledger<'_, '_> {
         let block = Block {
             size_bytes,
             source,
-            context: event.context,
+            owner: Owners::owner(event),
             born: event.seq,
             step: moment.step,
             subject: moment.subject,
@@ -160,11 +139,11 @@ impl Ledger<'_, '_> {
             .blocks
             .get(start)
             .is_some_and(|block| block.end.is_none() && block.source == source);
-        match call.result {
-            Some(0) => self.freed(seq, start, moment),
-            Some(DEINITIALIZED) => {}
+        match FreeAnswer::of(call) {
+            FreeAnswer::Accepted => self.freed(seq, start, moment),
+            FreeAnswer::ShutDown => {}
             _ if !moment.subject || live => {}
-            result => self.refused(seq, call, start, result, moment),
+            answer => self.refused(seq, call, start, answer, moment),
         }
     }
 
@@ -201,8 +180,7 @@ impl Ledger<'_, '_> {
     }
 
     /// The driver did not know it, or not any more.
-    fn refused(&mut self, seq: u64, call: &Call, start: u64, result: Option<i32>, moment: Moment) {
-        let unknown = matches!(result, Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None);
+    fn refused(&mut self, seq: u64, call: &Call, start: u64, answer: FreeAnswer, moment: Moment) {
         let (check, expected, observed, mut events) = match self.blocks.get(start) {
             Some(Block { end: Some(end), born, .. }) if end.freed => (
                 Check::DoubleFree,
@@ -220,7 +198,7 @@ impl Ledger<'_, '_> {
                 ),
                 vec![witness(*born, "allocated here")],
             ),
-            None if unknown => self.foreign(call, start),
+            None if answer == FreeAnswer::UnknownAddress => self.foreign(call, start),
             None => return,
         };
         events.push(witness(
@@ -255,16 +233,16 @@ impl Ledger<'_, '_> {
     }
 
     fn touch(&mut self, seq: u64, call: &Call, spans: [Span; 2], moment: Moment) {
-        let of_driver = |span: &Span| span.start != 0 && span.size_bytes > 0 && span.of != Of::Host;
+        let of_driver = |span: &Span| {
+            span.start != 0 && span.size_bytes > 0 && span.space != AddressSpace::Host
+        };
         for Span { start: address, size_bytes, .. } in spans.into_iter().filter(of_driver) {
             let Some((start, block)) =
                 self.blocks.meeting(address, address.saturating_add(size_bytes))
             else {
                 continue;
             };
-            let Some(end) =
-                block.end.filter(|end| end.freed && block.source == MemorySource::Device)
-            else {
+            let Some(end) = block.end.filter(|end| end.freed && block.source.is_exclusive()) else {
                 continue;
             };
             let events = vec![
@@ -303,17 +281,8 @@ impl Ledger<'_, '_> {
         });
     }
 
-    fn release(&mut self, seq: u64, device: u64, moment: Moment) {
-        let Some(primary) = self.contexts.get_mut(&device) else { return };
-        primary.retains -= 1;
-        if primary.retains == 0 {
-            let context = primary.context;
-            self.end_context(seq, Some(context), moment);
-        }
-    }
-
-    fn end_context(&mut self, seq: u64, context: Option<u64>, moment: Moment) {
-        let alive = |block: &&mut Block| block.end.is_none() && Some(block.context) == context;
+    fn end_owner(&mut self, seq: u64, owner: u64, moment: Moment) {
+        let alive = |block: &&mut Block| block.end.is_none() && block.owner == owner;
         for block in self.blocks.values_mut().filter(alive) {
             block.end = Some(End { seq, freed: false, subject: moment.subject });
         }
@@ -426,6 +395,6 @@ impl Ledger<'_, '_> {
 /// Where a range was allocated and freed, if that is all that is known of it.
 fn stale(blocks: &AddressMap<Block>, start: u64, end: u64) -> Option<Vec<Witness>> {
     let (_, block) = blocks.meeting(start, end)?;
-    let dead = block.end.filter(|end| end.freed && block.source == MemorySource::Device)?;
+    let dead = block.end.filter(|end| end.freed && block.source.is_exclusive())?;
     Some(vec![witness(block.born, "allocated here"), witness(dead.seq, "freed here")])
 }

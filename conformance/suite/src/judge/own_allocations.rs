@@ -1,6 +1,6 @@
 //! A host that has a plugin leaves all memory to it.
 
-use crate::effect::cuda::Effect;
+use crate::effect::Effect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::call;

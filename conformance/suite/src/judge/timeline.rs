@@ -6,7 +6,7 @@ use std::ops::Range;
 use allocert_contract::trace::{Call, Event, Mark, What};
 use allocert_requirements::{Role, Side};
 
-use crate::effect::cuda::Effect;
+use crate::effect::Effect;
 use crate::observation::Observation;
 
 /// The step index of the mark that begins a case.

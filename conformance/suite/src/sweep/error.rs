@@ -1,7 +1,6 @@
 //! The errors that are injected, and where one of them would mean nothing.
 
-use allocert_contract::trace::Function;
-
+use crate::effect::cuda::may_run_out_of_memory;
 use crate::reason::Unswept;
 use crate::sweep::site::Site;
 
@@ -47,31 +46,6 @@ pub(crate) fn meaningless(site: &Site, error: &InjectedError) -> Option<Unswept>
     if site.restores {
         return Some(Unswept::Restores { function });
     }
-    (error.code == OUT_OF_MEMORY && !takes(site.function))
+    (error.code == OUT_OF_MEMORY && !may_run_out_of_memory(site.function))
         .then(|| Unswept::NeverAnswers { function, error: error.name.to_owned() })
-}
-
-/// Functions that the driver's documentation lets answer `CUDA_ERROR_OUT_OF_MEMORY` (CUDA Driver
-/// API reference, each function's "Returns").
-fn takes(function: Function) -> bool {
-    matches!(
-        function,
-        Function::cuMemAlloc_v2
-            | Function::cuMemAllocPitch_v2
-            | Function::cuMemAllocManaged
-            | Function::cuMemAllocAsync
-            | Function::cuMemAllocFromPoolAsync
-            | Function::cuMemAllocHost_v2
-            | Function::cuMemHostAlloc
-            | Function::cuMemHostRegister_v2
-            | Function::cuMemPoolCreate
-            | Function::cuIpcGetMemHandle
-            | Function::cuIpcOpenMemHandle_v2
-            | Function::cuDevicePrimaryCtxRetain
-            | Function::cuCtxCreate_v2
-            | Function::cuCtxCreate_v4
-            | Function::cuStreamCreate
-            | Function::cuStreamCreateWithPriority
-            | Function::cuEventCreate
-    )
 }

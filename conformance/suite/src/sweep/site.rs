@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::{Call, Function};
+use allocert_contract::trace::Function;
 use allocert_requirements::Side;
 
+use crate::effect::cuda::{is_lookup, restores_context};
 use crate::judge::timeline::{Timeline, call};
 use crate::observation::Observation;
 use crate::reason::SWEPT_REPEATS;
@@ -45,7 +46,7 @@ pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
             continue;
         };
         let nth = counts.all(step, call.function);
-        if !moment.subject || looks_up(call.function) {
+        if !moment.subject || is_lookup(call.function) {
             continue;
         }
         let before = timeline.window(step).and_then(|window| observation.events.get(window.start));
@@ -56,7 +57,7 @@ pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
             in_step: counts.in_step(step, call.function),
             last: false,
             in_case: counts.in_case(call.function),
-            restores: restores(call, before.map_or(0, |event| event.context)),
+            restores: restores_context(call, before.map_or(0, |event| event.context)),
         });
     }
     for site in &mut sites {
@@ -90,28 +91,4 @@ impl Counts {
 fn add(count: &mut u64) -> u64 {
     *count += 1;
     *count
-}
-
-/// What a binding asks before or beside its work.
-fn looks_up(function: Function) -> bool {
-    matches!(
-        function,
-        Function::cuGetProcAddress
-            | Function::cuGetProcAddress_v2
-            | Function::cuGetErrorName
-            | Function::cuGetErrorString
-            | Function::cuDriverGetVersion
-    )
-}
-
-/// Calls that end what the subject did to contexts: `context` was current when the step began.
-fn restores(call: &Call, context: u64) -> bool {
-    match call.function {
-        Function::cuCtxPopCurrent_v2
-        | Function::cuCtxDestroy_v2
-        | Function::cuDevicePrimaryCtxRelease
-        | Function::cuDevicePrimaryCtxRelease_v2 => true,
-        Function::cuCtxSetCurrent => call.args[0] == context,
-        _ => false,
-    }
 }

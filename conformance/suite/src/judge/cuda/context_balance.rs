@@ -1,9 +1,9 @@
 //! Context balance: every call leaves the context current that it found, or on a thread without one
 //! what the host makes current. A C table is held to it to the letter.
 
-use allocert_contract::trace::{Event, Function};
+use allocert_contract::trace::Event;
 
-use crate::effect::cuda::Effect;
+use crate::effect::cuda::ContextEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::call;
@@ -63,18 +63,18 @@ fn change(
 fn is_hosts_own(record: &CaseRecord<'_>, context: u64) -> bool {
     let calls =
         record.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
-    calls.map(Effect::of).any(
-        |act| matches!(act, Effect::Retain { device: 0, context: primary } if primary == context),
-    )
+    calls
+        .map(ContextEffect::of)
+        .any(|effect| effect == ContextEffect::Retain { device: 0, context })
 }
 
 /// What an event adds to its thread's context stack.
 fn depth(event: &Event) -> i64 {
     let Some(call) = call(event).filter(|call| call.result == Some(0)) else { return 0 };
-    match call.function {
-        Function::cuCtxPushCurrent_v2 | Function::cuCtxCreate_v2 | Function::cuCtxCreate_v4 => 1,
-        Function::cuCtxPopCurrent_v2 => -1,
-        Function::cuCtxDestroy_v2 if call.args[0] == event.context => -1,
+    match ContextEffect::of(call) {
+        ContextEffect::Push | ContextEffect::Create { .. } => 1,
+        ContextEffect::Pop => -1,
+        ContextEffect::Destroy { context } if context == event.context => -1,
         _ => 0,
     }
 }
@@ -100,17 +100,7 @@ fn calls_the_subject(operation: &Operation) -> bool {
 }
 
 fn switches(event: &Event) -> bool {
-    call(event).is_some_and(|call| {
-        matches!(
-            call.function,
-            Function::cuCtxPushCurrent_v2
-                | Function::cuCtxPopCurrent_v2
-                | Function::cuCtxSetCurrent
-                | Function::cuCtxCreate_v2
-                | Function::cuCtxCreate_v4
-                | Function::cuCtxDestroy_v2
-        )
-    })
+    call(event).is_some_and(|call| ContextEffect::of(call).switches())
 }
 
 fn name(context: u64) -> String {

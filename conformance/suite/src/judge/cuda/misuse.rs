@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::{Call, Function, Misuse, What};
+use allocert_contract::trace::{Call, Misuse, What};
 use allocert_requirements::Side;
 
+use crate::effect::cuda::ContextEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::call;
@@ -63,29 +64,27 @@ impl Contexts {
         if !happened || call.injected {
             return None;
         }
-        let argument = call.args[0];
-        match call.function {
-            Function::cuDevicePrimaryCtxRetain => {
-                *self.retains.entry(argument).or_default() += 1;
+        match ContextEffect::of(call) {
+            ContextEffect::Retain { device, .. } => {
+                *self.retains.entry(device).or_default() += 1;
                 None
             }
-            Function::cuDevicePrimaryCtxRelease | Function::cuDevicePrimaryCtxRelease_v2 => {
-                let count = self.retains.entry(argument).or_default();
+            ContextEffect::Release { device } => {
+                let count = self.retains.entry(device).or_default();
                 *count -= 1;
                 (*count < 0)
-                    .then(|| format!("{} of device {argument} without a retain", call.function))
+                    .then(|| format!("{} of device {device} without a retain", call.function))
             }
-            Function::cuDevicePrimaryCtxReset | Function::cuDevicePrimaryCtxReset_v2 => Some(
-                format!("{} destroyed the primary context of device {argument}", call.function),
-            ),
-            Function::cuCtxCreate_v2 | Function::cuCtxCreate_v4 => {
-                self.created.push(call.out[0]);
+            ContextEffect::Reset { device } => {
+                Some(format!("{} destroyed the primary context of device {device}", call.function))
+            }
+            ContextEffect::Create { context, .. } => {
+                self.created.push(context);
                 None
             }
-            Function::cuCtxDestroy_v2 if !self.created.contains(&argument) => Some(format!(
-                "{} destroyed context {argument:#x}, which the host made",
-                call.function
-            )),
+            ContextEffect::Destroy { context } if !self.created.contains(&context) => Some(
+                format!("{} destroyed context {context:#x}, which the host made", call.function),
+            ),
             _ => None,
         }
     }

@@ -52,7 +52,6 @@ mod expected_order;
 mod kernel_arguments;
 mod last_accesses;
 mod messages;
-mod order_effect;
 mod races;
 mod replay;
 mod streams;

@@ -3,9 +3,9 @@
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::Event;
 
+use crate::effect::cuda::OrderEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessPair};
-use crate::judge::cuda::order::order_effect::OrderEffect;
 use crate::judge::findings::witness;
 use crate::judge::timeline::call;
 use crate::verdict::Witness;

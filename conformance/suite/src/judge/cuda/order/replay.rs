@@ -5,7 +5,10 @@ use std::rc::Rc;
 
 use allocert_contract::trace::{Call, Event, Function, Mark, What};
 
-use crate::effect::cuda::{Effect, MemorySource, Of, Span};
+use crate::effect::cuda::{
+    ContextEffect, HostWait, OrderEffect, PassedOnEffect, breaks_context, is_managed,
+};
+use crate::effect::{AddressSpace, Effect, MemorySource, Span};
 use crate::judge::addresses::{AddressMap, ranges};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessKind, AccessPair};
@@ -14,7 +17,6 @@ use crate::judge::cuda::order::doubts::Doubts;
 use crate::judge::cuda::order::expected_order::{Now, OrderExpectations};
 use crate::judge::cuda::order::kernel_arguments::KernelArguments;
 use crate::judge::cuda::order::last_accesses::LastAccesses;
-use crate::judge::cuda::order::order_effect::{Host, OrderEffect};
 use crate::judge::cuda::order::races::Races;
 use crate::judge::cuda::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
 use crate::judge::cuda::order::vector_clock::{Snapshot, VectorClock};
@@ -90,37 +92,48 @@ impl<'a> Replay<'a> {
 
     fn call(&mut self, index: usize, event: &Event, call: &Call, moment: Moment) {
         if call.result != Some(0) {
-            if broken(call) {
+            if breaks_context(call) {
                 self.streams.host_waits_for_contexts(|_| true);
             }
             return;
         }
         let caller =
             Caller { context: event.context, thread: event.thread, per_thread: call.per_thread };
-        let effect = OrderEffect::of(call);
-        let lane = self.apply(effect, event.seq, caller);
-        let act = Effect::of(call);
-        if let Effect::Take { start, size_bytes, source } = act {
-            self.take(start, size_bytes, source, call.function);
+        let order = OrderEffect::of(call);
+        let lane = self.apply(order, event.seq, caller);
+        let effect = Effect::of(call);
+        if let Effect::Take { start, size_bytes, source } = effect {
+            self.take(start, size_bytes, source, is_managed(call.function));
         }
         if let Some(lane) = lane {
-            self.accesses(index, event, act, lane, moment);
+            self.accesses(index, event, effect, lane, moment);
         }
-        match (act, effect) {
+        match (effect, order) {
             (Effect::Give { start, .. }, _) => self.give(start, lane),
-            (Effect::Retain { device, .. }, _) => self.contexts.retain(device),
-            (Effect::Release { device }, _) if self.contexts.release(device) => {
-                self.end_device(device)
-            }
-            (Effect::ResetDevice { device }, _) => self.end_device(device),
-            (_, OrderEffect::Queue { host, .. }) if self.waits(host, act) => {
+            (_, OrderEffect::Queue { wait, .. }) if self.host_waits(wait, effect) => {
                 lane.into_iter().for_each(|lane| self.streams.host_waits_for_lane(lane));
             }
             (_, OrderEffect::Peer { contexts }) => self.await_contexts(contexts, caller),
+            (Effect::Nothing, OrderEffect::Nothing) => self.contexts(ContextEffect::of(call)),
             _ => {}
         }
         if self.streams.crowded {
             self.doubts.meet(Doubt::ManyStreams { limit: LANE_LIMIT as u64 });
+        }
+    }
+
+    fn contexts(&mut self, effect: ContextEffect) {
+        match effect {
+            ContextEffect::Create { context, device } => self.contexts.begin(context, device),
+            ContextEffect::Retain { device, context } => {
+                self.contexts.begin(context, device);
+                self.contexts.retain(device);
+            }
+            ContextEffect::Release { device } if self.contexts.release(device) => {
+                self.end_device(device);
+            }
+            ContextEffect::Reset { device } => self.end_device(device),
+            _ => {}
         }
     }
 
@@ -179,7 +192,6 @@ impl<'a> Replay<'a> {
                 self.streams.host_waits_for_contexts(|of| contexts.share(of, caller.context));
                 return Some(HOST);
             }
-            OrderEffect::CreateContext { context, device } => self.contexts.begin(context, device),
             OrderEffect::Nothing => {}
         }
         None
@@ -202,14 +214,16 @@ impl<'a> Replay<'a> {
     }
 
     fn passed_on(&mut self, seq: u64, function: Function) {
-        let (name, call) = (function.name(), function.name().to_owned());
-        if name.starts_with("cuStreamBeginCapture") || name.starts_with("cuStreamBeginRecapture") {
-            self.captures = self.captures.saturating_add(1);
-            self.doubts.meet(Doubt::Capture { seq });
-        } else if name.starts_with("cuStreamEndCapture") {
-            self.captures = self.captures.saturating_sub(1);
-        } else if function != Function::cuGetExportTable {
-            self.anything(Doubt::PassedOn { call, seq });
+        match PassedOnEffect::of(function) {
+            PassedOnEffect::BeginsCapture => {
+                self.captures = self.captures.saturating_add(1);
+                self.doubts.meet(Doubt::Capture { seq });
+            }
+            PassedOnEffect::EndsCapture => self.captures = self.captures.saturating_sub(1),
+            PassedOnEffect::Nothing => {}
+            PassedOnEffect::Unknown => {
+                self.anything(Doubt::PassedOn { call: function.name().to_owned(), seq });
+            }
         }
     }
 
@@ -220,9 +234,9 @@ impl<'a> Replay<'a> {
         self.doubts.raise(doubt, clock);
     }
 
-    fn accesses(&mut self, index: usize, event: &Event, act: Effect, lane: u32, moment: Moment) {
+    fn accesses(&mut self, index: usize, event: &Event, effect: Effect, lane: u32, moment: Moment) {
         let whole = |start: u64, size_bytes: u64| (start, start.saturating_add(size_bytes));
-        match act {
+        match effect {
             Effect::Take { start, size_bytes, .. } => {
                 self.record(index, whole(start, size_bytes), AccessKind::Write, lane, moment);
             }
@@ -285,12 +299,12 @@ impl<'a> Replay<'a> {
         !(earlier.subject && later.subject) || named()
     }
 
-    fn take(&mut self, start: u64, size_bytes: u64, source: MemorySource, function: Function) {
+    fn take(&mut self, start: u64, size_bytes: u64, source: MemorySource, managed: bool) {
         if start == 0 {
             return;
         }
         let place = match source {
-            MemorySource::Device if function == Function::cuMemAllocManaged => Place::Managed,
+            MemorySource::Device if managed => Place::Managed,
             MemorySource::Device => Place::Device,
             MemorySource::Host | MemorySource::Registered => Place::Pinned,
         };
@@ -311,28 +325,25 @@ impl<'a> Replay<'a> {
     fn place(&self, span: Span) -> Place {
         match self.allocations.at(span.start) {
             Some((_, allocation)) => allocation.place,
-            None if span.of == Of::Device => Place::Managed,
+            None if span.space == AddressSpace::Device => Place::Managed,
             None => Place::Pageable,
         }
     }
 
-    fn waits(&self, host: Host, act: Effect) -> bool {
+    fn host_waits(&self, wait: HostWait, effect: Effect) -> bool {
         // Of a copy whose addresses are not known, the host waits for the end.
-        let (write, read) = match act {
+        let (write, read) = match effect {
             Effect::Touch { write, read } => (self.place(write), self.place(read)),
             _ => (Place::Pageable, Place::Pageable),
         };
         let of_host = |place: Place| matches!(place, Place::Pinned | Place::Pageable);
-        match host {
-            Host::GoesOn => false,
-            Host::WaitsForCopy => (write, read) != (Place::Device, Place::Device),
-            Host::WaitsForPageable => write == Place::Pageable || (of_host(write) && of_host(read)),
-            Host::WaitsForVisible => write != Place::Device,
+        match wait {
+            HostWait::GoesOn => false,
+            HostWait::WaitsForCopy => (write, read) != (Place::Device, Place::Device),
+            HostWait::WaitsForPageable => {
+                write == Place::Pageable || (of_host(write) && of_host(read))
+            }
+            HostWait::WaitsForVisible => write != Place::Device,
         }
     }
-}
-
-/// A kernel has broken the context: nothing of it runs any more.
-fn broken(call: &Call) -> bool {
-    !call.injected && matches!(call.result, Some(700 | 702 | 714..=719))
 }

@@ -1,5 +1,5 @@
-//! What a driver call does to the order of things. CUDA Driver API: "API synchronization behavior",
-//! "Stream Management", "Event Management".
+//! What a driver call does to the order of work. "API synchronization behavior", "Stream
+//! Management" and "Event Management".
 
 use allocert_contract::trace::{Call, Function, Launch};
 
@@ -8,7 +8,7 @@ pub(crate) enum OrderEffect {
     /// Something queued in a stream, and when the host goes on only after it.
     Queue {
         stream: u64,
-        host: Host,
+        wait: HostWait,
     },
     /// A function of the host queued in a stream. It may tell any thread that the stream got there.
     Callback {
@@ -49,16 +49,12 @@ pub(crate) enum OrderEffect {
     Peer {
         contexts: [u64; 2],
     },
-    CreateContext {
-        context: u64,
-        device: u64,
-    },
     Nothing,
 }
 
 /// When the host waits for what it queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
+pub(crate) enum HostWait {
     GoesOn,
     /// A synchronous copy, except from device memory to device memory.
     WaitsForCopy,
@@ -72,11 +68,10 @@ pub(crate) enum Host {
 impl OrderEffect {
     /// Of a call that succeeded.
     pub(crate) fn of(call: &Call) -> Self {
-        let ([a, b, c, d, ..], [out, ..]) = (call.args, call.out);
-        let queue = |stream: u64, host: Host| Self::Queue { stream, host };
-        let named = call.arg("stream").unwrap_or(0);
+        let ([a, b, _, d, ..], [out, ..]) = (call.args, call.out);
+        let queue = |stream: u64, wait: HostWait| Self::Queue { stream, wait };
+        let stream = || call.arg("stream").unwrap_or(0);
         match call.function {
-            function if Launch::is(function) => queue(named, Host::GoesOn),
             Function::cuMemAllocAsync
             | Function::cuMemAllocFromPoolAsync
             | Function::cuMemFreeAsync
@@ -86,20 +81,20 @@ impl OrderEffect {
             | Function::cuMemcpyPeerAsync
             | Function::cuMemsetD8Async
             | Function::cuMemsetD16Async
-            | Function::cuMemsetD32Async => queue(named, Host::GoesOn),
+            | Function::cuMemsetD32Async => queue(stream(), HostWait::GoesOn),
             Function::cuMemcpyAsync
             | Function::cuMemcpyHtoDAsync_v2
             | Function::cuMemcpyDtoHAsync_v2
             | Function::cuMemcpyDtoDAsync_v2
-            | Function::cuMemcpy2DAsync_v2 => queue(named, Host::WaitsForPageable),
+            | Function::cuMemcpy2DAsync_v2 => queue(stream(), HostWait::WaitsForPageable),
             Function::cuMemcpy
             | Function::cuMemcpyHtoD_v2
             | Function::cuMemcpyDtoH_v2
             | Function::cuMemcpyDtoD_v2
             | Function::cuMemcpy2D_v2
-            | Function::cuMemcpy2DUnaligned_v2 => queue(0, Host::WaitsForCopy),
+            | Function::cuMemcpy2DUnaligned_v2 => queue(0, HostWait::WaitsForCopy),
             Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
-                queue(0, Host::WaitsForVisible)
+                queue(0, HostWait::WaitsForVisible)
             }
             Function::cuMemcpyPeer => Self::Peer { contexts: [b, d] },
             Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
@@ -129,10 +124,39 @@ impl OrderEffect {
             Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
                 Self::AwaitDevice
             }
-            Function::cuDevicePrimaryCtxRetain => Self::CreateContext { context: out, device: a },
-            Function::cuCtxCreate_v2 => Self::CreateContext { context: out, device: b },
-            Function::cuCtxCreate_v4 => Self::CreateContext { context: out, device: c },
+            function if Launch::is(function) => queue(stream(), HostWait::GoesOn),
             _ => Self::Nothing,
         }
     }
+}
+
+/// What a call that was passed on by its name alone may do to the order of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PassedOnEffect {
+    BeginsCapture,
+    EndsCapture,
+    /// It waits for nothing.
+    Nothing,
+    /// Nobody knows: it may wait for all work that was queued before.
+    Unknown,
+}
+
+impl PassedOnEffect {
+    pub(crate) fn of(function: Function) -> Self {
+        let name = function.name();
+        if name.starts_with("cuStreamBeginCapture") || name.starts_with("cuStreamBeginRecapture") {
+            Self::BeginsCapture
+        } else if name.starts_with("cuStreamEndCapture") {
+            Self::EndsCapture
+        } else if function == Function::cuGetExportTable {
+            Self::Nothing
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// Whether a kernel has broken the context with this call's result: nothing of it runs any more.
+pub(crate) fn breaks_context(call: &Call) -> bool {
+    !call.injected && matches!(call.result, Some(700 | 702 | 714..=719))
 }
