@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use allocert_requirements::yaml::unwritten;
+use allocert_requirements::yaml::Spanned;
 use allocert_suite::case::{Case, Need, Step, Teardown, Thread};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
@@ -150,7 +150,7 @@ impl Sequence {
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
-            steps: self.steps.into_iter().map(unwritten).collect(),
+            steps: self.steps.into_iter().map(Spanned::unwritten).collect(),
             r#finally: Default::default(),
         }
     }

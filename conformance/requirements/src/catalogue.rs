@@ -174,7 +174,7 @@ impl Catalogue {
 
     fn add(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
         for entry in document.read::<Vec<Spanned<Requirement>>>()? {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let mut requirement = entry.value;
             requirement.file = document.file.to_owned();
             requirement.line = line;
@@ -188,13 +188,13 @@ impl Catalogue {
         let Some(interface) = profile::interface_of(document) else { return Ok(()) };
         let file: profile::File = document.read()?;
         for entry in file.profiles {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let profile = entry.value.of(interface);
             self.check_new(&profile.name, line, document)?;
             self.profiles.push(profile);
         }
         for entry in file.contracts {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let contract = entry.value.of(interface);
             self.check_new(&contract.name, line, document)?;
             self.contracts.push(contract);
@@ -231,7 +231,7 @@ impl Catalogue {
     fn add_differences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
         let Some(interface) = profile::interface_of(document) else { return Ok(()) };
         for entry in document.read::<profile::File>()?.differences {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let profiles: Vec<&Profile> = self.profiles(interface).collect();
             if let Some((word, message)) = entry.value.fault(&profiles, |id| self.get(id)) {
                 return Err(document.refuse_word(line, &word, message));

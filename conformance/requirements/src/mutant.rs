@@ -79,7 +79,7 @@ pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
     let mut mutants: Vec<Mutant> = Vec::new();
     let mut names = HashSet::new();
     for entry in document.read::<Vec<Spanned<Mutant>>>()? {
-        let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+        let line = entry.line();
         let mutant = entry.value;
         let refuse = |message: String| Err(document.refuse_word(line, &mutant.name, message));
         if mutant.breaks.is_empty() {

@@ -6,7 +6,6 @@ use allocert_requirements::yaml::Document;
 use crate::case::{Case, Name, Teardown, Thread};
 use crate::operation::{Noun, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::sense;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
@@ -37,7 +36,7 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
         script.setup(operations);
     }
     for step in case.steps {
-        let line = sense::line(step.referenced.line()).max(1);
+        let line = step.line().max(1);
         script.step(step.value, line);
     }
     if case.teardown == Teardown::Clean {

@@ -148,7 +148,7 @@ fn entry(
     document: &Document<'_>,
     catalogue: &Catalogue,
 ) -> Result<Entry, Box<Refusal>> {
-    let line = usize::try_from(listed.referenced.line()).unwrap_or(1);
+    let line = listed.line();
     let Listed { requirement, cases, reason, issue } = listed.value;
     if catalogue.get(&requirement).is_none() {
         let message = format!("the catalogue has no requirement `{requirement}`");

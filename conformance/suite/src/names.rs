@@ -8,13 +8,12 @@ use allocert_requirements::{Refusal, Side};
 use crate::case::{Case, CoveredBy, Expectations, Step, Wanted};
 use crate::expand::ADAPTER;
 use crate::operation::{Noun, Operation};
-use crate::sense::line;
 
 /// Checks every name of a case.
 pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refusal>> {
     let mut names = Names::new(case);
     for step in &case.steps {
-        let line = line(step.referenced.line());
+        let line = step.line();
         names.step(case.operations(), &step.value).map_err(|complaint| {
             let mut refusal = document.refuse_word(line, &complaint.word, complaint.message);
             refusal.help = complaint.help;

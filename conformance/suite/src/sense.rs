@@ -22,7 +22,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
     let table = case.needs.contains(&Need::Table);
     let mut labels = BTreeSet::new();
     for step in &case.steps {
-        let line = line(step.referenced.line());
+        let line = step.line();
         if let Some(label) = &step.value.label
             && !labels.insert(label.as_str())
         {
@@ -274,8 +274,4 @@ fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
         allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
     refusal.help = close.map(|close| format!("did you mean `{close}`?"));
     Err(refusal)
-}
-
-pub(crate) fn line(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(1)
 }

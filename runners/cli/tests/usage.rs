@@ -217,10 +217,11 @@ fn a_bad_fixture_is_shown_with_its_line() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
     allocert: fixture broken: unknown word `memallok`
-      --> cases/emm/alloc/wrong.yaml:5:10
+     --> cases/emm/alloc/wrong.yaml:5:10
       |
     5 |   - do: {memallok: {size: 1, as: a}}
       |          ^^^^^^^^
+      |
       = help: did you mean `memalloc`?
     ");
 }
@@ -615,10 +616,11 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
     allocert: fixture broken: unknown word `initialise`
-      --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
+     --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
       |
     6 |   - do: {initialise: {}}
       |          ^^^^^^^^^^
+      |
       = help: did you mean `initialize`? (written by allocert 0.0.1, and made again by `allocert explore emm ./libpool.so --seed 7 --ops 4000`)
     ");
 }

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use crate::error::tuples;
 
 /// (kind, place, message) for everything that is wrong with an object, described as
-/// `worker/describe.py` does it. `lenient` reads it as the importer does.
+/// `worker/cai_shared/describe.py` does it. `lenient` reads it as the importer does.
 #[pyfunction]
 pub(crate) fn defects(object: &str, lenient: bool) -> PyResult<Vec<(String, String, String)>> {
     let reading = if lenient { Importer::reading() } else { Reading::default() };

@@ -66,18 +66,20 @@ fn a_broken_file_is_refused_with_its_line() {
     };
     insta::assert_snapshot!(refusal(&LISTED.replace("EMM-CHECK-LEAK", "EMM-CHECK-LEAF")), @r"
     expectation file broken: the catalogue has no requirement `EMM-CHECK-LEAF`
-      --> expect.yaml:4:18
+     --> expect.yaml:4:18
       |
     4 |   - requirement: EMM-CHECK-LEAF
       |                  ^^^^^^^^^^^^^^
+      |
       = help: did you mean `EMM-CHECK-LEAK`?
     ");
     insta::assert_snapshot!(refusal(&LISTED.replace("reason:", "because:")), @r"
     expectation file broken: unknown field `because`
-      --> expect.yaml:6:5
+     --> expect.yaml:6:5
       |
     6 |     because: it keeps a pool
       |     ^^^^^^^
+      |
       = help: one of: requirement, cases, reason, issue
     ");
 }

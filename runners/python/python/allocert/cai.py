@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from . import _allocert
 from ._allocert import InterfaceError, Stream
-from .worker import describe
+from .worker.cai_shared import describe
 
 __all__ = ["Array", "Defect", "Imported", "InterfaceError", "Stream", "from_interface", "validate"]
 
