@@ -16,9 +16,9 @@ const FEW: usize = 8;
 
 /// Entries in the order of their keys, each key once.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Few<K, V>(Vec<(K, V)>);
+pub struct VecMap<K, V>(Vec<(K, V)>);
 
-impl<K: Ord, V> Few<K, V> {
+impl<K: Ord, V> VecMap<K, V> {
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
@@ -118,32 +118,32 @@ impl<K: Ord, V> Few<K, V> {
     }
 }
 
-impl<K, V> Default for Few<K, V> {
+impl<K, V> Default for VecMap<K, V> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<K: Ord, V> FromIterator<(K, V)> for Few<K, V> {
+impl<K: Ord, V> FromIterator<(K, V)> for VecMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         Self::sorted(entries.into_iter().collect())
     }
 }
 
-impl<K: Ord, V, const N: usize> From<[(K, V); N]> for Few<K, V> {
+impl<K: Ord, V, const N: usize> From<[(K, V); N]> for VecMap<K, V> {
     fn from(entries: [(K, V); N]) -> Self {
         Self::sorted(entries.into())
     }
 }
 
-impl<K: Ord, V> Extend<(K, V)> for Few<K, V> {
+impl<K: Ord, V> Extend<(K, V)> for VecMap<K, V> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
         self.0.extend(entries);
         *self = Self::sorted(std::mem::take(&mut self.0));
     }
 }
 
-impl<K, V> IntoIterator for Few<K, V> {
+impl<K, V> IntoIterator for VecMap<K, V> {
     type Item = (K, V);
     type IntoIter = std::vec::IntoIter<(K, V)>;
 
@@ -152,7 +152,7 @@ impl<K, V> IntoIterator for Few<K, V> {
     }
 }
 
-impl<'a, K, V> IntoIterator for &'a Few<K, V> {
+impl<'a, K, V> IntoIterator for &'a VecMap<K, V> {
     type Item = (&'a K, &'a V);
     type IntoIter = std::iter::Map<std::slice::Iter<'a, (K, V)>, fn(&'a (K, V)) -> (&'a K, &'a V)>;
 
@@ -161,19 +161,19 @@ impl<'a, K, V> IntoIterator for &'a Few<K, V> {
     }
 }
 
-impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Few<K, V> {
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for VecMap<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self).finish()
     }
 }
 
-impl<K: Serialize, V: Serialize> Serialize for Few<K, V> {
+impl<K: Serialize, V: Serialize> Serialize for VecMap<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self)
     }
 }
 
-impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Few<K, V> {
+impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for VecMap<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Entries(PhantomData))
     }
@@ -182,7 +182,7 @@ impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for F
 struct Entries<K, V>(PhantomData<(K, V)>);
 
 impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
-    type Value = Few<K, V>;
+    type Value = VecMap<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a map")
@@ -193,24 +193,24 @@ impl<'de, K: Ord + Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entri
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Few::sorted(entries))
+        Ok(VecMap::sorted(entries))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Few;
+    use super::VecMap;
 
     #[test]
     fn entries_are_sorted_and_the_last_of_one_key_stays() {
-        let read: Few<String, u8> =
+        let read: VecMap<String, u8> =
             serde_json::from_str(r#"{"b": 1, "a": 2, "b": 3}"#).expect("a map");
-        let mut made = Few::from([("a".to_owned(), 2), ("b".to_owned(), 1)]);
+        let mut made = VecMap::from([("a".to_owned(), 2), ("b".to_owned(), 1)]);
         assert_eq!(made.insert("b".to_owned(), 3), Some(1));
         assert_eq!((&read, read.get("b"), read.get("c")), (&made, Some(&3), None));
         made.extend([("c".to_owned(), 5), ("a".to_owned(), 4)]);
         *made.of("0".to_owned()) += 1;
         assert_eq!(serde_json::to_string(&made).expect("a map"), r#"{"0":1,"a":4,"b":3,"c":5}"#);
-        assert_eq!(serde_json::to_string(&Few::<String, u8>::new()).expect("a map"), "{}");
+        assert_eq!(serde_json::to_string(&VecMap::<String, u8>::new()).expect("a map"), "{}");
     }
 }

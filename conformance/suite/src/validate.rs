@@ -9,7 +9,10 @@ use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 use smol_str::SmolStr;
 
-use crate::case::{Calls, Case, Expectation, Need, Ordered, Step, Wanted};
+use crate::case::{Case, Step};
+use crate::nouns::Need;
+
+use crate::expectation::{Calls, Expectation, Ordered, Wanted};
 use crate::operation::Operation;
 use crate::plugin::Method;
 

@@ -1,9 +1,9 @@
 //! Kinds of errors: Python classes, CUresults and native status names come to the same words.
 
-use allocert_suite::case::Kind::{
+use allocert_suite::judge::kinds;
+use allocert_suite::nouns::ErrorKind::{
     self, DriverError, InvalidValue, NotSupported, OutOfMemory, State, VersionMismatch,
 };
-use allocert_suite::judge::kinds;
 use allocert_suite::observation::Raised;
 use rstest::rstest;
 
@@ -28,7 +28,7 @@ fn an_error_has_its_kinds(
     #[case] code: Option<i32>,
     #[case] status: Option<&str>,
     #[case] message: &str,
-    #[case] expected: &[Kind],
+    #[case] expected: &[ErrorKind],
 ) {
     let raised = Raised {
         r#type: bases.first().copied().unwrap_or_default().to_owned(),

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Refusal, Side};
 
-use crate::case::{Case, CoveredBy, Expectations, Step, Wanted};
+use crate::case::{Case, Step};
 use crate::expand::ADAPTER;
-use crate::operation::{Noun, Operation};
+use crate::expectation::{CoveredBy, Expectations, Wanted};
+use crate::operation::{BoundType, Operation};
 
 /// Checks every name of a case.
 pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refusal>> {
@@ -36,7 +37,7 @@ struct Complaint {
 
 #[derive(Default)]
 struct Names {
-    bound: BTreeMap<String, Noun>,
+    bound: BTreeMap<String, BoundType>,
     gone: BTreeSet<String>,
 }
 
@@ -44,8 +45,8 @@ impl Names {
     fn new(case: &Case) -> Self {
         let mut names = Self::default();
         let given = match case.operations() {
-            Side::Emm => Some(("m", Noun::Manager)),
-            Side::CaiProducer | Side::CaiConsumer => Some((ADAPTER, Noun::Adapter)),
+            Side::Emm => Some(("m", BoundType::Manager)),
+            Side::CaiProducer | Side::CaiConsumer => Some((ADAPTER, BoundType::Adapter)),
             Side::EmmHost | Side::Nep49 | Side::Nep49Host | Side::Place => None,
         };
         if let Some((name, noun)) = given.filter(|_| case.setup) {
@@ -61,14 +62,14 @@ impl Names {
             return Err(Complaint { word: operation.name().to_owned(), message, help: None });
         }
         if operation.on_manager() {
-            self.used(&step.on, &[Noun::Manager])?;
+            self.used(&step.on, &[BoundType::Manager])?;
         }
         for (name, nouns) in operation.uses() {
             self.used(name, nouns)?;
         }
         if let Some(name) = operation.recalls() {
             let noun = self.known(name)?;
-            if matches!(operation, Operation::Call(_)) && noun != Noun::Memory {
+            if matches!(operation, Operation::Call(_)) && noun != BoundType::Memory {
                 let message = format!("`{name}` stands for {}, which has no token", article(noun));
                 return Err(Complaint { word: name.to_owned(), message, help: None });
             }
@@ -85,7 +86,7 @@ impl Names {
     }
 
     /// What a name stands for, or stood for.
-    fn known(&self, name: &str) -> Result<Noun, Complaint> {
+    fn known(&self, name: &str) -> Result<BoundType, Complaint> {
         self.bound.get(name).copied().ok_or_else(|| Complaint {
             word: name.to_owned(),
             message: format!("`{name}` is not bound by an earlier step"),
@@ -93,14 +94,14 @@ impl Names {
         })
     }
 
-    fn used(&self, name: &str, nouns: &[Noun]) -> Result<(), Complaint> {
+    fn used(&self, name: &str, nouns: &[BoundType]) -> Result<(), Complaint> {
         let complaint = |message| Err(Complaint { word: name.to_owned(), message, help: None });
         let noun = self.known(name)?;
         if self.gone.contains(name) {
             return complaint(format!("`{name}` is gone: an earlier step dropped it"));
         }
         let wrong = if nouns.is_empty() {
-            matches!(noun, Noun::Manager | Noun::Adapter)
+            matches!(noun, BoundType::Manager | BoundType::Adapter)
         } else {
             !nouns.contains(&noun)
         };
@@ -113,7 +114,7 @@ impl Names {
         Ok(())
     }
 
-    fn bind(&mut self, name: &str, noun: Noun) -> Result<(), Complaint> {
+    fn bind(&mut self, name: &str, noun: BoundType) -> Result<(), Complaint> {
         match self.bound.insert(name.to_owned(), noun) {
             None => Ok(()),
             Some(_) => {
@@ -148,22 +149,22 @@ impl Names {
     }
 }
 
-fn article(noun: Noun) -> &'static str {
+fn article(noun: BoundType) -> &'static str {
     match noun {
-        Noun::Manager => "a manager",
-        Noun::Adapter => "the subject's adapter",
-        Noun::Memory => "memory",
-        Noun::Buffer => "a buffer",
-        Noun::Info => "memory information",
-        Noun::Handle => "a handle",
-        Noun::Scope => "a scope",
-        Noun::Array => "an array",
-        Noun::Stream => "a stream of the worker",
-        Noun::SubjectStream => "a stream of the subject",
-        Noun::Object => "an object without the interface",
-        Noun::HostObject => "an object of the host",
-        Noun::Export => "an export",
-        Noun::Produced => "an object of the worker",
-        Noun::Imported => "an imported array",
+        BoundType::Manager => "a manager",
+        BoundType::Adapter => "the subject's adapter",
+        BoundType::Memory => "memory",
+        BoundType::Buffer => "a buffer",
+        BoundType::Info => "memory information",
+        BoundType::Handle => "a handle",
+        BoundType::Scope => "a scope",
+        BoundType::Array => "an array",
+        BoundType::Stream => "a stream of the worker",
+        BoundType::SubjectStream => "a stream of the subject",
+        BoundType::Object => "an object without the interface",
+        BoundType::HostObject => "an object of the host",
+        BoundType::Export => "an export",
+        BoundType::Produced => "an object of the worker",
+        BoundType::Imported => "an imported array",
     }
 }
