@@ -237,8 +237,11 @@ impl Filler<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let cases: Vec<PlannedCase> =
-            self.patterns.iter().map(|pattern| pattern.plan(&name)).collect();
+        let cases: Vec<PlannedCase> = self
+            .patterns
+            .iter()
+            .map(|pattern| pattern.plan(&self.suite.catalogue, &name))
+            .collect();
         let cases: Vec<&PlannedCase> = cases.iter().collect();
         let RunOutput { observations, .. } = harness.run(&cases, &mut ())?;
         let decisions = vec![Applicability::Run; cases.len()];

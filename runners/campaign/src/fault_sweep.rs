@@ -59,10 +59,11 @@ pub(crate) fn run(
     isolation: Isolation,
     progress: &mut dyn Progress,
 ) -> Result<SweepOutput, Failure> {
-    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) = sweep::sweep(clean, width)
-        .into_iter()
-        .map(|Injection { case, applicability }| (case, applicability))
-        .unzip();
+    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) =
+        sweep::sweep(catalogue, clean, width)
+            .into_iter()
+            .map(|Injection { case, applicability }| (case, applicability))
+            .unzip();
     let all: Vec<&PlannedCase> = cases.iter().collect();
     let runs = |decision: &Applicability| *decision == Applicability::Run;
     let runnable =

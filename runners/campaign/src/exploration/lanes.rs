@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use allocert_explore::{Exploration, Tally};
 use allocert_harness::{Error, Harness, Progress, Request, Warning, parallel};
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, judge};
