@@ -10,8 +10,8 @@ from runfile import findings, verdicts
 
 SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
 FAITHFUL = {
-    "producer": "allocert_mutants.cai.producer:Producer",
-    "consumer": "allocert_mutants.cai.consumer:Consumer",
+    "producer": "allocert_mutants.cai_producer.conforming_producer:Producer",
+    "consumer": "allocert_mutants.cai_consumer.conforming_consumer:Consumer",
 }
 
 
@@ -124,7 +124,9 @@ def test_late_work_is_late(worker):
     )
     waited, _ = run(worker, "consumer", FAITHFUL["consumer"], *operations)
     assert [facts(outcome)["uniform"] for outcome in waited[-2:]] == [2, 2]
-    early, _ = run(worker, "consumer", "allocert_mutants.cai.imports:NeverWaits", *operations)
+    early, _ = run(
+        worker, "consumer", "allocert_mutants.cai_consumer.stream_order:NeverWaits", *operations
+    )
     assert [facts(outcome)["uniform"] for outcome in early[-2:]] == [1, 2]
 
 
@@ -301,7 +303,9 @@ EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}
 
 
 def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
-    outcomes, ended = run(worker, "producer", "allocert_mutants.cai.kept:Aborts", *EMPTY)
+    outcomes, ended = run(
+        worker, "producer", "allocert_mutants.cai_producer.lifetime:Aborts", *EMPTY
+    )
     assert len(outcomes) == 1 and ended["exit"] == {"signal": signal.SIGABRT}
     outcomes, ended = worker.run(*steps(EXPORT[0]), side="cai-producer")
     assert "returned" in outcomes[-1] and ended["exit"] == {"code": 0}
@@ -315,9 +319,13 @@ def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
             "import",
             "no module named `allocert.adapters.nothing`",
         ),
-        ("allocert_mutants.cai.producer:Producers", "attribute", "did you mean `Producer`?"),
         (
-            "allocert_mutants.cai.producer:Array",
+            "allocert_mutants.cai_producer.conforming_producer:Producers",
+            "attribute",
+            "did you mean `Producer`?",
+        ),
+        (
+            "allocert_mutants.cai_producer.conforming_producer:Array",
             "class",
             "is no adapter of a producer: it has no method `array`",
         ),
@@ -377,7 +385,7 @@ def test_no_numba_and_no_allocert_is_needed(worker, subjects):
         "raise ModuleNotFoundError('No module named allocert', name='allocert')\n"
     )
     (subjects / "mine.py").write_text(
-        "from allocert.adapters import hostside\nfrom allocert_mutants.cai.producer import Producer as Faithful\n"
+        "from allocert.adapters import hostside\nfrom allocert_mutants.cai_producer.conforming_producer import Producer as Faithful\n"
         "class Producer(Faithful):\n    def array(self, spec):\n        hostside.filled(spec)\n        return super().array(spec)\n"
     )
     outcomes, _ = run(worker, "producer", "mine", *EXPORT)
@@ -413,7 +421,7 @@ def test_the_reference_conforms(allocert, tmp_path, side):
 
 def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(allocert, tmp_path):
     out, case = tmp_path / "run.jsonl", "cai-producer/order/pending-write-default"
-    subject = "allocert_mutants.cai.pending:NeverNames"
+    subject = "allocert_mutants.cai_producer.stream:NeverExportsStream"
     allocert(
         "run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out
     )

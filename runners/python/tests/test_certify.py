@@ -52,9 +52,9 @@ def test_numbas_own_manager_is_as_expected(allocert, tmp_path):
 MISBEHAVING = [
     ("Crashes", "EMM-EXIT-01"),
     ("Aborts", "EMM-EXIT-01"),
-    ("Exits", "EMM-EXIT-01"),
+    ("ExitsWith0", "EMM-EXIT-01"),
     ("Hangs", "EMM-EXIT-02"),
-    ("Forges", "EMM-ALLOC-02"),
+    ("ForgesVerdicts", "EMM-ALLOC-02"),
     ("RaisesSystemExit", "EMM-ALLOC-01"),
 ]
 
@@ -65,7 +65,7 @@ MISBEHAVING = [
 def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject, requirement):
     out = tmp_path / "run.jsonl"
     selected = ("--filter", "{emm/alloc/type/*,emm/version/one}", "--timeout", "2")
-    ended = certify(allocert, f"allocert_mutants.misbehaving:{subject}", out, *selected)
+    ended = certify(allocert, f"allocert_mutants.emm.crash_hang_output:{subject}", out, *selected)
     found = findings(out)
     assert ended.returncode == 1
     assert found.pop("emm/version/one") == [], (
@@ -78,8 +78,8 @@ def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject,
 
 BAD = [
     ("allocert_mutants.absent", "no module named `allocert_mutants.absent`"),
-    ("allocert_mutants.honest:Manger", "did you mean `Manager`"),
-    ("allocert_mutants.honest:OUT_OF_MEMORY", "is no class but a int"),
+    ("allocert_mutants.emm.conforming_plugin:Manger", "did you mean `Manager`"),
+    ("allocert_mutants.emm.conforming_plugin:OUT_OF_MEMORY", "is no class but a int"),
 ]
 
 
@@ -90,5 +90,7 @@ def test_a_subject_that_cannot_be_loaded_is_explained(allocert, subject, message
 
 
 def test_an_interpreter_that_is_none_is_explained(allocert):
-    ended = allocert("run", "emm", "allocert_mutants.honest", "--python", "/nowhere/python")
+    ended = allocert(
+        "run", "emm", "allocert_mutants.emm.conforming_plugin", "--python", "/nowhere/python"
+    )
     assert ended.returncode in (2, 3) and "/nowhere/python" in ended.stderr

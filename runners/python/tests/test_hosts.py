@@ -27,7 +27,7 @@ def test_numba_is_as_expected(allocert, tmp_path, profile):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_repaired_numba_conforms(allocert, tmp_path, profile):
     out = tmp_path / "run.jsonl"
-    ended = certify(allocert, "allocert_mutants.hosts:repaired", out, "--profile", profile)
+    ended = certify(allocert, "allocert_mutants.emm_host:repaired", out, "--profile", profile)
     assert {case: found for case, found in findings(out).items() if found} == {}
     assert ended.returncode == 0, ended.stdout
 
@@ -57,7 +57,7 @@ def test_what_the_host_hands_over_is_recorded(allocert, tmp_path):
 
 BAD = [
     ("json", "`json` is no host of EMM plugins: it lacks set_memory_manager, current_context"),
-    ("allocert_mutants.hosts:absent", "has no attribute `absent`"),
+    ("allocert_mutants.emm_host:absent", "has no attribute `absent`"),
     ("./libhost.so", "is no subject of emm-host, which is certified in Python"),
 ]
 

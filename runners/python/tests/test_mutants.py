@@ -43,7 +43,10 @@ def test_a_hopeless_subject_violates(allocert, tmp_path, name):
 @pytest.mark.parametrize("side", ["cai-producer", "cai-consumer"])
 def test_what_the_mutants_are_made_of_conforms(allocert, tmp_path, side):
     _, _, role = side.partition("-")
-    out, subject = tmp_path / "run.jsonl", f"allocert_mutants.cai.{role}:{role.capitalize()}"
+    out, subject = (
+        tmp_path / "run.jsonl",
+        f"allocert_mutants.cai_{role}.conforming_{role}:{role.capitalize()}",
+    )
     ended = allocert("run", side, subject, "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert set(verdicts(out).values()) == {"conforms"} and not any(findings(out).values())

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
-use crate::case::Expectation;
+use crate::expectation::Expectation;
 use crate::judge::markers;
 use crate::judge::predicates;
 use crate::judge::timeline::Timeline;

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::case::{Expectation, Kind, Need, Output};
+use crate::nouns::{ErrorKind, Need};
+
+use crate::expectation::{Expectation, Output};
 use crate::judge::calls;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
@@ -141,7 +143,7 @@ fn raised(
 /// What was expected instead of this error, if it is not the right one.
 fn wrong_error(
     raised: &Raised,
-    kinds: &[Kind],
+    kinds: &[ErrorKind],
     message: Option<&str>,
     or_returns: bool,
 ) -> Option<String> {
@@ -164,7 +166,7 @@ fn unexpected(
     let name = step.r#do.name();
     let declinable = step.r#do.adapted()
         || capability(&step.r#do).is_some_and(|need| record.case.needs.contains(&need));
-    if declinable && error_kinds::is_one_of(raised, &[Kind::NotSupported]) {
+    if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
         return declined(sink, step, raised.message.clone());
     }
     if !step.expect.is_empty() && !step.expect.values().any(|one| record.asked(one)) {
@@ -307,7 +309,7 @@ fn capability(operation: &Operation) -> Option<Need> {
     }
 }
 
-fn either(kinds: &[Kind]) -> String {
+fn either(kinds: &[ErrorKind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     names.join(" or ")
 }

@@ -3,7 +3,9 @@
 use allocert_requirements::Side;
 use serde_json::{Value, json};
 
-use crate::case::{Expectation, Teardown};
+use crate::nouns::Teardown;
+
+use crate::expectation::Expectation;
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use crate::case::{Expectation, Expectations, Kind, Wanted};
+use crate::nouns::ErrorKind;
+
+use crate::expectation::{Expectation, Expectations, Wanted};
 use crate::observation::{Facts, Outcome};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
@@ -38,7 +40,7 @@ pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome)
             };
             one(HOLDS, returns(same(facts, known)))
         }
-        (operation, facts) => one(SURFACES, or_raises(success(operation, facts), Kind::Any)),
+        (operation, facts) => one(SURFACES, or_raises(success(operation, facts), ErrorKind::Any)),
     }
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
         Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
         _ => Wanted::new(),
     };
-    one(SERVES, if short { or_raises(wanted, Kind::OutOfMemory) } else { returns(wanted) })
+    one(SERVES, if short { or_raises(wanted, ErrorKind::OutOfMemory) } else { returns(wanted) })
 }
 
 /// What is expected of the teardown after the probe: the driver works again.
@@ -63,7 +65,7 @@ pub(crate) fn of_rest(operation: &Operation, clean: &Outcome) -> Expectations {
     match (operation, clean) {
         (Operation::Detach {}, _) => Expectations::new(),
         (_, Outcome::Returned(_)) => one(SERVES, returns(Wanted::new())),
-        _ => one(SERVES, or_raises(Wanted::new(), Kind::Any)),
+        _ => one(SERVES, or_raises(Wanted::new(), ErrorKind::Any)),
     }
 }
 
@@ -138,7 +140,7 @@ fn returns(wanted: Wanted) -> Expectation {
     Expectation { returns: Some(wanted), ..Expectation::default() }
 }
 
-fn or_raises(wanted: Wanted, kind: Kind) -> Expectation {
+fn or_raises(wanted: Wanted, kind: ErrorKind) -> Expectation {
     Expectation { raises: Some(vec![kind]), ..returns(wanted) }
 }
 

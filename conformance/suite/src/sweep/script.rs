@@ -1,6 +1,6 @@
 //! The steps of a swept case: those of the clean one, the fault, the probe.
 
-use crate::case::{DriverSettings, Name};
+use crate::nouns::{DriverSettings, Name};
 use crate::observation::Observation;
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use allocert_requirements::Side;
 use serde_json::Value;
 
-use crate::case::{CoveredBy, Expectation, Ordered};
+use crate::expectation::{CoveredBy, Expectation, Ordered};
 use crate::judge::addresses::ranges;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessPair};
