@@ -1,5 +1,6 @@
 //! What a step must come to when a driver call has failed: what the clean run came to, or an error.
 
+use allocert_requirements::{Catalogue, Side};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -10,15 +11,92 @@ use crate::observation::{Facts, Outcome};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
-use crate::sweep::script::PROBE_BYTE;
 
-/// A failure surfaces, or is made up for.
-const SURFACES: &str = "EMM-FAULT-01";
-/// The manager serves afterwards.
-const SERVES: &str = "EMM-FAULT-02";
-/// Memory that is held stays as it is.
-const HOLDS: &str = "EMM-FAULT-03";
+/// The requirements that stand for what the sweep demands of a side, by id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demands<'a> {
+    /// A failure surfaces, or is made up for.
+    failure_surfaces: &'a str,
+    /// The subject serves afterwards.
+    serves_afterwards: &'a str,
+    /// Memory that is held stays as it is.
+    memory_holds: &'a str,
+}
 
+<<<<<<< HEAD:conformance/suite/src/sweep/demands.rs
+impl<'a> Demands<'a> {
+    /// Nothing for a side whose requirements do not say what a failing call may lead to.
+    pub(crate) fn of(catalogue: &'a Catalogue, side: Side) -> Option<Self> {
+        let id = |demand| Some(catalogue.by_demand(side, demand)?.id.as_str());
+        Some(Self {
+            failure_surfaces: id("sweep.failure_surfaces")?,
+            serves_afterwards: id("sweep.serves_afterwards")?,
+            memory_holds: id("sweep.memory_holds")?,
+        })
+    }
+}
+
+/// What the probe writes to its memory and reads again.
+pub(crate) const PROBE_BYTE: u8 = 0xa5;
+
+impl Demands<'_> {
+    /// What is expected of a step of the clean case.
+    pub(crate) fn of_step(
+        &self,
+        before: &[PlannedStep],
+        operation: &Operation,
+        clean: &Outcome,
+    ) -> Expectations {
+        let facts = match clean {
+            Outcome::Returned(facts) => Some(facts),
+            _ => None,
+        };
+        match (operation, facts) {
+            // The harness's own.
+            (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => {
+                Expectations::new()
+            }
+            // Memory that the subject has given is there, whatever failed besides.
+            (Operation::Fill { .. }, Some(_)) => one(self.memory_holds, returns(Wanted::new())),
+            (Operation::Read { memory, .. }, Some(facts)) => {
+                let known: &[&str] = if wrote(before, memory, facts) {
+                    &["uniform", "bytes_read"]
+                } else {
+                    &["bytes_read"]
+                };
+                one(self.memory_holds, returns(same(facts, known)))
+            }
+            (operation, facts) => {
+                one(self.failure_surfaces, or_raises(success(operation, facts), Kind::Any))
+            }
+        }
+    }
+
+    /// What is expected of a step of the probe. Where the case made memory short, the probe may
+    /// find it short.
+    pub(crate) fn of_probe(&self, operation: &Operation, short: bool) -> Expectations {
+        let wanted = match operation {
+            Operation::Memalloc { size, .. } => Wanted::from([
+                is("kind", json!("device")),
+                is("size_bytes", json!(*size as u64)),
+                not("pointer", json!(0)),
+            ]),
+            Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
+            Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
+            _ => Wanted::new(),
+        };
+        let expected = if short { or_raises(wanted, Kind::OutOfMemory) } else { returns(wanted) };
+        one(self.serves_afterwards, expected)
+    }
+
+    /// What is expected of the teardown after the probe: the driver works again.
+    pub(crate) fn of_rest(&self, operation: &Operation, clean: &Outcome) -> Expectations {
+        match (operation, clean) {
+            (Operation::Detach {}, _) => Expectations::new(),
+            (_, Outcome::Returned(_)) => one(self.serves_afterwards, returns(Wanted::new())),
+            _ => one(self.serves_afterwards, or_raises(Wanted::new(), Kind::Any)),
+        }
+=======
 /// What is expected of a step of the clean case.
 pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome) -> Expectations {
     let facts = match clean {
@@ -66,6 +144,7 @@ pub(crate) fn of_rest(operation: &Operation, clean: &Outcome) -> Expectations {
         (Operation::Detach {}, _) => Expectations::new(),
         (_, Outcome::Returned(_)) => one(SERVES, returns(Wanted::new())),
         _ => one(SERVES, or_raises(Wanted::new(), ErrorKind::Any)),
+>>>>>>> main:conformance/suite/src/sweep/expect.rs
     }
 }
 
