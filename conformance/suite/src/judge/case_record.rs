@@ -6,10 +6,6 @@ use std::collections::HashMap;
 use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
-<<<<<<< HEAD
-=======
-use crate::expectation::Expectation;
->>>>>>> main
 use crate::judge::markers;
 use crate::judge::timeline::Timeline;
 use crate::observation::{Ending, Facts, Observation, Outcome};

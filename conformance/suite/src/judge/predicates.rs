@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::case::Expectation;
+use crate::expectation::Expectation;
 use crate::judge::addresses::ranges;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::messages;

@@ -23,7 +23,6 @@ pub(crate) struct Demands<'a> {
     memory_holds: &'a str,
 }
 
-<<<<<<< HEAD:conformance/suite/src/sweep/demands.rs
 impl<'a> Demands<'a> {
     /// Nothing for a side whose requirements do not say what a failing call may lead to.
     pub(crate) fn of(catalogue: &'a Catalogue, side: Side) -> Option<Self> {
@@ -67,7 +66,7 @@ impl Demands<'_> {
                 one(self.memory_holds, returns(same(facts, known)))
             }
             (operation, facts) => {
-                one(self.failure_surfaces, or_raises(success(operation, facts), Kind::Any))
+                one(self.failure_surfaces, or_raises(success(operation, facts), ErrorKind::Any))
             }
         }
     }
@@ -85,7 +84,8 @@ impl Demands<'_> {
             Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
             _ => Wanted::new(),
         };
-        let expected = if short { or_raises(wanted, Kind::OutOfMemory) } else { returns(wanted) };
+        let expected =
+            if short { or_raises(wanted, ErrorKind::OutOfMemory) } else { returns(wanted) };
         one(self.serves_afterwards, expected)
     }
 
@@ -94,57 +94,8 @@ impl Demands<'_> {
         match (operation, clean) {
             (Operation::Detach {}, _) => Expectations::new(),
             (_, Outcome::Returned(_)) => one(self.serves_afterwards, returns(Wanted::new())),
-            _ => one(self.serves_afterwards, or_raises(Wanted::new(), Kind::Any)),
+            _ => one(self.serves_afterwards, or_raises(Wanted::new(), ErrorKind::Any)),
         }
-=======
-/// What is expected of a step of the clean case.
-pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome) -> Expectations {
-    let facts = match clean {
-        Outcome::Returned(facts) => Some(facts),
-        _ => None,
-    };
-    match (operation, facts) {
-        // The harness's own.
-        (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => {
-            Expectations::new()
-        }
-        // Memory that the subject has given is there, whatever failed besides.
-        (Operation::Fill { .. }, Some(_)) => one(HOLDS, returns(Wanted::new())),
-        (Operation::Read { memory, .. }, Some(facts)) => {
-            let known: &[&str] = if wrote(before, memory, facts) {
-                &["uniform", "bytes_read"]
-            } else {
-                &["bytes_read"]
-            };
-            one(HOLDS, returns(same(facts, known)))
-        }
-        (operation, facts) => one(SURFACES, or_raises(success(operation, facts), ErrorKind::Any)),
-    }
-}
-
-/// What is expected of a step of the probe. Where the case made memory short, the probe may find it
-/// short.
-pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
-    let wanted = match operation {
-        Operation::Memalloc { size, .. } => Wanted::from([
-            is("kind", json!("device")),
-            is("size_bytes", json!(*size as u64)),
-            not("pointer", json!(0)),
-        ]),
-        Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
-        Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
-        _ => Wanted::new(),
-    };
-    one(SERVES, if short { or_raises(wanted, ErrorKind::OutOfMemory) } else { returns(wanted) })
-}
-
-/// What is expected of the teardown after the probe: the driver works again.
-pub(crate) fn of_rest(operation: &Operation, clean: &Outcome) -> Expectations {
-    match (operation, clean) {
-        (Operation::Detach {}, _) => Expectations::new(),
-        (_, Outcome::Returned(_)) => one(SERVES, returns(Wanted::new())),
-        _ => one(SERVES, or_raises(Wanted::new(), ErrorKind::Any)),
->>>>>>> main:conformance/suite/src/sweep/expect.rs
     }
 }
 

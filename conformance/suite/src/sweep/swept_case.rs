@@ -1,11 +1,6 @@
 //! The steps of a swept case: those of the clean one, the fault, the probe.
 
-<<<<<<< HEAD:conformance/suite/src/sweep/swept_case.rs
-use crate::case::{DriverSettings, Name};
-=======
 use crate::nouns::{DriverSettings, Name};
-use crate::observation::Observation;
->>>>>>> main:conformance/suite/src/sweep/script.rs
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sweep::CleanRun;
