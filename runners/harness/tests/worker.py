@@ -112,6 +112,12 @@ def misbehave(wire, scenario, body, case, ran):
     elif scenario == "hangs_once" and not os.path.exists(os.environ[LEFT_BEHIND]):
         open(os.environ[LEFT_BEHIND], "w").close()
         time.sleep(600)
+    elif scenario == "works":
+        while time.process_time() < 0.6:
+            pass
+    elif scenario == "loops":
+        while True:
+            pass
     elif scenario in ("hangs", "announces_a_stranger"):
         time.sleep(600)
     elif scenario == "garbage":
