@@ -12,12 +12,12 @@ mod word;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::case::{Kind, Name};
+use crate::nouns::{ErrorKind, Name};
 use crate::plugin::Method;
 
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
 pub use host::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
-pub use names::Noun;
+pub use names::BoundType;
 pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
 pub use table::{ROOM_BYTES, TableCall};
 
@@ -220,7 +220,7 @@ pub enum Operation {
     DescribeHost {},
     PluginFails {
         method: Method,
-        error: Kind,
+        error: ErrorKind,
         #[serde(default = "one")]
         times: u64,
     },

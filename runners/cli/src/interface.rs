@@ -7,7 +7,8 @@ use crate::suite::Suite;
 
 /// The side that `word` names.
 pub(crate) fn named(word: &str) -> Result<Side, Failure> {
-    Side::by_name(word).ok_or_else(|| unknown(word, Side::ALL.map(Side::name).as_slice()))
+    Side::by_name(word)
+        .ok_or_else(|| unknown(word, &Side::all().map(Side::name).collect::<Vec<_>>()))
 }
 
 /// The side that `word` names, if there is something to certify it by.
@@ -17,7 +18,7 @@ pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
         return Ok(side);
     }
     let there: Vec<&str> =
-        Side::ALL.into_iter().filter(|side| suite.certifies(*side)).map(Side::name).collect();
+        Side::all().filter(|side| suite.certifies(*side)).map(Side::name).collect();
     let message = format!(
         "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
         if there.len() == 1 { "is" } else { "are" },
@@ -28,7 +29,7 @@ pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
 
 /// The sides that `word` names: all of an interface, or one.
 pub(crate) fn sides(word: &str) -> Result<Vec<Side>, Failure> {
-    if let Some(interface) = Interface::ALL.into_iter().find(|interface| interface.name() == word) {
+    if let Some(interface) = Interface::all().find(|interface| interface.name() == word) {
         return Ok(interface.sides().collect());
     }
     let side = Side::by_name(word);

@@ -226,8 +226,11 @@ impl<'a> Stand<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let cases: Vec<PlannedCase> =
-            self.patterns.iter().map(|pattern| pattern.plan(&name)).collect();
+        let cases: Vec<PlannedCase> = self
+            .patterns
+            .iter()
+            .map(|pattern| pattern.plan(&self.suite.catalogue, &name))
+            .collect();
         let cases: Vec<&PlannedCase> = cases.iter().collect();
         let sighting = harness.run(&cases, &mut ())?;
         let judged = judge_all(self.suite, &cases, vec![Applicability::Run; cases.len()], sighting);

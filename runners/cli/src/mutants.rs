@@ -42,7 +42,7 @@ pub(crate) fn mutants(arguments: &Mutants) -> Result<ExitCode, Failure> {
 fn sides(word: Option<&str>, suite: &Suite) -> Result<Vec<Side>, Failure> {
     match word {
         Some(word) => Ok(vec![interface::side(word, suite)?]),
-        None => Ok(Side::ALL.into_iter().filter(|side| suite.certifies(*side)).collect()),
+        None => Ok(Side::all().filter(|side| suite.certifies(*side)).collect()),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn of(
 
 /// The profile of whichever interface.
 pub(crate) fn by_name(catalogue: &Catalogue, name: &str) -> Result<Profile, Failure> {
-    let all = Interface::ALL.into_iter().flat_map(|interface| catalogue.profiles(interface));
+    let all = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     catalogue
         .profile(name)
         .cloned()

@@ -19,7 +19,7 @@ pub(crate) struct Suite {
 impl Suite {
     /// What this program was built with.
     pub(crate) fn load() -> Result<Self, Failure> {
-        Self::of(&Side::ALL)
+        Self::of(&Side::all().collect::<Vec<_>>())
     }
 
     /// What this program was built with, and the cases of these sides alone: to plan all takes

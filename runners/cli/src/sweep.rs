@@ -58,10 +58,11 @@ pub(crate) fn run(
     isolation: Isolation,
     observer: &mut dyn Observer,
 ) -> Result<Swept, Failure> {
-    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) = sweep::sweep(clean, width)
-        .into_iter()
-        .map(|Injection { case, applicability }| (case, applicability))
-        .unzip();
+    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) =
+        sweep::sweep(&suite.catalogue, clean, width)
+            .into_iter()
+            .map(|Injection { case, applicability }| (case, applicability))
+            .unzip();
     let all: Vec<&PlannedCase> = cases.iter().collect();
     let runs = |decision: &Applicability| *decision == Applicability::Run;
     let runnable =

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_int};
 
 use allocert_contract::trace::Mark;
-use allocert_suite::case::DriverSettings;
+use allocert_suite::nouns::DriverSettings;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
 use crate::error::WorkerError;

@@ -12,8 +12,8 @@ from runfile import findings, verdicts
 
 SETUP: list[Step] = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
 FAITHFUL = {
-    "producer": "allocert_mutants.cai.producer:Producer",
-    "consumer": "allocert_mutants.cai.consumer:Consumer",
+    "producer": "allocert_mutants.cai_producer.conforming_producer:Producer",
+    "consumer": "allocert_mutants.cai_consumer.conforming_consumer:Consumer",
 }
 
 
@@ -136,7 +136,9 @@ def test_late_work_is_late(worker: Worker) -> None:
     )
     waited, _ = run(worker, "consumer", FAITHFUL["consumer"], *operations)
     assert [facts(outcome)["uniform"] for outcome in waited[-2:]] == [2, 2]
-    early, _ = run(worker, "consumer", "allocert_mutants.cai.imports:NeverWaits", *operations)
+    early, _ = run(
+        worker, "consumer", "allocert_mutants.cai_consumer.stream_order:NeverWaits", *operations
+    )
     assert [facts(outcome)["uniform"] for outcome in early[-2:]] == [1, 2]
 
 
@@ -327,7 +329,9 @@ EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}
 
 
 def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker: Worker) -> None:
-    outcomes, ended = run(worker, "producer", "allocert_mutants.cai.kept:Aborts", *EMPTY)
+    outcomes, ended = run(
+        worker, "producer", "allocert_mutants.cai_producer.lifetime:Aborts", *EMPTY
+    )
     assert len(outcomes) == 1 and ended["exit"] == {"signal": signal.SIGABRT}
     outcomes, ended = worker.run(*steps(EXPORT[0]), side="cai-producer")
     assert "returned" in outcomes[-1] and ended["exit"] == {"code": 0}
@@ -341,9 +345,13 @@ def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker: Worker)
             "import",
             "no module named `allocert.adapters.nothing`",
         ),
-        ("allocert_mutants.cai.producer:Producers", "attribute", "did you mean `Producer`?"),
         (
-            "allocert_mutants.cai.producer:Array",
+            "allocert_mutants.cai_producer.conforming_producer:Producers",
+            "attribute",
+            "did you mean `Producer`?",
+        ),
+        (
+            "allocert_mutants.cai_producer.conforming_producer:Array",
             "class",
             "is no adapter of a producer: it has no method `array`",
         ),
@@ -406,7 +414,7 @@ def test_no_numba_and_no_allocert_is_needed(worker: Worker, subjects: pathlib.Pa
     )
     (subjects / "mine.py").write_text(
         "from allocert.adapters import host_arrays\n"
-        "from allocert_mutants.cai.producer import Producer as Faithful\n"
+        "from allocert_mutants.cai_producer.conforming_producer import Producer as Faithful\n"
         "class Producer(Faithful):\n    def array(self, spec):\n"
         "        host_arrays.filled(spec)\n        return super().array(spec)\n"
     )
@@ -447,7 +455,7 @@ def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(
     allocert: Program, tmp_path: pathlib.Path
 ) -> None:
     out, case = tmp_path / "run.jsonl", "cai-producer/order/pending-write-default"
-    subject = "allocert_mutants.cai.pending:NeverNames"
+    subject = "allocert_mutants.cai_producer.stream:NeverExportsStream"
     allocert(
         "run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out
     )

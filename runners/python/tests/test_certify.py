@@ -61,9 +61,9 @@ def test_numbas_own_manager_is_as_expected(allocert: Program, tmp_path: pathlib.
 MISBEHAVING = [
     ("Crashes", "EMM-EXIT-01"),
     ("Aborts", "EMM-EXIT-01"),
-    ("Exits", "EMM-EXIT-01"),
+    ("ExitsWith0", "EMM-EXIT-01"),
     ("Hangs", "EMM-EXIT-02"),
-    ("Forges", "EMM-ALLOC-02"),
+    ("ForgesVerdicts", "EMM-ALLOC-02"),
     ("RaisesSystemExit", "EMM-ALLOC-01"),
 ]
 
@@ -76,7 +76,7 @@ def test_a_misbehaving_subject_violates_at_the_step(
 ) -> None:
     out = tmp_path / "run.jsonl"
     selected = ("--filter", "{emm/alloc/type/*,emm/version/one}", "--timeout", "2")
-    ended = certify(allocert, f"allocert_mutants.misbehaving:{subject}", out, *selected)
+    ended = certify(allocert, f"allocert_mutants.emm.crash_hang_output:{subject}", out, *selected)
     found = findings(out)
     assert ended.returncode == 1
     assert found.pop("emm/version/one") == [], (
@@ -89,8 +89,8 @@ def test_a_misbehaving_subject_violates_at_the_step(
 
 BAD = [
     ("allocert_mutants.absent", "no module named `allocert_mutants.absent`"),
-    ("allocert_mutants.honest:Manger", "did you mean `Manager`"),
-    ("allocert_mutants.honest:OUT_OF_MEMORY", "is no class but a int"),
+    ("allocert_mutants.emm.conforming_plugin:Manger", "did you mean `Manager`"),
+    ("allocert_mutants.emm.conforming_plugin:OUT_OF_MEMORY", "is no class but a int"),
 ]
 
 
@@ -103,5 +103,7 @@ def test_a_subject_that_cannot_be_loaded_is_explained(
 
 
 def test_an_interpreter_that_is_none_is_explained(allocert: Program) -> None:
-    ended = allocert("run", "emm", "allocert_mutants.honest", "--python", "/nowhere/python")
+    ended = allocert(
+        "run", "emm", "allocert_mutants.emm.conforming_plugin", "--python", "/nowhere/python"
+    )
     assert ended.returncode in (2, 3) and "/nowhere/python" in ended.stderr

@@ -11,20 +11,20 @@ from test_worker import ALLOCATE, SETUP, run
 
 LEAVES = """
 import sys
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Leaves(Manager):
     def memalloc(self, size):
         sys.exit(0)
 """
 CAPABLE = """
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Odd(Manager):
     allocert_capabilities = {value}
 """
 SECRETIVE = """
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Meta(type):
     def __getattribute__(cls, name):
@@ -43,7 +43,7 @@ class Odd(Manager):
 """
 HANGS = """
 import time
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Hangs(Manager):
     def memalloc(self, size):

@@ -32,7 +32,7 @@ def test_numba_is_as_expected(allocert: Program, tmp_path: pathlib.Path, profile
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_repaired_numba_conforms(allocert: Program, tmp_path: pathlib.Path, profile: str) -> None:
     out = tmp_path / "run.jsonl"
-    ended = certify(allocert, "allocert_mutants.hosts:repaired", out, "--profile", profile)
+    ended = certify(allocert, "allocert_mutants.emm_host:repaired", out, "--profile", profile)
     assert {case: found for case, found in findings(out).items() if found} == {}
     assert ended.returncode == 0, ended.stdout
 
@@ -62,7 +62,7 @@ def test_what_the_host_hands_over_is_recorded(allocert: Program, tmp_path: pathl
 
 BAD = [
     ("json", "`json` is no host of EMM plugins: it lacks set_memory_manager, current_context"),
-    ("allocert_mutants.hosts:absent", "has no attribute `absent`"),
+    ("allocert_mutants.emm_host:absent", "has no attribute `absent`"),
     ("./libhost.so", "is no subject of emm-host, which is certified in Python"),
 ]
 

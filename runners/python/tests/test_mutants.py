@@ -49,7 +49,10 @@ def test_the_base_class_of_the_mutants_conforms(
     allocert: Program, tmp_path: pathlib.Path, side: str
 ) -> None:
     _, _, role = side.partition("-")
-    out, subject = tmp_path / "run.jsonl", f"allocert_mutants.cai.{role}:{role.capitalize()}"
+    out, subject = (
+        tmp_path / "run.jsonl",
+        f"allocert_mutants.cai_{role}.conforming_{role}:{role.capitalize()}",
+    )
     ended = allocert("run", side, subject, "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert set(verdicts(out).values()) == {"conforms"} and not any(findings(out).values())

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use allocert_contract::trace::{Event, Function, Mark, What};
 
-use crate::case::{Calls, Wanted};
+use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{FindingSink, witness};
 use crate::judge::predicates;

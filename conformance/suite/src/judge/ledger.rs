@@ -4,7 +4,6 @@
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
 use allocert_requirements::Side;
 
-use crate::case::Teardown;
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span};
 use crate::judge::addresses::AddressMap;
 use crate::judge::case_record::CaseRecord;
@@ -12,6 +11,7 @@ use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
 use crate::judge::messages;
 use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::verdict::{Check, Witness};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Name;
+use crate::nouns::Name;
 use crate::plugin::Method;
 
 /// What a host cares for itself, whatever plugin it has.

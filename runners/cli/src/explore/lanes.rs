@@ -10,7 +10,7 @@ use std::thread;
 
 use allocert_explore::{Exploration, Tally};
 use allocert_harness::{Error, Harness, Request};
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, judge};
