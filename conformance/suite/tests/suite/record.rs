@@ -57,6 +57,17 @@ pub(crate) fn catalogue_text() -> String {
     text
 }
 
+/// As [`catalogue`], with requirements that stand for what the fault sweep demands.
+pub(crate) fn sweep_catalogue() -> Catalogue {
+    let demands = ["failure_surfaces", "serves_afterwards", "memory_holds"];
+    let text = (1..).zip(demands).map(|(number, demand)| {
+        let more = format!("  stands_for: [sweep.{demand}]\n");
+        entry(&format!("EMM-FAULT-0{number}"), "MUST", &more)
+    });
+    let text = text.fold(catalogue_text(), |all, one| all + &one);
+    Catalogue::from_files([("emm/test.yaml", text.as_str())]).expect("written here")
+}
+
 fn entry(id: &str, level: &str, more: &str) -> String {
     duty(id, level, "plugin", more)
 }

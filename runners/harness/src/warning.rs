@@ -1,22 +1,22 @@
-//! What a person should know about a run beyond the observations.
+//! What a person should know about a run besides the observations.
 
 use std::fmt;
 
 use allocert_suite::plan::PlannedCase;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Remark {
+pub enum Warning {
     /// A case breaks after others and not by itself.
     OrderDependent {
         case: String,
         /// The fewest cases found that have to run before it in one process.
         after: Vec<String>,
     },
-    /// Cases that are late beside others and not by themselves.
-    LateInCompany { cases: Vec<String> },
+    /// Cases that time out beside others and not alone.
+    TimedOutInParallel { cases: Vec<String> },
 }
 
-impl Remark {
+impl Warning {
     pub(crate) fn order(case: &PlannedCase, after: &[&PlannedCase]) -> Self {
         Self::OrderDependent {
             case: case.id.clone(),
@@ -25,20 +25,21 @@ impl Remark {
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OrderDependent { case, after } => {
                 write!(out, "{case} breaks only when run after {} in one process", after.join(", "))
             }
-            Self::LateInCompany { cases } => {
+            Self::TimedOutInParallel { cases } => {
                 let (first, rest) = cases
                     .split_first()
                     .map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
                 let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
                 write!(
                     out,
-                    "beside others, and not when run again alone, time ran out for {first}{more}; fewer --jobs spare that"
+                    "{first}{more} timed out beside other cases and not when run again alone; \
+                     use fewer --jobs to avoid this"
                 )
             }
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
-use crate::assets::PYTHON_WORKER;
+use crate::artifact::PYTHON_WORKER;
 use crate::error::Error;
 
 /// `sun_path` holds 108 bytes with its NUL (unix(7)); what a name in the folder needs is taken off.

@@ -12,7 +12,7 @@ pub(crate) const PYTHON_WORKER: &[(&str, &str)] = include!(concat!(env!("OUT_DIR
 
 /// A file that is built by another crate of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asset {
+pub enum Artifact {
     /// The recording driver that workers load in place of the real libcuda.
     Driver,
     /// The reference manager behind the C contract.
@@ -21,7 +21,7 @@ pub enum Asset {
     Mutants,
 }
 
-impl Asset {
+impl Artifact {
     fn file(self) -> &'static str {
         match self {
             Self::Driver => "liballocert_libcuda.so",
@@ -50,7 +50,7 @@ impl Asset {
     /// running executable.
     ///
     /// # Errors
-    /// [`Error::MissingAsset`], which names the file, the folder and the command that builds it.
+    /// [`Error::MissingArtifact`], which names the file, the folder and the command that builds it.
     pub fn find(self) -> Result<PathBuf, Error> {
         if let Some(path) = self.variable().and_then(env::var_os).map(PathBuf::from) {
             // A path that leads nowhere is reported by whoever opens it; it is not replaced by
@@ -72,8 +72,8 @@ impl Asset {
             folder.parent().map(Path::to_owned),
         ];
         let paths = folders.into_iter().flatten().map(|folder| folder.join(self.file()));
-        paths.into_iter().find(|path| path.is_file()).ok_or_else(|| Error::MissingAsset {
-            asset: self,
+        paths.into_iter().find(|path| path.is_file()).ok_or_else(|| Error::MissingArtifact {
+            artifact: self,
             folder: folder.to_owned(),
             build: self.build(folder),
         })
@@ -85,7 +85,7 @@ impl Asset {
     }
 }
 
-impl fmt::Display for Asset {
+impl fmt::Display for Artifact {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.file())
     }
@@ -99,7 +99,7 @@ mod tests {
     fn a_missing_asset_names_the_command_that_builds_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let release = folder.path().join("release");
-        let message = Asset::Driver.find_in(&release).expect_err("nothing is there").to_string();
+        let message = Artifact::Driver.find_in(&release).expect_err("nothing is there").to_string();
         assert!(
             message.contains("liballocert_libcuda.so")
                 && message.contains(&release.display().to_string())

@@ -18,9 +18,9 @@ struct Entry {
 
 /// The process table at one moment.
 #[derive(Debug)]
-pub(crate) struct Table(HashMap<i32, Entry>);
+pub(crate) struct ProcessTable(HashMap<i32, Entry>);
 
-impl Table {
+impl ProcessTable {
     pub(crate) fn read() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let processes = entries.filter_map(|entry| {
@@ -87,7 +87,7 @@ pub(crate) fn is_child(pid: u32, server: u32) -> bool {
 
 /// Makes this process the parent of what a dead worker leaves behind, so that it can be found and
 /// ended.
-pub(crate) fn adopt_orphans() {
+pub(crate) fn become_subreaper() {
     // Where the kernel refuses, a killed worker's children live until they notice by themselves.
     let _ = set_child_subreaper(Some(getpid()));
 }
@@ -96,7 +96,7 @@ pub(crate) fn adopt_orphans() {
 /// every child that the server has. The server stays.
 pub(crate) fn kill_batch(server: u32, child: Option<u32>) {
     let Ok(server) = i32::try_from(server) else { return };
-    let table = Table::read();
+    let table = ProcessTable::read();
     let child = child.and_then(|pid| i32::try_from(pid).ok());
     match child.filter(|&pid| table.descends(pid, server) || table.is_orphan(pid)) {
         Some(pid) => table.kill_from(pid),
@@ -108,7 +108,7 @@ pub(crate) fn kill_batch(server: u32, child: Option<u32>) {
 /// the id is its own.
 pub(crate) fn kill_server(server: u32) {
     if let Ok(server) = i32::try_from(server) {
-        Table::read().kill_from(server);
+        ProcessTable::read().kill_from(server);
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn children(server: u32) -> HashSet<i32> {
         Ok(text) => text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
         Err(_) => {
             let parent = i32::try_from(server).ok();
-            let table = Table::read();
+            let table = ProcessTable::read();
             table
                 .0
                 .iter()
@@ -132,7 +132,7 @@ pub(crate) fn children(server: u32) -> HashSet<i32> {
 
 /// Ends what a batch left behind: a server is the parent of all orphans below it, and had the
 /// children `before`.
-pub(crate) fn end_left_behind(server: u32, before: &HashSet<i32>) {
+pub(crate) fn kill_leftovers(server: u32, before: &HashSet<i32>) {
     let mut known = before.clone();
     // What is killed may have had children of its own, or made some in the meantime.
     for _ in 0..ROUNDS {
@@ -141,17 +141,17 @@ pub(crate) fn end_left_behind(server: u32, before: &HashSet<i32>) {
         if strays.is_empty() {
             return;
         }
-        let table = Table::read();
+        let table = ProcessTable::read();
         strays.into_iter().for_each(|pid| table.kill_from(pid));
     }
 }
 
 /// Ends those of `children`, of a server that is gone, which this process has inherited.
-pub(crate) fn end_inherited(children: &HashSet<i32>) {
+pub(crate) fn kill_inherited(children: &HashSet<i32>) {
     if children.is_empty() {
         return;
     }
-    let (own, table) = (getpid().as_raw_nonzero().get(), Table::read());
+    let (own, table) = (getpid().as_raw_nonzero().get(), ProcessTable::read());
     let inherited = |pid: &&i32| table.0.get(pid).is_some_and(|entry| entry.parent == own);
     children.iter().filter(inherited).for_each(|&pid| table.kill_from(pid));
 }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_stranger_is_no_descendant() {
-        let table = Table::read();
+        let table = ProcessTable::read();
         let own = i32::try_from(std::process::id()).expect("pids fit");
         assert!(!table.descends(1, own));
         assert!(table.descends(own, 1) || own == 1);

@@ -6,25 +6,32 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, Side, fixture, run};
 
 use crate::failure::Failure;
-use crate::fixtures;
+use crate::fixture_files;
 
+/// The requirements, and the cases that state them.
 #[derive(Debug)]
-pub(crate) struct Suite {
-    pub(crate) catalogue: Catalogue,
-    pub(crate) cases: Vec<PlannedCase>,
+pub struct Suite {
+    pub catalogue: Catalogue,
+    pub cases: Vec<PlannedCase>,
     /// `(path, text)`
     files: Vec<(String, String)>,
 }
 
 impl Suite {
     /// What this program was built with.
-    pub(crate) fn load() -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// What is wrong with a file, as for all the functions that read.
+    pub fn load() -> Result<Self, Failure> {
         Self::of(&Side::all().collect::<Vec<_>>())
     }
 
     /// What this program was built with, and the cases of these sides alone: to plan all takes
     /// longer than a native run.
-    pub(crate) fn of(sides: &[Side]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// As [`Suite::load`].
+    pub fn of(sides: &[Side]) -> Result<Self, Failure> {
         let files = allocert_fixtures::files()
             .iter()
             .map(|file| (file.path.to_owned(), file.text.to_owned()));
@@ -32,8 +39,11 @@ impl Suite {
     }
 
     /// The fixtures below these paths.
-    pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        Self::plan(fixtures::read(paths)?, |_| true)
+    ///
+    /// # Errors
+    /// As [`Suite::load`], or no path of them can be read.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+        Self::plan(fixture_files::read(paths)?, |_| true)
     }
 
     fn plan(files: Vec<(String, String)>, takes: impl Fn(&str) -> bool) -> Result<Self, Failure> {
@@ -45,21 +55,23 @@ impl Suite {
     }
 
     /// Whether there is anything to certify a side by, planned or not.
-    pub(crate) fn certifies(&self, side: Side) -> bool {
+    pub fn certifies(&self, side: Side) -> bool {
         self.cases_of(side).next().is_some()
             || self.files.iter().any(|(path, _)| side_of(path) == Some(side))
     }
 
-    pub(crate) fn fixtures(&self) -> usize {
+    /// How many fixture files there are.
+    pub fn fixtures(&self) -> usize {
         self.files.len()
     }
 
-    pub(crate) fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
+    /// The cases that certify a side.
+    pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
         self.cases.iter().filter(move |case| case.side == side)
     }
 
-    /// Names what a run was judged by.
-    pub(crate) fn hash(&self) -> String {
+    /// A hash that names what a run was judged by.
+    pub fn hash(&self) -> String {
         let fixtures = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
         let requirements =
             self.catalogue.iter().map(|one| (one.id.as_str(), one.statement.as_str()));

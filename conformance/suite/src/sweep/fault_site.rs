@@ -12,7 +12,7 @@ use crate::reason::SWEPT_REPEATS;
 
 /// One call that the subject made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct FaultSite {
     pub(crate) step: usize,
     pub(crate) function: Function,
     /// Among all calls of the function in the step, those of the harness too: what a `fault` right
@@ -28,7 +28,7 @@ pub(crate) struct Site {
     pub(crate) restores: bool,
 }
 
-impl Site {
+impl FaultSite {
     /// In the middle of a loop.
     pub(crate) fn repeats(&self) -> bool {
         self.in_step > SWEPT_REPEATS && !self.last
@@ -37,7 +37,7 @@ impl Site {
 
 /// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and
 /// are no sites.
-pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
+pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSite> {
     let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();
     let mut counts = Counts::default();
@@ -50,7 +50,7 @@ pub(crate) fn sites(observation: &Observation, side: Side) -> Vec<Site> {
             continue;
         }
         let before = timeline.window(step).and_then(|window| observation.events.get(window.start));
-        sites.push(Site {
+        sites.push(FaultSite {
             step: step as usize,
             function: call.function,
             nth,

@@ -1,4 +1,4 @@
-//! The words by which a user names an interface or one side of it, and what there is for each.
+//! The names by which a user means an interface or one side of it.
 
 use allocert_suite::{Interface, Side};
 
@@ -6,13 +6,19 @@ use crate::failure::Failure;
 use crate::suite::Suite;
 
 /// The side that `word` names.
-pub(crate) fn named(word: &str) -> Result<Side, Failure> {
+///
+/// # Errors
+/// No side is called so.
+pub fn named(word: &str) -> Result<Side, Failure> {
     Side::by_name(word)
         .ok_or_else(|| unknown(word, &Side::all().map(Side::name).collect::<Vec<_>>()))
 }
 
-/// The side that `word` names, if there is something to certify it by.
-pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
+/// The side that `word` names, if there are cases for it.
+///
+/// # Errors
+/// No side is called so, or it has no cases.
+pub fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
     let side = named(word)?;
     if suite.certifies(side) {
         return Ok(side);
@@ -28,26 +34,17 @@ pub(crate) fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
 }
 
 /// The sides that `word` names: all of an interface, or one.
-pub(crate) fn sides(word: &str) -> Result<Vec<Side>, Failure> {
+///
+/// # Errors
+/// No interface and no side is called so.
+pub fn sides(word: &str) -> Result<Vec<Side>, Failure> {
     if let Some(interface) = Interface::all().find(|interface| interface.name() == word) {
         return Ok(interface.sides().collect());
     }
-    let side = Side::by_name(word);
-    side.map(|side| vec![side]).ok_or_else(|| {
-        unknown(
-            word,
-            &[
-                "emm",
-                "cai",
-                "nep49",
-                "place",
-                "emm-host",
-                "cai-producer",
-                "cai-consumer",
-                "nep49-host",
-            ],
-        )
-    })
+    let sides = Side::all().map(Side::name);
+    let sides = sides.filter(|side| Interface::all().all(|one| one.name() != *side));
+    let known: Vec<&str> = Interface::all().map(Interface::name).chain(sides).collect();
+    Side::by_name(word).map(|side| vec![side]).ok_or_else(|| unknown(word, &known))
 }
 
 fn unknown(word: &str, known: &[&str]) -> Failure {

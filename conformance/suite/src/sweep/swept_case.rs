@@ -1,36 +1,35 @@
 //! The steps of a swept case: those of the clean one, the fault, the probe.
 
 use crate::nouns::{DriverSettings, Name};
-use crate::observation::Observation;
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::sweep::error::InjectedError;
-use crate::sweep::expect;
-use crate::sweep::site::Site;
+use crate::sweep::CleanRun;
+use crate::sweep::demands::{Demands, PROBE_BYTE};
+use crate::sweep::fault_site::FaultSite;
+use crate::sweep::injected_error::InjectedError;
 
 /// No fixture can bind it.
 const PROBE: Name = Name::new_static("!probe");
 /// What a fixture's first page of memory would be.
 const PROBE_BYTES: i128 = 4096;
-pub(crate) const PROBE_BYTE: u8 = 0xa5;
 
-/// The clean case with one call failing.
-pub(crate) fn script(
-    clean: &PlannedCase,
-    observation: &Observation,
-    site: &Site,
+/// The case of a clean run with one call failing.
+pub(crate) fn swept_case(
+    run: &CleanRun<'_>,
+    site: &FaultSite,
     error: &InjectedError,
     id: String,
 ) -> PlannedCase {
+    let CleanRun { case: clean, observation, demands } = run;
     let mut steps: Vec<PlannedStep> = clean.steps.clone();
     let end = probe_at(clean, site);
     for (index, (step, outcome)) in steps.iter_mut().zip(&observation.steps).enumerate() {
         step.expect = match index < end {
-            true => expect::of(&clean.steps[..index], &step.r#do, &outcome.outcome),
-            false => expect::of_rest(&step.r#do, &outcome.outcome),
+            true => demands.of_step(&clean.steps[..index], &step.r#do, &outcome.outcome),
+            false => demands.of_rest(&step.r#do, &outcome.outcome),
         };
     }
-    let probe = probe(&clean.steps[..end], &clean.driver, line(&clean.steps, end));
+    let probe = probe(demands, &clean.steps[..end], &clean.driver, line(&clean.steps, end));
     steps.splice(end..end, probe);
     let faulty = &clean.steps[site.step];
     let operation = Operation::Fault {
@@ -43,11 +42,11 @@ pub(crate) fn script(
     for (index, step) in (0..).zip(&mut steps) {
         step.index = index;
     }
-    PlannedCase { id, steps, r#finally: Default::default(), ..clean.clone() }
+    PlannedCase { id, steps, r#finally: Default::default(), ..(*clean).clone() }
 }
 
 /// Before the teardown; right after the faulty step where that is part of it.
-fn probe_at(clean: &PlannedCase, site: &Site) -> usize {
+fn probe_at(clean: &PlannedCase, site: &FaultSite) -> usize {
     if clean.steps[site.step].part == Part::Teardown {
         return site.step + 1;
     }
@@ -60,42 +59,47 @@ fn line(steps: &[PlannedStep], at: usize) -> usize {
 
 /// What stands when the probe begins.
 #[derive(Default)]
-struct Stand<'a> {
+struct Standing<'a> {
     managers: Vec<(&'a str, u32)>,
     attached: Option<u32>,
 }
 
-impl<'a> Stand<'a> {
+impl<'a> Standing<'a> {
     fn after(steps: &'a [PlannedStep]) -> Self {
-        let mut stand = Self::default();
+        let mut standing = Self::default();
         for step in steps {
             match &step.r#do {
-                Operation::Create { r#as, device } => stand.managers.push((r#as, *device)),
-                Operation::Destroy {} => stand.managers.retain(|(name, _)| *name != step.on),
+                Operation::Create { r#as, device } => standing.managers.push((r#as, *device)),
+                Operation::Destroy {} => standing.managers.retain(|(name, _)| *name != step.on),
                 // Another thread's context is gone with it.
                 Operation::Attach { device } if step.thread.is_none() => {
-                    stand.attached = Some(*device)
+                    standing.attached = Some(*device)
                 }
-                Operation::Detach {} if step.thread.is_none() => stand.attached = None,
+                Operation::Detach {} if step.thread.is_none() => standing.attached = None,
                 _ => {}
             }
         }
-        stand
+        standing
     }
 }
 
 /// The steps that ask the first living manager for memory and use it. No manager, no question.
-fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<PlannedStep> {
+fn probe(
+    demands: &Demands<'_>,
+    before: &[PlannedStep],
+    driver: &DriverSettings,
+    line: usize,
+) -> Vec<PlannedStep> {
     let clear = step(Operation::ClearFaults {}, "m", line, Part::Teardown);
-    let stand = Stand::after(before);
-    let Some((manager, device)) = stand.managers.first().copied() else { return vec![clear] };
+    let standing = Standing::after(before);
+    let Some((manager, device)) = standing.managers.first().copied() else { return vec![clear] };
     let mut steps = vec![clear];
     let mut add = |operation: Operation| {
         let mut step = step(operation, manager, line, Part::Teardown);
-        step.expect = expect::of_probe(&step.r#do, driver.memory_bytes.is_some());
+        step.expect = demands.of_probe(&step.r#do, driver.memory_bytes.is_some());
         steps.push(step);
     };
-    let elsewhere = stand.attached != Some(device);
+    let elsewhere = standing.attached != Some(device);
     if elsewhere {
         add(Operation::Attach { device });
     }
@@ -112,7 +116,7 @@ fn probe(before: &[PlannedStep], driver: &DriverSettings, line: usize) -> Vec<Pl
         add(Operation::Reset {});
     }
     if elsewhere {
-        add(stand.attached.map_or(Operation::Detach {}, |device| Operation::Attach { device }));
+        add(standing.attached.map_or(Operation::Detach {}, |device| Operation::Attach { device }));
     }
     steps
 }

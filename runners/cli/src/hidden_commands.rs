@@ -1,21 +1,20 @@
-//! The processes that `allocert run` starts of its own program.
+//! The commands by which the program starts itself as a worker and its helpers.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use allocert_campaign::Failure;
 use allocert_suite::exit::Exit;
 
-use crate::failure::Failure;
-
-pub(crate) fn native(socket: &Path) -> Result<ExitCode, Failure> {
+pub(crate) fn native_worker(socket: &Path) -> Result<ExitCode, Failure> {
     done(allocert_native::worker(socket))
 }
 
-pub(crate) fn peer(arguments: &[String]) -> Result<ExitCode, Failure> {
+pub(crate) fn ipc_peer(arguments: &[String]) -> Result<ExitCode, Failure> {
     done(allocert_native::peer(arguments))
 }
 
-pub(crate) fn facts() -> Result<ExitCode, Failure> {
+pub(crate) fn driver_facts() -> Result<ExitCode, Failure> {
     done(allocert_native::driver_facts())
 }
 

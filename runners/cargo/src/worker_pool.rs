@@ -1,4 +1,4 @@
-//! Loaded workers, shared by the trials that run at the same time.
+//! Loaded workers, lent to the trials that run at the same time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,12 +6,12 @@ use allocert_harness::{Error, Harness, Request};
 
 /// Lends a worker to each trial that asks, and starts one when all are out.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct WorkerPool {
     request: Arc<Request>,
     idle: Mutex<Vec<Harness>>,
 }
 
-impl Pool {
+impl WorkerPool {
     pub(crate) fn new(request: Request) -> Self {
         Self { request: Arc::new(request), idle: Mutex::default() }
     }

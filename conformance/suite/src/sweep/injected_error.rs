@@ -2,7 +2,7 @@
 
 use crate::effect::cuda::may_run_out_of_memory;
 use crate::reason::Unswept;
-use crate::sweep::site::Site;
+use crate::sweep::fault_site::FaultSite;
 
 /// A `CUresult` that calls are made to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub const ERRORS: [InjectedError; 4] = [
 ];
 
 /// Why this call is not made to answer this error.
-pub(crate) fn meaningless(site: &Site, error: &InjectedError) -> Option<Unswept> {
+pub(crate) fn meaningless(site: &FaultSite, error: &InjectedError) -> Option<Unswept> {
     let function = site.function.name().to_owned();
     if site.restores {
         return Some(Unswept::Restores { function });

@@ -7,7 +7,10 @@ use allocert_suite::{Catalogue, Interface};
 use crate::failure::Failure;
 
 /// The profile of an interface by its name, or its default; nothing for an interface of one text.
-pub(crate) fn of(
+///
+/// # Errors
+/// The interface has no such profile.
+pub fn of(
     catalogue: &Catalogue,
     interface: Interface,
     name: Option<&str>,
@@ -25,7 +28,10 @@ pub(crate) fn of(
 }
 
 /// The profile of whichever interface.
-pub(crate) fn by_name(catalogue: &Catalogue, name: &str) -> Result<Profile, Failure> {
+///
+/// # Errors
+/// No interface has such a profile.
+pub fn by_name(catalogue: &Catalogue, name: &str) -> Result<Profile, Failure> {
     let all = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     catalogue
         .profile(name)
