@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use allocert_requirements::yaml::Spanned;
-use allocert_suite::case::{Case, Need, Step, Teardown, Thread};
+use allocert_suite::case::{Case, Step};
+use allocert_suite::nouns::{Need, Teardown, Thread};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
 

@@ -40,7 +40,7 @@ fn every_mutant_is_killed_and_every_must_by_one_of_them() {
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine("mutant_faithful", &["--faults"]);
+    let found = examine("mutant_conforming", &["--faults"]);
     assert!(found.is_empty(), "{found:?}");
 }
 

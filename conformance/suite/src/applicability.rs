@@ -3,7 +3,7 @@
 
 use allocert_requirements::{Catalogue, Side};
 
-use crate::case::Need;
+use crate::nouns::Need;
 use crate::offer::{Driver, Flavor, Offer};
 use crate::plan::PlannedCase;
 use crate::reason::Reason;

@@ -3,8 +3,9 @@
 use allocert_requirements::Side;
 use allocert_requirements::yaml::Document;
 
-use crate::case::{Case, Name, Teardown, Thread};
-use crate::operation::{Noun, Operation, PluginShape};
+use crate::case::Case;
+use crate::nouns::{Name, Teardown, Thread};
+use crate::operation::{BoundType, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
 /// The name of the subject's adapter. It lives as long as its process.
@@ -133,8 +134,8 @@ impl Script {
 
     fn add(&mut self, part: Part, operation: Operation, on: Name) {
         match operation.binds() {
-            Some((name, Noun::Manager)) => self.managers.push(name.into()),
-            Some((_, Noun::Adapter)) => {}
+            Some((name, BoundType::Manager)) => self.managers.push(name.into()),
+            Some((_, BoundType::Adapter)) => {}
             Some((name, _)) => self.alive.push((name.into(), on.clone())),
             None => {}
         }

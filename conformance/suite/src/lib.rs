@@ -18,27 +18,29 @@
 
 pub mod applicability;
 mod axes;
+mod bindings;
+mod call_name;
 pub mod case;
 mod effect;
 pub mod exit;
 mod expand;
+pub mod expectation;
 pub mod expectations;
-pub mod few;
 pub mod fixture;
 pub mod judge;
 pub mod matrix;
-mod names;
+pub mod nouns;
 pub mod observation;
 pub mod offer;
 pub mod operation;
 pub mod plan;
-pub mod plugin;
 pub mod predicate;
 pub mod reason;
 pub mod report;
 pub mod run;
-mod sense;
 pub mod sweep;
+mod validate;
+pub mod vec_map;
 pub mod verdict;
 
 pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement, Side};

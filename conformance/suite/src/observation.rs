@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use smol_str::SmolStr;
 
-use crate::few::Few;
+use crate::vec_map::VecMap;
 
 /// One case's record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ pub enum Outcome {
 }
 
 /// Facts by name; the fixture format lists them for each operation.
-pub type Facts = Few<SmolStr, Value>;
+pub type Facts = VecMap<SmolStr, Value>;
 
 /// An error that a step ended with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Need;
+use crate::nouns::Need;
 
 /// What a run has to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,11 @@ use allocert_requirements::Side;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thread};
-use crate::few::Few;
+use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
+
+use crate::expectation::{Calls, Expectations};
 use crate::operation::Operation;
+use crate::vec_map::VecMap;
 
 /// Stands between the id of a case and the call that the fault sweep makes fail in it:
 /// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
@@ -51,7 +53,7 @@ pub struct PlannedStep {
     pub thread: Option<Thread>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    #[serde(default, skip_serializing_if = "Few::is_empty")]
+    #[serde(default, skip_serializing_if = "VecMap::is_empty")]
     pub expect: Expectations,
     pub part: Part,
     /// The line of the step in the fixture; for setup and teardown the line where `steps` begins.

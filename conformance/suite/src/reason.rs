@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Need;
+use crate::nouns::Need;
 use crate::offer::Flavor;
 
 /// Why a case was not run or not judged to the end.

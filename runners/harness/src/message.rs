@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::observation::{Border, Captured, Facts, Outcome};
 use allocert_suite::offer::{Flavor, Offer};
 use allocert_suite::plan::WireCase;

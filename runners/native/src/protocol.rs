@@ -1,7 +1,7 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
 use allocert_suite::Side;
-use allocert_suite::case::{DriverSettings, Name, Thread};
+use allocert_suite::nouns::{DriverSettings, Name, Thread};
 use allocert_suite::observation::{Border, Outcome};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;

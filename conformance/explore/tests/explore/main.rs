@@ -10,7 +10,7 @@ mod tallies;
 use std::collections::BTreeSet;
 
 use allocert_explore::Exploration;
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Fault, Finding, Judgement, Place, Verdict};
 use allocert_suite::{Catalogue, Level};

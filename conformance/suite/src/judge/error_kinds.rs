@@ -1,41 +1,41 @@
 //! What kind of error a raised error is, the same for Python exceptions and native status values.
 
-use crate::case::Kind;
+use crate::nouns::ErrorKind;
 use crate::observation::Raised;
 
 /// The kinds that an error belongs to; none for one that only `any` accepts.
 #[must_use]
-pub fn kinds(raised: &Raised) -> Vec<Kind> {
+pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
     let candidates = [
         (
-            Kind::OutOfMemory,
+            ErrorKind::OutOfMemory,
             is_a(raised, &["MemoryError"])
                 || native(raised, "OUT_OF_MEMORY")
                 || raised.code == Some(2),
         ),
         (
-            Kind::NotSupported,
+            ErrorKind::NotSupported,
             is_a(raised, &["NotImplementedError"])
                 || native(raised, "NOT_SUPPORTED")
                 || raised.code == Some(801),
         ),
         (
-            Kind::InvalidValue,
+            ErrorKind::InvalidValue,
             is_a(raised, &["ValueError", "TypeError", "OverflowError"])
                 || native(raised, "INVALID_VALUE")
                 || raised.code == Some(1),
         ),
-        (Kind::DriverError, driver_error(raised)),
-        (Kind::State, state(raised)),
-        (Kind::VersionMismatch, raised.message.to_ascii_lowercase().contains("version")),
+        (ErrorKind::DriverError, driver_error(raised)),
+        (ErrorKind::State, state(raised)),
+        (ErrorKind::VersionMismatch, raised.message.to_ascii_lowercase().contains("version")),
     ];
     candidates.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()
 }
 
 /// Whether one of the wanted kinds is met.
-pub(crate) fn is_one_of(raised: &Raised, wanted: &[Kind]) -> bool {
+pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
     let kinds = kinds(raised);
-    wanted.iter().any(|kind| *kind == Kind::Any || kinds.contains(kind))
+    wanted.iter().any(|kind| *kind == ErrorKind::Any || kinds.contains(kind))
 }
 
 /// A CUresult that has no kind of its own, or the contract's word for it.

@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-use crate::case::{Expectation, Kind, Need, Output};
+use crate::nouns::{ErrorKind, Need};
+
+use crate::expectation::{Expectation, Output};
 use crate::judge::calls;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
-use crate::judge::predicates;
+use crate::judge::predicates::{self, given_holds};
 use crate::observation::{Facts, Outcome, Raised};
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
@@ -69,7 +71,7 @@ fn returned(
         return;
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
     {
         sink.checked(requirement);
         match (&expectation.returns, &expectation.raises) {
@@ -118,7 +120,7 @@ fn raised(
         return unexpected(record, sink, step, raised);
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
     {
         sink.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
@@ -141,7 +143,7 @@ fn raised(
 /// What was expected instead of this error, if it is not the right one.
 fn wrong_error(
     raised: &Raised,
-    kinds: &[Kind],
+    kinds: &[ErrorKind],
     message: Option<&str>,
     or_returns: bool,
 ) -> Option<String> {
@@ -164,10 +166,10 @@ fn unexpected(
     let name = step.r#do.name();
     let declinable = step.r#do.adapted()
         || capability(&step.r#do).is_some_and(|need| record.case.needs.contains(&need));
-    if declinable && error_kinds::is_one_of(raised, &[Kind::NotSupported]) {
+    if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
         return declined(sink, step, raised.message.clone());
     }
-    if !step.expect.is_empty() && !step.expect.values().any(|one| record.asked(one)) {
+    if !step.expect.is_empty() && !step.expect.values().any(|one| given_holds(record, one)) {
         return; // nothing is asked of it in this situation
     }
     let expected = format!("{name} returns");
@@ -219,7 +221,7 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
 /// it asks for says why an array is to be taken.
 fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
-    let asked = step.expect.iter().filter(|(_, one)| record.asked(one));
+    let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) =
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
@@ -307,7 +309,7 @@ fn capability(operation: &Operation) -> Option<Need> {
     }
 }
 
-fn either(kinds: &[Kind]) -> String {
+fn either(kinds: &[ErrorKind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     names.join(" or ")
 }

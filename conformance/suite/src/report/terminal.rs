@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use allocert_contract::trace::Event;
 use allocert_requirements::{Level, Requirement, Side};
 
-use crate::case::Need;
+use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean};

@@ -2,7 +2,7 @@
 
 use allocert_suite::applicability::Applicability::{self, NotApplicable, NotObserved, Run};
 use allocert_suite::applicability::applicability;
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::reason::Reason;
 use rstest::rstest;

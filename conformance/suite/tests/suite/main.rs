@@ -4,11 +4,11 @@
 mod always;
 mod applicability;
 mod calls;
+mod error_kinds;
 mod expectations;
 mod exports;
 mod fixtures;
 mod kills;
-mod kinds;
 mod matrix;
 mod order;
 mod ordered;

@@ -2,8 +2,8 @@
 
 use allocert_contract::trace::Call;
 use allocert_suite::applicability::Applicability;
-use allocert_suite::case::Need;
 use allocert_suite::judge;
+use allocert_suite::nouns::Need;
 use allocert_suite::observation::Ending;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::coverage::{self, Mutant};
