@@ -19,6 +19,7 @@
 pub mod applicability;
 mod axes;
 mod bindings;
+mod call_name;
 pub mod case;
 mod effect;
 pub mod exit;
@@ -33,7 +34,6 @@ pub mod observation;
 pub mod offer;
 pub mod operation;
 pub mod plan;
-pub mod plugin;
 pub mod predicate;
 pub mod reason;
 pub mod report;

@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::workspace::members;
 
 /// The crates that stand at a C border. All others forbid unsafe code.
-const BORDERS: [&str; 7] = [
+const BORDERS: [&str; 8] = [
     "allocert-abi",
     "allocert-cuda",
     "allocert-emm-so",
@@ -16,6 +16,7 @@ const BORDERS: [&str; 7] = [
     "allocert-mutants",
     "allocert-native",
     "allocert-python",
+    "allocert-recorder",
 ];
 
 #[test]

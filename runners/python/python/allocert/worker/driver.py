@@ -1,6 +1,7 @@
 """libcuda.so.1, called by the worker itself.
 
-Every call of the worker's own stands between two marks in the trace, so that nobody takes it for the subject's.
+Every call of the worker's own stands between two markers in the trace, so that nobody takes it for
+the subject's.
 """
 
 import contextlib
@@ -8,10 +9,7 @@ import ctypes
 import os
 
 from .outcome import DriverError
-
-STEP_BEGIN, STEP_END, HARNESS_BEGIN, HARNESS_END = 1, 2, 3, 4
-#: The step index that marks the beginning of a case.
-CASE = 0xFFFF_FFFF
+from .recorder import Recorder, control
 
 NOT_INITIALIZED, NOT_FOUND = 3, 500
 _MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
@@ -31,10 +29,9 @@ class Driver:
     def __init__(self):
         """Loads the library; OSError when there is none. Initializes nothing."""
         self._lib = ctypes.CDLL("libcuda.so.1")
-        self._mark = self._control(
-            "allocert_trace_mark", ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
-        )
-        self._fault_add = self._control(
+        self.recorder = Recorder(self._lib)
+        self._fault_add = control(
+            self._lib,
             "allocert_fault_add",
             ctypes.c_char_p,
             ctypes.c_uint64,
@@ -42,31 +39,12 @@ class Driver:
             ctypes.c_int32,
             returns=ctypes.c_int,
         )
-        self._fault_clear = self._control("allocert_fault_clear")
-        self._restart = self._control("allocert_driver_restart", returns=ctypes.c_int)
+        self._fault_clear = control(self._lib, "allocert_fault_clear")
+        self._restart = control(self._lib, "allocert_driver_restart", returns=ctypes.c_int)
 
-    def _control(self, name, *arguments, returns=None):
-        """One of the recording driver's own functions; on another driver a function that does nothing."""
-        function = getattr(self._lib, name, None)
-        if function is None:
-            return lambda *_arguments: 0
-        function.argtypes, function.restype = arguments, returns
-        return function
-
-    # -- the trace
-    # ---------------------------------------------------------------------------------------------------
-
-    def mark(self, kind, a=0, b=0):
-        self._mark(kind, a, b)
-
-    @contextlib.contextmanager
-    def harness(self, number=0, method=0):
-        """Around calls of the worker's own; with a number, around what it does as the plugin of a host."""
-        self._mark(HARNESS_BEGIN, number, method)
-        try:
-            yield
-        finally:
-            self._mark(HARNESS_END, number, method)
+    def harness(self):
+        """Around driver calls of the worker's own."""
+        return self.recorder.harness()
 
     # -- the software driver's controls
     # ------------------------------------------------------------------------------

@@ -1,29 +1,13 @@
-"""What the host asked of its plugins: every call stands in the trace between two marks, and what it was made with in a list.
+"""What the host asked of its plugins: every call is in the trace, and in a list with all it was given.
 
-The marks outlive a crash and order the calls among the driver's; the list says what no mark has room for.
+The trace outlives a crash and orders these calls among those of the driver. The list has what a
+record of the trace has no room for.
 """
 
 import contextlib
 import itertools
 import threading
 
-#: The methods of the protocol, by the number that their marks carry.
-METHODS = (
-    "create",
-    "interface_version",
-    "initialize",
-    "memalloc",
-    "memhostalloc",
-    "mempin",
-    "get_memory_info",
-    "get_ipc_handle",
-    "reset",
-    "defer_cleanup",
-    "defer_enter",
-    "defer_exit",
-    "finalize",
-)
-CODES = {name: code for code, name in enumerate(METHODS, 1)}
 #: Of so many calls a step tells what they were made with; a host that calls without end is seen in the trace.
 KEPT = 256
 
@@ -41,8 +25,9 @@ class Journal:
     def call(self, method, **facts):
         """Around what the plugin does for a call. Gives the facts, to which the plugin may add."""
         number = next(self._numbers)
-        with self._driver.harness(number, CODES[method]):
-            facts = {"number": number, "method": method, "main_thread": _on_main_thread(), **facts}
+        facts = {"number": number, "method": method, "main_thread": _on_main_thread(), **facts}
+        recorder = self._driver.recorder
+        with recorder.call(f"plugin.{method}", facts), recorder.harness():
             with self._lock:
                 if len(self._calls) < KEPT:
                     self._calls.append(facts)

@@ -59,7 +59,8 @@ class _Recording:
 
     @property
     def interface_version(self):
-        with self._called("interface_version"):
+        with self._called("interface_version") as call:
+            call["version"] = facts.plain(self._version)
             return self._version
 
     def initialize(self):
@@ -77,7 +78,8 @@ class _Recording:
             )
 
     def get_memory_info(self):
-        with self._called("get_memory_info"):
+        with self._called("get_memory_info") as call:
+            call.update(free_bytes=FREE_BYTES, total_bytes=TOTAL_BYTES)
             return self._host.MemoryInfo(free=FREE_BYTES, total=TOTAL_BYTES)
 
     def get_ipc_handle(self, memory_pointer):
