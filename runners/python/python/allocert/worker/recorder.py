@@ -17,7 +17,7 @@ _Words = ctypes.POINTER(ctypes.c_uint64)
 
 
 class Recorder:
-    """Without a trace, and in front of a library that records nothing, it does nothing."""
+    """Writes into the trace. Does nothing without one, or if the library records nothing."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         """`library` is the recording libcuda.so.1, loaded."""
@@ -27,24 +27,25 @@ class Recorder:
         self._function = control(library, "allocert_trace_function", text, returns=u32)
         self._inputs = control(library, "allocert_trace_inputs", u32, returns=text)
         self._outputs = control(library, "allocert_trace_outputs", u32, returns=text)
-        self._begin = control(
-            library, "allocert_trace_call_begin", u32, _Words, size, returns=u64
-        )
+        self._begin = control(library, "allocert_trace_call_begin", u32, _Words, size, returns=u64)
         self._end = control(library, "allocert_trace_call_end", u64, i32, _Words, size)
         self._known: dict[str, _Function] = {}
 
     def case_begin(self) -> None:
+        """Marks the beginning of a case."""
         self._marker(_CASE_BEGIN, 0)
 
     def step_begin(self, index: int) -> None:
+        """Marks the beginning of a step."""
         self._marker(_STEP_BEGIN, index)
 
     def step_end(self, index: int) -> None:
+        """Marks the end of a step."""
         self._marker(_STEP_END, index)
 
     @contextlib.contextmanager
     def harness(self) -> Iterator[None]:
-        """Around driver calls of the worker's own, so that nobody takes them for the subject's."""
+        """Around driver calls of the worker, so that nobody takes them for the subject's."""
         self._marker(_HARNESS_BEGIN, 0)
         try:
             yield
@@ -82,12 +83,13 @@ class _Function:
 def control(
     library: ctypes.CDLL, name: str, *arguments: Any, returns: Any = None
 ) -> Callable[..., Any]:
-    """One of the recording driver's own functions; on another driver one that does nothing."""
-    function = getattr(library, name, None)
+    """A control function of the recording driver; on another driver one that does nothing."""
+    function: Any = getattr(library, name, None)
     if function is None:
         return lambda *_arguments: 0
     function.argtypes, function.restype = arguments, returns
-    return function
+    found: Callable[..., Any] = function
+    return found
 
 
 def _names(text: bytes | None) -> tuple[str, ...]:
@@ -96,6 +98,9 @@ def _names(text: bytes | None) -> tuple[str, ...]:
 
 def _words(names: tuple[str, ...], facts: dict[str, Any]) -> tuple[Any, int]:
     """Values as an array of 64-bit words and its length. What is not a plain integer is 0."""
-    values = (facts.get(name) for name in names)
-    words = [value & _WORD if type(value) in (int, bool) else 0 for value in values]
+    words = [_word(facts.get(name)) for name in names]
     return (ctypes.c_uint64 * len(words))(*words), len(words)
+
+
+def _word(value: Any) -> int:
+    return int(value) & _WORD if type(value) in (int, bool) else 0
