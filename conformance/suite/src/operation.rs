@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Name};
-use crate::plugin::Method;
+use allocert_contract::trace::plugin;
 
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
 pub use host::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
@@ -219,7 +219,7 @@ pub enum Operation {
     // The subject is the host.
     DescribeHost {},
     PluginFails {
-        method: Method,
+        method: plugin::Function,
         error: ErrorKind,
         #[serde(default = "one")]
         times: u64,

@@ -4,17 +4,17 @@ mod operation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 use smol_str::SmolStr;
 
+use crate::call_name;
 use crate::case::{Case, Step};
 use crate::nouns::Need;
 
 use crate::expectation::{Calls, Expectation, Ordered, Wanted};
 use crate::operation::Operation;
-use crate::plugin::Method;
 
 type Checked = Result<(), Box<Refusal>>;
 
@@ -229,11 +229,11 @@ fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
     if names.peek().is_none() && with.is_empty() {
         return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }
-    for name in names.filter(|name| !is_method(name, sense.side)) {
+    for name in names.filter(|name| !call_name::is_beside_cuda(name, sense.side)) {
         check_function(name, line, sense.document)?;
     }
     for (name, facts) in with {
-        if !is_method(name, sense.side) {
+        if !call_name::is_beside_cuda(name, sense.side) {
             let message = format!(
                 "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
                 sense.side
@@ -262,13 +262,8 @@ fn check_label(label: &str, line: usize, sense: &Sense<'_>) -> Checked {
     Err(refusal)
 }
 
-/// The calls of a host into the plugin are seen where the host is the subject.
-fn is_method(name: &str, side: Side) -> bool {
-    side == Side::EmmHost && Method::by_name(name).is_some()
-}
-
 fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
-    if Function::all().any(|function| function.name() == name || function.base_name() == name) {
+    if call_name::is_cuda(name) {
         return Ok(());
     }
     let mut refusal =

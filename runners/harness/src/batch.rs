@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use allocert_contract::trace::{Event, Mark, What};
+use allocert_contract::trace::{Event, Marker, What};
 use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
 use allocert_suite::plan::{PlannedCase, WireCase};
 
@@ -24,8 +24,6 @@ use crate::worker::Worker;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// From the killing of a batch's process to the server's word that it is gone.
 const ENDED_TIMEOUT: Duration = Duration::from_secs(5);
-/// The step number of the mark that begins a case.
-const CASE_STEP: u64 = u32::MAX as u64;
 /// Why a worker that works would have done what it cannot do.
 const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
 
@@ -153,7 +151,7 @@ impl Batch<'_> {
                 let planned = self.cases[state.begun.len()].steps.len();
                 state.begun.push(CaseState { steps: Vec::with_capacity(planned), done: false });
             }
-            FromWorker::Step { index, outcome, plugin_calls, border } => {
+            FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
                 let planned = self.current(state).map_or(0, |case| case.steps.len());
                 let begun = state
                     .begun
@@ -167,7 +165,7 @@ impl Batch<'_> {
                         begun.steps.len()
                     ));
                 }
-                begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
+                begun.steps.push(StepOutcome { index, outcome, plugin_calls, table_calls });
             }
             FromWorker::Done { id } => {
                 let case = self.current(state).filter(|case| case.id == id);
@@ -321,9 +319,7 @@ fn mark_trace_lost(observation: &mut Observation) {
 /// mark is nobody's.
 fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
     let Slice { mut events, mut end, .. } = trace;
-    let begins = |event: &Event| {
-        matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_STEP, .. })
-    };
+    let begins = |event: &Event| matches!(event.what, What::Marker(Marker::CaseBegin));
     let mut cases = Vec::new();
     while let Some(begin) = events.iter().rposition(begins) {
         let case = events.split_off(begin);
@@ -349,8 +345,8 @@ fn missing(events: &[Event], end: u64) -> u64 {
 
 fn in_flight(events: &[Event]) -> Option<u32> {
     events.iter().fold(None, |current, event| match event.what {
-        What::Mark { mark: Mark::StepBegin, a, .. } if a != CASE_STEP => u32::try_from(a).ok(),
-        What::Mark { mark: Mark::StepEnd, a, .. } if current == u32::try_from(a).ok() => None,
+        What::Marker(Marker::StepBegin { step }) => u32::try_from(step).ok(),
+        What::Marker(Marker::StepEnd { step }) if current == u32::try_from(step).ok() => None,
         _ => current,
     })
 }

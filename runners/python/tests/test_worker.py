@@ -1,31 +1,30 @@
 """The worker: what it reports of plugins that do well, badly, or nothing at all."""
 
+import pathlib
 import signal
+from typing import Any
 
 import pytest
+from harness import Body, Outcome, Step, Worker, facts
 
-SETUP = [
+SETUP: list[Step] = [
     {"do": {"attach": {"device": 0}}},
     {"do": {"create": {"as": "m", "device": 0}}},
     {"do": {"initialize": {}}},
 ]
-ALLOCATE = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
-DROP = {"do": {"drop": {"name": "a"}}}
+ALLOCATE: Step = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
+DROP: Step = {"do": {"drop": {"name": "a"}}}
 
 
-def facts(outcome):
-    assert "returned" in outcome, outcome
-    return outcome["returned"]
-
-
-def run(worker, subject, *steps, **case):
+def run(worker: Worker, subject: str, *steps: Step, **case: Any) -> tuple[list[Outcome], Body]:
+    """Loads the subject and performs one case after its set-up."""
     kind, body = worker.load(subject)
     assert kind == "loaded", body
     outcomes, ended = worker.run(*SETUP, *steps, **case)
     return outcomes[len(SETUP) :], ended
 
 
-def test_facts_of_an_honest_allocation(worker):
+def test_facts_of_a_conforming_allocation(worker: Worker) -> None:
     outcomes, ended = run(worker, "allocert_mutants.emm.conforming_plugin:Manager", ALLOCATE, DROP)
     memory = facts(outcomes[0])
     assert memory["pointer"] % 256 == 0 < memory["pointer"]
@@ -50,7 +49,7 @@ def test_facts_of_an_honest_allocation(worker):
     )
 
 
-def test_memory_is_written_and_read_through_the_driver(worker):
+def test_memory_is_written_and_read_through_the_driver(worker: Worker) -> None:
     fill, read = {"memory": "a", "byte": 7, "offset": 96}, {"memory": "a"}
     outcomes, _ = run(
         worker,
@@ -66,7 +65,7 @@ def test_memory_is_written_and_read_through_the_driver(worker):
 
 
 @pytest.mark.parametrize("mapped", [False, True])
-def test_host_memory(worker, mapped):
+def test_host_memory(worker: Worker, mapped: bool) -> None:
     host = {"size": 8192, "mapped": mapped, "as": "a"}
     fill, read = {"memory": "a", "byte": 9}, {"memory": "a"}
     outcomes, _ = run(
@@ -87,7 +86,9 @@ def test_host_memory(worker, mapped):
 
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("wc", [False, True])
-def test_host_memory_says_whether_it_is_write_combined(worker, portable, wc):
+def test_host_memory_says_whether_it_is_write_combined(
+    worker: Worker, portable: bool, wc: bool
+) -> None:
     host = {"size": 8192, "portable": portable, "wc": wc, "as": "a"}
     outcomes, _ = run(
         worker, "allocert_mutants.emm.conforming_plugin:Manager", {"do": {"memhostalloc": host}}
@@ -109,7 +110,9 @@ class OneBlock(Manager):
     ("subject", "wrong"),
     [("allocert_mutants.emm.conforming_plugin:Manager", False), ("block:OneBlock", True)],
 )
-def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject, wrong):
+def test_a_mixed_churn_looks_at_what_each_block_holds(
+    worker: Worker, subjects: pathlib.Path, subject: str, wrong: bool
+) -> None:
     (subjects / "block.py").write_text(ONE_BLOCK)
     churn = {"do": {"churn": {"size": 5000, "times": 60, "hold": 8, "mixed": True}}}
     outcomes, _ = run(worker, subject, churn)
@@ -118,8 +121,8 @@ def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject,
     assert (found["changed"] > 0, found["overlaps"] > 0) == (wrong, wrong)
 
 
-def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
-    steps = [
+def test_a_pinned_buffer_lives_as_long_as_the_pin(worker: Worker) -> None:
+    steps: list[Step] = [
         {"do": {"host_buffer": {"size": 4096, "as": "buffer"}}},
         {"do": {"mempin": {"buffer": "buffer", "mapped": False, "as": "a"}}},
         {"do": {"drop": {"name": "buffer"}}},
@@ -131,7 +134,7 @@ def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
     assert facts(run_again[-2]) == {"finalized": False}
 
 
-def test_a_view_keeps_the_memory(worker):
+def test_a_view_keeps_the_memory(worker: Worker) -> None:
     view = {"do": {"view": {"of": "a", "offset": 256, "size": 64, "as": "v"}}}
     outcomes, _ = run(
         worker,
@@ -148,7 +151,7 @@ def test_a_view_keeps_the_memory(worker):
     ]
 
 
-def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker):
+def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker: Worker) -> None:
     outcomes, ended = run(worker, "allocert_mutants.emm.finalizer:Raises", ALLOCATE, DROP)
     assert outcomes[1]["raised"]["type"] == "ValueError"
     assert outcomes[1]["raised"]["message"] == "this finalizer always raises"
@@ -156,12 +159,12 @@ def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker):
 
 
 @pytest.mark.parametrize("subject", ["ReferencesMemory", "MemoryInReferenceCycle"])
-def test_memory_in_a_cycle_is_not_finalized(worker, subject):
+def test_memory_in_a_cycle_is_not_finalized(worker: Worker, subject: str) -> None:
     outcomes, _ = run(worker, f"allocert_mutants.emm.finalizer:{subject}", ALLOCATE, DROP)
     assert facts(outcomes[1]) == {"finalized": False}
 
 
-def test_an_exception_keeps_nothing_alive(worker, subjects):
+def test_an_exception_keeps_nothing_alive(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "keeps.py").write_text(
         "from allocert_mutants.emm.conforming_plugin import Manager as Honest\n"
         "class Manager(Honest):\n"
@@ -175,13 +178,13 @@ def test_an_exception_keeps_nothing_alive(worker, subjects):
     assert facts(outcomes[2]) == {"finalized": True}
 
 
-def test_a_missing_name_skips_the_step(worker):
+def test_a_missing_name_skips_the_step(worker: Worker) -> None:
     outcomes, _ = run(worker, "allocert_mutants.emm.constant_answer:AlwaysRaises", ALLOCATE, DROP)
     assert outcomes[0]["raised"]["message"] == "this plugin always refuses"
     assert outcomes[1] == {"skipped": {"because": "a"}}
 
 
-def test_a_fresh_thread_has_no_context(worker):
+def test_a_fresh_thread_has_no_context(worker: Worker) -> None:
     outcomes, _ = run(
         worker,
         "allocert_mutants.emm.conforming_plugin:Manager",
@@ -220,9 +223,13 @@ class Odd(Honest):
 """
 
 
-def test_odd_objects_are_described_and_never_trusted(worker, subjects):
+def test_odd_objects_are_described_and_never_trusted(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "odd.py").write_text(ODD)
-    steps = [{"do": {"memalloc": {"size": size, "as": f"n{size}"}}} for size in range(1, 7)]
+    steps: list[Step] = [
+        {"do": {"memalloc": {"size": size, "as": f"n{size}"}}} for size in range(1, 7)
+    ]
     outcomes, ended = run(worker, "odd:Odd", *steps)
     huge, lie, loud, interrupt, leave, _ = outcomes
     assert facts(huge)["pointer"] is None and facts(huge)["size_bytes"] == "<integer of 81 bits>"
@@ -243,7 +250,9 @@ def test_odd_objects_are_described_and_never_trusted(worker, subjects):
         ("ExitsWith0", {"code": 0}),
     ],
 )
-def test_a_process_that_ends_in_a_step_leaves_the_server_alive(worker, subject, ending):
+def test_a_process_that_ends_in_a_step_leaves_the_server_alive(
+    worker: Worker, subject: str, ending: dict[str, int]
+) -> None:
     outcomes, ended = run(
         worker, f"allocert_mutants.emm.crash_hang_output:{subject}", ALLOCATE, DROP
     )
@@ -252,7 +261,7 @@ def test_a_process_that_ends_in_a_step_leaves_the_server_alive(worker, subject, 
     assert facts(outcomes[0])["instantiable"] is True and ended["exit"] == {"code": 0}
 
 
-def test_a_flood_is_counted_and_cut(worker):
+def test_a_flood_is_counted_and_cut(worker: Worker) -> None:
     outcomes, ended = run(
         worker, "allocert_mutants.emm.crash_hang_output:PrintsMegabytes", ALLOCATE
     )
@@ -261,13 +270,13 @@ def test_a_flood_is_counted_and_cut(worker):
     assert len(ended["stdout"]["text"]) < 17000 and "bytes left out" in ended["stdout"]["text"]
 
 
-def test_forged_lines_do_not_reach_the_protocol(worker):
+def test_forged_lines_do_not_reach_the_protocol(worker: Worker) -> None:
     outcomes, ended = run(worker, "allocert_mutants.emm.crash_hang_output:ForgesVerdicts", ALLOCATE)
     assert [facts(outcome)["kind"] for outcome in outcomes] == ["none"]
     assert '"verdict"' in ended["stdout"]["text"] and '"verdict"' in ended["stderr"]["text"]
 
 
-def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker):
+def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker: Worker) -> None:
     _, ended = run(
         worker, "allocert_mutants.emm.crash_hang_output:RaisesAtExit", ALLOCATE, ending="exit"
     )
@@ -276,12 +285,12 @@ def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker):
     assert ended["stderr"]["bytes"] == 0
 
 
-def test_an_import_that_starts_the_driver_is_seen(worker):
+def test_an_import_that_starts_the_driver_is_seen(worker: Worker) -> None:
     outcomes, _ = run(worker, "allocert_mutants.emm.cuda_at_import:Manager", ALLOCATE)
     assert facts(outcomes[0])["kind"] == "device"
 
 
-def test_driver_settings_of_a_case(worker):
+def test_driver_settings_of_a_case(worker: Worker) -> None:
     worker.load("allocert_mutants.emm.conforming_plugin:Manager")
     second = {"do": {"attach": {"device": 1}}}
     outcomes, _ = worker.run(second, {"do": {"create": {"as": "m", "device": 1}}}, devices=2)
@@ -290,8 +299,8 @@ def test_driver_settings_of_a_case(worker):
     assert "raised" in outcomes[0]
 
 
-def test_a_handle_is_read_by_a_second_process(worker):
-    steps = [
+def test_a_handle_is_read_by_a_second_process(worker: Worker) -> None:
+    steps: list[Step] = [
         ALLOCATE,
         {"do": {"fill": {"memory": "a", "byte": 5}}},
         {"do": {"view": {"of": "a", "offset": 512, "size": 128, "as": "v"}}},
@@ -308,8 +317,8 @@ def test_a_handle_is_read_by_a_second_process(worker):
     assert facts(outcomes[6]) == {"same_handle": True, "same_offset": True, "same_size": True}
 
 
-def test_the_host_with_the_subject_installed(worker):
-    steps = [
+def test_the_host_with_the_subject_installed(worker: Worker) -> None:
+    steps: list[Step] = [
         {"do": {"register": {}}},
         {"do": {"open_context": {}}},
         {"do": {"to_device": {"size": 1000, "byte": 3, "as": "a"}}},

@@ -10,8 +10,13 @@ use allocert_cuda::{Context, Driver};
 /// What a plugin function returns.
 pub(crate) type Answer<T = ()> = Result<T, Failure>;
 
-/// A region of host memory that is to be pinned.
-pub(crate) type Region = NonNull<c_void>;
+/// The region of host memory that is to be pinned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PinRequest {
+    pub(crate) pointer: NonNull<c_void>,
+    pub(crate) size_bytes: u64,
+    pub(crate) flags: u32,
+}
 
 /// A bit that the base manager sets in none of its tokens. A mutation sets it in the tokens that it
 /// makes itself.
@@ -100,7 +105,8 @@ impl BaseManager {
         Ok(out)
     }
 
-    pub(crate) fn mempin(&self, pointer: Region, size_bytes: u64, flags: u32) -> Answer<Memory> {
+    pub(crate) fn mempin(&self, request: PinRequest) -> Answer<Memory> {
+        let PinRequest { pointer, size_bytes, flags } = request;
         let mut out = Memory::empty();
         call!(self.mempin(pointer.as_ptr(), size_bytes, flags, &raw mut out))?;
         Ok(out)

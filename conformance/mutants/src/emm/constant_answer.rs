@@ -4,7 +4,7 @@ use allocert_abi::emm::{IpcHandle, Memory, MemoryInfo, Status};
 use allocert_abi::export_emm_plugin;
 use allocert_abi::plugin::Failure;
 
-use crate::emm::base_manager::{Answer, BaseManager, Region, fail};
+use crate::emm::base_manager::{Answer, BaseManager, PinRequest, fail};
 use crate::emm::mutation::{Mutant, Mutation};
 
 export_emm_plugin! {
@@ -29,9 +29,7 @@ macro_rules! constant_answer {
             fn initialize(&self, _: &BaseManager) -> Answer { $nothing }
             fn memalloc(&self, _: &BaseManager, _: u64) -> Answer<Memory> { $memory }
             fn memhostalloc(&self, _: &BaseManager, _: u64, _: u32) -> Answer<Memory> { $memory }
-            fn mempin(&self, _: &BaseManager, _: Region, _: u64, _: u32) -> Answer<Memory> {
-                $memory
-            }
+            fn mempin(&self, _: &BaseManager, _: PinRequest) -> Answer<Memory> { $memory }
             fn release(&self, _: &BaseManager, _: u64) -> Answer { $nothing }
             fn get_memory_info(&self, _: &BaseManager) -> Answer<MemoryInfo> { $info }
             fn get_ipc_handle(&self, _: &BaseManager, _: u64, _: u64) -> Answer<IpcHandle> {

@@ -166,14 +166,8 @@ impl Mutation for DeferRefusesRequests {
         }
     }
 
-    fn defer_begin(&self, base: &BaseManager) -> Answer {
-        self.depth.begin();
-        base.defer_begin()
-    }
-
-    fn defer_end(&self, base: &BaseManager) -> Answer {
-        self.depth.end();
-        base.defer_end()
+    fn depth(&self) -> Option<&ScopeDepth> {
+        Some(&self.depth)
     }
 }
 
@@ -195,14 +189,8 @@ impl Mutation for OomFreesDeferred {
         base.memalloc(size_bytes)
     }
 
-    fn defer_begin(&self, base: &BaseManager) -> Answer {
-        self.depth.begin();
-        base.defer_begin()
-    }
-
-    fn defer_end(&self, base: &BaseManager) -> Answer {
-        self.depth.end();
-        base.defer_end()
+    fn depth(&self) -> Option<&ScopeDepth> {
+        Some(&self.depth)
     }
 }
 

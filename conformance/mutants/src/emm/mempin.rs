@@ -6,7 +6,7 @@ use allocert_abi::emm::{HOST_MAPPED, KIND_MAPPED, KIND_PINNED, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{
-    Answer, BaseManager, NULL_TOKEN, OWN_TOKEN, Region, fail, release_unless_null,
+    Answer, BaseManager, NULL_TOKEN, OWN_TOKEN, PinRequest, fail, release_unless_null,
 };
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::state::{Count, LiveBlocks, Locked, ScopeDepth};
@@ -20,7 +20,7 @@ export_emm_plugin! {
     mutant_second_pin_unpins_first => Mutant<SecondPinUnpinsFirst>,
     mutant_second_pin_is_internal_error => Mutant<SecondPinIsInternalError>,
     mutant_pin_error_ignored => Mutant<PinErrorIgnored>,
-    mutant_pin_clears_region => Mutant<PinClearsRegion>,
+    mutant_pin_clears_region => Mutant<PinClearsPinRequest>,
     mutant_pin_unknown_flags_accepted => Mutant<PinUnknownFlagsAccepted>,
     mutant_second_pin_succeeds => Mutant<SecondPinSucceeds>,
 }
@@ -30,13 +30,7 @@ export_emm_plugin! {
 struct MempinFails;
 
 impl Mutation for MempinFails {
-    fn mempin(
-        &self,
-        _base: &BaseManager,
-        _pointer: Region,
-        _size_bytes: u64,
-        _flags: u32,
-    ) -> Answer<Memory> {
+    fn mempin(&self, _base: &BaseManager, _request: PinRequest) -> Answer<Memory> {
         Err(fail(Status::INTERNAL, "mempin: not implemented"))
     }
 }
@@ -46,15 +40,9 @@ impl Mutation for MempinFails {
 struct PinKindsSwapped;
 
 impl Mutation for PinKindsSwapped {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let kind = if flags & HOST_MAPPED == 0 { KIND_MAPPED } else { KIND_PINNED };
-        Ok(Memory { kind, ..base.mempin(pointer, size_bytes, flags)? })
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let kind = if request.flags & HOST_MAPPED == 0 { KIND_MAPPED } else { KIND_PINNED };
+        Ok(Memory { kind, ..base.mempin(request)? })
     }
 }
 
@@ -63,15 +51,9 @@ impl Mutation for PinKindsSwapped {
 struct PinSizeRounded;
 
 impl Mutation for PinSizeRounded {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let memory = base.mempin(pointer, size_bytes, flags)?;
-        Ok(Memory { size_bytes: size_bytes.next_multiple_of(65536), ..memory })
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let memory = base.mempin(request)?;
+        Ok(Memory { size_bytes: request.size_bytes.next_multiple_of(65536), ..memory })
     }
 }
 
@@ -82,14 +64,8 @@ struct PinUntilReset {
 }
 
 impl Mutation for PinUntilReset {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        Ok(self.pins.add(base.mempin(pointer, size_bytes, flags)?))
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        Ok(self.pins.add(base.mempin(request)?))
     }
 
     fn live(&self) -> Option<&LiveBlocks> {
@@ -113,14 +89,8 @@ struct PinDeferred {
 }
 
 impl Mutation for PinDeferred {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        Ok(self.pins.add(base.mempin(pointer, size_bytes, flags)?))
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        Ok(self.pins.add(base.mempin(request)?))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
@@ -133,9 +103,8 @@ impl Mutation for PinDeferred {
         }
     }
 
-    fn defer_begin(&self, base: &BaseManager) -> Answer {
-        self.depth.begin();
-        base.defer_begin()
+    fn depth(&self) -> Option<&ScopeDepth> {
+        Some(&self.depth)
     }
 
     fn defer_end(&self, base: &BaseManager) -> Answer {
@@ -154,19 +123,13 @@ struct SecondPinUnpinsFirst {
 }
 
 impl Mutation for SecondPinUnpinsFirst {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let same = self.pins.lock().iter().any(|pin| pin.host_pointer == pointer.as_ptr());
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let same = self.pins.lock().iter().any(|pin| pin.host_pointer == request.pointer.as_ptr());
         if same {
-            let _ = base.driver.mem_host_unregister(pointer.as_ptr().addr());
+            let _ = base.driver.mem_host_unregister(request.pointer.as_ptr().addr());
             return Err(fail(Status::INVALID_VALUE, "mempin: was pinned already"));
         }
-        Ok(self.pins.add(base.mempin(pointer, size_bytes, flags)?))
+        Ok(self.pins.add(base.mempin(request)?))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
@@ -182,17 +145,11 @@ struct SecondPinIsInternalError {
 }
 
 impl Mutation for SecondPinIsInternalError {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        if self.pins.lock().iter().any(|pin| pin.host_pointer == pointer.as_ptr()) {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        if self.pins.lock().iter().any(|pin| pin.host_pointer == request.pointer.as_ptr()) {
             return Err(fail(Status::INTERNAL, "mempin: KeyError"));
         }
-        Ok(self.pins.add(base.mempin(pointer, size_bytes, flags)?))
+        Ok(self.pins.add(base.mempin(request)?))
     }
 
     fn live(&self) -> Option<&LiveBlocks> {
@@ -205,21 +162,15 @@ impl Mutation for SecondPinIsInternalError {
 struct PinErrorIgnored;
 
 impl Mutation for PinErrorIgnored {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
         let unpinned = Memory {
             kind: KIND_PINNED,
-            host_pointer: pointer.as_ptr(),
-            size_bytes,
+            host_pointer: request.pointer.as_ptr(),
+            size_bytes: request.size_bytes,
             token: NULL_TOKEN,
             ..Memory::empty()
         };
-        base.mempin(pointer, size_bytes, flags).or(Ok(unpinned))
+        base.mempin(request).or(Ok(unpinned))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
@@ -229,19 +180,15 @@ impl Mutation for PinErrorIgnored {
 
 /// Overwrites a region with zeros when it pins it.
 #[derive(Default)]
-struct PinClearsRegion;
+struct PinClearsPinRequest;
 
-impl Mutation for PinClearsRegion {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let memory = base.mempin(pointer, size_bytes, flags)?;
+impl Mutation for PinClearsPinRequest {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let memory = base.mempin(request)?;
         // SAFETY: memory that the host keeps alive. To write into it is the mutation.
-        unsafe { ptr::write_bytes(pointer.as_ptr().cast::<u8>(), 0, size_bytes as usize) }
+        unsafe {
+            ptr::write_bytes(request.pointer.as_ptr().cast::<u8>(), 0, request.size_bytes as usize)
+        }
         Ok(memory)
     }
 }
@@ -251,14 +198,8 @@ impl Mutation for PinClearsRegion {
 struct PinUnknownFlagsAccepted;
 
 impl Mutation for PinUnknownFlagsAccepted {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        base.mempin(pointer, size_bytes, flags & HOST_MAPPED)
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        base.mempin(PinRequest { flags: request.flags & HOST_MAPPED, ..request })
     }
 }
 
@@ -270,20 +211,22 @@ struct SecondPinSucceeds {
 }
 
 impl Mutation for SecondPinSucceeds {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let first =
-            self.pins.lock().iter().find(|memory| memory.host_pointer == pointer.as_ptr()).copied();
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let first = self
+            .pins
+            .lock()
+            .iter()
+            .find(|memory| memory.host_pointer == request.pointer.as_ptr())
+            .copied();
         match first {
-            Some(first) if (first.kind == KIND_MAPPED) == (flags & HOST_MAPPED != 0) => {
-                Ok(Memory { size_bytes, token: OWN_TOKEN | self.second_pins.increment(), ..first })
+            Some(first) if (first.kind == KIND_MAPPED) == (request.flags & HOST_MAPPED != 0) => {
+                Ok(Memory {
+                    size_bytes: request.size_bytes,
+                    token: OWN_TOKEN | self.second_pins.increment(),
+                    ..first
+                })
             }
-            _ => Ok(self.pins.add(base.mempin(pointer, size_bytes, flags)?)),
+            _ => Ok(self.pins.add(base.mempin(request)?)),
         }
     }
 

@@ -1,12 +1,13 @@
 //! A mutation, and the plugin that it makes of the base manager.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
 
 use allocert_abi::emm::{CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, IpcHandle, Memory, MemoryInfo};
 use allocert_abi::plugin::{CudaContext, EmmPlugin};
 
-use crate::emm::base_manager::{Answer, BaseKind, BaseManager, Region};
-use crate::emm::state::LiveBlocks;
+use crate::emm::base_manager::{Answer, BaseKind, BaseManager, PinRequest};
+use crate::emm::state::{LiveBlocks, ScopeDepth};
 
 /// One thing that a mutant does wrong. Methods without an override call the base manager.
 pub(crate) trait Mutation: Default + Send + Sync + 'static {
@@ -14,6 +15,10 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
 
     /// The mutation's own list of live blocks, from which `release` and `reset` remove.
     fn live(&self) -> Option<&LiveBlocks> {
+        None
+    }
+    /// The mutation's own count of scopes, which `defer_begin` and `defer_end` change.
+    fn depth(&self) -> Option<&ScopeDepth> {
         None
     }
     fn create(&self, _base: &BaseManager) -> Answer {
@@ -28,14 +33,8 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
     fn memhostalloc(&self, base: &BaseManager, size_bytes: u64, flags: u32) -> Answer<Memory> {
         base.memhostalloc(size_bytes, flags)
     }
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        base.mempin(pointer, size_bytes, flags)
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        base.mempin(request)
     }
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
         if let Some(live) = self.live() {
@@ -61,9 +60,15 @@ pub(crate) trait Mutation: Default + Send + Sync + 'static {
         base.reset()
     }
     fn defer_begin(&self, base: &BaseManager) -> Answer {
+        if let Some(depth) = self.depth() {
+            depth.begin();
+        }
         base.defer_begin()
     }
     fn defer_end(&self, base: &BaseManager) -> Answer {
+        if let Some(depth) = self.depth() {
+            depth.end();
+        }
         base.defer_end()
     }
     /// Ends the base manager.
@@ -113,8 +118,8 @@ impl<M: Mutation> EmmPlugin for Mutant<M> {
     fn memhostalloc(&self, size_bytes: u64, flags: u32) -> Answer<Memory> {
         self.mutation.memhostalloc(self.base(), size_bytes, flags)
     }
-    fn mempin(&self, pointer: Region, size_bytes: u64, flags: u32) -> Answer<Memory> {
-        self.mutation.mempin(self.base(), pointer, size_bytes, flags)
+    fn mempin(&self, pointer: NonNull<c_void>, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        self.mutation.mempin(self.base(), PinRequest { pointer, size_bytes, flags })
     }
     fn release(&self, token: u64) -> Answer {
         self.mutation.release(self.base(), token)

@@ -3,7 +3,7 @@
 use allocert_abi::emm::{HOST_MAPPED, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
-use crate::emm::base_manager::{Answer, BaseManager, Region, fail};
+use crate::emm::base_manager::{Answer, BaseManager, PinRequest, fail};
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::second_manager::SecondManager;
 use crate::emm::state::{Count, Flag, LiveBlocks, Locked};
@@ -163,14 +163,8 @@ impl Mutation for ResetKeepsHostMemory {
         Ok(SecondManager::own(memory))
     }
 
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let memory = self.host.get_or_open(base)?.mempin(pointer, size_bytes, flags)?;
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let memory = self.host.get_or_open(base)?.mempin(request)?;
         Ok(SecondManager::own(memory))
     }
 
@@ -195,14 +189,8 @@ impl Mutation for ResetKeepsPendingReleases {
         Ok(self.live.add(base.memhostalloc(size_bytes, flags)?))
     }
 
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        let memory = base.mempin(pointer, size_bytes, flags)?;
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let memory = base.mempin(request)?;
         self.pins.lock().push(memory.token);
         Ok(memory)
     }
@@ -261,15 +249,11 @@ struct ResetKeepsPins {
 }
 
 impl Mutation for ResetKeepsPins {
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
         let pins = self.pins.get_or_open(base)?;
-        Ok(SecondManager::own(pins.mempin(pointer, size_bytes, flags & HOST_MAPPED)?))
+        Ok(SecondManager::own(
+            pins.mempin(PinRequest { flags: request.flags & HOST_MAPPED, ..request })?,
+        ))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {

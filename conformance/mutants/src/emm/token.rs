@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use allocert_abi::emm::{IpcHandle, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
-use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, Region, failed_with};
+use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, PinRequest, failed_with};
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::state::Locked;
 
@@ -133,14 +133,8 @@ impl Mutation for UnknownTokenSucceeds {
         base.memhostalloc(size_bytes, flags).map(|memory| self.record(memory))
     }
 
-    fn mempin(
-        &self,
-        base: &BaseManager,
-        pointer: Region,
-        size_bytes: u64,
-        flags: u32,
-    ) -> Answer<Memory> {
-        base.mempin(pointer, size_bytes, flags).map(|memory| self.record(memory))
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        base.mempin(request).map(|memory| self.record(memory))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_requirements::Side;
 
 use crate::effect::cuda::{is_lookup, restores_context};
-use crate::judge::timeline::{Timeline, call};
+use crate::judge::timeline::{Timeline, cuda_call};
 use crate::observation::Observation;
 use crate::reason::SWEPT_REPEATS;
 
@@ -42,22 +42,24 @@ pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSit
     let mut sites = Vec::new();
     let mut counts = Counts::default();
     for (event, moment) in observation.events.iter().zip(&timeline.moments) {
-        let (Some(call), Some(step), true) = (call(event), moment.step, moment.own) else {
+        let (Some((function, call)), Some(step), true) =
+            (cuda_call(event), moment.step, moment.own)
+        else {
             continue;
         };
-        let nth = counts.all(step, call.function);
-        if !moment.subject || is_lookup(call.function) {
+        let nth = counts.all(step, function);
+        if !moment.subject || is_lookup(function) {
             continue;
         }
         let before = timeline.window(step).and_then(|window| observation.events.get(window.start));
         sites.push(FaultSite {
             step: step as usize,
-            function: call.function,
+            function,
             nth,
-            in_step: counts.in_step(step, call.function),
+            in_step: counts.in_step(step, function),
             last: false,
-            in_case: counts.in_case(call.function),
-            restores: restores_context(call, before.map_or(0, |event| event.context)),
+            in_case: counts.in_case(function),
+            restores: restores_context(function, call, before.map_or(0, |event| event.context)),
         });
     }
     for site in &mut sites {

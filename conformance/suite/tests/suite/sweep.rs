@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use allocert_contract::trace::{Call, Function, Mark};
+use allocert_contract::trace::{Call, Marker, cuda::Function};
 use allocert_suite::applicability::Applicability;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
@@ -136,12 +136,12 @@ fn calls_are_swept_where_failing_means_something(#[case] call: Call, #[case] inj
 fn a_fault_lets_the_calls_of_the_harness_through() {
     let asks = call(Function::cuMemGetInfo_v2, &[], &[1, 2], 0);
     let mut recorder = Recorder::new(memalloc(RETURNS));
-    recorder.mark(Mark::StepBegin, 2);
-    recorder.mark(Mark::HarnessBegin, 0);
+    recorder.mark(Marker::StepBegin { step: 2 });
+    recorder.mark(Marker::HarnessBegin);
     recorder = recorder.inside(std::slice::from_ref(&asks));
-    recorder.mark(Mark::HarnessEnd, 0);
+    recorder.mark(Marker::HarnessEnd);
     recorder = recorder.inside(&[asks, alloc(A, 64)]);
-    recorder.mark(Mark::StepEnd, 2);
+    recorder.mark(Marker::StepEnd { step: 2 });
     let clean = judged(recorder.silent(memory(A, 64)).step(&[free(A, 0)], json!({})).rest());
     let swept = sweep(&sweep_catalogue(), &[clean], Width::Every);
     let first =

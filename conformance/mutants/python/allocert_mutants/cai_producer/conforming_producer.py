@@ -215,8 +215,8 @@ def _filled(spec: Any) -> HostArray:
     return numpy.array(elements, order="F" if spec.layout == "fortran" else "C")
 
 
-def producer_of(array_class: type[Array]) -> type[Producer]:
-    """Makes a producer whose arrays are of this class."""
+def adapter(array_class: type[Array]) -> type[Producer]:
+    """Makes an adapter whose arrays are of this class."""
     attributes = {
         "array_class": array_class,
         "__doc__": array_class.__doc__,

@@ -5,10 +5,10 @@ from typing import Any, NoReturn
 
 import numpy
 
-from .conforming_producer import Array, Entry, Producer, producer_of
+from .conforming_producer import Array, Entry, Producer, adapter
 
 
-@producer_of
+@adapter
 class MappingProxy(Array):
     """Returns a mapping that is not a dict."""
 
@@ -16,7 +16,7 @@ class MappingProxy(Array):
         return types.MappingProxyType(super().interface())
 
 
-@producer_of
+@adapter
 class AttributeRaises(Array):
     """Raises when the attribute is read."""
 
@@ -24,7 +24,7 @@ class AttributeRaises(Array):
         raise RuntimeError("arrays of this library cannot be exported")
 
 
-@producer_of
+@adapter
 class ViewsLackTypestr(Array):
     """Leaves typestr out of the dictionary of a view."""
 
@@ -35,7 +35,7 @@ class ViewsLackTypestr(Array):
         return entries
 
 
-@producer_of
+@adapter
 class SameDictionary(Array):
     """Returns one and the same dictionary at every reading."""
 
@@ -45,7 +45,7 @@ class SameDictionary(Array):
         return self.entries
 
 
-@producer_of
+@adapter
 class PointerGrows(Array):
     """Reports an address one byte further at each reading."""
 
@@ -60,7 +60,7 @@ class DictOfOwnClass(dict[str, Entry]):
     """A subclass of dict."""
 
 
-@producer_of
+@adapter
 class DictSubclass(Array):
     """Returns a dictionary of a subclass of dict."""
 
@@ -81,7 +81,7 @@ class _HostObject:
         raise KeyError("device")
 
 
-@producer_of
+@adapter
 class ExtentIsBool(Array):
     """Reports True for an extent of 1."""
 
@@ -89,7 +89,7 @@ class ExtentIsBool(Array):
         return tuple(True if extent == 1 else extent for extent in super().shape())
 
 
-@producer_of
+@adapter
 class ShapeIsList(Array):
     """Reports the shape as a list."""
 
@@ -97,7 +97,7 @@ class ShapeIsList(Array):
         return list(super().shape())
 
 
-@producer_of
+@adapter
 class ShapeNumpyIntegers(Array):
     """Reports extents as NumPy integers."""
 
@@ -105,7 +105,7 @@ class ShapeNumpyIntegers(Array):
         return tuple(numpy.int64(extent) for extent in super().shape())
 
 
-@producer_of
+@adapter
 class ShapeNegative(Array):
     """Reports -1 for an extent of 1."""
 
@@ -113,7 +113,7 @@ class ShapeNegative(Array):
         return tuple(-1 if extent == 1 else extent for extent in super().shape())
 
 
-@producer_of
+@adapter
 class ScalarIsVector(Array):
     """Reports one dimension for an array of no dimensions."""
 
@@ -121,7 +121,7 @@ class ScalarIsVector(Array):
         return super().shape() or (1,)
 
 
-@producer_of
+@adapter
 class ShapeOfOwner(Array):
     """Reports as many elements for a view of one dimension as its memory has."""
 
@@ -132,7 +132,7 @@ class ShapeOfOwner(Array):
         return shape
 
 
-@producer_of
+@adapter
 class TypestrIsDtype(Array):
     """Reports a dtype as typestr."""
 
@@ -140,7 +140,7 @@ class TypestrIsDtype(Array):
         return self.host_array.dtype
 
 
-@producer_of
+@adapter
 class TypestrIsName(Array):
     """Reports the name of the dtype as typestr."""
 
@@ -148,7 +148,7 @@ class TypestrIsName(Array):
         return self.host_array.dtype.name
 
 
-@producer_of
+@adapter
 class TypestrCountsBits(Array):
     """Reports the element size in bits in typestr."""
 
@@ -156,7 +156,7 @@ class TypestrCountsBits(Array):
         return super().typestr()[:2] + str(8 * self.host_array.itemsize)
 
 
-@producer_of
+@adapter
 class TypestrWithoutByteOrder(Array):
     """Leaves the byte order out of typestr."""
 
@@ -164,7 +164,7 @@ class TypestrWithoutByteOrder(Array):
         return "|" + super().typestr()[1:]
 
 
-@producer_of
+@adapter
 class TypestrWithoutUnit(Array):
     """Leaves the unit of dates out of typestr."""
 
@@ -172,7 +172,7 @@ class TypestrWithoutUnit(Array):
         return super().typestr().split("[")[0]
 
 
-@producer_of
+@adapter
 class TypestrNativeOrder(Array):
     """Reports the byte order of this machine for every array."""
 
@@ -180,7 +180,7 @@ class TypestrNativeOrder(Array):
         return super().typestr().replace(">", "<")
 
 
-@producer_of
+@adapter
 class DataIsList(Array):
     """Reports data as a list."""
 
@@ -188,7 +188,7 @@ class DataIsList(Array):
         return list(super().data())
 
 
-@producer_of
+@adapter
 class PointerIsString(Array):
     """Reports the pointer as a hexadecimal string."""
 
@@ -196,7 +196,7 @@ class PointerIsString(Array):
         return hex(self.pointer()), self.read_only
 
 
-@producer_of
+@adapter
 class ReadOnlyIsInteger(Array):
     """Reports the read-only flag as 0 or 1."""
 
@@ -204,7 +204,7 @@ class ReadOnlyIsInteger(Array):
         return self.pointer(), int(self.read_only)
 
 
-@producer_of
+@adapter
 class AlwaysWritable(Array):
     """Reports read-only arrays as writable."""
 
@@ -212,7 +212,7 @@ class AlwaysWritable(Array):
         return self.pointer(), False
 
 
-@producer_of
+@adapter
 class VersionIsString(Array):
     """Reports the version as a string."""
 
@@ -220,7 +220,7 @@ class VersionIsString(Array):
         return "3"
 
 
-@producer_of
+@adapter
 class Version4(Array):
     """Reports version 4, which does not exist."""
 
@@ -228,7 +228,7 @@ class Version4(Array):
         return 4
 
 
-@producer_of
+@adapter
 class DescrIsTuple(Array):
     """Reports descr as a tuple."""
 
@@ -236,7 +236,7 @@ class DescrIsTuple(Array):
         return tuple(super().descr())
 
 
-@producer_of
+@adapter
 class DescrLacksField(Array):
     """Leaves the last field out of descr."""
 
@@ -244,7 +244,7 @@ class DescrLacksField(Array):
         return super().descr()[:-1]
 
 
-@producer_of
+@adapter
 class DescrReversed(Array):
     """Reports the fields in descr in reverse order."""
 
@@ -252,7 +252,7 @@ class DescrReversed(Array):
         return super().descr()[::-1]
 
 
-@producer_of
+@adapter
 class DescrMissing(Array):
     """Leaves descr out of the dictionary of a structured array."""
 

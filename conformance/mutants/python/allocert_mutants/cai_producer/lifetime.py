@@ -6,12 +6,12 @@ from typing import Any
 
 from allocert_mutants.cuda_driver import Stream, Work, call_without_check
 
-from .conforming_producer import Array, Producer, producer_of
+from .conforming_producer import Array, Producer, adapter
 
 _read_arrays: list[Array] = []
 
 
-@producer_of
+@adapter
 class KeepsArraysAlive(Array):
     """Keeps every array alive whose attribute was read."""
 
@@ -20,7 +20,7 @@ class KeepsArraysAlive(Array):
         return super().interface()
 
 
-@producer_of
+@adapter
 class DictionaryNamesOwner(Array):
     """Keeps the array alive through an entry in the dictionary."""
 
@@ -39,7 +39,7 @@ class DropsStream(Producer):
         super().write(array, stream and Stream(stream.handle), byte)
 
 
-@producer_of
+@adapter
 class FreesAtExport(Array):
     """Frees the memory when the array is exported."""
 
@@ -49,7 +49,7 @@ class FreesAtExport(Array):
         return entries
 
 
-@producer_of
+@adapter
 class UsesDestroyedStream(Array):
     """Synchronizes a stream that it has destroyed."""
 
@@ -60,7 +60,7 @@ class UsesDestroyedStream(Array):
         return stream
 
 
-@producer_of
+@adapter
 class Aborts(Array):
     """Aborts the process at an array of no elements."""
 
@@ -70,7 +70,7 @@ class Aborts(Array):
         return super().interface()
 
 
-@producer_of
+@adapter
 class Hangs(Array):
     """Never returns from the attribute of an array of no elements."""
 

@@ -3,10 +3,10 @@
 import types
 from typing import Any
 
-from .conforming_producer import Array, Entry, HostArray, Producer, producer_of
+from .conforming_producer import Array, Entry, HostArray, Producer, adapter
 
 
-@producer_of
+@adapter
 class MaskInVersion0(Array):
     """Reports a mask in version 0."""
 
@@ -22,7 +22,7 @@ def _exporter(entries: dict[str, Entry]) -> types.SimpleNamespace:
     return types.SimpleNamespace(__cuda_array_interface__=entries)
 
 
-@producer_of
+@adapter
 class MaskIsDict(Array):
     """Reports the mask as a dictionary."""
 
@@ -30,7 +30,7 @@ class MaskIsDict(Array):
         return mask.interface()
 
 
-@producer_of
+@adapter
 class MaskPadded(Array):
     """Reports the padded length of the mask's memory as its shape."""
 
@@ -38,7 +38,7 @@ class MaskPadded(Array):
         return _exporter({**mask.interface(), "shape": (64,)})
 
 
-@producer_of
+@adapter
 class MaskShapeIsList(Array):
     """Reports the shape of the mask as a list."""
 

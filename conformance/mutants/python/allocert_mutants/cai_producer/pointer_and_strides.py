@@ -2,10 +2,10 @@
 
 from numpy.lib.array_utils import byte_bounds
 
-from .conforming_producer import Array, Entry, producer_of
+from .conforming_producer import Array, Entry, adapter
 
 
-@producer_of
+@adapter
 class HostAddress(Array):
     """Reports a host address that no device can access."""
 
@@ -13,7 +13,7 @@ class HostAddress(Array):
         return int(self.host_array.__array_interface__["data"][0])
 
 
-@producer_of
+@adapter
 class ZeroSizeHasAddress(Array):
     """Reports an address for an array of no elements."""
 
@@ -21,7 +21,7 @@ class ZeroSizeHasAddress(Array):
         return self.address()
 
 
-@producer_of
+@adapter
 class ZeroSizeByFirstExtent(Array):
     """Looks only at the first extent to decide whether an array has no elements."""
 
@@ -29,7 +29,7 @@ class ZeroSizeByFirstExtent(Array):
         return 0 if self.host_array.shape[:1] == (0,) else self.address()
 
 
-@producer_of
+@adapter
 class ScalarNullPointer(Array):
     """Reports address 0 for an array of no dimensions."""
 
@@ -37,7 +37,7 @@ class ScalarNullPointer(Array):
         return super().pointer() if self.host_array.shape else 0
 
 
-@producer_of
+@adapter
 class LowestAddress(Array):
     """Reports the lowest address, even where strides are negative."""
 
@@ -45,7 +45,7 @@ class LowestAddress(Array):
         return self.memory.base + byte_bounds(self.host_array)[0] - self.host_address
 
 
-@producer_of
+@adapter
 class ViewsAtOwnersAddress(Array):
     """Reports the start of the memory as the address of each view."""
 
@@ -53,7 +53,7 @@ class ViewsAtOwnersAddress(Array):
         return self.memory.base
 
 
-@producer_of
+@adapter
 class StrideZeroIsContiguous(Array):
     """Reports arrays with a stride of 0 as contiguous."""
 
@@ -61,7 +61,7 @@ class StrideZeroIsContiguous(Array):
         return None if 0 in self.host_array.strides else super().strides()
 
 
-@producer_of
+@adapter
 class StridesMissing(Array):
     """Never reports strides."""
 
@@ -69,7 +69,7 @@ class StridesMissing(Array):
         return None
 
 
-@producer_of
+@adapter
 class StridesIsList(Array):
     """Reports strides as a list."""
 
@@ -78,7 +78,7 @@ class StridesIsList(Array):
         return strides and list(strides)
 
 
-@producer_of
+@adapter
 class StridesLackDimension(Array):
     """Leaves out the stride of the last dimension."""
 
@@ -87,7 +87,7 @@ class StridesLackDimension(Array):
         return strides and strides[:-1]
 
 
-@producer_of
+@adapter
 class StridesCountElements(Array):
     """Reports strides in elements instead of bytes."""
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Stream, Work, call
 
-from .conforming_producer import Array, Entry, producer_of
+from .conforming_producer import Array, Entry, adapter
 
 
-@producer_of
+@adapter
 class StreamIsObject(Array):
     """Exports a stream object instead of a handle."""
 
@@ -17,7 +17,7 @@ class StreamIsObject(Array):
         return self.exported_stream or self.stream
 
 
-@producer_of
+@adapter
 class DefaultStreamZero(Array):
     """Exports 0 as the default stream."""
 
@@ -26,7 +26,7 @@ class DefaultStreamZero(Array):
         return 0 if handle == LEGACY else handle
 
 
-@producer_of
+@adapter
 class DefaultStreamsSwapped(Array):
     """Exports 1 for the per-thread default stream and 2 for the legacy one."""
 
@@ -35,7 +35,7 @@ class DefaultStreamsSwapped(Array):
         return {LEGACY: PER_THREAD, PER_THREAD: LEGACY}.get(handle, handle)
 
 
-@producer_of
+@adapter
 class StreamHandleInvalid(Array):
     """Exports an index into a table of its own as the stream."""
 
@@ -43,7 +43,7 @@ class StreamHandleInvalid(Array):
         return 7 if super().stream_entry() else None
 
 
-@producer_of
+@adapter
 class StreamOfOtherDevice(Array):
     """Exports a stream of the second device."""
 
@@ -70,7 +70,7 @@ def _stream_of_second_device() -> Stream:
         call("cuCtxPopCurrent_v2", ctypes.byref(context))
 
 
-@producer_of
+@adapter
 class AlwaysOwnStream(Array):
     """Exports the array's own stream, whichever stream the work is in."""
 
@@ -78,7 +78,7 @@ class AlwaysOwnStream(Array):
         return self.stream.handle if self.stream else super().stream_entry()
 
 
-@producer_of
+@adapter
 class LastStreamOnly(Array):
     """Exports the stream of the latest work only."""
 
@@ -86,7 +86,7 @@ class LastStreamOnly(Array):
         return self.memory.work[-1:]
 
 
-@producer_of
+@adapter
 class StreamWaitsForNothing(Array):
     """Exports a stream that waits for none of the pending work."""
 
@@ -94,7 +94,7 @@ class StreamWaitsForNothing(Array):
         return Stream()
 
 
-@producer_of
+@adapter
 class NeverExportsStream(Array):
     """Always exports None as the stream, as libraries with that option do by default."""
 
@@ -102,7 +102,7 @@ class NeverExportsStream(Array):
         return None
 
 
-@producer_of
+@adapter
 class StreamCached(Array):
     """Exports the stream of the first reading at every later one."""
 
@@ -112,7 +112,7 @@ class StreamCached(Array):
         return self.first
 
 
-@producer_of
+@adapter
 class IgnoresPendingReads(Array):
     """Exports no stream for pending reads."""
 
@@ -120,7 +120,7 @@ class IgnoresPendingReads(Array):
         return [work for work in self.memory.work if work.writes]
 
 
-@producer_of
+@adapter
 class IgnoresWorkOfViews(Array):
     """Exports no stream for work that was enqueued through another view."""
 
@@ -136,7 +136,7 @@ class IgnoresWorkOfViews(Array):
         return self.own_work
 
 
-@producer_of
+@adapter
 class IgnoresDefaultStream(Array):
     """Exports no stream for work in the default stream, as if it were finished."""
 
@@ -144,7 +144,7 @@ class IgnoresDefaultStream(Array):
         return [work for work in self.memory.work if work.stream.handle != LEGACY]
 
 
-@producer_of
+@adapter
 class Version2WithoutStream(Array):
     """Exports version 2 even while work is pending. The text allows it; the suite reports it."""
 
@@ -157,7 +157,7 @@ class Version2WithoutStream(Array):
         return entries
 
 
-@producer_of
+@adapter
 class StreamInVersion2(Array):
     """Exports a stream in version 2."""
 
@@ -165,7 +165,7 @@ class StreamInVersion2(Array):
         return 2
 
 
-@producer_of
+@adapter
 class SecondReadClearsData(Array):
     """Clears the data when the attribute is read a second time."""
 

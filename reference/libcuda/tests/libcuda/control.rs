@@ -7,7 +7,7 @@ use crate::{fork::in_child, library::Cuda};
 fn faults_can_be_added_and_cleared() {
     in_child(|| {
         let cuda = Cuda::up();
-        assert_eq!(cuda.allocert_control_version(), 2);
+        assert_eq!(cuda.allocert_control_version(), 3);
         assert_eq!(cuda.allocert_fault_add(c"cuMemAlloc_v2".as_ptr(), 2, 0, 2), 0);
         let results = [(); 3].map(|()| cuda.cuMemAlloc_v2(&mut 0, 8));
         assert_eq!(results, [0, 2, 2]);
@@ -24,7 +24,7 @@ fn wrong_requests_are_refused() {
         assert_eq!(cuda.allocert_fault_add(c"cuMemAlloc_v2".as_ptr(), 0, 1, 2), 1);
         assert_eq!(cuda.allocert_fault_add(c"cuMemAlloc_v2".as_ptr(), 1, 1, 0), 1);
         assert_eq!(cuda.allocert_fault_add(std::ptr::null(), 1, 1, 2), 1);
-        assert_eq!(cuda.allocert_trace_mark(9, 0, 0), 1);
+        assert_eq!(cuda.allocert_trace_marker(9, 0), 1);
     });
 }
 

@@ -2,10 +2,10 @@
 //! eight words, and `cuLaunchKernelEx` has most of its own in a struct; so all launches are written
 //! with the same seven words, of which grid and block are one each.
 
-use super::function::{Function, Parameter};
+use crate::trace::parameter::Parameter;
 
 /// What a record of a launch names, in order: [`Launch::words`].
-pub(super) static PARAMETERS: &[Parameter] = &[
+pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::input("function"),
     Parameter::input("grid_dim"),
     Parameter::input("block_dim"),
@@ -31,17 +31,6 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Whether the function launches a kernel and is recorded as one.
-    #[inline]
-    pub fn is(function: Function) -> bool {
-        matches!(
-            function,
-            Function::cuLaunchKernel
-                | Function::cuLaunchKernelEx
-                | Function::cuLaunchCooperativeKernel
-        )
-    }
-
     /// For the arguments of a record.
     pub fn words(&self) -> [u64; 8] {
         let [grid, block] = [self.grid, self.block].map(pack);
@@ -108,13 +97,11 @@ mod tests {
 
     #[test]
     fn every_word_has_its_name() {
-        let words = LAUNCH.words();
-        for function in Function::all().filter(|function| Launch::is(*function)) {
-            let named: Vec<_> = function.params().zip(words).collect();
-            assert_eq!(named.len(), 7, "{function}");
-            assert_eq!(named[4], ("stream", 0x57), "{function}");
-            assert_eq!(named[6], ("extra", 9), "{function}");
-            assert_eq!(function.outputs().count(), 0, "{function}");
-        }
+        let named: Vec<_> =
+            PARAMETERS.iter().map(|parameter| parameter.name).zip(LAUNCH.words()).collect();
+        assert_eq!(named.len(), 7);
+        assert_eq!(named[4], ("stream", 0x57));
+        assert_eq!(named[6], ("extra", 9));
+        assert!(PARAMETERS.iter().all(|parameter| !parameter.output));
     }
 }

@@ -3,7 +3,10 @@
 
 use std::ptr;
 
-use allocert_contract::trace::{Call, Event, Function, Launch, What};
+use allocert_contract::trace::{
+    Call, Event, What,
+    cuda::{Function, Launch},
+};
 use rstest::rstest;
 
 use crate::{
@@ -18,7 +21,11 @@ const IMAGE: &[u8] = b".version 8.0\n.target sm_50\n.address_size 64\n.visible .
     .entry mix(.param .u8 c, .param .align 8 .b8 s[24], .param .u32 n, .param .u64 p) { ret; }\n\0";
 
 fn launches(events: &[Event]) -> Vec<&Call> {
-    events.iter().filter_map(call).filter(|call| Launch::is(call.function)).collect()
+    events.iter().filter_map(call).filter(is_launch).collect()
+}
+
+fn is_launch(call: &&Call) -> bool {
+    call.function.cuda().is_some_and(Function::is_launch)
 }
 
 #[rstest]
@@ -80,9 +87,7 @@ pub(crate) fn launch() {
 /// The events of each launch's arguments: position, value, base, size.
 fn arguments(events: &[Event]) -> Vec<Vec<[u64; 4]>> {
     let mut found = Vec::new();
-    for launch in
-        events.iter().filter(|event| call(event).is_some_and(|call| Launch::is(call.function)))
-    {
+    for launch in events.iter().filter(|event| call(event).is_some_and(|call| is_launch(&call))) {
         let mut its = Vec::new();
         for event in events {
             if let What::Argument { launch: seq, stream, position, value, base, size_bytes } =

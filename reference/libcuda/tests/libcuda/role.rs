@@ -59,14 +59,14 @@ fn init() {
 /// A known sequence of calls.
 fn work() {
     let cuda = Cuda::up();
-    cuda.allocert_trace_mark(1, 10, 20);
+    cuda.allocert_trace_marker(1, 10);
     let data = cuda.alloc(64);
     cuda.cuMemFree_v2(data);
     cuda.cuMemFree_v2(data);
     cuda.cuStreamQuery(0x1234);
     cuda.cuGraphCreate(&mut 0, 0);
     cuda.cuMemsetD8Async_ptsz(0, 1, 1, 0);
-    cuda.allocert_trace_mark(2, 10, 21);
+    cuda.allocert_trace_marker(2, 10);
 }
 
 /// Dies inside a call.

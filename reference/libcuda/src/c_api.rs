@@ -3,13 +3,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use allocert_contract::trace::{Function, Launch};
+use allocert_contract::trace::cuda::{Function, Launch};
 use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
+use allocert_recorder::{Origin, Ring};
 
 use crate::{
     arguments,
     process::{self, Session},
-    recorder::{Origin, Ring},
 };
 
 /// What a function's implementation works with.
@@ -145,8 +145,7 @@ pub(crate) fn call(
 ) -> i32 {
     guard(|| {
         let entered = process::with(function, |session, thread| {
-            let origin =
-                Origin { function, thread: thread.id, context: thread.current(), per_thread };
+            let origin = origin(function, thread, per_thread);
             let entry = session.ring.map(|ring| {
                 let args = args();
                 (ring, ring.enter(origin, args), args)
@@ -157,12 +156,12 @@ pub(crate) fn call(
             }
             if let Some((ring, entry, args)) = entry {
                 ring.leave(&entry, result, injected, if result == 0 { out() } else { [0; 3] });
-                if Launch::is(function) && result == 0 {
+                if function.is_launch() && result == 0 {
                     write_arguments(
                         &mut session.driver,
                         ring,
                         origin,
-                        entry.seq,
+                        entry.seq(),
                         &Launch::read(args),
                     );
                 }
@@ -171,6 +170,12 @@ pub(crate) fn call(
         });
         entered.unwrap_or_else(CudaError::code)
     })
+}
+
+#[inline]
+fn origin(function: Function, thread: &Thread, per_thread: bool) -> Origin {
+    let (function, context) = (function.into(), thread.current());
+    Origin { function, thread: thread.id, context, per_thread }
 }
 
 #[cold]
@@ -211,12 +216,7 @@ pub(crate) fn unsupported(function: Function, per_thread: bool) -> i32 {
     guard(|| {
         let recorded = process::with(function, |session, thread| {
             if let Some(ring) = session.ring {
-                ring.unsupported(Origin {
-                    function,
-                    thread: thread.id,
-                    context: thread.current(),
-                    per_thread,
-                });
+                ring.unsupported(origin(function, thread, per_thread));
             }
         });
         recorded.err().unwrap_or(CudaError::NOT_SUPPORTED).code()

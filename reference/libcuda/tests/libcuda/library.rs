@@ -6,8 +6,7 @@ use libloading::Library;
 
 /// Where cargo puts it for tests: beside this test's program.
 pub(crate) fn path() -> PathBuf {
-    let program = std::env::current_exe().expect("a running program has a path");
-    program.with_file_name("liballocert_libcuda.so")
+    allocert_test_support::library("liballocert_libcuda.so")
 }
 
 pub(crate) struct Cuda(Library);
@@ -82,7 +81,7 @@ functions! {
     cuLaunchKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64, extra: *const u64);
     cuLaunchCooperativeKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64);
     cuLaunchKernelEx(config: &LaunchConfig, function: u64, params: *const u64, extra: *const u64);
-    allocert_trace_mark(kind: u32, a: u64, b: u64);
+    allocert_trace_marker(kind: u32, step: u64);
     allocert_fault_add(function: *const std::ffi::c_char, nth: u64, count: u64, result: i32);
     allocert_fault_clear();
     allocert_driver_restart();

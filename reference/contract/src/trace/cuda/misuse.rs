@@ -1,10 +1,11 @@
 //! What the software driver survives and a real one does not promise to.
 
 use serde::{Deserialize, Serialize};
+use strum::FromRepr;
 
 /// A use of the API that is undefined on a real driver (it crashes there, or corrupts data),
 /// noticed by the software driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromRepr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u16)]
 pub enum Misuse {
@@ -27,25 +28,4 @@ pub enum Misuse {
     CallInCallback = 8,
     /// A memory pool, module or function handle that is not alive. Args: the handle.
     UnknownObject = 9,
-}
-
-impl Misuse {
-    pub const fn code(self) -> u16 {
-        self as u16
-    }
-
-    pub fn from_code(code: u64) -> Option<Self> {
-        const ALL: [Misuse; 9] = [
-            Misuse::UnknownStream,
-            Misuse::DestroyedStream,
-            Misuse::UnknownEvent,
-            Misuse::DestroyedEvent,
-            Misuse::UnknownContext,
-            Misuse::DestroyedContext,
-            Misuse::WorkAfterFree,
-            Misuse::CallInCallback,
-            Misuse::UnknownObject,
-        ];
-        ALL.into_iter().find(|misuse| u64::from(misuse.code()) == code)
-    }
 }

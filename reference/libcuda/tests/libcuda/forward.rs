@@ -3,7 +3,7 @@
 
 use std::{ffi::CStr, fs, path::Path, process::Command};
 
-use allocert_contract::trace::{Event, Function, Mark, What};
+use allocert_contract::trace::{Event, Marker, What, cuda::Function};
 use rstest::rstest;
 
 use crate::{
@@ -25,10 +25,10 @@ impl Genuine {
         Self::make(|path| fs::copy(library::path(), path).map(|_| ()).expect("a copy"))
     }
 
-    /// `tests/border/genuine.c`
+    /// `tests/libcuda/genuine.c`
     fn small() -> Self {
         Self::make(|path| {
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/border/genuine.c");
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libcuda/genuine.c");
             let mut compiler = Command::new("cc");
             compiler
                 .args(["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"])
@@ -54,15 +54,14 @@ impl Genuine {
 fn calls_are_written_down_once_with_what_the_genuine_driver_answered() {
     let genuine = Genuine::software();
     let (_, events) = record_with("work", &genuine.variables());
-    let begin = events
-        .iter()
-        .position(|event| event.what == What::Mark { mark: Mark::StepBegin, a: 10, b: 20 });
-    let step = &events[begin.expect("the first mark")..];
+    let begin =
+        events.iter().position(|event| event.what == What::Marker(Marker::StepBegin { step: 10 }));
+    let step = &events[begin.expect("the first marker")..];
     let alloc = call(&step[1]).expect("the allocation");
     let data = alloc.output("dptr").expect("its result");
     assert_eq!(
         (alloc.function, alloc.arg("bytesize"), alloc.result),
-        (Function::cuMemAlloc_v2, Some(64), Some(0))
+        (Function::cuMemAlloc_v2.into(), Some(64), Some(0))
     );
     let frees: Vec<_> =
         step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
@@ -76,7 +75,7 @@ fn calls_are_written_down_once_with_what_the_genuine_driver_answered() {
         call(&step[6])
             .is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async)
     );
-    assert_eq!(step[7].what, What::Mark { mark: Mark::StepEnd, a: 10, b: 21 });
+    assert_eq!(step[7].what, What::Marker(Marker::StepEnd { step: 10 }));
     assert_eq!(step.len(), 8, "the copy behind writes nothing: {step:?}");
     let contexts: Vec<u64> = step.iter().map(|event| event.context).collect();
     assert!(
@@ -210,11 +209,11 @@ pub(crate) fn words() {
 }
 
 #[test]
-fn the_genuine_driver_is_loaded_by_the_first_call_and_not_by_marks() {
+fn the_genuine_driver_is_loaded_by_the_first_call_and_not_by_markers() {
     let genuine = Genuine::software();
     let (output, events) = record_with("lazy", &genuine.variables());
     assert_eq!(said(&output), ["marked=false forked=true parent=false"]);
-    assert_eq!(events[0].what, What::Mark { mark: Mark::StepBegin, a: 1, b: 2 });
+    assert_eq!(events[0].what, What::Marker(Marker::StepBegin { step: 1 }));
     assert_eq!(events[0].context, 0);
     let inside = events.iter().find(|event| call(event).is_some()).expect("the child's calls");
     assert_ne!(inside.process, events[0].process);
@@ -222,7 +221,7 @@ fn the_genuine_driver_is_loaded_by_the_first_call_and_not_by_marks() {
 
 pub(crate) fn lazy() {
     let cuda = Cuda::load();
-    cuda.allocert_trace_mark(1, 1, 2);
+    cuda.allocert_trace_marker(1, 1);
     let marked = is_loaded();
     in_child(|| {
         Cuda::up();

@@ -7,7 +7,8 @@ use std::{
 };
 
 use allocert_contract::trace::{
-    Call, Event, Function, Mark, Misuse, What,
+    Call, Event, Marker, What,
+    cuda::{Function, Misuse},
     ring::{Header, read_records},
 };
 
@@ -36,18 +37,18 @@ pub(crate) fn call(event: &Event) -> Option<&Call> {
 }
 
 #[test]
-fn calls_marks_and_misuses_are_written_in_order() {
+fn calls_markers_and_misuses_are_written_in_order() {
     let (_, events) = record("work");
     let begin = events
         .iter()
-        .position(|event| event.what == What::Mark { mark: Mark::StepBegin, a: 10, b: 20 })
-        .expect("the first mark");
+        .position(|event| event.what == What::Marker(Marker::StepBegin { step: 10 }))
+        .expect("the first marker");
     let step = &events[begin..];
     let alloc = call(&step[1]).expect("the allocation");
     let data = alloc.output("dptr").expect("its result");
     assert_eq!(
         (alloc.function, alloc.arg("bytesize"), alloc.result),
-        (Function::cuMemAlloc_v2, Some(64), Some(0))
+        (Function::cuMemAlloc_v2.into(), Some(64), Some(0))
     );
     let frees: Vec<_> =
         step[2..4].iter().filter_map(call).map(|free| (free.arg("dptr"), free.result)).collect();
@@ -69,7 +70,7 @@ fn calls_marks_and_misuses_are_written_in_order() {
         call(&step[7])
             .is_some_and(|fill| fill.per_thread && fill.function == Function::cuMemsetD8Async)
     );
-    assert_eq!(step[8].what, What::Mark { mark: Mark::StepEnd, a: 10, b: 21 });
+    assert_eq!(step[8].what, What::Marker(Marker::StepEnd { step: 10 }));
     assert!(step.iter().all(|event| event.thread != 0 && event.process != 0));
     assert_ne!(step[1].context, 0);
 }
@@ -79,6 +80,6 @@ fn the_last_call_of_a_crashed_process_is_there_without_a_result() {
     let (output, events) = record("crash");
     assert_eq!(output.status.signal(), Some(11), "{output:?}");
     let last = events.last().and_then(call).expect("a call");
-    assert_eq!((last.function, last.result), (Function::cuMemcpyDtoH_v2, None));
+    assert_eq!((last.function, last.result), (Function::cuMemcpyDtoH_v2.into(), None));
     assert_eq!(last.arg("dst_host"), Some(16));
 }
