@@ -270,7 +270,6 @@ impl Filler<'_> {
                 ..Default::default()
             },
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
-            started: None,
         }
     }
 }

@@ -147,7 +147,7 @@ impl Batch<'_> {
                 let planned = self.cases[state.begun.len()].steps.len();
                 state.begun.push(CaseState { steps: Vec::with_capacity(planned), done: false });
             }
-            FromWorker::Step { index, outcome, plugin_calls, border } => {
+            FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
                 let planned = self.current(state).map_or(0, |case| case.steps.len());
                 let begun = state
                     .begun
@@ -161,7 +161,7 @@ impl Batch<'_> {
                         begun.steps.len()
                     ));
                 }
-                begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
+                begun.steps.push(StepOutcome { index, outcome, plugin_calls, table_calls });
             }
             FromWorker::Done { id } => {
                 let case = self.current(state).filter(|case| case.id == id);

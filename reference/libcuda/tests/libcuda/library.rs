@@ -6,8 +6,7 @@ use libloading::Library;
 
 /// Where cargo puts it for tests: beside this test's program.
 pub(crate) fn path() -> PathBuf {
-    let program = std::env::current_exe().expect("a running program has a path");
-    program.with_file_name("liballocert_libcuda.so")
+    allocert_test_support::library("liballocert_libcuda.so")
 }
 
 pub(crate) struct Cuda(Library);
