@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
-use allocert_driver::{Caller, Driver, Fill, HostSpace, Plane, Settings, Thread, Window};
+use allocert_driver::{AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Settings, Thread};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
@@ -185,7 +185,7 @@ impl Machine {
     /// With the memory zeroed, and streams of every kind.
     fn new() -> Self {
         let host = Arc::new(Mutex::new(BTreeMap::new()));
-        let window = Window { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
+        let window = AddressWindow { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
         let driver = Driver::new(Settings::default(), window, Box::new(Host(host.clone())), 1);
         let (memory, streams) = (0, [StreamHandle::DEFAULT; STREAMS]);
         let mut machine =
