@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
-use allocert_driver::{Caller, Driver, Fill, HostSpace, Plane, Settings, Thread, Window};
+use allocert_driver::{AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Settings, Thread};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
@@ -182,7 +182,7 @@ impl Machine {
     /// With the memory zeroed, and streams of every kind.
     fn new() -> Self {
         let host = Arc::new(Mutex::new(BTreeMap::new()));
-        let window = Window { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
+        let window = AddressWindow { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
         let driver = Driver::new(Settings::default(), window, Box::new(Host(host.clone())), 1);
         let (memory, streams) = (0, [StreamHandle::DEFAULT; STREAMS]);
         let mut machine =
@@ -310,7 +310,7 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
         index: 0,
         outcome: Outcome::Returned(facts),
         plugin_calls: Vec::new(),
-        border: None,
+        table_calls: None,
     });
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;

@@ -24,7 +24,9 @@ const PTX: &str = r#"
     )
     .maxntid 32, 1, 1
     { ld.param.u32 %r1, [k1_param_0]; }
-    .weak .entry _Z2k6IiEvPT_(.param .align 16 .b8 a[0x10], .param .align 1 .b8 b[3], .param .u64 c[2]) { ret; }
+    .weak .entry _Z2k6IiEvPT_(
+        .param .align 16 .b8 a[0x10], .param .align 1 .b8 b[3], .param .u64 c[2]
+    ) { ret; }
     .entry none { ret; }
     .entry odd(.param .texref t) { ret; }
 "#;

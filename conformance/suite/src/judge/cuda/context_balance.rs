@@ -16,7 +16,7 @@ use crate::verdict::Check;
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for step in &record.case.steps {
         let line = record.observation.steps.get(step.index as usize);
-        let table = line.is_some_and(|line| line.border.is_some())
+        let table = line.is_some_and(|line| line.table_calls.is_some())
             && !matches!(step.r#do, Operation::Stress { .. });
         let balance = calls_the_subject(&step.r#do);
         let window = record.timeline.window(step.index).filter(|_| balance || table);
