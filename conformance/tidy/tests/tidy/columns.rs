@@ -23,7 +23,9 @@ const LONG: &[(&str, &str)] = &[
     ("conformance/suite/", "not wrapped yet"),
     ("conformance/tidy/tests/tidy/order.rs", "not wrapped yet"),
     ("pyproject.toml", "not wrapped yet"),
-    ("reference/", "not wrapped yet"),
+    ("reference/abi/", "not wrapped yet"),
+    ("reference/cuda/", "not wrapped yet"),
+    ("reference/emm", "not wrapped yet"),
     ("runners/", "not wrapped yet"),
     ("xtask/", "not wrapped yet"),
 ];
