@@ -14,12 +14,10 @@ mod site;
 
 use std::collections::BTreeSet;
 
-use allocert_requirements::Side;
-
 use crate::applicability::Applicability;
+use crate::interface::interface;
 use crate::observation::Observation;
-use crate::operation::Operation;
-use crate::plan::{Part, PlannedCase, SWEPT};
+use crate::plan::{Part, PlannedCase, PlannedStep, SWEPT};
 use crate::reason::{Reason, Unswept};
 use crate::run::Judged;
 use crate::verdict::Verdict;
@@ -65,13 +63,12 @@ pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
 
 /// Why nothing of a case is swept.
 fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
-    let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
-    let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
+    let own = |step: &PlannedStep| step.r#do.properties().fault.is_some();
+    let several = |step: &PlannedStep| step.r#do.properties().is_threaded;
+    let unswept = interface(judged.case.operations)
+        .map_or(Some(Unswept::OtherSubject), |interface| interface.facts.unswept.clone());
     match &judged.judgement.verdict {
-        _ if matches!(judged.case.operations, Side::CaiProducer | Side::CaiConsumer) => {
-            Some(Unswept::OtherSubject)
-        }
-        _ if judged.case.operations == Side::EmmHost => Some(Unswept::HostCalls),
+        _ if unswept.is_some() => unswept,
         _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
         _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
         Verdict::Conforms if observation.done => None,

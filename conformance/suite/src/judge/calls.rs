@@ -6,13 +6,13 @@ use std::ops::Range;
 use allocert_contract::trace::{Event, Function, Mark, What};
 
 use crate::expectation::{Calls, Wanted};
+use crate::interface::emm_host::Method;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{FindingSink, witness};
 use crate::judge::predicates;
 use crate::judge::timeline::call;
 use crate::observation::Facts;
 use crate::plan::PlannedStep;
-use crate::plugin::Method;
 use crate::reason::Reason;
 use crate::verdict::Witness;
 

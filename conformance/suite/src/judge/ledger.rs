@@ -2,9 +2,9 @@
 //! once.
 
 use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
-use allocert_requirements::Side;
 
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span};
+use crate::interface::interface;
 use crate::judge::addresses::AddressMap;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
@@ -366,13 +366,8 @@ impl Ledger<'_, '_> {
         left.sort_by_key(|block| block.born);
         let Some(first) = left.first() else { return };
         let total: u64 = left.iter().map(|block| block.size_bytes).fold(0, u64::saturating_add);
-        let end = match record.case.operations {
-            Side::Emm => "the last reset and destroy",
-            Side::EmmHost => "cuda.close()",
-            Side::CaiProducer | Side::CaiConsumer | Side::Nep49 | Side::Nep49Host | Side::Place => {
-                "the last name was dropped"
-            }
-        };
+        let side = interface(record.case.operations);
+        let end = side.map_or("the last step", |interface| interface.facts.last_step);
         self.sink.report_check(CheckFinding {
             check: Check::Leak,
             step: first.step,

@@ -3,10 +3,9 @@
 use allocert_requirements::Side;
 use serde_json::{Value, json};
 
-use crate::nouns::Teardown;
-
 use crate::expectation::Expectation;
-use crate::operation::Operation;
+use crate::interface::interface;
+use crate::nouns::Teardown;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
 /// The adapters' names, and what a step's `on` says.
@@ -49,8 +48,8 @@ impl Pattern {
         steps.extend(self.steps.iter().map(|step| planned(Part::Step, step)));
         let names: Vec<String> = steps[3..]
             .iter()
-            .filter_map(|step| step.r#do.binds())
-            .map(|(name, _)| name.to_owned())
+            .filter_map(|step| step.r#do.bound_name())
+            .map(str::to_owned)
             .collect();
         // The consumer lets go before the producer does.
         let drops = names.iter().rev().map(|name| Step::new("m", json!({"drop": {"name": name}})));
@@ -300,8 +299,9 @@ fn launch() -> Step {
 }
 
 fn planned(part: Part, step: &Step) -> PlannedStep {
-    let operation: Operation =
-        serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
+    let side = if step.on == PRODUCER { Side::CaiProducer } else { Side::CaiConsumer };
+    let interface = interface(side).expect("both sides have operations");
+    let operation = (interface.read)(step.r#do.clone()).expect("an operation of the table above");
     let expect = step.expect.iter().map(|(requirement, expectation)| {
         let read: Expectation =
             serde_json::from_value(expectation.clone()).expect("an expectation of the table above");

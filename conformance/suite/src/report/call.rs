@@ -3,7 +3,7 @@
 use allocert_contract::curesult;
 use allocert_contract::trace::{Call, Event, Mark, What};
 
-use crate::plugin::Method;
+use crate::interface::emm_host::Method;
 
 /// Whether an event says more than where a step begins or ends.
 #[must_use]

@@ -6,8 +6,11 @@ use smol_str::SmolStr;
 use crate::nouns::ErrorKind;
 
 use crate::expectation::{Expectation, Expectations, Wanted};
+use crate::interface;
+use crate::interface::emm::Operation;
+use crate::interface::properties::HeldMemory;
+use crate::interface::shared::{Fill, Read};
 use crate::observation::{Facts, Outcome};
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 use crate::sweep::script::PROBE_BYTE;
@@ -20,19 +23,20 @@ const SERVES: &str = "EMM-FAULT-02";
 const HOLDS: &str = "EMM-FAULT-03";
 
 /// What is expected of a step of the clean case.
-pub(crate) fn of(before: &[PlannedStep], operation: &Operation, clean: &Outcome) -> Expectations {
+pub(crate) fn of(before: &[PlannedStep], step: &PlannedStep, clean: &Outcome) -> Expectations {
+    let interface::Operation::Emm(operation) = &step.r#do else { return Expectations::new() };
     let facts = match clean {
         Outcome::Returned(facts) => Some(facts),
         _ => None,
     };
     match (operation, facts) {
         // The harness's own.
-        (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => {
+        (Operation::Attach(_) | Operation::Detach {} | Operation::HostBuffer(_), _) => {
             Expectations::new()
         }
         // Memory that the subject has given is there, whatever failed besides.
-        (Operation::Fill { .. }, Some(_)) => one(HOLDS, returns(Wanted::new())),
-        (Operation::Read { memory, .. }, Some(facts)) => {
+        (Operation::Fill(_), Some(_)) => one(HOLDS, returns(Wanted::new())),
+        (Operation::Read(Read { memory, .. }), Some(facts)) => {
             let known: &[&str] = if wrote(before, memory, facts) {
                 &["uniform", "bytes_read"]
             } else {
@@ -53,17 +57,17 @@ pub(crate) fn of_probe(operation: &Operation, short: bool) -> Expectations {
             is("size_bytes", json!(*size as u64)),
             not("pointer", json!(0)),
         ]),
-        Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
-        Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
+        Operation::Read(_) => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
+        Operation::Attach(_) | Operation::Detach {} => return Expectations::new(),
         _ => Wanted::new(),
     };
     one(SERVES, if short { or_raises(wanted, ErrorKind::OutOfMemory) } else { returns(wanted) })
 }
 
 /// What is expected of the teardown after the probe: the driver works again.
-pub(crate) fn of_rest(operation: &Operation, clean: &Outcome) -> Expectations {
-    match (operation, clean) {
-        (Operation::Detach {}, _) => Expectations::new(),
+pub(crate) fn of_rest(step: &PlannedStep, clean: &Outcome) -> Expectations {
+    match (&step.r#do, clean) {
+        (interface::Operation::Emm(Operation::Detach {}), _) => Expectations::new(),
         (_, Outcome::Returned(_)) => one(SERVES, returns(Wanted::new())),
         _ => one(SERVES, or_raises(Wanted::new(), ErrorKind::Any)),
     }
@@ -105,12 +109,13 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
 /// that name could not be made.
 fn wrote(before: &[PlannedStep], name: &str, facts: &Facts) -> bool {
     let gave = |step: &PlannedStep| {
-        let gives =
-            matches!(step.r#do, Operation::Memalloc { .. } | Operation::Memhostalloc { .. });
-        gives && step.r#do.binds().is_some_and(|(bound, _)| bound == name)
+        let properties = step.r#do.properties();
+        properties.held == HeldMemory::Gains && step.r#do.bound_name() == Some(name)
     };
     let byte = before.iter().rev().find_map(|step| match &step.r#do {
-        Operation::Fill { memory, byte, .. } if memory == name => Some(u64::from(*byte)),
+        interface::Operation::Emm(Operation::Fill(Fill { memory, byte, .. })) if memory == name => {
+            Some(u64::from(*byte))
+        }
         _ => None,
     });
     byte.is_some()

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::method::Method;
 use crate::nouns::Name;
-use crate::plugin::Method;
 
 /// What a host cares for itself, whatever plugin it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
