@@ -49,7 +49,7 @@ fn python() -> OsString {
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine("mutant_faithful", &["--faults"]);
+    let found = examine("mutant_conforming", &["--faults"]);
     assert!(found.is_empty(), "{found:?}");
 }
 

@@ -5,7 +5,7 @@
 
 pub(crate) mod cuda;
 
-use allocert_contract::trace::{Call, Event};
+use allocert_contract::trace::{Call, Event, Function};
 
 /// What a call does to memory. The boundary may refuse it; see [`Call::result`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,11 @@ pub(crate) enum FreeAnswer {
 
 impl Effect {
     pub(crate) fn of(call: &Call) -> Self {
-        cuda::memory_effect(call)
+        match call.function {
+            Function::Cuda(function) => cuda::memory_effect(function, call),
+            // No case judges the memory of these boundaries yet.
+            Function::Plugin(_) | Function::Handler(_) | Function::Place(_) => Self::Nothing,
+        }
     }
 }
 

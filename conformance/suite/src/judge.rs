@@ -24,7 +24,7 @@ use allocert_requirements::{Catalogue, Level, Side};
 use crate::applicability::Applicability;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::observation::{Ending, Observation};
 use crate::plan::PlannedCase;
 use crate::reason::Reason;
@@ -66,7 +66,9 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
 /// The fault that a swept case injects and that never came: the subject did not call what it called
 /// in the clean run.
 fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
-    if !case.is_swept() || observation.events.iter().filter_map(call).any(|call| call.injected) {
+    if !case.is_swept()
+        || observation.events.iter().filter_map(cuda_call).any(|(_, call)| call.injected)
+    {
         return None;
     }
     let fault = case.steps.iter().find_map(|step| step.r#do.properties().fault)?;

@@ -19,8 +19,8 @@
 pub mod applicability;
 mod axes;
 mod bindings;
+mod call_name;
 pub mod case;
-mod driver_function;
 mod effect;
 pub mod exit;
 mod expand;

@@ -7,23 +7,26 @@
 //! silently unswept. Look-ups of functions, versions and error texts are no work of the subject and
 //! are neither swept nor counted.
 
-mod error;
-mod expect;
-mod script;
-mod site;
+mod demands;
+mod fault_site;
+mod injected_error;
+mod swept_case;
 
 use std::collections::BTreeSet;
+
+use allocert_requirements::Catalogue;
 
 use crate::applicability::Applicability;
 use crate::interface::interface;
 use crate::observation::Observation;
-use crate::plan::{Part, PlannedCase, PlannedStep, SWEPT};
+use crate::plan::{Part, PlannedCase, SWEPT};
 use crate::reason::{Reason, Unswept};
 use crate::run::Judged;
 use crate::verdict::Verdict;
 
-pub use error::{ERRORS, InjectedError};
-use site::Site;
+use demands::Demands;
+use fault_site::FaultSite;
+pub use injected_error::{ERRORS, InjectedError};
 
 /// How much is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,51 +48,65 @@ pub struct Injection {
 
 /// All injections into cases that were run without a fault.
 #[must_use]
-pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
+pub fn sweep(catalogue: &Catalogue, clean: &[Judged], width: Width) -> Vec<Injection> {
     let mut met = BTreeSet::new();
     let ran = clean.iter().filter_map(|judged| Some((judged, judged.observation.as_ref()?)));
-    ran.flat_map(|(judged, observation)| match whole(judged, observation) {
-        Some(reason) => vec![left_out(&judged.case, "*", reason)],
-        None => {
-            let sites = site::sites(observation, judged.case.side);
-            sites
-                .iter()
-                .flat_map(|site| injections(judged, observation, site, width, &mut met))
-                .collect()
-        }
+    ran.flat_map(|(judged, observation)| {
+        let clean = match CleanRun::of(catalogue, judged, observation) {
+            Ok(clean) => clean,
+            Err(reason) => return vec![left_out(&judged.case, "*", reason)],
+        };
+        let sites = fault_site::fault_sites(observation, judged.case.side);
+        sites.iter().flat_map(|site| clean.injections(site, width, &mut met)).collect()
     })
     .collect()
 }
 
-/// Why nothing of a case is swept.
-fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
-    let own = |step: &PlannedStep| step.r#do.properties().fault.is_some();
-    let several = |step: &PlannedStep| step.r#do.properties().is_threaded;
-    let unswept = interface(judged.case.operations)
-        .map_or(Some(Unswept::OtherSubject), |interface| interface.facts.unswept.clone());
-    match &judged.judgement.verdict {
-        _ if unswept.is_some() => unswept,
-        _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
-        _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
-        Verdict::Conforms if observation.done => None,
-        _ => Some(Unswept::NotClean),
-    }
+/// A case that conformed without a fault, and what is demanded of it with one.
+struct CleanRun<'a> {
+    case: &'a PlannedCase,
+    observation: &'a Observation,
+    demands: Demands<'a>,
 }
 
-/// The injections into one call, one for each error.
-fn injections(
-    judged: &Judged,
-    observation: &Observation,
-    site: &Site,
-    width: Width,
-    met: &mut BTreeSet<String>,
-) -> Vec<Injection> {
-    let place = place(&judged.case, site, width);
-    ERRORS
-        .iter()
-        .map(|error| {
+impl<'a> CleanRun<'a> {
+    /// # Errors
+    /// Why nothing of the case is swept.
+    fn of(
+        catalogue: &'a Catalogue,
+        judged: &'a Judged,
+        observation: &'a Observation,
+    ) -> Result<Self, Unswept> {
+        let Judged { case, judgement, .. } = judged;
+        if let Some(reason) =
+            interface(case.operations).and_then(|interface| interface.facts.unswept.clone())
+        {
+            return Err(reason);
+        }
+        let demands = Demands::of(catalogue, case.side).ok_or(Unswept::OtherSubject)?;
+        if case.steps.iter().any(|step| step.r#do.properties().fault.is_some()) {
+            return Err(Unswept::OwnFaults);
+        }
+        if case.steps.iter().any(|step| step.r#do.properties().is_threaded) {
+            return Err(Unswept::Threads);
+        }
+        if judgement.verdict != Verdict::Conforms || !observation.done {
+            return Err(Unswept::NotClean);
+        }
+        Ok(Self { case, observation, demands })
+    }
+
+    /// The injections into one call, one for each error.
+    fn injections(
+        &self,
+        site: &FaultSite,
+        width: Width,
+        met: &mut BTreeSet<String>,
+    ) -> Vec<Injection> {
+        let place = place(self.case, site, width);
+        let injection = |error: &InjectedError| {
             let what = format!("{}@{}={}", site.function, site.in_case, error.code);
-            let reason = error::meaningless(site, error).or_else(|| {
+            let reason = injected_error::meaningless(site, error).or_else(|| {
                 if width != Width::Every && site.repeats() {
                     return Some(Unswept::Repeated);
                 }
@@ -97,25 +114,20 @@ fn injections(
                 (!met.insert(format!("{place}={}", error.code))).then_some(Unswept::Sampled)
             });
             match reason {
-                Some(reason) => left_out(&judged.case, &what, reason),
+                Some(reason) => left_out(self.case, &what, reason),
                 None => Injection {
-                    case: script::script(
-                        &judged.case,
-                        observation,
-                        site,
-                        error,
-                        id(&judged.case, &what),
-                    ),
+                    case: swept_case::swept_case(self, site, error, id(self.case, &what)),
                     applicability: Applicability::Run,
                 },
             }
-        })
-        .collect()
+        };
+        ERRORS.iter().map(injection).collect()
+    }
 }
 
 /// What calls of different cases have in common when only one of them is swept; nothing where each
 /// of them is.
-fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
+fn place(case: &PlannedCase, site: &FaultSite, width: Width) -> Option<String> {
     let step = &case.steps[site.step];
     let scope = match (step.part, width) {
         (Part::Setup, _) => "setup",

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allocert_contract::trace::Boundary;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 use smol_str::SmolStr;
 
+use crate::call_name;
 use crate::case::{Case, Step};
-use crate::driver_function;
 use crate::expectation::{Calls, Expectation, Ordered, Wanted};
-use crate::interface::emm_host::Method;
+
+use crate::interface::interface;
 use crate::nouns::Need;
 
 type Checked = Result<(), Box<Refusal>>;
@@ -18,6 +20,7 @@ type Checked = Result<(), Box<Refusal>>;
 pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
     check_head(case, document)?;
     let side = case.side();
+    let boundaries = interface(side).map_or(&[][..], |interface| interface.facts.boundaries);
     let needs = &case.needs;
     let mut labels = BTreeSet::new();
     for step in &case.steps {
@@ -34,10 +37,10 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         check_step(
             &step.value,
             line,
-            &Context { side, needs, labels: &labels, document, catalogue },
+            &Context { side, boundaries, needs, labels: &labels, document, catalogue },
         )?;
     }
-    let context = Context { side, needs, labels: &labels, document, catalogue };
+    let context = Context { side, boundaries, needs, labels: &labels, document, catalogue };
     let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
     for (id, expectation) in &case.r#finally {
         check_requirement(id, finally, &context)?;
@@ -87,6 +90,8 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
 /// What an expectation is read against.
 struct Context<'a> {
     side: Side,
+    /// Other than CUDA, of which `calls` may speak.
+    boundaries: &'a [Boundary],
     needs: &'a [Need],
     /// Of this and all earlier steps.
     labels: &'a BTreeSet<&'a str>,
@@ -209,18 +214,19 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
     let Calls { none_of, count, at_least, at_most, in_order, balanced, with, since } = calls;
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
     let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
-    let other = in_order.iter().chain(counted).chain(paired).map(String::as_str);
-    let mut names = none_of.iter().map(SmolStr::as_str).chain(other).peekable();
+    let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);
+    let mut names = none_of.iter().map(SmolStr::as_str).chain(single).peekable();
     if names.peek().is_none() && with.is_empty() {
         return Err(context.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }
-    for name in names.filter(|name| !is_method(name, context.side)) {
-        if let Some(unknown) = driver_function::unknown(name) {
+    let other = context.boundaries;
+    for name in names.filter(|name| !call_name::is_of(name, other)) {
+        if let Some(unknown) = call_name::unknown_driver_function(name) {
             return Err(unknown.refuse(context.document, line));
         }
     }
     for (name, facts) in with {
-        if !is_method(name, context.side) {
+        if !call_name::is_of(name, other) {
             let message = format!(
                 "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
                 context.side
@@ -250,9 +256,4 @@ fn check_label(label: &str, line: usize, context: &Context<'_>) -> Checked {
     );
     refusal.help = suggestion(label, context.labels.iter().copied());
     Err(refusal)
-}
-
-/// The calls of a host into the plugin are seen where the host is the subject.
-fn is_method(name: &str, side: Side) -> bool {
-    side == Side::EmmHost && Method::by_name(name).is_some()
 }

@@ -1,6 +1,6 @@
 //! Modules, libraries and kernels. They load and launch; they compute nothing.
 
-use allocert_contract::{StreamHandle, trace::Misuse};
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,

@@ -1,6 +1,6 @@
 //! Contexts, primary and created, and each thread's stack of them.
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 
 use crate::{
     Caller, Driver,

@@ -1,6 +1,6 @@
 //! Events: a place in a stream's order, remembered.
 
-use allocert_contract::{StreamHandle, trace::Misuse};
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,

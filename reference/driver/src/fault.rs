@@ -1,6 +1,6 @@
 //! The fault plan: which call answers which error.
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use thiserror::Error;
 
 use crate::error::CudaError;

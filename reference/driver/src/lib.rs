@@ -31,7 +31,7 @@ mod stream;
 
 use std::collections::BTreeMap;
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 
 pub use bytes::UNINITIALISED;
 pub use context::Thread;

@@ -1,6 +1,6 @@
 //! Stream-ordered allocation and its pools.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::Misuse};
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 
 use crate::{
     Driver,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use allocert_contract::{StreamHandle, trace::Misuse};
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,

@@ -4,13 +4,11 @@
 //! Nothing is known of what lies behind a pointer: a structure in memory that points to other
 //! memory hides it.
 
-use allocert_contract::trace::Launch;
+use allocert_contract::trace::cuda::Launch;
 use allocert_driver::{Layout, Parameter};
+use allocert_recorder::{Origin, Range, Ring};
 
-use crate::{
-    foreign,
-    recorder::{Origin, Ring},
-};
+use crate::foreign;
 
 /// `CU_LAUNCH_PARAM_END`, `CU_LAUNCH_PARAM_BUFFER_POINTER` and `CU_LAUNCH_PARAM_BUFFER_SIZE`.
 const END: u64 = 0;
@@ -21,9 +19,6 @@ const MOST_EXTRA: u64 = 8;
 /// No kernel has more parameters.
 const MOST_BYTES: usize = 1 << 16;
 const WORD_BYTES: usize = 8;
-
-/// An allocation: where it begins, and its size in bytes.
-pub(crate) type Range = (u64, u64);
 
 /// Writes an event for each word of the launch's parameters that `owner` knows an allocation of.
 /// `layout` is asked for if the launch gives parameters one by one, and answers with their places,

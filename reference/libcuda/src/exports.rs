@@ -3,11 +3,11 @@
 
 use std::{ffi::c_void, mem};
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 
 use crate::{
     api,
-    border::{self, IpcHandle, Location, Out, Uuid, Word},
+    c_api::{self, IpcHandle, Location, Out, Uuid, Word},
     forward, mode, trampoline,
 };
 
@@ -72,15 +72,15 @@ macro_rules! define {
                         // the genuine driver.
                         unsafe { genuine($($param),*) }
                     },
-                    || border::pack([$(Word::output($param)),*]),
+                    || c_api::pack([$(Word::output($param)),*]),
                 );
             }
-            border::call(
+            c_api::call(
                 Function::$function,
                 $per_thread,
                 || api::recorded(Function::$function, [$(Word::input($param)),*]),
                 |call| api::$function(call, $($param),*),
-                || border::pack([$(Word::output($param)),*]),
+                || c_api::pack([$(Word::output($param)),*]),
             )
         }
     };

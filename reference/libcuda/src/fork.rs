@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::{forward, process, recorder};
+use crate::{forward, process};
 
 static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -36,7 +36,6 @@ unsafe extern "C" fn after_in_parent() {
 }
 
 unsafe extern "C" fn after_in_child() {
-    recorder::PROCESS.store(std::process::id(), Ordering::Relaxed);
     process::renumber_thread();
     // SAFETY: this is the thread that `before` ran on, in the child.
     unsafe { after_in_parent() };

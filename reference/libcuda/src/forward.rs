@@ -13,14 +13,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_driver::{CudaError, FaultPlan};
+use allocert_recorder::{Origin, thread_id};
 
 use crate::{
-    border, fork,
+    c_api, fork,
     lock::{self, Guard, Lock},
-    process,
-    recorder::{self, Origin},
 };
 
 /// What every call answers if there is no genuine driver.
@@ -38,6 +37,7 @@ static REFUSED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn start() {
     fork::register();
     lock::watch_threads();
+    allocert_recorder::set_context_source(current_context);
     let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();
     match FaultPlan::parse(&text) {
         Ok(plan) => change_faults(|faults| *faults = plan),
@@ -58,10 +58,10 @@ pub(crate) fn call(
     pass: impl FnOnce(*const c_void) -> i32,
     out: impl FnOnce() -> [u64; 3],
 ) -> i32 {
-    border::guard(|| {
+    c_api::guard(|| {
         let Some(genuine) = genuine::load() else { return NO_DRIVER.code() };
         let target = genuine.target(function, per_thread);
-        let entry = recorder::ring().map(|ring| {
+        let entry = allocert_recorder::ring().map(|ring| {
             let (origin, args) = (origin(genuine, function, per_thread), args());
             (ring, ring.enter(origin, args), origin, args)
         });
@@ -75,7 +75,7 @@ pub(crate) fn call(
             let out = if result == 0 { out() } else { [0; 3] };
             ring.leave(&entry, result, fault.is_some(), out);
             if result == 0 {
-                kernels::follow(genuine, ring, origin, entry.seq, args, out);
+                kernels::follow(genuine, ring, function, origin, entry.seq(), args, out);
             }
         }
         result
@@ -89,22 +89,20 @@ pub(crate) fn untyped(function: Function, per_thread: bool) -> Result<*const c_v
     if target.is_null() {
         return Err(NO_SYMBOL);
     }
-    if let Some(ring) = recorder::ring() {
+    if let Some(ring) = allocert_recorder::ring() {
         ring.passed_on(origin(genuine, function, per_thread));
     }
     Ok(target)
 }
 
-/// Writes a mark, without loading a driver for it.
-pub(crate) fn mark(kind: u16, values: [u64; 2]) {
-    if let Some(ring) = recorder::ring() {
-        let context = genuine::loaded().map_or(0, |genuine| genuine.current_context());
-        ring.mark(kind, process::thread(), context, values);
-    }
+/// The calling thread's current context; 0 for none, and before the driver is loaded.
+fn current_context() -> u64 {
+    genuine::loaded().map_or(0, |genuine| genuine.current_context())
 }
 
 fn origin(genuine: &genuine::Genuine, function: Function, per_thread: bool) -> Origin {
-    Origin { function, thread: process::thread(), context: genuine.current_context(), per_thread }
+    let context = genuine.current_context();
+    Origin { function: function.into(), thread: thread_id(), context, per_thread }
 }
 
 #[inline]

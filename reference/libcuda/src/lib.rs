@@ -32,7 +32,7 @@
 //!
 //! No kernel runs here: a launch takes its place in its stream and changes no memory, while copies
 //! and fills do. Each launch leaves a record with its stream and dimensions
-//! (`allocert_contract::trace::Launch`), and one event for each word of its parameters that points
+//! (`allocert_contract::trace::cuda::Launch`), and one event for each word of its parameters that points
 //! into live memory. Where the parameters lie is read from PTX and cubins
 //! (`allocert_driver::Kernels`); a fat binary is opaque, and a launch of its kernels has such
 //! events only if it gives its parameters in one buffer.
@@ -44,12 +44,12 @@
 //! `allocert_driver::Settings`) and `ALLOCERT_TRACE`, the path of a trace ring file.
 #![expect(
     unsafe_code,
-    reason = "the C border: exported symbols, the caller's pointers, mapped memory"
+    reason = "the C API: exported symbols, the caller's pointers, mapped memory"
 )]
 
 mod api;
 mod arguments;
-mod border;
+mod c_api;
 mod control;
 mod exports;
 mod foreign;
@@ -60,6 +60,5 @@ mod lock;
 mod lookup;
 mod mode;
 mod process;
-mod recorder;
 mod trampoline;
 mod window;

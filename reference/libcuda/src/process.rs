@@ -2,16 +2,15 @@
 
 use std::cell::RefCell;
 
-use allocert_contract::trace::{Function, Misuse};
+use allocert_contract::trace::cuda::{Function, Misuse};
 use allocert_driver::{CudaError, Driver, Settings, Thread, Window};
+use allocert_recorder::{Origin, Ring, thread_id};
 
 use crate::{
     fork,
     hostmemory::HostMemory,
     lock::{self, Guard, Lock},
-    mode,
-    recorder::{self, Origin, Ring},
-    window,
+    mode, window,
 };
 
 /// The process's driver and where its calls are recorded.
@@ -40,7 +39,7 @@ pub(crate) fn with<R>(
     let entered = THREAD.try_with(|cell| {
         let Ok(mut thread) = cell.try_borrow_mut() else { return Err(()) };
         if thread.id == 0 {
-            thread.id = thread_number();
+            thread.id = thread_id();
         }
         let mut guard = SESSION.lock();
         let session = match guard.as_mut() {
@@ -60,29 +59,28 @@ pub(crate) fn with<R>(
 
 #[cold]
 fn refuse_callback(function: Function) -> CudaError {
-    if let Some(ring) = recorder::ring() {
-        let origin = Origin { function, thread: thread_number(), context: 0, per_thread: false };
+    if let Some(ring) = ring() {
+        let function = function.into();
+        let origin = Origin { function, thread: thread_id(), context: 0, per_thread: false };
         ring.misuse(origin, Misuse::CallInCallback, [0; 2]);
     }
     CudaError::NOT_PERMITTED
 }
 
-/// The calling thread's number, asked of the system once a thread.
-#[inline]
-pub(crate) fn thread() -> u32 {
-    let known = THREAD.try_with(|cell| {
-        let mut thread = cell.try_borrow_mut().ok()?;
-        if thread.id == 0 {
-            thread.id = thread_number();
-        }
-        Some(thread.id)
-    });
-    known.ok().flatten().unwrap_or_else(thread_number)
+/// The trace, unless the library in front of this one writes it.
+fn ring() -> Option<&'static Ring> {
+    if mode::is_subordinate() { None } else { allocert_recorder::ring() }
 }
 
-fn thread_number() -> u32 {
-    // SAFETY: gettid has no preconditions.
-    unsafe { libc::gettid() as u32 }
+/// The calling thread's current context; 0 for none, and inside a stream callback.
+fn current_context() -> u64 {
+    let current = THREAD.try_with(|cell| {
+        let mut thread = cell.try_borrow_mut().ok()?;
+        let guard = SESSION.lock();
+        guard.as_ref()?.driver.adopt(&mut thread);
+        Some(thread.current())
+    });
+    current.ok().flatten().unwrap_or(0)
 }
 
 impl Session {
@@ -90,7 +88,8 @@ impl Session {
     fn start() -> Self {
         fork::register();
         lock::watch_threads();
-        let ring = recorder::ring();
+        let ring = ring();
+        allocert_recorder::set_context_source(current_context);
         let mut refused = mode::is_unclear();
         let mut settings = Settings::from_variables(|name| std::env::var(name).ok())
             .unwrap_or_else(|error| {

@@ -1,10 +1,10 @@
 //! Public functions whose parameters are not known here: written down by name, then passed on with
 //! registers and stack as they came.
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_driver::CudaError;
 
-use crate::{border, forward, mode};
+use crate::{c_api, forward, mode};
 
 /// Where the trampoline goes on; null to return `answer` instead.
 #[repr(C)]
@@ -18,13 +18,13 @@ pub(crate) struct Destination {
 /// per-thread variant.
 pub(crate) extern "C" fn destination(code: u32) -> Destination {
     let mut address = 0;
-    let answer = border::guard(|| {
+    let answer = c_api::guard(|| {
         let Some(function) = Function::from_index(code as u16) else {
             return CudaError::UNKNOWN.code();
         };
         let per_thread = code >> 16 != 0;
         if !mode::forwards() {
-            return border::unsupported(function, per_thread);
+            return c_api::unsupported(function, per_thread);
         }
         match forward::untyped(function, per_thread) {
             Ok(target) => {

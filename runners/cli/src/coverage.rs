@@ -2,19 +2,18 @@
 
 use std::process::ExitCode;
 
+use allocert_campaign::{Failure, Suite, profiles, side_names};
 use allocert_requirements::{Mutant, mutant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::coverage;
 
-use crate::failure::Failure;
-use crate::suite::Suite;
-use crate::{interface, profile, terminal};
+use crate::terminal;
 
 pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Failure> {
-    let sides = interface::sides(word)?;
+    let sides = side_names::sides(word)?;
     let mut suite = Suite::of(&sides)?;
     if let (Some(name), Some(side)) = (profile, sides.first()) {
-        let profile = profile::of(&suite.catalogue, side.interface(), Some(name))?;
+        let profile = profiles::of(&suite.catalogue, side.interface(), Some(name))?;
         suite.catalogue.choose(profile);
     }
     let cases: Vec<PlannedCase> =

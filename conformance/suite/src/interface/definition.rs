@@ -1,5 +1,6 @@
 //! What the folder of a side provides.
 
+use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
 use serde::de::DeserializeOwned;
 use strum::VariantNames;
@@ -22,6 +23,8 @@ pub struct SideFacts {
     pub drives_numba: bool,
     /// No host and no library makes, retains or ends contexts in a step: the subject alone may.
     pub only_subject_manages_contexts: bool,
+    /// The boundaries other than CUDA of which `calls` may speak.
+    pub boundaries: &'static [Boundary],
     /// Why the fault sweep leaves the cases out, if it does.
     pub unswept: Option<Unswept>,
     /// What ends a case that ends cleanly, for the message that something is left.

@@ -1,16 +1,15 @@
-//! Expectations on calls: the subject's own driver calls within a window, and a host's calls into
-//! the plugin.
+//! Expectations on calls: the subject's own driver calls within a window, and the calls of other
+//! boundaries, such as those of a host into its plugin.
 
 use std::ops::Range;
 
-use allocert_contract::trace::{Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Function, What};
 
+use crate::call_name;
 use crate::expectation::{Calls, Wanted};
-use crate::interface::emm_host::Method;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{FindingSink, witness};
 use crate::judge::predicates;
-use crate::judge::timeline::call;
 use crate::observation::Facts;
 use crate::plan::PlannedStep;
 use crate::reason::Reason;
@@ -87,24 +86,13 @@ fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
 #[derive(Debug, Clone, Copy)]
 struct Entry<'s> {
     event: &'s Event,
-    what: Called,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Called {
-    Driver(Function),
-    /// A call into the plugin and its number.
-    Plugin(Method, u64),
+    call: &'s Call,
 }
 
 impl Entry<'_> {
-    /// Whether a name of a fixture stands for it. The name of a driver function without its version
-    /// stands for every version.
+    /// Whether a name of a fixture stands for it.
     fn is(&self, name: &str) -> bool {
-        match self.what {
-            Called::Driver(function) => function.name() == name || function.base_name() == name,
-            Called::Plugin(method, _) => method.name() == name,
-        }
+        call_name::stands_for(name, self.call.function)
     }
 }
 
@@ -115,21 +103,14 @@ fn entries<'s>(
     let events =
         record.observation.events[window.clone()].iter().zip(&record.timeline.moments[window]);
     events.filter_map(|(event, moment)| {
-        let driver =
-            call(event).filter(|_| moment.subject).map(|call| Called::Driver(call.function));
-        let what = driver.or_else(|| plugin_call(event).filter(|_| moment.own))?;
-        Some(Entry { event, what })
+        let What::Call(call) = &event.what else { return None };
+        // The worker itself records the calls of other boundaries, whatever it does around them.
+        let counts = match call.function {
+            Function::Cuda(_) => moment.subject,
+            _ => moment.own,
+        };
+        counts.then_some(Entry { event, call })
     })
-}
-
-/// Marks of the harness's own business are number 0.
-fn plugin_call(event: &Event) -> Option<Called> {
-    match event.what {
-        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if number > 0 => {
-            Some(Called::Plugin(Method::from_code(code)?, number))
-        }
-        _ => None,
-    }
 }
 
 fn complaints(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Complaint> {
@@ -170,8 +151,7 @@ fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Entry<'_>]) -> Co
 
 /// More or fewer calls of the function that undoes another than of this one.
 fn imbalance(entries: &[Entry<'_>], done: &str, undone: &str) -> Option<Complaint> {
-    let succeeded =
-        |entry: &&Entry<'_>| call(entry.event).is_none_or(|call| call.result == Some(0));
+    let succeeded = |entry: &&Entry<'_>| entry.call.result == Some(0);
     let did: Vec<&Entry<'_>> = called(entries, done).into_iter().filter(succeeded).collect();
     let undid = called(entries, undone);
     if did.len() == undid.len() {
@@ -242,7 +222,7 @@ fn misgiven(
 
 /// What a call into the plugin was made with, as the worker reports it.
 fn handed<'s>(record: &CaseRecord<'s>, entry: &Entry<'_>) -> Option<&'s Facts> {
-    let Called::Plugin(_, number) = entry.what else { return None };
+    let number = entry.call.arg("number")?;
     let calls = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);
     calls
         .into_iter()

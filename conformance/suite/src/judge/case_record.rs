@@ -6,9 +6,7 @@ use std::collections::HashMap;
 use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
-use crate::expectation::Expectation;
 use crate::judge::markers;
-use crate::judge::predicates;
 use crate::judge::timeline::Timeline;
 use crate::observation::{Ending, Facts, Observation, Outcome};
 use crate::plan::PlannedCase;
@@ -75,15 +73,6 @@ impl<'a> CaseRecord<'a> {
     pub(crate) fn fact(&self, reference: &str) -> Option<&'a Value> {
         let (name, path) = reference.split_once('.')?;
         lookup(self.facts(name)?, path)
-    }
-
-    /// Whether what an expectation takes for given is so, and the expectation therefore asked.
-    pub(crate) fn asked(&self, expectation: &Expectation) -> bool {
-        expectation.given.iter().all(|(reference, predicate)| {
-            let Some((name, path)) = reference.split_once('.') else { return false };
-            self.facts(name)
-                .is_some_and(|facts| predicates::check(self, facts, path, predicate).is_none())
-        })
     }
 
     /// Whether all steps were performed and the process is in order.

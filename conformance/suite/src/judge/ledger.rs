@@ -1,7 +1,7 @@
 //! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace
 //! once.
 
-use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda::Misuse};
 
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span};
 use crate::interface::interface;
@@ -10,7 +10,7 @@ use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
 use crate::judge::messages;
-use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::judge::timeline::Moment;
 use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::verdict::{Check, Witness};
@@ -76,8 +76,8 @@ impl Ledger<'_, '_> {
     fn event(&mut self, event: &Event, moment: Moment) {
         match &event.what {
             What::Call(call) => self.call(event, call, moment),
-            What::Mark { mark: Mark::StepBegin, a, .. } if *a != CASE_MARK => self.begin(*a),
-            What::Mark { mark: Mark::StepEnd, a, .. } => self.end(*a),
+            What::Marker(Marker::StepBegin { step }) => self.begin(*step),
+            What::Marker(Marker::StepEnd { step }) => self.end(*step),
             What::Misuse { misuse: Misuse::WorkAfterFree, args: [address, size], .. } => {
                 self.late_work(event.seq, *address, *size, moment);
             }

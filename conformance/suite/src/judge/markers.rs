@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use allocert_contract::trace::{Event, Mark, What};
+use allocert_contract::trace::{Event, Marker, What};
 
-use crate::judge::timeline::{CASE_MARK, Inside};
+use crate::judge::timeline::Inside;
 use crate::observation::{Observation, Outcome};
 
 /// Says who can have done it, for there is nobody else.
@@ -14,18 +14,15 @@ const CULPRIT: &str = "only a subject that forks, writes to the trace or calls t
 
 /// What no worker can have written. A trace without step marks, or with gaps, is not looked at.
 pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> Option<String> {
-    let mut marks = observation
-        .events
-        .iter()
-        .filter_map(|event| mark(event).map(|(mark, a)| (event, mark, a)))
-        .peekable();
+    let mut marks =
+        observation.events.iter().filter_map(|event| Some((event, marker(event)?))).peekable();
     if observation.events_lost > 0 || marks.peek().is_none() {
         return None;
     }
     let mut order = Order::new(observation);
-    let wrong = marks.find_map(|(event, mark, a)| {
+    let wrong = marks.find_map(|(event, marker)| {
         let own = process.is_none_or(|process| process == event.process);
-        let taken = if own { order.take(event.thread, mark, a) } else { elsewhere(event, mark, a) };
+        let taken = if own { order.take(event.thread, marker) } else { elsewhere(event, marker) };
         Some((event.seq, taken.err()?))
     });
     let what = match wrong {
@@ -38,19 +35,20 @@ pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> 
 }
 
 /// A reader of IPC handles makes calls in a process of its own, but performs no steps.
-fn elsewhere(event: &Event, mark: Mark, step: u64) -> Result<(), String> {
-    match mark {
-        Mark::StepBegin | Mark::StepEnd => {
+fn elsewhere(event: &Event, marker: Marker) -> Result<(), String> {
+    match marker {
+        Marker::StepBegin { step } | Marker::StepEnd { step } => {
             Err(format!("step {step} is marked by process {} too", event.process))
         }
-        Mark::HarnessBegin | Mark::HarnessEnd => Ok(()),
+        Marker::CaseBegin | Marker::HarnessBegin | Marker::HarnessEnd => Ok(()),
     }
 }
 
-fn mark(event: &Event) -> Option<(Mark, u64)> {
+/// The marker of an event, unless it begins a case.
+fn marker(event: &Event) -> Option<Marker> {
     match event.what {
-        What::Mark { a: CASE_MARK, .. } => None,
-        What::Mark { mark, a, .. } => Some((mark, a)),
+        What::Marker(Marker::CaseBegin) => None,
+        What::Marker(marker) => Some(marker),
         _ => None,
     }
 }
@@ -80,9 +78,10 @@ impl Order {
         }
     }
 
-    fn take(&mut self, thread: u32, mark: Mark, step: u64) -> Result<(), String> {
-        match mark {
-            Mark::StepBegin => {
+    fn take(&mut self, thread: u32, marker: Marker) -> Result<(), String> {
+        match marker {
+            Marker::CaseBegin => {}
+            Marker::StepBegin { step } => {
                 self.leave_out(step);
                 if self.open.is_some() || step != self.next {
                     return Err(format!(
@@ -93,14 +92,14 @@ impl Order {
                 self.open = Some(step);
                 self.next = step + 1;
             }
-            Mark::StepEnd if self.open != Some(step) => {
+            Marker::StepEnd { step } if self.open != Some(step) => {
                 return Err(format!("the trace ends step {step} where {} was due", self.due()));
             }
-            Mark::StepEnd if self.inside.harness(thread) => {
+            Marker::StepEnd { step } if self.inside.harness(thread) => {
                 return Err(format!("the trace ends step {step} between marks of the harness"));
             }
-            Mark::StepEnd => self.open = None,
-            Mark::HarnessBegin | Mark::HarnessEnd => self.inside.mark(thread, mark),
+            Marker::StepEnd { .. } => self.open = None,
+            Marker::HarnessBegin | Marker::HarnessEnd => self.inside.mark(thread, marker),
         }
         Ok(())
     }

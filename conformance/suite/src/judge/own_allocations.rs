@@ -4,7 +4,7 @@ use crate::effect::Effect;
 use crate::interface::{Operation, emm_host};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::observation::Outcome;
 use crate::plan::Part;
 use crate::verdict::Check;
@@ -21,13 +21,13 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     }
     sink.performed(Check::OwnAllocation);
     for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
-        let Some(call) = call(event).filter(|_| moment.subject) else { continue };
+        let Some((function, call)) = cuda_call(event).filter(|_| moment.subject) else { continue };
         if matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. }) {
             sink.report_check(CheckFinding {
                 check: Check::OwnAllocation,
                 step: moment.step,
                 expected: "memory is asked of the plugin and given back to it".to_owned(),
-                observed: format!("the host itself called {}", call.function),
+                observed: format!("the host itself called {function}"),
                 events: vec![witness(event.seq, "called here")],
             });
         }

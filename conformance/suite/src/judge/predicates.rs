@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::expectation::Expectation;
 use crate::judge::addresses::ranges;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::messages;
@@ -13,6 +14,14 @@ use crate::predicate::{Predicate, Test};
 pub(crate) struct Mismatch {
     pub(crate) expected: String,
     pub(crate) observed: String,
+}
+
+/// Whether what an expectation takes for given is so. Nothing else of it is asked where it is not.
+pub(crate) fn given_holds(record: &CaseRecord<'_>, expectation: &Expectation) -> bool {
+    expectation.given.iter().all(|(reference, predicate)| {
+        let Some((name, path)) = reference.split_once('.') else { return false };
+        record.facts(name).is_some_and(|facts| check(record, facts, path, predicate).is_none())
+    })
 }
 
 /// The first test of a predicate that a fact fails.

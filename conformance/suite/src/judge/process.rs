@@ -5,7 +5,7 @@ use allocert_contract::trace::Event;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::messages;
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::observation::{Captured, Ending};
 use crate::plan::End;
 use crate::verdict::{Check, Witness};
@@ -126,7 +126,7 @@ fn during(record: &CaseRecord<'_>, step: Option<u32>) -> String {
 /// The last driver call of all, which a crash usually has to do with.
 fn last_call(record: &CaseRecord<'_>) -> Vec<Witness> {
     let last: Option<&Event> =
-        record.observation.events.iter().rev().find(|event| call(event).is_some());
+        record.observation.events.iter().rev().find(|event| cuda_call(event).is_some());
     last.map(|event| witness(event.seq, "the last driver call")).into_iter().collect()
 }
 

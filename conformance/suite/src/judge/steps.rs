@@ -11,7 +11,7 @@ use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
-use crate::judge::predicates;
+use crate::judge::predicates::{self, given_holds};
 use crate::observation::{Facts, Outcome, Raised};
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
@@ -71,7 +71,7 @@ fn returned(
         return;
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
     {
         sink.checked(requirement);
         match (&expectation.returns, &expectation.raises) {
@@ -120,7 +120,7 @@ fn raised(
         return unexpected(record, sink, step, raised);
     }
     for (requirement, expectation) in
-        step.expect.iter().filter(|(_, expectation)| record.asked(expectation))
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
     {
         sink.checked(requirement);
         let wrong = match (&expectation.raises, &expectation.returns) {
@@ -169,7 +169,7 @@ fn unexpected(
     if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
         return declined(sink, step, raised.message.clone());
     }
-    if !step.expect.is_empty() && !step.expect.values().any(|one| record.asked(one)) {
+    if !step.expect.is_empty() && !step.expect.values().any(|one| given_holds(record, one)) {
         return; // nothing is asked of it in this situation
     }
     let expected = format!("{name} returns");
@@ -221,7 +221,7 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
 /// it asks for says why an array is to be taken.
 fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
-    let asked = step.expect.iter().filter(|(_, one)| record.asked(one));
+    let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) =
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();

@@ -20,8 +20,9 @@ fn pattern(name: &str) -> Pattern {
 
 #[test]
 fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
-    let cases: Vec<PlannedCase> = patterns().iter().map(|one| one.plan("a+b")).collect();
     let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
+    let cases: Vec<PlannedCase> =
+        patterns().iter().map(|one| one.plan(&catalogue, "a+b")).collect();
     let ids: BTreeSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), cases.len());
     for case in &cases {
@@ -52,7 +53,7 @@ fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
 /// The state of a case whose own steps went like this; they begin after attach and two adapters.
 fn seen(name: &str, steps: impl FnOnce(Recorder) -> Recorder) -> (State, String) {
     let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
-    let recorder = steps(Recorder::new(pattern(name).plan("a+b")).step(&[], json!({})));
+    let recorder = steps(Recorder::new(pattern(name).plan(&catalogue, "a+b")).step(&[], json!({})));
     let judgement = judge::judge(&catalogue, &recorder.case, &recorder.seen);
     let exchange = Exchange::of(name, &recorder.case, &recorder.seen, &judgement);
     (exchange.state, exchange.text)

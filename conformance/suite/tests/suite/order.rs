@@ -1,6 +1,6 @@
 //! Order: each rule with a trace that it puts in order, and the same trace without that one edge.
 
-use allocert_contract::trace::Function as F;
+use allocert_contract::trace::cuda::Function as F;
 use rstest::rstest;
 
 use crate::record::{CONTEXT, THREAD};

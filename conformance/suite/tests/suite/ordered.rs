@@ -1,7 +1,7 @@
 //! What cases expect of order: `ordered` and `covered_by`, each with what satisfies it and what
 //! does not.
 
-use allocert_contract::trace::Function as F;
+use allocert_contract::trace::cuda::Function as F;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};

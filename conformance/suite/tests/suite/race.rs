@@ -1,6 +1,6 @@
 //! Races: what a finding says, what is no finding, and what can only be doubted.
 
-use allocert_contract::trace::Function as F;
+use allocert_contract::trace::cuda::Function as F;
 use allocert_suite::reason::{Doubt, Reason};
 use allocert_suite::verdict::Verdict;
 use rstest::rstest;

@@ -1,6 +1,9 @@
 //! Driver calls of several threads and streams by hand, written short.
 
-use allocert_contract::trace::{Call, Event, Function, Launch, Mark, What};
+use allocert_contract::trace::{
+    Call, Event, Marker, What,
+    cuda::{Function, Launch},
+};
 
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
@@ -90,11 +93,11 @@ impl Recorder {
     /// The next step does all this and returns these facts.
     pub(crate) fn does(mut self, calls: Vec<Do>, facts: serde_json::Value) -> Self {
         let index = self.seen.steps.len() as u64;
-        self.mark(Mark::StepBegin, index);
+        self.mark(Marker::StepBegin { step: index });
         for one in calls {
             self.perform(one);
         }
-        self.mark(Mark::StepEnd, index);
+        self.mark(Marker::StepEnd { step: index });
         self.silent(facts)
     }
 
@@ -109,9 +112,8 @@ impl Recorder {
             self.seen.events.push(Event { seq, thread, process: 70, context, what });
             seq
         };
-        let marks =
-            [Mark::HarnessBegin, Mark::HarnessEnd].map(|mark| What::Mark { mark, a: 0, b: 0 });
-        let [begin, end] = marks.map(|mark| harness.then_some(mark));
+        let markers = [Marker::HarnessBegin, Marker::HarnessEnd].map(What::Marker);
+        let [begin, end] = markers.map(|marker| harness.then_some(marker));
         begin.map(&mut put);
         let launch = put(what);
         for (position, (value, base, size_bytes)) in (0..).zip(arguments) {

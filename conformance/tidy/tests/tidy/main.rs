@@ -1,6 +1,7 @@
 //! The rules of ARCHITECTURE.md that cargo does not enforce.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod edges;
 mod expectations;
 mod mutants;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use allocert_contract::StreamHandle;
-use allocert_contract::trace::{Call, Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
 use allocert_driver::{Caller, Driver, Fill, HostSpace, Plane, Settings, Thread, Window};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
@@ -318,7 +318,7 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;
     let created = [(2, 0), (3, 1), (4, 1)];
-    let mut events = vec![What::Mark { mark: Mark::StepBegin, a: 0, b: 0 }];
+    let mut events = vec![What::Marker(Marker::StepBegin { step: 0 })];
     events.push(call(Function::cuMemAlloc_v2, &[MEMORY_BYTES], memory));
     events.extend(
         created.map(|(index, flags)| call(Function::cuStreamCreate, &[flags], stream(index))),
@@ -350,7 +350,7 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
         Work::AwaitEvent { event: of } => call(Function::cuEventSynchronize, &[event(of)], 0),
         Work::AwaitContext => call(Function::cuCtxSynchronize, &[], 0),
     }));
-    events.push(What::Mark { mark: Mark::StepEnd, a: 0, b: 0 });
+    events.push(What::Marker(Marker::StepEnd { step: 0 }));
     let written = (0..).zip(events).map(|(seq, what)| Event {
         seq,
         thread: 1,
@@ -366,7 +366,7 @@ fn call(function: Function, inputs: &[u64], out: u64) -> What {
     let mut args = [0; 8];
     args[..inputs.len()].copy_from_slice(inputs);
     What::Call(Call {
-        function,
+        function: function.into(),
         args,
         out: [out, 0, 0],
         result: Some(0),

@@ -6,7 +6,7 @@ use allocert_driver::{CudaError, Kernels, Parameter, Result};
 
 use super::text::{read, text};
 use crate::{
-    border::{Call, Out},
+    c_api::{Call, Out},
     foreign,
 };
 

@@ -2,7 +2,7 @@
 
 use allocert_driver::Result;
 
-use crate::border::{Call, Out};
+use crate::c_api::{Call, Out};
 
 pub(crate) fn cuMemAllocHost_v2(call: &mut Call, host: Out<u64>, bytesize: usize) -> Result {
     cuMemHostAlloc(call, host, bytesize, 0)

@@ -4,7 +4,7 @@ use allocert_driver::{CudaError, Result};
 
 use super::text::text;
 use crate::{
-    border::{Call, Out},
+    c_api::{Call, Out},
     lookup::{self, Found},
 };
 

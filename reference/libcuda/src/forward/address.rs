@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 
 use super::genuine::{self, Genuine};
 use crate::{

@@ -6,7 +6,7 @@ use std::{
     sync::OnceLock,
 };
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 
 use super::{
     address,

@@ -4,14 +4,14 @@
 
 use std::{collections::BTreeMap, mem};
 
-use allocert_contract::trace::{Function, Launch};
+use allocert_contract::trace::cuda::{Function, Launch};
 use allocert_driver::{Layout, Parameter};
+use allocert_recorder::{Origin, Range, Ring};
 
 use super::genuine::Genuine;
 use crate::{
-    arguments::{self, Range},
+    arguments,
     lock::{Guard, Lock},
-    recorder::{Origin, Ring},
 };
 
 type ParameterInfo = unsafe extern "C" fn(u64, usize, *mut usize, *mut usize) -> i32;
@@ -40,17 +40,18 @@ static KERNELS: Lock<BTreeMap<u64, Kernel>> = Lock::new(BTreeMap::new());
 pub(super) fn follow(
     genuine: &Genuine,
     ring: &Ring,
+    function: Function,
     origin: Origin,
     seq: u64,
     args: [u64; 8],
     out: [u64; 3],
 ) {
-    let teller = match origin.function {
+    let teller = match function {
         Function::cuModuleGetFunction | Function::cuKernelGetFunction => {
             Function::cuFuncGetParamInfo
         }
         Function::cuLibraryGetKernel => Function::cuKernelGetParamInfo,
-        function if Launch::is(function) => {
+        function if function.is_launch() => {
             return write_arguments(genuine, ring, origin, seq, &Launch::read(args));
         }
         _ => return,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::{Call, Function};
+use allocert_contract::trace::{Call, cuda::Function};
 
 /// What a call that succeeds does to contexts and to the thread's context stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub(crate) enum ContextEffect {
 impl ContextEffect {
     pub(crate) fn of(call: &Call) -> Self {
         let ([a, b, c, ..], [out, ..]) = (call.args, call.out);
-        match call.function {
+        let Some(function) = call.function.cuda() else { return Self::Nothing };
+        match function {
             Function::cuCtxCreate_v2 => Self::Create { context: out, device: b },
             Function::cuCtxCreate_v4 => Self::Create { context: out, device: c },
             Function::cuCtxDestroy_v2 => Self::Destroy { context: a },

@@ -1,6 +1,6 @@
 //! What the fault sweep must know of a driver function.
 
-use allocert_contract::trace::{Call, Function};
+use allocert_contract::trace::{Call, cuda::Function};
 
 /// Whether the driver's documentation lets the function answer `CUDA_ERROR_OUT_OF_MEMORY` (each
 /// function's "Returns").
@@ -41,8 +41,8 @@ pub(crate) fn is_lookup(function: Function) -> bool {
 
 /// Whether a call undoes what the subject did to contexts: `before` was current when the step
 /// began.
-pub(crate) fn restores_context(call: &Call, before: u64) -> bool {
-    match call.function {
+pub(crate) fn restores_context(function: Function, call: &Call, before: u64) -> bool {
+    match function {
         Function::cuCtxPopCurrent_v2
         | Function::cuCtxDestroy_v2
         | Function::cuDevicePrimaryCtxRelease

@@ -1,6 +1,6 @@
 //! What a driver call does to memory. "Memory Management" and "Stream Ordered Memory Allocator".
 
-use allocert_contract::trace::{Call, Function};
+use allocert_contract::trace::{Call, cuda::Function};
 
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Span};
 
@@ -10,9 +10,9 @@ const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
 
 const NOTHING: Span = device(0, 0);
 
-pub(crate) fn memory_effect(call: &Call) -> Effect {
+pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
     let ([a, b, c, _, e, ..], [out, second, _]) = (call.args, call.out);
-    match call.function {
+    match function {
         Function::cuMemAlloc_v2
         | Function::cuMemAllocManaged
         | Function::cuMemAllocAsync

@@ -1,7 +1,7 @@
 //! What a driver call does to the order of work. "API synchronization behavior", "Stream
 //! Management" and "Event Management".
 
-use allocert_contract::trace::{Call, Function, Launch};
+use allocert_contract::trace::{Call, cuda::Function};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderEffect {
@@ -71,7 +71,8 @@ impl OrderEffect {
         let ([a, b, _, d, ..], [out, ..]) = (call.args, call.out);
         let queue = |stream: u64, wait: HostWait| Self::Queue { stream, wait };
         let stream = || call.arg("stream").unwrap_or(0);
-        match call.function {
+        let Some(function) = call.function.cuda() else { return Self::Nothing };
+        match function {
             Function::cuMemAllocAsync
             | Function::cuMemAllocFromPoolAsync
             | Function::cuMemFreeAsync
@@ -124,7 +125,7 @@ impl OrderEffect {
             Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
                 Self::AwaitDevice
             }
-            function if Launch::is(function) => queue(stream(), HostWait::GoesOn),
+            function if function.is_launch() => queue(stream(), HostWait::GoesOn),
             _ => Self::Nothing,
         }
     }

@@ -27,6 +27,7 @@ impl SideDefinition for Definition {
         flavors: &[Flavor::Python],
         drives_numba: false,
         only_subject_manages_contexts: false,
+        boundaries: &[],
         unswept: Some(Unswept::OtherSubject),
         last_step: "the last name was dropped",
     };

@@ -29,6 +29,7 @@ impl SideDefinition for Definition {
         flavors: &[Flavor::Native, Flavor::Python],
         drives_numba: false,
         only_subject_manages_contexts: true,
+        boundaries: &[],
         unswept: None,
         last_step: "the last reset and destroy",
     };

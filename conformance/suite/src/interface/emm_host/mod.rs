@@ -4,9 +4,9 @@
 
 mod bound_type;
 mod fields;
-mod method;
 mod operation;
 
+use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
 
 use crate::interface::definition::{Left, SideDefinition, SideFacts};
@@ -16,7 +16,6 @@ use crate::offer::Flavor;
 use crate::reason::Unswept;
 
 pub use fields::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
-pub use method::Method;
 pub use operation::Operation;
 
 pub(crate) struct Definition;
@@ -30,6 +29,8 @@ impl SideDefinition for Definition {
         flavors: &[Flavor::Python],
         drives_numba: true,
         only_subject_manages_contexts: false,
+        // The worker plays the plugin of the host under test and records the calls into it.
+        boundaries: &[Boundary::Plugin],
         unswept: Some(Unswept::HostCalls),
         last_step: "cuda.close()",
     };

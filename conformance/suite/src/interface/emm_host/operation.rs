@@ -6,7 +6,6 @@ use strum::{IntoStaticStr, VariantNames};
 
 use super::bound_type::HOST_OBJECT;
 use super::fields::{ForeignHandle, HostObject, PluginShape};
-use super::method::Method;
 use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::{DropsAll, Gains, Shares};
@@ -16,6 +15,7 @@ use crate::interface::shared::{
     Drop, Environment, Fault, Fill, HostBuffer, PeerRead, Pickle, Read, given, one,
 };
 use crate::nouns::{ErrorKind, Name, Need};
+use allocert_contract::trace::plugin;
 
 /// What one step does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
@@ -110,7 +110,7 @@ pub enum Operation {
     DescribeHost {},
     /// Makes a method of the worker's plugin raise.
     PluginFails {
-        method: Method,
+        method: plugin::Function,
         error: ErrorKind,
         #[serde(default = "one")]
         times: u64,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::one;
-use crate::driver_function;
+use crate::call_name;
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::properties::{HeldMemory, Properties};
 use crate::nouns::Name;
@@ -27,7 +27,7 @@ impl Fault {
     }
 
     pub(crate) fn arguments(&self) -> Arguments<'_> {
-        Arguments::none().invalid_if(driver_function::unknown(&self.call))
+        Arguments::none().invalid_if(call_name::unknown_driver_function(&self.call))
     }
 }
 

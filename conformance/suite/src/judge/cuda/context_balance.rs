@@ -6,7 +6,7 @@ use allocert_contract::trace::Event;
 use crate::effect::cuda::ContextEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::plan::PlannedStep;
 use crate::verdict::Check;
 
@@ -60,16 +60,18 @@ fn change(
 /// Whether it is the primary context of device 0: the host itself makes that one current on a
 /// thread that has none.
 fn is_hosts_own(record: &CaseRecord<'_>, context: u64) -> bool {
-    let calls =
-        record.observation.events.iter().filter_map(call).filter(|call| call.result == Some(0));
+    let calls = record.observation.events.iter().filter_map(cuda_call);
     calls
-        .map(ContextEffect::of)
+        .filter(|(_, call)| call.result == Some(0))
+        .map(|(_, call)| ContextEffect::of(call))
         .any(|effect| effect == ContextEffect::Retain { device: 0, context })
 }
 
 /// What an event adds to its thread's context stack.
 fn depth(event: &Event) -> i64 {
-    let Some(call) = call(event).filter(|call| call.result == Some(0)) else { return 0 };
+    let Some((_, call)) = cuda_call(event).filter(|(_, call)| call.result == Some(0)) else {
+        return 0;
+    };
     match ContextEffect::of(call) {
         ContextEffect::Push | ContextEffect::Create { .. } => 1,
         ContextEffect::Pop => -1,
@@ -79,7 +81,7 @@ fn depth(event: &Event) -> i64 {
 }
 
 fn switches(event: &Event) -> bool {
-    call(event).is_some_and(|call| ContextEffect::of(call).switches())
+    cuda_call(event).is_some_and(|(_, call)| ContextEffect::of(call).switches())
 }
 
 fn name(context: u64) -> String {

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::{Call, Misuse, What};
+use allocert_contract::trace::{Call, What, cuda::Misuse};
 
 use crate::effect::cuda::ContextEffect;
 use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::verdict::Check;
 
 /// Judges all events of the subject.
@@ -33,7 +33,8 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                 events: vec![witness(event.seq, "misused here")],
             });
         }
-        let Some(call) = call(event).filter(|_| alone) else {
+        // Where a host manages contexts too, its calls cannot be told from the subject's.
+        let Some((_, call)) = cuda_call(event).filter(|_| alone) else {
             continue;
         };
         if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {

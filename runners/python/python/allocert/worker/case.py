@@ -4,7 +4,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from . import driver as markers
 from .bindings import Bindings, LifetimeOf
 from .driver import Driver
 from .operations import Operation
@@ -55,7 +54,7 @@ class Case:
         """Performs all steps and reports each."""
         self.begin()
         connection.send("case", {"id": self.id})
-        self.driver.mark(markers.STEP_BEGIN, markers.CASE)
+        self.driver.recorder.case_begin()
         for step in self._steps:
             outcome = self._outcome(step)
             body = {"index": step["index"], "outcome": outcome, **self.step_details()}
@@ -78,7 +77,7 @@ class Case:
         if function is None:
             return {"unsupported": {"operation": name}}
         with UnraisableHook() as unraisable:
-            self.driver.mark(markers.STEP_BEGIN, step["index"])
+            self.driver.recorder.step_begin(step["index"])
             try:
                 outcome = {"returned": function(self, step.get("on", "m"), arguments) or {}}
             except Missing as missing:
@@ -87,7 +86,7 @@ class Case:
                 outcome = {"declined": {"because": bounded(reason)}}
             except BaseException as error:  # noqa: BLE001 - SystemExit too is the subject's answer
                 outcome = raised(error)
-            self.driver.mark(markers.STEP_END, step["index"])
+            self.driver.recorder.step_end(step["index"])
         if unraisable.outcome is not None and "returned" in outcome:
             return unraisable.outcome
         return outcome

@@ -15,6 +15,7 @@ use crate::judge::cuda::order::messages;
 use crate::judge::cuda::order::streams::{Caller, Streams};
 use crate::judge::cuda::order::vector_clock::VectorClock;
 use crate::judge::findings::{FindingSink, witness};
+use crate::judge::predicates::given_holds;
 use crate::observation::Outcome;
 use crate::plan::PlannedStep;
 use crate::reason::Reason;
@@ -84,7 +85,7 @@ impl<'a> OrderExpectations<'a> {
             }
             let ordered = |one: &Expectation| one.ordered.is_some() || one.covered_by.is_some();
             for (requirement, expectation) in
-                step.expect.iter().filter(|(_, one)| ordered(one) && record.asked(one))
+                step.expect.iter().filter(|(_, one)| ordered(one) && given_holds(record, one))
             {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));

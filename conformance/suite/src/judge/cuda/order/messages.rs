@@ -7,7 +7,7 @@ use crate::effect::cuda::OrderEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessPair};
 use crate::judge::findings::witness;
-use crate::judge::timeline::call;
+use crate::judge::timeline::cuda_call;
 use crate::verdict::Witness;
 
 /// `legacy`, `per-thread of thread 7`, `stream 0x5701`.
@@ -54,7 +54,7 @@ pub(crate) fn witnesses(record: &CaseRecord<'_>, pair: &AccessPair) -> Vec<Witne
 /// `cuMemsetD8Async (#17, step 3, stream 0x5701, thread 7) writes`.
 pub(crate) fn access(record: &CaseRecord<'_>, access: &Access) -> String {
     let event = event(record, access);
-    let function = call(event).map_or("a call", |call| call.function.name());
+    let function = cuda_call(event).map_or("a call", |(function, _)| function.name());
     let step = match record.timeline.moments[access.event as usize].step {
         Some(step) => format!("step {step}"),
         None => "between steps".to_owned(),
@@ -87,7 +87,7 @@ fn place(event: &Event) -> String {
 }
 
 fn stream_of(event: &Event) -> Option<String> {
-    let call = call(event)?;
+    let (_, call) = cuda_call(event)?;
     match OrderEffect::of(call) {
         OrderEffect::Queue { stream: handle, .. } => {
             Some(stream(handle, event.thread, call.per_thread))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use allocert_contract::trace::{Call, Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
 
 use crate::effect::cuda::{
     ContextEffect, HostWait, OrderEffect, PassedOnEffect, breaks_context, is_managed,
@@ -20,7 +20,7 @@ use crate::judge::cuda::order::last_accesses::LastAccesses;
 use crate::judge::cuda::order::races::Races;
 use crate::judge::cuda::order::streams::{Caller, HOST, LANE_LIMIT, Streams};
 use crate::judge::cuda::order::vector_clock::{Snapshot, VectorClock};
-use crate::judge::timeline::{CASE_MARK, Moment};
+use crate::judge::timeline::Moment;
 use crate::reason::Doubt;
 
 pub(crate) struct Replay<'a> {
@@ -78,19 +78,30 @@ impl<'a> Replay<'a> {
 
     pub(crate) fn event(&mut self, index: usize, event: &Event, moment: Moment) {
         match &event.what {
-            What::Call(call) => self.call(index, event, call, moment),
+            What::Call(call) => {
+                if let Some(function) = call.function.cuda() {
+                    self.call(index, event, function, call, moment);
+                }
+            }
             What::PassedOn { function, .. } => self.passed_on(event.seq, *function),
-            What::Mark { mark: Mark::StepEnd, a, .. } if *a != CASE_MARK => {
+            What::Marker(Marker::StepEnd { step }) => {
                 let caller =
                     Caller { context: event.context, thread: event.thread, per_thread: false };
                 let (streams, memory, doubts) = (&mut self.streams, &self.memory, &mut self.doubts);
-                self.wanted.end(self.record, *a, Now { streams, memory, doubts, caller });
+                self.wanted.end(self.record, *step, Now { streams, memory, doubts, caller });
             }
             _ => {}
         }
     }
 
-    fn call(&mut self, index: usize, event: &Event, call: &Call, moment: Moment) {
+    fn call(
+        &mut self,
+        index: usize,
+        event: &Event,
+        function: Function,
+        call: &Call,
+        moment: Moment,
+    ) {
         if call.result != Some(0) {
             if breaks_context(call) {
                 self.streams.host_waits_for_contexts(|_| true);
@@ -103,7 +114,7 @@ impl<'a> Replay<'a> {
         let lane = self.apply(order, event.seq, caller);
         let effect = Effect::of(call);
         if let Effect::Take { start, size_bytes, source } = effect {
-            self.take(start, size_bytes, source, is_managed(call.function));
+            self.take(start, size_bytes, source, is_managed(function));
         }
         if let Some(lane) = lane {
             self.accesses(index, event, effect, lane, moment);

@@ -29,13 +29,13 @@ class InstalledManagerCase(HostApiCase):
 
     def plugin(self, arguments: Arguments) -> type:
         """The subject; with `interface_version`, a subclass that claims this version."""
-        cls = self.subject.cls
+        cls: type = self.subject.cls
         if "interface_version" not in arguments:
             return cls
         claimed = arguments["interface_version"]
-        return type(cls)(
-            cls.__name__, (cls,), {"interface_version": property(lambda _self: claimed)}
-        )
+        members = {"interface_version": property(lambda _self: claimed)}
+        subclass: type = type(cls)(cls.__name__, (cls,), members)
+        return subclass
 
     def manager_facts(self, manager: Any) -> Facts:
         return {"manager_is_subject": isinstance(manager, self.subject.cls)}

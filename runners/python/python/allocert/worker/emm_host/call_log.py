@@ -1,72 +1,62 @@
-"""What the host asked of its plugins: every call stands in the trace between two marks, and what it was made with in a list.
+"""The log of what the host asked of its plugins.
 
-The marks outlive a crash and order the calls among the driver's; the list says what no mark has room for.
+Every call is in the trace, which outlives a crash and orders these calls among those of the
+driver, and in a list, which has what a record of the trace has no space for.
 """
 
 import contextlib
 import itertools
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
-#: The methods of the protocol, by the number that their marks carry.
-METHODS = (
-    "create",
-    "interface_version",
-    "initialize",
-    "memalloc",
-    "memhostalloc",
-    "mempin",
-    "get_memory_info",
-    "get_ipc_handle",
-    "reset",
-    "defer_cleanup",
-    "defer_enter",
-    "defer_exit",
-    "finalize",
-)
-CODES = {name: code for code, name in enumerate(METHODS, 1)}
-#: Of so many calls a step tells what they were made with; a host that calls without end is seen in the trace.
-KEPT = 256
+from ..driver import Driver
+from ..operations import Facts
+
+#: A step reports so many calls in full; the trace has all, if the host calls without end.
+_REPORTED_CALLS = 256
+
+MakeError: TypeAlias = Callable[[], Exception]
 
 
-class Journal:
-    def __init__(self, driver):
-        self._driver = driver
+class CallLog:
+    """The calls of one case into all plugins, and the errors that those are told to raise."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._recorder = driver.recorder
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._calls = []
-        self._failures = {}
+        self._calls: list[Facts] = []
+        self._failures: dict[str, list[MakeError]] = {}
         self._managers = itertools.count(1)
 
     @contextlib.contextmanager
-    def call(self, method, **facts):
-        """Around what the plugin does for a call. Gives the facts, to which the plugin may add."""
+    def call(self, method: str, **facts: Any) -> Iterator[Facts]:
+        """Around what the plugin does for a call. Gives the facts, to which the plugin may add.
+
+        Raises the error that `fail` asked for.
+        """
+        on_main_thread = threading.current_thread() is threading.main_thread()
         number = next(self._numbers)
-        with self._driver.harness(number, CODES[method]):
-            facts = {"number": number, "method": method, "main_thread": _on_main_thread(), **facts}
+        facts = {"number": number, "method": method, "main_thread": on_main_thread, **facts}
+        with self._recorder.call(f"plugin.{method}", facts), self._recorder.harness():
             with self._lock:
-                if len(self._calls) < KEPT:
+                if len(self._calls) < _REPORTED_CALLS:
                     self._calls.append(facts)
-            self._fail(method)
+            if self._failures.get(method):
+                raise self._failures[method].pop()()
             yield facts
 
-    def manager(self):
+    def next_manager(self) -> int:
         """A number for one more instance of a plugin."""
         return next(self._managers)
 
-    def fail(self, method, error, times):
-        """The next `times` calls of a method raise this."""
+    def fail(self, method: str, error: MakeError, times: int) -> None:
+        """Lets the next `times` calls of a method raise this error."""
         self._failures[method] = [error] * times
 
-    def take(self):
+    def take(self) -> list[Facts]:
         """The calls since the last time."""
         with self._lock:
             taken, self._calls = self._calls, []
         return taken
-
-    def _fail(self, method):
-        if self._failures.get(method):
-            raise self._failures[method].pop()()
-
-
-def _on_main_thread():
-    return threading.current_thread() is threading.main_thread()

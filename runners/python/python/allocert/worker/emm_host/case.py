@@ -11,7 +11,7 @@ from ..protocol import Body, CaseDescription
 from ..safe_access import read_attribute
 from . import recording_plugin
 from .api_case import HostApiCase
-from .call_log import Journal
+from .call_log import CallLog
 from .subject import HostSubject
 
 
@@ -27,19 +27,19 @@ class HostCase(HostApiCase):
     ) -> None:
         super().__init__(described, subject, driver, operations)
         self.host = subject.cls
-        self.journal = Journal(driver)
+        self.call_log = CallLog(driver)
         self._registrations = itertools.count(1)
 
     def step_details(self) -> Body:
-        calls = self.journal.take()
+        calls = self.call_log.take()
         return {"plugin_calls": calls} if calls else {}
 
     def plugin(self, arguments: Arguments) -> type:
         """A new plugin class of the shape that the case asks for."""
-        shape = recording_plugin.Shape(arguments.get("plugin", {}))
+        shape = recording_plugin.PluginShape(arguments.get("plugin", {}))
         version = arguments.get("interface_version", 1)
-        return recording_plugin.make(
-            self.host, shape, self.journal, self.driver, next(self._registrations), version
+        return recording_plugin.make_plugin_class(
+            self.host, shape, self.call_log, self.driver, next(self._registrations), version
         )
 
     def manager_facts(self, manager: Any) -> Facts:

@@ -45,7 +45,7 @@ def plugin_fails(case: HostCase, _on: str, arguments: Arguments) -> None:
     def make() -> Exception:
         return error("the plugin was told to fail")
 
-    case.journal.fail(arguments["method"], make, arguments.get("times", 1))
+    case.call_log.fail(arguments["method"], make, arguments.get("times", 1))
 
 
 @OPERATIONS.register

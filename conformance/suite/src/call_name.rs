@@ -1,0 +1,34 @@
+//! The names by which fixtures speak of recorded calls.
+
+use allocert_contract::trace::{Boundary, Function, cuda};
+use allocert_requirements::nearest::nearest;
+
+use crate::invalid_word::InvalidWord;
+
+/// Whether a name stands for a function: `memalloc`, or with its boundary `plugin.memalloc`. The
+/// name of a driver function without its version stands for every version.
+pub(crate) fn stands_for(name: &str, function: Function) -> bool {
+    let name = match name.split_once('.') {
+        Some((boundary, name)) if boundary == function.boundary().name() => name,
+        Some(_) => return false,
+        None => name,
+    };
+    function.name() == name || function.cuda().is_some_and(|cuda| cuda.base_name() == name)
+}
+
+/// Whether a name stands for a function of one of these boundaries.
+pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
+    Function::all()
+        .filter(|function| boundaries.contains(&function.boundary()))
+        .any(|function| stands_for(name, function))
+}
+
+/// Why a name stands for no driver function, if it does not.
+pub(crate) fn unknown_driver_function(name: &str) -> Option<InvalidWord> {
+    if is_of(name, &[Boundary::Cuda]) {
+        return None;
+    }
+    let close = nearest(name, cuda::Function::all().map(cuda::Function::base_name));
+    let help = close.map(|close| format!("did you mean `{close}`?"));
+    Some(InvalidWord::new(name, format!("there is no driver function `{name}`")).help(help))
+}

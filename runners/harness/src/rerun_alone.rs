@@ -1,0 +1,48 @@
+//! Runs cases that timed out beside others once more alone, before anybody is blamed.
+
+use allocert_suite::observation::{Ending, Observation};
+use allocert_suite::plan::PlannedCase;
+
+use crate::error::Error;
+use crate::harness::{Harness, Isolation, RunOutput};
+use crate::warning::Warning;
+
+/// After so many cases in a row that time out alone too, the rest is not tried again: they time out
+/// for a reason of their own.
+const TIMED_OUT_IN_A_ROW: u32 = 3;
+
+impl Harness {
+    /// Replaces the observations of cases that timed out. On a machine that is busy with other
+    /// cases, or on a driver that makes one context at a time, a timeout is nobody's fault.
+    pub(crate) fn rerun_timed_out_alone(
+        &mut self,
+        cases: &[&PlannedCase],
+        output: &mut RunOutput,
+    ) -> Result<(), Error> {
+        let mut only_in_parallel = Vec::new();
+        let mut in_a_row = 0;
+        let all = cases.iter().zip(&mut output.observations);
+        for (case, observation) in all.filter(|(_, observation)| timed_out(observation)) {
+            if in_a_row == TIMED_OUT_IN_A_ROW {
+                break;
+            }
+            let alone = self.run_isolated(&[case], Isolation::Case, &mut ())?;
+            let Some(again) = alone.observations.into_iter().next() else { continue };
+            if timed_out(&again) {
+                in_a_row += 1;
+            } else {
+                in_a_row = 0;
+                only_in_parallel.push(case.id.clone());
+            }
+            *observation = again;
+        }
+        if !only_in_parallel.is_empty() {
+            output.warnings.push(Warning::TimedOutInParallel { cases: only_in_parallel });
+        }
+        Ok(())
+    }
+}
+
+fn timed_out(observation: &Observation) -> bool {
+    matches!(observation.ending, Ending::TimedOut { .. })
+}
