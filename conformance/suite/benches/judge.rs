@@ -44,7 +44,7 @@ fn observation(case: &PlannedCase, events: u64) -> Observation {
             index,
             outcome: Outcome::Returned(Default::default()),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
     }
     seen

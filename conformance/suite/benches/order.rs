@@ -72,7 +72,7 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
             index,
             outcome: Outcome::Returned(exchanged()),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
     }
     seen

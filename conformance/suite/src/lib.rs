@@ -8,7 +8,7 @@
 //! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its
 //!    [`observation::Observation`]
 //! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
-//! 5. [`expectations`]: what a subject is known to violate
+//! 5. [`expectation_file`]: what a subject is known to violate
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
 //! 7. [`run`]: the run file, from which a run can be judged and reported again
 //! 8. [`report`]: one file a format; [`exit`]: the exit code
@@ -25,7 +25,7 @@ mod effect;
 pub mod exit;
 mod expand;
 pub mod expectation;
-pub mod expectations;
+pub mod expectation_file;
 pub mod fixture;
 pub mod interface;
 mod invalid_word;

@@ -1,5 +1,5 @@
-//! One passage through the C border: lock, trace, fault plan, the call itself, its answer. Nothing
-//! unwinds past it.
+//! Runs one call of the C API: takes the lock, records the call, asks the fault plan, performs the
+//! call and records its answer. No panic unwinds into the caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,8 +8,8 @@ use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
 use allocert_recorder::{Origin, Ring};
 
 use crate::{
-    arguments,
-    process::{self, Session},
+    kernel_arguments,
+    session::{self, Session},
 };
 
 /// What a function's implementation works with.
@@ -144,7 +144,7 @@ pub(crate) fn call(
     out: impl FnOnce() -> [u64; 3],
 ) -> i32 {
     guard(|| {
-        let entered = process::with(function, |session, thread| {
+        let entered = session::with(function, |session, thread| {
             let origin = origin(function, thread, per_thread);
             let entry = session.ring.map(|ring| {
                 let args = args();
@@ -189,7 +189,14 @@ fn write_misuses(session: &mut Session, origin: Origin) {
 
 fn write_arguments(driver: &mut Driver, ring: &Ring, origin: Origin, seq: u64, launch: &Launch) {
     let layout = driver.function_layout(launch.function).ok().flatten();
-    arguments::write(ring, origin, seq, launch, || layout, |address| driver.allocation(address));
+    kernel_arguments::write(
+        ring,
+        origin,
+        seq,
+        launch,
+        || layout,
+        |address| driver.allocation(address),
+    );
 }
 
 /// The result, and whether the fault plan gave it.
@@ -214,7 +221,7 @@ fn answer(
 /// Answers for a public function that the software driver does not implement.
 pub(crate) fn unsupported(function: Function, per_thread: bool) -> i32 {
     guard(|| {
-        let recorded = process::with(function, |session, thread| {
+        let recorded = session::with(function, |session, thread| {
             if let Some(ring) = session.ring {
                 ring.unsupported(origin(function, thread, per_thread));
             }

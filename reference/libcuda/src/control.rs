@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use allocert_contract::trace::cuda::Function;
 use allocert_driver::{CudaError, FaultPlan};
 
-use crate::{c_api, forward, mode, process};
+use crate::{c_api, forward, mode, session};
 
 const VERSION: u32 = 3;
 
@@ -44,7 +44,7 @@ pub(crate) unsafe extern "C" fn allocert_fault_add(
             forward::change_faults(|faults| faults.add(function, nth, count, result));
             return Ok(());
         }
-        process::with(function, |session, _| {
+        session::with(function, |session, _| {
             session.driver.faults().add(function, nth, count, result)
         })
     })
@@ -58,7 +58,7 @@ pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
             forward::change_faults(FaultPlan::clear);
             return Ok(());
         }
-        process::with(Function::cuInit, |session, _| session.driver.faults().clear())
+        session::with(Function::cuInit, |session, _| session.driver.faults().clear())
     })
 }
 
@@ -67,13 +67,13 @@ pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_driver_restart() -> i32 {
     answer(|| {
-        if process::in_callback() {
+        if session::in_callback() {
             return Err(CudaError::NOT_PERMITTED);
         }
         if mode::forwards() {
             forward::change_faults(FaultPlan::clear);
         } else {
-            process::restart();
+            session::restart();
         }
         Ok(())
     })

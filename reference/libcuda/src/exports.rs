@@ -1,5 +1,5 @@
-//! The exported symbols, made from the contract's table: one for each function, one more for each
-//! per-thread variant.
+//! The exported symbols, generated from the contract's table: one for each function and one for
+//! each per-thread variant.
 
 use std::{ffi::c_void, mem};
 
@@ -67,7 +67,8 @@ macro_rules! define {
                     |genuine| {
                         // SAFETY: the genuine driver's function of this name, whose public
                         // prototype this is.
-                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 = unsafe { mem::transmute(genuine) };
+                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 =
+                            unsafe { mem::transmute(genuine) };
                         // SAFETY: the caller's own arguments, for which the caller answers as to
                         // the genuine driver.
                         unsafe { genuine($($param),*) }
@@ -110,8 +111,18 @@ macro_rules! export {
         )*
 
         pub(crate) static SYMBOLS: &[Symbol] = &[
-            $(Symbol { function: Function::$name, legacy: $name as *const c_void, per_thread: first(&[$($variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($variant))?]) },)*
-            $(Symbol { function: Function::$stub, legacy: $stub as *const c_void, per_thread: first(&[$($stub_variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($stub_variant))?]) },)*
+            $(Symbol {
+                function: Function::$name,
+                legacy: $name as *const c_void,
+                per_thread: first(&[$($variant as *const c_void)?]),
+                per_thread_name: first_name(&[$(stringify!($variant))?]),
+            },)*
+            $(Symbol {
+                function: Function::$stub,
+                legacy: $stub as *const c_void,
+                per_thread: first(&[$($stub_variant as *const c_void)?]),
+                per_thread_name: first_name(&[$(stringify!($stub_variant))?]),
+            },)*
         ];
     };
 }

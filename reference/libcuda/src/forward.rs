@@ -1,12 +1,12 @@
-//! Forward mode: writes a call down, lets the genuine driver answer it, writes the answer down.
+//! Forward mode: records a call, lets the genuine driver answer it, records the answer.
 //!
-//! No lock is held while the genuine driver works, so calls run side by side and call back as they
-//! do without this library.
+//! No lock is held while the genuine driver works. So calls run in parallel and may call back, as
+//! they do without this library.
 
-mod address;
+mod driver_path;
 mod genuine;
-mod kernels;
-mod place;
+mod kernel_parameters;
+mod proc_address;
 
 use std::{
     ffi::c_void,
@@ -75,14 +75,14 @@ pub(crate) fn call(
             let out = if result == 0 { out() } else { [0; 3] };
             ring.leave(&entry, result, fault.is_some(), out);
             if result == 0 {
-                kernels::follow(genuine, ring, function, origin, entry.seq(), args, out);
+                kernel_parameters::follow(genuine, ring, function, origin, entry.seq(), args, out);
             }
         }
         result
     })
 }
 
-/// Where a call of unknown parameters goes, once it is written down.
+/// Records a call of unknown parameters, and returns where to pass it on to.
 pub(crate) fn untyped(function: Function, per_thread: bool) -> Result<*const c_void, CudaError> {
     let genuine = genuine::load().ok_or(NO_DRIVER)?;
     let target = genuine.target(function, per_thread);
@@ -126,7 +126,7 @@ pub(crate) fn change_faults(change: impl FnOnce(&mut FaultPlan)) {
 /// Before `fork`: no other thread changes the faults. Held until `release_after_fork`.
 pub(crate) fn hold_for_fork() {
     std::mem::forget::<Guard<'_, _>>(FAULTS.lock());
-    kernels::hold_for_fork();
+    kernel_parameters::hold_for_fork();
 }
 
 /// # Safety
@@ -135,5 +135,5 @@ pub(crate) unsafe fn release_after_fork() {
     // SAFETY: passed on to the caller.
     unsafe { FAULTS.release() };
     // SAFETY: passed on to the caller.
-    unsafe { kernels::release_after_fork() };
+    unsafe { kernel_parameters::release_after_fork() };
 }

@@ -1,5 +1,5 @@
-//! Public functions whose parameters are not known here: written down by name, then passed on with
-//! registers and stack as they came.
+//! Public functions whose parameters are not known here. A call is recorded by name, then passed on
+//! with registers and stack unchanged.
 
 use allocert_contract::trace::cuda::Function;
 use allocert_driver::CudaError;
@@ -101,7 +101,12 @@ macro_rules! define {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $symbol() -> i32 {
-            std::arch::naked_asm!("mov r11d, {code}", "jmp {pass}", code = const $code, pass = sym trampoline::pass)
+            std::arch::naked_asm!(
+                "mov r11d, {code}",
+                "jmp {pass}",
+                code = const $code,
+                pass = sym trampoline::pass,
+            )
         }
     };
 }

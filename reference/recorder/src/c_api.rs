@@ -24,8 +24,8 @@ use crate::call::{OpenCall, begin_call, marker};
 pub const UNKNOWN_FUNCTION: u32 = u32::MAX;
 
 /// Writes a marker. `kind`: 1 a step begins, 2 a step ends, 3 the worker's own calls begin, 4 they
-/// end, 5 a case begins. `step` is the index of the step, and 0 for other kinds. Answers 0, or 1 for
-/// a kind that is none.
+/// end, 5 a case begins. `step` is the index of the step, and 0 for other kinds. Answers 0, or 1
+/// for a kind that is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocert_trace_marker(kind: u32, step: u64) -> i32 {
     let Some(kind) = MarkerKind::from_repr(kind) else { return 1 };
@@ -33,7 +33,8 @@ pub extern "C" fn allocert_trace_marker(kind: u32, step: u64) -> i32 {
     0
 }
 
-/// The code of a function, [`UNKNOWN_FUNCTION`] if there is none of that name.
+/// The code of a function, [`UNKNOWN_FUNCTION`] if there is none of that name. Driver functions
+/// have none: the driver alone records them.
 ///
 /// # Safety
 /// `name` is null or a NUL-terminated string.
@@ -45,7 +46,9 @@ pub unsafe extern "C" fn allocert_trace_function(name: *const c_char) -> u32 {
     // SAFETY: not null, and the caller promises a NUL-terminated string.
     let name = unsafe { CStr::from_ptr(name) };
     let function = name.to_str().ok().and_then(|name| name.parse::<Function>().ok());
-    function.map_or(UNKNOWN_FUNCTION, |function| function.code().into())
+    function
+        .filter(|function| function.cuda().is_none())
+        .map_or(UNKNOWN_FUNCTION, |function| function.code().into())
 }
 
 /// The names of a function's inputs in the order in which a record keeps them, separated by spaces;
@@ -98,11 +101,13 @@ pub unsafe extern "C" fn allocert_trace_call_end(
 }
 
 fn function(code: u32) -> Option<Function> {
-    Function::from_code(u16::try_from(code).ok()?)
+    let function = Function::from_code(u16::try_from(code).ok()?)?;
+    function.cuda().is_none().then_some(function)
 }
 
 /// # Safety
-/// `first` points to `count` numbers that stay as they are while the slice is used, or `count` is 0.
+/// `first` points to `count` numbers that stay as they are while the slice is used, or `count` is
+/// 0.
 unsafe fn words<'a>(first: *const u64, count: usize) -> &'a [u64] {
     if first.is_null() || count == 0 {
         return &[];
@@ -118,7 +123,8 @@ fn names(code: u32) -> Option<&'static [CString; 2]> {
         let both = |function: Function| {
             [list(function.inputs().collect()), list(function.outputs().collect())]
         };
-        Function::all().map(|function| (function, both(function))).collect()
+        let others = Function::all().filter(|function| function.cuda().is_none());
+        others.map(|function| (function, both(function))).collect()
     });
     names.get(&function(code)?)
 }

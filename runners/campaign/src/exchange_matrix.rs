@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use allocert_harness::{
-    AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject, parallel,
+    AloneLock, AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject, parallel,
 };
 use allocert_suite::applicability::Applicability;
 use allocert_suite::exit::Exit;
@@ -73,7 +73,14 @@ pub fn run(
 
     let machine = workers.machine(options.driver)?;
     let jobs = options.jobs.unwrap_or_else(|| default_jobs(&machine));
-    let filler = Filler { suite: &suite, patterns: &patterns, workers, machine, jobs };
+    let filler = Filler {
+        suite: &suite,
+        patterns: &patterns,
+        workers,
+        machine,
+        jobs,
+        alone: AloneLock::default(),
+    };
     let (matrix, judged) = filler.fill(options, progress)?;
     if let Some(out) = out {
         out.write(|file| write_run(file, &filler.header(), &judged))?;
@@ -111,6 +118,7 @@ struct Filler<'a> {
     workers: &'a Workers,
     machine: Machine,
     jobs: NonZeroUsize,
+    alone: AloneLock,
 }
 
 /// One library by its adapter, which can be loaded.
@@ -254,7 +262,9 @@ impl Filler<'_> {
     }
 
     fn request(&self, interface: &str, subject: Subject) -> Result<Request, Error> {
-        self.workers.request(&self.machine, interface, subject)
+        let mut request = self.workers.request(&self.machine, interface, subject)?;
+        request.alone = (self.jobs.get() > 1).then(|| self.alone.clone());
+        Ok(request)
     }
 
     fn header(&self) -> Header {
@@ -270,7 +280,6 @@ impl Filler<'_> {
                 ..Default::default()
             },
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
-            started: None,
         }
     }
 }

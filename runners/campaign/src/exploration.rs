@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use allocert_explore::fixture::{self, Origin};
 use allocert_explore::report::{Outcome, Report, Shown, Written};
 use allocert_explore::{Broken, Exploration, Shrunk, Tally, declined, finding, shrink};
-use allocert_harness::{Harness, Isolation, Machine, Progress, Request, Subject};
+use allocert_harness::{AloneLock, Harness, Isolation, Machine, Progress, Request, Subject};
 use allocert_suite::exit::Exit;
 use allocert_suite::nouns::Need;
 use allocert_suite::offer::Offer;
@@ -105,6 +105,7 @@ fn request(
     let mut request = workers.request(&Machine::simulated(), &options.interface, subject)?;
     request.isolation = isolation;
     request.timeout_s = options.timeout_s;
+    request.alone = Some(AloneLock::default());
     run::limit_loading(&mut request, options.timeout_s);
     Ok(request)
 }

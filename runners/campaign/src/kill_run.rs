@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use allocert_harness::{
-    Artifact, AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject, parallel,
+    AloneLock, Artifact, AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject,
+    parallel,
 };
 use allocert_requirements::{Flavor, Mutant, mutant};
 use allocert_suite::Side;
@@ -55,6 +56,7 @@ pub struct KillRun {
     /// Whether these are all mutants of the sides.
     whole: bool,
     jobs: NonZeroUsize,
+    alone: AloneLock,
 }
 
 impl KillRun {
@@ -82,7 +84,7 @@ impl KillRun {
         }
         let whole = filter.is_none() && options.flavor.is_none();
         let jobs = options.jobs.unwrap_or_else(parallel::cores);
-        Ok(Self { suite, sides, mutants, whole, jobs })
+        Ok(Self { suite, sides, mutants, whole, jobs, alone: AloneLock::default() })
     }
 
     /// Runs all of them; what was found, in their order.
@@ -94,7 +96,7 @@ impl KillRun {
         workers: &Workers,
         progress: &mut dyn Progress,
     ) -> Result<Vec<Kill<'a>>, Failure> {
-        let groups = groups(&self.mutants);
+        let groups = self.groups();
         progress.expect(self.mutants.len() as u64);
         let run = |group: &Vec<&'a Mutant>| self.run_group(group, workers);
         let done = |place: usize| {
@@ -116,6 +118,26 @@ impl KillRun {
         Matrix { catalogue, sides, kills, whole: self.whole }
     }
 
+    /// The mutants that go through one worker, because they are of one side and one file.
+    fn groups(&self) -> Vec<Vec<&Mutant>> {
+        let key = |mutant: &Mutant| (mutant.flavor, mutant.side(&self.suite.catalogue));
+        let mut groups: Vec<Vec<&Mutant>> = Vec::new();
+        for mutant in &self.mutants {
+            let takes_it = |group: &&mut Vec<&Mutant>| {
+                let first = group[0];
+                let full = first.flavor == Flavor::Native && group.len() >= LARGEST_GROUP;
+                !full && key(first) == key(mutant) && first.module() == mutant.module()
+            };
+            match groups.iter_mut().find(takes_it) {
+                Some(group) => group.push(mutant),
+                None => groups.push(vec![mutant]),
+            }
+        }
+        // The slowest first, so that nobody waits for them at the end.
+        groups.sort_by_key(|group| Reverse((group[0].flavor, group.len())));
+        groups
+    }
+
     /// Runs mutants of one file, one after the other in one worker.
     fn run_group<'a>(
         &'a self,
@@ -129,7 +151,7 @@ impl KillRun {
             let subject = subject(mutant, side)?;
             let loaded = match harness.take() {
                 Some(mut harness) => harness.load_other(subject).map(|()| harness),
-                None => Harness::load(&Arc::new(request(workers, mutant, side, subject)?)),
+                None => Harness::load(&Arc::new(self.request(workers, mutant, side, subject)?)),
             };
             let mut loaded = loaded.map_err(|error| unloadable(mutant, error))?;
             kills.push(self.run_mutant(mutant, side, &mut loaded)?);
@@ -171,6 +193,28 @@ impl KillRun {
         Ok(kill)
     }
 
+    fn request(
+        &self,
+        workers: &Workers,
+        mutant: &Mutant,
+        side: Side,
+        subject: Subject,
+    ) -> Result<Request, Error> {
+        let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
+        if mutant.flavor == Flavor::Python {
+            let mut path = request.run.write("mutants", mutant::PYTHON)?.into_os_string();
+            if let Some(users) = env::var_os("PYTHONPATH").filter(|path| !path.is_empty()) {
+                path.push(":");
+                path.push(users);
+            }
+            request.launch.environment.push(("PYTHONPATH".into(), path));
+        }
+        request.launch.load_timeout = LOAD_TIMEOUT;
+        request.timeout_s = Some(TIMEOUT_S);
+        request.alone = (self.jobs.get() > 1).then(|| self.alone.clone());
+        Ok(request)
+    }
+
     /// All cases of the side in the order in which they are likely to find this mutant: those that
     /// state what it breaks, those that perform an operation which stands for it, and one of each
     /// group in turn, because what no case states is checked in all.
@@ -195,26 +239,6 @@ impl KillRun {
     }
 }
 
-fn request(
-    workers: &Workers,
-    mutant: &Mutant,
-    side: Side,
-    subject: Subject,
-) -> Result<Request, Error> {
-    let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
-    if mutant.flavor == Flavor::Python {
-        let mut path = request.run.write("mutants", mutant::PYTHON)?.into_os_string();
-        if let Some(users) = env::var_os("PYTHONPATH").filter(|path| !path.is_empty()) {
-            path.push(":");
-            path.push(users);
-        }
-        request.launch.environment.push(("PYTHONPATH".into(), path));
-    }
-    request.launch.load_timeout = LOAD_TIMEOUT;
-    request.timeout_s = Some(TIMEOUT_S);
-    Ok(request)
-}
-
 /// A Python mutant needs what its host is made of, which this program does not bring along.
 fn unloadable(mutant: &Mutant, error: Error) -> Failure {
     match (mutant.flavor, error.at_fault()) {
@@ -233,23 +257,4 @@ fn subject(mutant: &Mutant, side: Side) -> Result<Subject, Failure> {
         }),
         Flavor::Python => Subject::parse(&mutant.subject, side).map_err(Failure::usage),
     }
-}
-
-/// Mutants that go through one worker, because they are of one file.
-fn groups(mutants: &[Mutant]) -> Vec<Vec<&Mutant>> {
-    let mut groups: Vec<Vec<&Mutant>> = Vec::new();
-    for mutant in mutants {
-        let takes_it = |group: &&mut Vec<&Mutant>| {
-            let first = group[0];
-            let full = first.flavor == Flavor::Native && group.len() >= LARGEST_GROUP;
-            !full && (first.flavor, first.module()) == (mutant.flavor, mutant.module())
-        };
-        match groups.iter_mut().find(takes_it) {
-            Some(group) => group.push(mutant),
-            None => groups.push(vec![mutant]),
-        }
-    }
-    // The slowest first, so that nobody waits for them at the end.
-    groups.sort_by_key(|group| Reverse((group[0].flavor, group.len())));
-    groups
 }

@@ -150,7 +150,6 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
             details: loaded.subject.clone().into_iter().collect(),
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
-        started: None,
     }
 }
 

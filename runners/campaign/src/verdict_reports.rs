@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use allocert_suite::Catalogue;
 use allocert_suite::exit::Exit;
-use allocert_suite::expectations::Expectations;
+use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::report::{Report, junit};
 use allocert_suite::run::{Header, Judged, Writer};
 use allocert_suite::verdict::Judgement;
@@ -51,7 +51,7 @@ impl Verdicts {
 /// so that what is wrong with them is told at once.
 #[derive(Debug)]
 pub(crate) struct VerdictFiles {
-    expectations: Option<Expectations>,
+    expectations: Option<ExpectationFile>,
     junit: Option<OutputFile>,
     run: Option<OutputFile>,
 }
@@ -90,12 +90,12 @@ impl VerdictFiles {
     }
 }
 
-fn read(catalogue: &Catalogue, path: &Path) -> Result<Expectations, Failure> {
+fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
         Failure::usage(format!("cannot read the expectation file {name}: {error}"))
     })?;
-    Expectations::read(&name, &text, catalogue).map_err(Failure::usage)
+    ExpectationFile::read(&name, &text, catalogue).map_err(Failure::usage)
 }
 
 /// A file that is being written, and its name.

@@ -57,6 +57,7 @@ impl Workers {
             isolation: Isolation::Case,
             jobs: NonZeroUsize::MIN,
             timeout_s: None,
+            alone: None,
             interrupt: self.interrupt.clone(),
         })
     }

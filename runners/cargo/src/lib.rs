@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use allocert_campaign::{Failure, Suite, Workers, profiles, side_names};
-use allocert_harness::{Interrupt, Machine, Subject};
+use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
 use allocert_suite::Side;
 use allocert_suite::exit::Exit;
 use libtest_mimic::Arguments;
@@ -81,7 +81,8 @@ fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let subject = parse(subject, side, &program)?;
     let interpreter = env::var_os(PYTHON).unwrap_or_else(|| "python3".into()).into();
     let workers = Workers { program, interpreter, interrupt: Interrupt::default() };
-    let request = workers.request(&Machine::simulated(), side.name(), subject)?;
+    let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
+    request.alone = Some(AloneLock::default());
     let pool = Arc::new(WorkerPool::new(request));
     let catalogue = Arc::new(suite.catalogue);
     let cases = suite.cases.into_iter();

@@ -47,8 +47,8 @@ fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
 }
 
 fn describe(finding: &Finding) -> String {
-    let Finding { requirement, level, fault, place, expected, observed, .. } = finding;
+    let Finding { requirement, level, place, expected, observed, .. } = finding;
     format!(
-        "{level} {requirement}: {fault} at {place}\n  expected  {expected}\n  observed  {observed}"
+        "{level} {requirement}: the subject violated this at {place}\n  expected  {expected}\n  observed  {observed}"
     )
 }

@@ -43,11 +43,8 @@ fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[cas
 }
 
 /// The recording driver that was built for the tests.
-fn recorder() -> std::ffi::OsString {
-    let named = std::env::var_os("ALLOCERT_LIBCUDA");
-    named.expect(
-        "ALLOCERT_LIBCUDA is not set: it names the recording driver, and `cargo xtask test` builds it and sets it",
-    )
+fn recorder() -> std::path::PathBuf {
+    allocert_test_support::driver()
 }
 
 /// Exit code and words of a run on a real driver, which `ALLOCERT_REAL_DRIVER` says to be at

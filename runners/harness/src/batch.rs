@@ -15,6 +15,7 @@ use crate::channel::Received;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
+use crate::own_time::OwnTime;
 use crate::process_table;
 use crate::ring::Slice;
 use crate::worker::Worker;
@@ -84,9 +85,10 @@ impl Batch<'_> {
             ));
         }
         let mut stop: Option<Stop> = None;
-        let mut until = Instant::now() + START_TIMEOUT;
+        let mut limit = OwnTime::begin(START_TIMEOUT, Instant::now());
         loop {
-            let broken = match worker.channel.receive(until, self.interrupt) {
+            let process = state.child.unwrap_or(worker.pid());
+            let broken = match worker.receive(&mut limit, process, self.interrupt) {
                 Received::Interrupted => return Err(Error::Interrupted),
                 Received::Closed => return Ok(self.abandon_worker(state, worker, String::new())),
                 Received::Late if stop.is_some() => {
@@ -94,7 +96,7 @@ impl Batch<'_> {
                 }
                 Received::Late => {
                     stop = Some(Stop::TimedOut { after_s: self.timeout_s(&state) });
-                    until = end_child(worker, &state);
+                    limit = end_child(worker, &state);
                     continue;
                 }
                 Received::Garbage(what) => what,
@@ -107,7 +109,9 @@ impl Batch<'_> {
                     _ if stop.is_some() => continue,
                     message => match self.accept(&mut state, message, worker) {
                         Ok(()) => {
-                            until = self.deadline(&state, until);
+                            if state.enters_case() {
+                                limit = self.case_limit(&state);
+                            }
                             continue;
                         }
                         Err(broken) => broken,
@@ -116,7 +120,7 @@ impl Batch<'_> {
             };
             if stop.is_none() {
                 stop = Some(Stop::ProtocolBroken(broken));
-                until = end_child(worker, &state);
+                limit = end_child(worker, &state);
             }
         }
     }
@@ -147,7 +151,7 @@ impl Batch<'_> {
                 let planned = self.cases[state.begun.len()].steps.len();
                 state.begun.push(CaseState { steps: Vec::with_capacity(planned), done: false });
             }
-            FromWorker::Step { index, outcome, plugin_calls, border } => {
+            FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
                 let planned = self.current(state).map_or(0, |case| case.steps.len());
                 let begun = state
                     .begun
@@ -161,7 +165,7 @@ impl Batch<'_> {
                         begun.steps.len()
                     ));
                 }
-                begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
+                begun.steps.push(StepOutcome { index, outcome, plugin_calls, table_calls });
             }
             FromWorker::Done { id } => {
                 let case = self.current(state).filter(|case| case.id == id);
@@ -190,14 +194,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Each case has its own time; so has the leaving after the last one.
-    fn deadline(&self, state: &BatchState, until: Instant) -> Instant {
-        match state.begun.last() {
-            Some(begun) if begun.done || begun.steps.is_empty() => {
-                Instant::now() + Duration::from_secs(self.timeout_s(state).into())
-            }
-            _ => until,
-        }
+    /// Each case has its own limit; so has the leaving after the last one.
+    fn case_limit(&self, state: &BatchState) -> OwnTime {
+        let limit = Duration::from_secs(self.timeout_s(state).into());
+        OwnTime::begin(limit, Instant::now())
     }
 
     fn timeout_s(&self, state: &BatchState) -> u32 {
@@ -274,6 +274,11 @@ impl Batch<'_> {
 }
 
 impl BatchState {
+    /// Whether the last line was the first or the last of a case.
+    fn enters_case(&self) -> bool {
+        self.begun.last().is_some_and(|begun| begun.done || begun.steps.is_empty())
+    }
+
     fn take(&mut self, slice: Slice) {
         if self.trace.end == 0 {
             self.trace.begin = slice.begin;
@@ -283,9 +288,10 @@ impl BatchState {
     }
 }
 
-fn end_child(worker: &Worker, state: &BatchState) -> Instant {
+/// Kills the child, and gives the limit of the server's word about that.
+fn end_child(worker: &Worker, state: &BatchState) -> OwnTime {
     process_table::kill_batch(worker.pid(), state.child);
-    Instant::now() + ENDED_TIMEOUT
+    OwnTime::begin(ENDED_TIMEOUT, Instant::now())
 }
 
 fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {

@@ -14,6 +14,8 @@ use crate::message::FromWorker;
 pub(crate) const LONGEST_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// How often a wait looks up to see whether somebody wants to stop.
 const TICK: Duration = Duration::from_millis(50);
+/// A read cannot wait for no time at all.
+const SHORTEST_READ: Duration = Duration::from_millis(1);
 /// A worker that reads nothing for so long is stuck.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -75,11 +77,12 @@ impl Channel {
                 return Received::Interrupted;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Received::Late;
-            }
-            if !self.fill(left.min(TICK)) {
+            if !self.fill(left.clamp(SHORTEST_READ, TICK)) {
                 return Received::Closed;
+            }
+            if left.is_zero() {
+                // What has arrived counts, however late this thread gets to read it.
+                return self.take_line().unwrap_or(Received::Late);
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::message::Loaded;
 use crate::parallel;
 use crate::process_table::become_subreaper;
 use crate::progress::Progress;
+use crate::rerun_alone::{AloneLock, timed_out};
 use crate::run_dir::RunDir;
 use crate::session::Session;
 use crate::subject::Subject;
@@ -49,6 +50,8 @@ pub struct Request {
     pub jobs: NonZeroUsize,
     /// For every case, instead of its own.
     pub timeout_s: Option<u32>,
+    /// Shared with the harnesses that run beside this one; nothing where none does.
+    pub alone: Option<AloneLock>,
     pub interrupt: Interrupt,
 }
 
@@ -112,18 +115,34 @@ impl Harness {
         cases: &[&PlannedCase],
         progress: &mut dyn Progress,
     ) -> Result<RunOutput, Error> {
-        let mut output = self.run_isolated(cases, self.request.isolation, progress)?;
-        if self.request.jobs.get() > 1 {
-            self.rerun_timed_out_alone(cases, &mut output)?;
+        self.run_isolated(cases, self.request.isolation, progress)
+    }
+
+    /// As [`Harness::run`], with another isolation than the request's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_isolated(
+        &mut self,
+        cases: &[&PlannedCase],
+        isolation: Isolation,
+        progress: &mut dyn Progress,
+    ) -> Result<RunOutput, Error> {
+        let request = Arc::clone(&self.request);
+        let mut output = {
+            let _guard = request.alone.as_ref().map(AloneLock::beside_others);
+            self.run_once(cases, isolation, progress)?
+        };
+        let beside_others = request.jobs.get() > 1 || request.alone.is_some();
+        if beside_others && output.observations.iter().any(timed_out) {
+            let _guard = request.alone.as_ref().map(AloneLock::alone);
+            self.rerun_timed_out(cases, &mut output)?;
         }
         Ok(output)
     }
 
-    /// Runs all `cases` once, with another isolation than the request's.
-    ///
-    /// # Errors
-    /// As [`Harness::run`].
-    pub fn run_isolated(
+    /// Runs all `cases` once.
+    pub(crate) fn run_once(
         &mut self,
         cases: &[&PlannedCase],
         isolation: Isolation,

@@ -9,7 +9,9 @@
 //! let launch = Launch::native("allocert".into());
 //! let (interface, jobs) = ("emm".to_owned(), std::num::NonZeroUsize::MIN);
 //! let (isolation, interrupt) = (Isolation::Case, Interrupt::default());
-//! let request = Request { run, launch, interface, subject, isolation, jobs, timeout_s: None, interrupt };
+//! let (timeout_s, alone) = (None, None);
+//! let request =
+//!     Request { run, launch, interface, subject, isolation, jobs, timeout_s, alone, interrupt };
 //! let output = Harness::load(&request.into())?.run(&cases, &mut ())?;
 //! # Ok(())
 //! # }
@@ -25,6 +27,7 @@ mod harness;
 mod interrupt;
 mod machine;
 mod message;
+mod own_time;
 pub mod parallel;
 mod process_table;
 mod progress;
@@ -43,6 +46,7 @@ pub use interrupt::Interrupt;
 pub use machine::Machine;
 pub use message::Loaded;
 pub use progress::Progress;
+pub use rerun_alone::AloneLock;
 pub use run_dir::RunDir;
 pub use subject::{Subject, SubjectError};
 pub use warning::Warning;

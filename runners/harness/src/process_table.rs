@@ -34,7 +34,7 @@ impl ProcessTable {
         self.descendants(ancestor).contains(&pid)
     }
 
-    fn descendants(&self, ancestor: i32) -> HashSet<i32> {
+    pub(crate) fn descendants(&self, ancestor: i32) -> HashSet<i32> {
         let mut found = HashSet::new();
         let mut front = vec![ancestor];
         while let Some(parent) = front.pop() {

@@ -1,5 +1,7 @@
 //! Runs cases that timed out beside others once more alone, before anybody is blamed.
 
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::PlannedCase;
 
@@ -11,10 +13,28 @@ use crate::warning::Warning;
 /// for a reason of their own.
 const TIMED_OUT_IN_A_ROW: u32 = 3;
 
+/// Lets harnesses that run side by side make way for one that runs a case again alone. Clones share
+/// one lock.
+#[derive(Debug, Clone, Default)]
+pub struct AloneLock(Arc<RwLock<()>>);
+
+impl AloneLock {
+    /// Held by what runs beside others.
+    pub(crate) fn beside_others(&self) -> RwLockReadGuard<'_, ()> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held by what runs alone; waits until nothing runs beside.
+    pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Harness {
-    /// Replaces the observations of cases that timed out. On a machine that is busy with other
-    /// cases, or on a driver that makes one context at a time, a timeout is nobody's fault.
-    pub(crate) fn rerun_timed_out_alone(
+    /// Runs each case that timed out again, and replaces its observation. On a machine that is busy
+    /// with other cases, or on a driver that makes one context at a time, a timeout is nobody's
+    /// fault.
+    pub(crate) fn rerun_timed_out(
         &mut self,
         cases: &[&PlannedCase],
         output: &mut RunOutput,
@@ -26,7 +46,7 @@ impl Harness {
             if in_a_row == TIMED_OUT_IN_A_ROW {
                 break;
             }
-            let alone = self.run_isolated(&[case], Isolation::Case, &mut ())?;
+            let alone = self.run_once(&[case], Isolation::Case, &mut ())?;
             let Some(again) = alone.observations.into_iter().next() else { continue };
             if timed_out(&again) {
                 in_a_row += 1;
@@ -43,6 +63,6 @@ impl Harness {
     }
 }
 
-fn timed_out(observation: &Observation) -> bool {
+pub(crate) fn timed_out(observation: &Observation) -> bool {
     matches!(observation.ending, Ending::TimedOut { .. })
 }

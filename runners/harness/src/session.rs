@@ -11,6 +11,7 @@ use crate::channel::Received;
 use crate::error::Error;
 use crate::harness::{Request, RunOutput};
 use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
+use crate::own_time::OwnTime;
 use crate::subject::Subject;
 use crate::warning::Warning;
 use crate::worker::Worker;
@@ -186,7 +187,10 @@ fn load_subject(
     let told =
         worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {
-        Ok(()) => worker.channel.receive(Instant::now() + timeout, &request.interrupt),
+        Ok(()) => {
+            let (mut limit, pid) = (OwnTime::begin(timeout, Instant::now()), worker.pid());
+            worker.receive(&mut limit, pid, &request.interrupt)
+        }
         Err(_) => Received::Closed,
     };
     let how = match answer {

@@ -13,11 +13,12 @@ use std::{env, io};
 use allocert_suite::offer::Driver;
 
 use crate::capture::Capture;
-use crate::channel::Channel;
+use crate::channel::{Channel, Received};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::machine::{MODE, Machine, mode};
 use crate::message::{PROTOCOL, ToWorker};
+use crate::own_time::{Counted, OwnTime};
 use crate::process_table::{children, kill_inherited, kill_server};
 use crate::ring::Ring;
 use crate::run_dir::RunDir;
@@ -28,6 +29,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a worker that was asked to quit may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a worker that closed its connection may take to end.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the rest of the output of a worker that is gone.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
@@ -152,16 +155,33 @@ impl Worker {
         }
     }
 
-    /// How a worker that is of no use any more ended, or `how` where it has not, and what it left
+    /// The next line, or [`Received::Late`] when `process` and its descendants have used up `limit`.
+    pub(crate) fn receive(
+        &mut self,
+        limit: &mut OwnTime,
+        process: u32,
+        interrupt: &Interrupt,
+    ) -> Received {
+        loop {
+            match self.channel.receive(limit.next_look(), interrupt) {
+                Received::Late if !limit.is_used_up(Instant::now(), Counted::of(process)) => {}
+                received => return received,
+            }
+        }
+    }
+
+    /// How a worker that cannot be used any more ended, or `how` where it lives, and what it left
     /// on standard error.
     pub(crate) fn exit_report(&mut self, how: &str) -> String {
-        let how = match self.process.wait(OUTPUT_TIMEOUT) {
+        let closed = how.is_empty();
+        let ended = self.process.wait(if closed { EXIT_TIMEOUT } else { OUTPUT_TIMEOUT });
+        let left = if ended.is_some() { OUTPUT_TIMEOUT } else { Duration::ZERO };
+        let how = match ended {
             Some(status) => describe(status),
-            None if how.is_empty() => "closed its connection".to_owned(),
+            None if closed => "closed its connection".to_owned(),
             None => how.to_owned(),
         };
-        let stderr = self.process.stderr.text(Duration::ZERO);
-        format!("{how}{}", crate::error::appended(&stderr))
+        format!("{how}{}", crate::error::appended(&self.process.stderr.text(left)))
     }
 }
 
@@ -191,7 +211,7 @@ impl Process {
         timeout: Duration,
         interrupt: &Interrupt,
     ) -> Result<UnixStream, Error> {
-        let until = Instant::now() + timeout;
+        let mut limit = OwnTime::begin(timeout, Instant::now());
         loop {
             match listener.accept() {
                 Ok((stream, _)) => return Ok(stream),
@@ -204,7 +224,8 @@ impl Process {
             if let Some(status) = self.status() {
                 return Err(self.not_connected(describe(status)));
             }
-            if Instant::now() >= until {
+            let now = Instant::now();
+            if now >= limit.next_look() && limit.is_used_up(now, Counted::of(self.child.id())) {
                 return Err(
                     self.not_connected(format!("did nothing for {} s", timeout.as_secs_f64()))
                 );

@@ -41,6 +41,7 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
         isolation,
         jobs: NonZeroUsize::MIN,
         timeout_s: None,
+        alone: None,
         interrupt: Interrupt::default(),
     }
 }
@@ -185,6 +186,7 @@ fn a_process_that_is_not_the_workers_is_never_ended() {
     assert!(stranger.0.try_wait().expect("its status").is_none(), "the stranger was ended");
 }
 
+/// A process that is ended with the test.
 struct Stranger(Child);
 
 impl Drop for Stranger {
@@ -337,4 +339,17 @@ fn what_is_late_by_itself_too_stays_late() {
     request.jobs = NonZeroUsize::new(3).expect("not zero");
     let output = run(request).expect("a run");
     assert_eq!((endings(&output)[1], output.warnings.len()), (&Ending::TimedOut { after_s: 1 }, 0));
+}
+
+/// A case that works for more than half of its second, beside programs that leave it a fraction of
+/// a core.
+#[rstest]
+#[case::works("works", Ending::Done)]
+#[case::loops("loops", Ending::TimedOut { after_s: 1 })]
+fn a_busy_machine_uses_up_nobodys_time(#[case] scenario: &str, #[case] ending: Ending) {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+    let _others: Vec<Stranger> = (0..2 * cores).map(|_| Stranger(busy())).collect();
+    let output = run(request(scenario, Isolation::Case)).expect("a run");
+    assert_eq!(endings(&output)[1], &ending);
 }

@@ -27,6 +27,8 @@ SETTINGS = (
 PR_SET_CHILD_SUBREAPER = 36
 #: Longer than any test waits.
 FOREVER_S = 600
+#: More than half of the limit of a case.
+WORK_S = 0.6
 
 
 def main() -> None:
@@ -128,6 +130,8 @@ class Child:
             "hangs": hang,
             "hangs_once": hang_once,
             "announces_a_stranger": hang,
+            "works": work,
+            "loops": loop,
             "garbage": lambda: self.connection.sendall(b"\xff\xfe{not json\n"),
             "endless_line": self.send_endless_line,
             "dies_in_a_line": self.die_in_a_line,
@@ -172,6 +176,16 @@ def crash() -> None:
 
 def hang() -> None:
     time.sleep(FOREVER_S)
+
+
+def work() -> None:
+    while time.process_time() < WORK_S:
+        pass
+
+
+def loop() -> NoReturn:
+    while True:
+        pass
 
 
 def hang_once() -> None:

@@ -55,7 +55,8 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
             Side::Emm => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
             _ => unsupported(&step.r#do),
         };
-        let line = Line::Step { index: step.index, outcome: &outcome, border: subject.border() };
+        let line =
+            Line::Step { index: step.index, outcome: &outcome, table_calls: subject.table_calls() };
         outbox.push(&mut server.socket, &line)?;
     }
     // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's

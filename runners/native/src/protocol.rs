@@ -2,7 +2,7 @@
 
 use allocert_suite::Side;
 use allocert_suite::nouns::{DriverSettings, Name, Thread};
-use allocert_suite::observation::{Border, Outcome};
+use allocert_suite::observation::{Outcome, TableCalls};
 use allocert_suite::plan::End;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,7 +70,7 @@ pub(crate) enum Line<'a> {
         index: u32,
         outcome: &'a Outcome,
         #[serde(skip_serializing_if = "Option::is_none")]
-        border: Option<Border>,
+        table_calls: Option<TableCalls>,
     },
     Done {
         id: &'a str,

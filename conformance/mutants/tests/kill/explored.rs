@@ -6,9 +6,8 @@ use std::process::Command;
 
 use allocert_requirements::Catalogue;
 use allocert_suite::fixture;
+use allocert_test_support::{library, program};
 use rstest::rstest;
-
-use crate::product;
 
 /// What a seed finds in each of these mutants, and in how few steps.
 #[rstest]
@@ -33,8 +32,8 @@ fn a_mutant_is_found_shrunk_and_found_again(
     #[case] steps: usize,
 ) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
-    let mut explore = Command::new(product("allocert"));
+    let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
+    let mut explore = Command::new(program());
     explore.args([
         "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
     ]);
@@ -58,15 +57,15 @@ fn a_mutant_is_found_shrunk_and_found_again(
     assert_eq!(planned.len(), 1);
     assert!(count <= steps, "{count} steps:\n{text}");
 
-    let mut again = Command::new(product("allocert"));
+    let mut again = Command::new(program());
     let output =
         again.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
 
-    let mut faithful = Command::new(product("allocert"));
-    let subject = format!("{}:mutant_conforming", product("liballocert_mutants.so").display());
+    let mut faithful = Command::new(program());
+    let subject = format!("{}:mutant_conforming", library("liballocert_mutants.so").display());
     let output = faithful
         .args(["run", "emm", &subject, "--fixtures"])
         .arg(&path)
@@ -89,9 +88,9 @@ fn fixture_name(requirement: &str) -> String {
 fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let subject =
-        format!("{}:mutant_writes_to_live_block", product("liballocert_mutants.so").display());
+        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
     let explore = |jobs: &str| {
-        let mut explore = Command::new(product("allocert"));
+        let mut explore = Command::new(program());
         explore.args([
             "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", jobs, "--out",
         ]);
@@ -115,7 +114,7 @@ fn a_finding_that_cannot_be_written_is_printed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // A folder stands where the file would, under each of its names.
     let subject =
-        format!("{}:mutant_writes_to_live_block", product("liballocert_mutants.so").display());
+        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
     let out = folder.path().join("gone");
     fs::create_dir(&out).expect("the folder is ours");
     for taken in 0..100 {
@@ -123,7 +122,7 @@ fn a_finding_that_cannot_be_written_is_printed() {
         fs::create_dir(out.join(format!("emm-alloc-13-seed-7{number}.yaml")))
             .expect("the folder is ours");
     }
-    let mut explore = Command::new(product("allocert"));
+    let mut explore = Command::new(program());
     explore.args([
         "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
     ]);

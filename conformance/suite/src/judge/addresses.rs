@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use allocert_contract::array::{
     ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous,
-    LaterVersion, Reading, ZeroSize,
+    Interpretation, LaterVersion, ZeroSize,
 };
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// What is held against the one who exports does not move the array.
-const LENIENT: Reading = Reading {
+const LENIENT: Interpretation = Interpretation {
     later_version: LaterVersion::Newest,
     early_stream: EarlyStream::Ignored,
     dict_subclass: DictSubclass::Allowed,
@@ -40,7 +40,7 @@ fn described(facts: &Facts) -> Option<(u64, u64)> {
     let has =
         |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
     let read = match (has("entries"), has("interface")) {
-        (true, _) => ArrayInterface::read_as,
+        (true, _) => ArrayInterface::read_with,
         (false, true) => ArrayInterface::read_object,
         (false, false) => return None,
     };

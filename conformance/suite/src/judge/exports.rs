@@ -4,6 +4,7 @@
 use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, Stream};
 use allocert_requirements::Level;
 use serde_json::Value;
+use strum::VariantArray as _;
 
 use crate::interface::shared::bound_type::EXPORT;
 use crate::judge::case_record::CaseRecord;
@@ -60,7 +61,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                 if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
                     return sink.not_observed(Reason::NotCarried {
                         step: step.index,
-                        entry: defect.place.clone(),
+                        entry: defect.path.clone(),
                     });
                 }
                 find(record, sink, step, &name(record, defect), defect.to_string());
@@ -85,7 +86,7 @@ fn name(record: &CaseRecord<'_>, defect: &Defect) -> String {
 
 /// The names of everything that can be wrong with an export.
 pub(crate) fn names() -> impl Iterator<Item = String> {
-    let read = DefectKind::ALL
+    let read = DefectKind::VARIANTS
         .iter()
         .filter(|kind| **kind != DefectKind::NotCarried)
         .map(ToString::to_string);

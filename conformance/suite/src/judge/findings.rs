@@ -7,7 +7,7 @@ use allocert_requirements::Level;
 use crate::judge::case_record::CaseRecord;
 use crate::plan::PlannedStep;
 use crate::reason::Reason;
-use crate::verdict::{Check, Fault, Finding, Place, Witness};
+use crate::verdict::{Check, Finding, Place, Witness};
 
 /// More findings of one check in one case say nothing new; the last one kept says how many there
 /// were.
@@ -112,7 +112,6 @@ impl<'a> FindingSink<'a> {
             check: None,
             expected,
             observed,
-            fault: Fault::SubjectViolated,
             events,
             expected_because: None,
         };
@@ -145,7 +144,6 @@ impl<'a> FindingSink<'a> {
             check: Some(found.check),
             expected: found.expected,
             observed: found.observed,
-            fault: Fault::SubjectViolated,
             events: found.events,
             expected_because: None,
         };

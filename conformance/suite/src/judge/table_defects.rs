@@ -1,5 +1,5 @@
-//! The border of the C table: what each call of a step did besides what it answered. The catalogue
-//! gives each defect its requirement.
+//! Calls of the C table: what each did besides answering. The catalogue gives each defect its
+//! requirement.
 
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
@@ -17,7 +17,8 @@ pub(crate) const NAMES: [&str; 7] = [
 
 /// Judges every step that called the table.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
-    let mut lines = record.observation.steps.iter().filter(|line| line.border.is_some()).peekable();
+    let mut lines =
+        record.observation.steps.iter().filter(|line| line.table_calls.is_some()).peekable();
     if lines.peek().is_none() {
         return;
     }
@@ -26,11 +27,12 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         sink.checked(&requirement.id);
     }
     for line in lines {
-        let (Some(border), Some(step)) = (&line.border, record.case.steps.get(line.index as usize))
+        let (Some(table_calls), Some(step)) =
+            (&line.table_calls, record.case.steps.get(line.index as usize))
         else {
             continue;
         };
-        for found in &border.defects {
+        for found in &table_calls.defects {
             let Some(requirement) = record.catalogue.by_defect(record.side, &found.defect) else {
                 continue;
             };

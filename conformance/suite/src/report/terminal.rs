@@ -88,7 +88,7 @@ fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
         *total.entry(verdict).or_default() += 1;
     }
     let used: Vec<&str> =
-        Verdict::NAMES.into_iter().filter(|name| total.contains_key(name)).collect();
+        Verdict::NAMES.iter().copied().filter(|name| total.contains_key(name)).collect();
     let mut rows =
         vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
     rows.extend(counts.iter().map(|(group, counts)| row(group, counts, &used)));
@@ -229,7 +229,7 @@ fn show(
     let step = finding.step.and_then(|index| judged.case.steps.get(index as usize));
     let step =
         step.map(|step| format!(", step {} {}", step.index, step.r#do.name())).unwrap_or_default();
-    line!(out, "    {} at fixtures/{}{step}", finding.fault, finding.place);
+    line!(out, "    the subject violated this at fixtures/{}{step}", finding.place);
     line!(out, "    expected  {}", clean(&finding.expected));
     line!(out, "    observed  {}", clean(&finding.observed));
     if let Some(reason) = &finding.expected_because {

@@ -5,7 +5,7 @@ mod always;
 mod applicability;
 mod calls;
 mod error_kinds;
-mod expectations;
+mod expectation_file;
 mod exports;
 mod fixtures;
 mod kills;

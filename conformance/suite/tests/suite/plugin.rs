@@ -29,7 +29,7 @@ fn host(expect: &str) -> Recorder {
         facts(json!({"number": 1})),
         facts(json!({"number": 2, "size_bytes": 64, "pointer": 0x1000})),
     ];
-    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, border: None });
+    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, table_calls: None });
     recorder.rest()
 }
 

@@ -138,7 +138,7 @@ impl Recorder {
             index,
             outcome,
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
         self
     }
@@ -157,7 +157,7 @@ impl Recorder {
             index,
             outcome: Outcome::Returned(facts),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
         self
     }

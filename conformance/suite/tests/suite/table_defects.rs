@@ -1,6 +1,6 @@
-//! The border of the C table: what a worker saw there besides the outcome of a step.
+//! Calls of the C table: what a worker saw besides the outcome of a step.
 
-use allocert_suite::observation::{Border, Defect};
+use allocert_suite::observation::{TableCalls, TableDefect};
 use allocert_suite::{Catalogue, fixture, judge};
 use rstest::rstest;
 
@@ -30,17 +30,17 @@ fn judged(recorder: &Recorder, looked_at: &str) -> (Vec<String>, bool) {
     (told.collect(), judgement.checked.contains(looked_at))
 }
 
-fn border(defects: &[(&str, &str)]) -> Option<Border> {
-    let defect = |(defect, observed): &(&str, &str)| Defect {
+fn table_calls(defects: &[(&str, &str)]) -> Option<TableCalls> {
+    let defect = |(defect, observed): &(&str, &str)| TableDefect {
         call: "release".to_owned(),
         defect: (*defect).to_owned(),
         observed: (*observed).to_owned(),
     };
-    Some(Border { calls: 1, defects: defects.iter().map(defect).collect() })
+    Some(TableCalls { calls: 1, defects: defects.iter().map(defect).collect() })
 }
 
 #[test]
-fn a_subject_without_a_table_has_no_border() {
+fn a_subject_without_a_table_has_no_table_calls() {
     assert_eq!(judged(&calling().rest(), "EMM-TABLE-05"), (Vec::new(), false));
 }
 
@@ -54,7 +54,7 @@ fn each_defect_is_a_finding_of_its_requirement(
     #[case] found: &[&str],
 ) {
     let mut recorder = calling();
-    recorder.seen.steps[2].border = border(defects);
+    recorder.seen.steps[2].table_calls = table_calls(defects);
     let (told, looked_at) = judged(&recorder.rest(), "EMM-TABLE-05");
     assert_eq!(told, found);
     assert!(looked_at);
@@ -68,7 +68,7 @@ fn a_table_leaves_no_context_where_it_found_none() {
     let python = judged(&recorder.rest(), "EMM-TABLE-26");
     assert_eq!(python, (Vec::new(), false));
     let mut recorder = calling();
-    recorder.seen.steps[2].border = border(&[]);
+    recorder.seen.steps[2].table_calls = table_calls(&[]);
     recorder.seen.events[at].context = 0;
     let (told, looked_at) = judged(&recorder.rest(), "EMM-TABLE-26");
     assert_eq!(

@@ -98,7 +98,7 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         index: 99,
         outcome: Outcome::Returned(Default::default()),
         plugin_calls: Vec::new(),
-        border: None,
+        table_calls: None,
     };
     assert_eq!(
         because(forged(|seen| seen.steps.push(unknown.clone()))),

@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod columns;
 mod edges;
-mod expectations;
+mod expectation_files;
 mod mutants;
 mod order;
 mod sources;

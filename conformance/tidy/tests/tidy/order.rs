@@ -313,7 +313,7 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
         index: 0,
         outcome: Outcome::Returned(facts),
         plugin_calls: Vec::new(),
-        border: None,
+        table_calls: None,
     });
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;

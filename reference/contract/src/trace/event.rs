@@ -21,6 +21,7 @@ pub struct Event {
     pub process: u32,
     /// The thread's current CUDA context before it happened; 0 for none.
     pub context: u64,
+    /// What happened.
     pub what: What,
 }
 

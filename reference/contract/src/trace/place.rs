@@ -6,7 +6,7 @@ use strum::FromRepr;
 /// What the input `kind` of a call stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, FromRepr)]
 #[repr(u64)]
-pub enum Kind {
+pub enum PlaceKind {
     /// `CPUPlace`; its device is 0.
     Cpu = 0,
     /// `CUDAPlace(device)`.
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 super::table::functions! {
-    /// A function of the allocator of a place. The place is its [`Kind`] and the number of its
+    /// A function of the allocator of a place. The place is its [`PlaceKind`] and the number of its
     /// device. The result of a call that returned is 0, of one that raised an error 1.
     pub enum Function {
         /// Takes memory.

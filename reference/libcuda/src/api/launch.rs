@@ -1,4 +1,4 @@
-//! Launches. A kernel does nothing here but take its place in its stream.
+//! Launches. A kernel takes its place in its stream and does nothing else.
 
 use allocert_contract::{
     StreamHandle,

@@ -1,4 +1,4 @@
-//! The control functions. They change the whole process's driver, so each test plays alone in a
+//! The control functions. They change the driver of the whole process, so each test runs in a
 //! forked child.
 
 use crate::{fork::in_child, library::Cuda};

@@ -7,9 +7,9 @@ use allocert_contract::trace::{Event, Marker, What, cuda::Function};
 use rstest::rstest;
 
 use crate::{
+    child_process::{printed_lines, run_task},
     fork::in_child,
     library::{self, Cuda},
-    role::{play, said},
     trace::{call, record_with},
 };
 
@@ -89,7 +89,7 @@ fn a_fault_is_answered_and_flagged_and_not_passed_on() {
     let genuine = Genuine::software();
     let plan = ("ALLOCERT_FAULTS", "cuMemAlloc_v2@2x2=2,cuMemAlloc_v2@5+=1");
     let (output, events) = record_with("allocate", &[&genuine.variables()[..], &[plan]].concat());
-    assert_eq!(said(&output), ["0 2 2 0 1 1"]);
+    assert_eq!(printed_lines(&output), ["0 2 2 0 1 1"]);
     let allocations =
         events.iter().filter_map(call).filter(|call| call.function == Function::cuMemAlloc_v2);
     let injected: Vec<bool> = allocations.map(|call| call.injected).collect();
@@ -99,7 +99,10 @@ fn a_fault_is_answered_and_flagged_and_not_passed_on() {
 #[test]
 fn a_restart_drops_the_faults_and_nothing_else() {
     let genuine = Genuine::software();
-    assert_eq!(said(&play("restart", &genuine.variables())), ["fault=2 restart=0 alloc=0 free=0"]);
+    assert_eq!(
+        printed_lines(&run_task("restart", &genuine.variables())),
+        ["fault=2 restart=0 alloc=0 free=0"]
+    );
 }
 
 pub(crate) fn restart() {
@@ -117,20 +120,20 @@ fn looked_up_symbols_are_this_librarys() {
     let genuine = Genuine::software();
     let symbols = ["cuMemAlloc_v2", "cuMemAlloc", "cuMemcpyDtoH_v2_ptds", "cuGetProcAddress_v2"];
     let expected = symbols.map(|symbol| format!("{symbol}=0 0 ours"));
-    let said = said(&play("look-up", &genuine.variables()));
-    assert_eq!(said[..4], expected);
-    assert_eq!(said[4..], ["cuNothing=0 1 null", "table=801"]);
+    let printed = printed_lines(&run_task("look-up", &genuine.variables()));
+    assert_eq!(printed[..4], expected);
+    assert_eq!(printed[4..], ["cuNothing=0 1 null", "table=801"]);
 }
 
 #[test]
 fn what_is_not_in_the_table_is_left_as_it_came() {
     let genuine = Genuine::small();
-    let said = said(&play("look-up", &genuine.variables()));
+    let printed = printed_lines(&run_task("look-up", &genuine.variables()));
     // The small driver answers every name with an entrance that it does not export, and so do
     // drivers with two entrances.
-    assert_eq!(said[0], "cuMemAlloc_v2=0 0 ours");
-    assert_eq!(said[2], "cuMemcpyDtoH_v2_ptds=0 0 theirs", "it does not export that one");
-    assert_eq!(said[4], "cuNothing=0 0 theirs");
+    assert_eq!(printed[0], "cuMemAlloc_v2=0 0 ours");
+    assert_eq!(printed[2], "cuMemcpyDtoH_v2_ptds=0 0 theirs", "it does not export that one");
+    assert_eq!(printed[4], "cuNothing=0 0 theirs");
 }
 
 pub(crate) fn look_up() {
@@ -161,7 +164,7 @@ pub(crate) fn look_up() {
 fn unknown_parameters_arrive_as_they_were_given() {
     let genuine = Genuine::small();
     let (output, events) = record_with("words", &genuine.variables());
-    assert_eq!(said(&output), ["3185", "3185", "302"]);
+    assert_eq!(printed_lines(&output), ["3185", "3185", "302"]);
     let passed = |event: &&Event| matches!(event.what, What::PassedOn { .. });
     let found: Vec<_> = events.iter().filter(passed).map(|event| &event.what).collect();
     let expected = What::PassedOn { function: Function::cuGraphCreate, per_thread: false };
@@ -209,19 +212,22 @@ pub(crate) fn words() {
 }
 
 #[test]
-fn the_genuine_driver_is_loaded_by_the_first_call_and_not_by_markers() {
+fn the_genuine_driver_is_loaded_by_the_first_call_and_not_by_the_recorder() {
     let genuine = Genuine::software();
     let (output, events) = record_with("lazy", &genuine.variables());
-    assert_eq!(said(&output), ["marked=false forked=true parent=false"]);
+    assert_eq!(printed_lines(&output), ["marked=false forked=true parent=false"]);
     assert_eq!(events[0].what, What::Marker(Marker::StepBegin { step: 1 }));
-    assert_eq!(events[0].context, 0);
-    let inside = events.iter().find(|event| call(event).is_some()).expect("the child's calls");
-    assert_ne!(inside.process, events[0].process);
+    assert_eq!((events[0].context, events[1].context), (0, 0));
+    assert!(call(&events[1]).is_some_and(|call| call.function.cuda().is_none()));
+    let inside = events.iter().find(|event| event.process != events[0].process);
+    assert!(inside.is_some(), "the child's calls are recorded as its own");
 }
 
 pub(crate) fn lazy() {
     let cuda = Cuda::load();
     cuda.allocert_trace_marker(1, 1);
+    let call = cuda.begin_call(c"plugin.reset", &[1, 1]);
+    cuda.end_call(call, 0, &[]);
     let marked = is_loaded();
     in_child(|| {
         Cuda::up();
@@ -249,7 +255,7 @@ fn is_loaded() -> bool {
 fn a_driver_that_cannot_be_used_is_named_once(#[case] path: &str, #[case] reason: &str) {
     let own = library::path();
     let path = if path == "SELF" { own.to_str().expect("ASCII") } else { path };
-    let output = play("init", &[("ALLOCERT_MODE", "forward"), ("ALLOCERT_REAL_DRIVER", path)]);
+    let output = run_task("init", &[("ALLOCERT_MODE", "forward"), ("ALLOCERT_REAL_DRIVER", path)]);
     let errors = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<_> = errors.lines().filter(|line| line.starts_with("allocert: ")).collect();
     assert_eq!(lines.len(), 1, "{errors}");
@@ -258,16 +264,16 @@ fn a_driver_that_cannot_be_used_is_named_once(#[case] path: &str, #[case] reason
         "{}",
         lines[0]
     );
-    assert_eq!(said(&output)[..2], ["init=303", "count=303 -1"]);
+    assert_eq!(printed_lines(&output)[..2], ["init=303", "count=303 -1"]);
 }
 
 #[test]
 fn an_unknown_mode_is_named_and_fails_init() {
-    let output = play("init", &[("ALLOCERT_MODE", "real")]);
+    let output = run_task("init", &[("ALLOCERT_MODE", "real")]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         errors.contains("allocert: ALLOCERT_MODE=real: expected simulate or forward"),
         "{errors}"
     );
-    assert_eq!(said(&output)[0], "init=1");
+    assert_eq!(printed_lines(&output)[0], "init=1");
 }

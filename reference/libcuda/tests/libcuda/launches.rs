@@ -10,14 +10,15 @@ use allocert_contract::trace::{
 use rstest::rstest;
 
 use crate::{
+    child_process::printed_lines,
     fork::in_child,
     forward::Genuine,
     library::{Cuda, LaunchConfig},
-    role::said,
     trace::{call, record_with},
 };
 
-const IMAGE: &[u8] = b".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry fill(.param .u64 p) { ret; }\n\
+const IMAGE: &[u8] = b".version 8.0\n.target sm_50\n.address_size 64\n\
+    .visible .entry fill(.param .u64 p) { ret; }\n\
     .entry mix(.param .u8 c, .param .align 8 .b8 s[24], .param .u32 n, .param .u64 p) { ret; }\n\0";
 
 fn launches(events: &[Event]) -> Vec<&Call> {
@@ -35,7 +36,7 @@ fn every_way_to_launch_is_written_with_its_stream_and_its_dimensions(#[case] for
     let genuine = Genuine::software();
     let variables = genuine.variables();
     let (output, events) = record_with("launch", if forward { &variables } else { &[] });
-    let stream = said(&output)[0].parse().expect("the stream's handle");
+    let stream = printed_lines(&output)[0].parse().expect("the stream's handle");
     let launches = launches(&events);
     let functions: Vec<_> = launches.iter().map(|call| call.function).collect();
     let ways =
@@ -119,7 +120,7 @@ fn each_word_that_points_into_live_memory_is_written_with_its_allocation(#[case]
     let genuine = Genuine::software();
     let variables = genuine.variables();
     let (output, events) = record_with("launch-arguments", if forward { &variables } else { &[] });
-    let lines = said(&output);
+    let lines = printed_lines(&output);
     let numbers: Vec<u64> =
         lines[0].split(' ').map(|number| number.parse().expect("a number")).collect();
     let [device, pinned, managed, registered] = numbers[..] else {

@@ -1,24 +1,34 @@
 //! The built library, and typed ways to call it.
 
-use std::path::PathBuf;
+use std::{
+    ffi::{CStr, c_char},
+    path::PathBuf,
+};
 
 use libloading::Library;
 
 /// Where cargo puts it for tests: beside this test's program.
 pub(crate) fn path() -> PathBuf {
-    let program = std::env::current_exe().expect("a running program has a path");
-    program.with_file_name("liballocert_libcuda.so")
+    allocert_test_support::library("liballocert_libcuda.so")
 }
 
 pub(crate) struct Cuda(Library);
 
 macro_rules! functions {
     ($($name:ident($($param:ident: $kind:ty),*);)*) => {
-        #[expect(non_snake_case, clippy::too_many_arguments, reason = "CUDA's own names and prototypes")]
+        #[expect(
+            non_snake_case,
+            clippy::too_many_arguments,
+            reason = "CUDA's own names and prototypes"
+        )]
         impl Cuda {
             $(pub(crate) fn $name(&self, $($param: $kind),*) -> i32 {
                 // SAFETY: the library exports this name with this prototype.
-                let function = unsafe { self.0.get::<unsafe extern "C" fn($($kind),*) -> i32>(concat!(stringify!($name), "\0").as_bytes()) };
+                let function = unsafe {
+                    self.0.get::<unsafe extern "C" fn($($kind),*) -> i32>(
+                        concat!(stringify!($name), "\0").as_bytes(),
+                    )
+                };
                 let function = function.expect(concat!("the library exports ", stringify!($name)));
                 // SAFETY: tests pass pointers to live variables, or numbers that the function must
                 // refuse.
@@ -60,11 +70,16 @@ functions! {
     cuMemsetD8Async_ptsz(to: u64, value: u8, count: usize, stream: u64);
     cuStreamSynchronize(stream: u64);
     cuStreamSynchronize_ptsz(stream: u64);
-    cuLaunchHostFunc(stream: u64, function: extern "C" fn(*mut std::ffi::c_void), data: *mut std::ffi::c_void);
+    cuLaunchHostFunc(
+        stream: u64, function: extern "C" fn(*mut std::ffi::c_void), data: *mut std::ffi::c_void
+    );
     cuIpcGetMemHandle(handle: &mut IpcHandle, dptr: u64);
     cuIpcOpenMemHandle_v2(dptr: &mut u64, handle: IpcHandle, flags: u32);
     cuIpcCloseMemHandle(dptr: u64);
-    cuGetProcAddress_v2(symbol: *const std::ffi::c_char, function: &mut u64, version: i32, flags: u64, status: &mut u32);
+    cuGetProcAddress_v2(
+        symbol: *const std::ffi::c_char, function: &mut u64, version: i32, flags: u64, status: &mut
+        u32
+    );
     cuGetErrorName(error: u32, name: &mut *const std::ffi::c_char);
     cuGetErrorString(error: u32, text: &mut *const std::ffi::c_char);
     cuGetExportTable(table: &mut u64, id: *const u8);
@@ -79,8 +94,14 @@ functions! {
     cuFuncGetParamCount(function: u64, count: &mut usize);
     cuMemAllocManaged(dptr: &mut u64, bytes: usize, flags: u32);
     cuMemHostRegister_v2(host: u64, bytes: usize, flags: u32);
-    cuLaunchKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64, extra: *const u64);
-    cuLaunchCooperativeKernel(function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: u64, params: *const u64);
+    cuLaunchKernel(
+        function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z:
+        u32, shared: u32, stream: u64, params: *const u64, extra: *const u64
+    );
+    cuLaunchCooperativeKernel(
+        function: u64, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z:
+        u32, shared: u32, stream: u64, params: *const u64
+    );
     cuLaunchKernelEx(config: &LaunchConfig, function: u64, params: *const u64, extra: *const u64);
     allocert_trace_marker(kind: u32, step: u64);
     allocert_fault_add(function: *const std::ffi::c_char, nth: u64, count: u64, result: i32);
@@ -93,6 +114,26 @@ impl Cuda {
     pub(crate) fn load() -> Self {
         // SAFETY: the library has no initializers of its own.
         Self(unsafe { Library::new(path()) }.expect("cargo built the library before this test"))
+    }
+
+    /// Writes down the begin of a call that the driver does not see.
+    pub(crate) fn begin_call(&self, name: &CStr, inputs: &[u64]) -> u64 {
+        let find: unsafe extern "C" fn(*const c_char) -> u32 =
+            self.function("allocert_trace_function");
+        let begin: unsafe extern "C" fn(u32, *const u64, usize) -> u64 =
+            self.function("allocert_trace_call_begin");
+        // SAFETY: NUL-terminated.
+        let code = unsafe { find(name.as_ptr()) };
+        // SAFETY: a slice and its length.
+        unsafe { begin(code, inputs.as_ptr(), inputs.len()) }
+    }
+
+    /// Writes down what it came to.
+    pub(crate) fn end_call(&self, call: u64, result: i32, outputs: &[u64]) {
+        let end: unsafe extern "C" fn(u64, i32, *const u64, usize) =
+            self.function("allocert_trace_call_end");
+        // SAFETY: a slice and its length.
+        unsafe { end(call, result, outputs.as_ptr(), outputs.len()) };
     }
 
     /// Loaded, initialized, with device 0's primary context current.

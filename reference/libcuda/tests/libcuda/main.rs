@@ -2,13 +2,13 @@
 //! processes.
 #![expect(unsafe_code, reason = "calls the C functions under test")]
 
+mod child_process;
 mod control;
 mod fork;
 mod forward;
 mod launches;
 mod library;
 mod probe;
-mod role;
 mod settings;
 mod sharing;
 mod streams;

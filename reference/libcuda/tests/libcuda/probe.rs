@@ -1,10 +1,6 @@
 //! Fidelity: the probe program prints on this library what it printed on a real GPU.
 
-use std::{
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{os::unix::fs::symlink, path::Path, process::Command};
 
 use crate::{forward::Genuine, library};
 
@@ -36,27 +32,6 @@ const DEVIATIONS: &[(&str, &str, &str)] = &[
 /// says how it fails.
 const FAULTS: &str = "kernel:bad=700";
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn include_directory() -> PathBuf {
-    if let Some(directory) = std::env::var_os("ALLOCERT_CUDA_INCLUDE") {
-        return directory.into();
-    }
-    const FIND: &str = "import importlib.metadata as m; print(next(f.locate().parent for f in m.files('nvidia-cuda-runtime') if f.name == 'cuda.h'))";
-    let found = Command::new(repository().join(".venv/bin/python")).args(["-c", FIND]).output();
-    match found {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().into()
-        }
-        _ => panic!(
-            "this test needs cuda.h: run `python3 -m venv .venv && .venv/bin/pip install nvidia-cuda-runtime` in the repository, \
-             or set ALLOCERT_CUDA_INCLUDE to a directory with cuda.h"
-        ),
-    }
-}
-
 pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
     let directory = tempfile::tempdir().expect("a temporary directory");
     for name in ["libcuda.so", "libcuda.so.1"] {
@@ -71,7 +46,7 @@ pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
         .args(["-std=c++17", "-w"])
         .arg(source)
         .arg("-I")
-        .arg(include_directory())
+        .arg(allocert_test_support::cuda_include())
         .arg("-o")
         .arg(&program);
     let compiled =

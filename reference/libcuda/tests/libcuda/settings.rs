@@ -2,15 +2,18 @@
 
 use rstest::rstest;
 
-use crate::role::{play, said};
+use crate::child_process::{printed_lines, run_task};
 
 #[rstest]
 #[case("ALLOCERT_DEVICES", "3", "devices=3 driver=13000")]
 #[case("ALLOCERT_DRIVER_VERSION", "12040", "devices=1 driver=12040")]
 fn a_setting_shows(#[case] variable: &str, #[case] value: &str, #[case] expected: &str) {
-    let output = play("init", &[(variable, value)]);
-    let said = said(&output);
-    assert_eq!((said[0].as_str(), said.last().map(String::as_str)), ("init=0", Some(expected)));
+    let output = run_task("init", &[(variable, value)]);
+    let printed = printed_lines(&output);
+    assert_eq!(
+        (printed[0].as_str(), printed.last().map(String::as_str)),
+        ("init=0", Some(expected))
+    );
 }
 
 #[rstest]
@@ -20,33 +23,34 @@ fn a_setting_shows(#[case] variable: &str, #[case] value: &str, #[case] expected
 #[case("ALLOCERT_PEER_ACCESS", "maybe")]
 #[case("ALLOCERT_FAULTS", "cuMemAlloc_v2")]
 fn a_bad_setting_is_named_once_and_fails_init(#[case] variable: &str, #[case] value: &str) {
-    let output = play("init", &[(variable, value)]);
+    let output = run_task("init", &[(variable, value)]);
     let errors = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<_> = errors.lines().filter(|line| line.starts_with("allocert: ")).collect();
     assert_eq!(lines.len(), 1, "{errors}");
     assert!(lines[0].contains(variable) && lines[0].contains(value), "{}", lines[0]);
-    assert_eq!(said(&output)[0], "init=1");
+    assert_eq!(printed_lines(&output)[0], "init=1");
 }
 
 #[test]
 fn no_device_is_a_setting_too() {
-    assert_eq!(said(&play("init", &[("ALLOCERT_DEVICES", "0")]))[0], "init=100");
+    assert_eq!(printed_lines(&run_task("init", &[("ALLOCERT_DEVICES", "0")]))[0], "init=100");
 }
 
 #[test]
 fn faults_come_at_their_call() {
-    let output = play("allocate", &[("ALLOCERT_FAULTS", "cuMemAlloc_v2@2x2=2,cuMemAlloc_v2@5+=1")]);
-    assert_eq!(said(&output), ["0 2 2 0 1 1"]);
+    let output =
+        run_task("allocate", &[("ALLOCERT_FAULTS", "cuMemAlloc_v2@2x2=2,cuMemAlloc_v2@5+=1")]);
+    assert_eq!(printed_lines(&output), ["0 2 2 0 1 1"]);
 }
 
 #[test]
 fn a_trace_that_is_none_is_named_and_left_out() {
-    let output = play("init", &[("ALLOCERT_TRACE", "/nonexistent/ring")]);
+    let output = run_task("init", &[("ALLOCERT_TRACE", "/nonexistent/ring")]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         errors.contains("allocert: ALLOCERT_TRACE=/nonexistent/ring: ")
             && errors.contains("going on without a trace"),
         "{errors}"
     );
-    assert_eq!(said(&output)[0], "init=0");
+    assert_eq!(printed_lines(&output)[0], "init=0");
 }

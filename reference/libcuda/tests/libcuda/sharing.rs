@@ -1,8 +1,8 @@
 //! Memory shared with another process.
 
 use crate::{
+    child_process::{printed_lines, run_task},
     library::{Cuda, IpcHandle},
-    role::{play, said},
 };
 
 pub(crate) fn decode(hex: &str) -> [u8; 64] {
@@ -14,7 +14,7 @@ pub(crate) fn decode(hex: &str) -> [u8; 64] {
 
 fn import(handle: IpcHandle) -> Vec<String> {
     let hex: String = handle.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    said(&play(&format!("import {hex}"), &[]))
+    printed_lines(&run_task(&format!("import {hex}"), &[]))
 }
 
 #[test]

@@ -12,19 +12,19 @@ use allocert_contract::trace::{
     ring::{Header, read_records},
 };
 
-use crate::role::play;
+use crate::{child_process::run_task, library::Cuda};
 
-fn record(role: &str) -> (Output, Vec<Event>) {
-    record_with(role, &[])
+fn record(task: &str) -> (Output, Vec<Event>) {
+    record_with(task, &[])
 }
 
-pub(crate) fn record_with(role: &str, variables: &[(&str, &str)]) -> (Output, Vec<Event>) {
+pub(crate) fn record_with(task: &str, variables: &[(&str, &str)]) -> (Output, Vec<Event>) {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let header = Header::new(1024).expect("a power of two");
     file.as_file().set_len(header.file_bytes()).expect("room for it");
     file.as_file().write_all_at(&header.encode(), 0).expect("writable");
     let ours = ("ALLOCERT_TRACE", file.path().to_str().expect("a path of ours"));
-    let output = play(role, &[&[ours], variables].concat());
+    let output = run_task(task, &[&[ours], variables].concat());
     let ring = File::open(file.path()).expect("still there");
     let batch =
         read_records(|offset, into| ring.read_exact_at(into, offset), 0).expect("well formed");
@@ -82,4 +82,24 @@ fn the_last_call_of_a_crashed_process_is_there_without_a_result() {
     let last = events.last().and_then(call).expect("a call");
     assert_eq!((last.function, last.result), (Function::cuMemcpyDtoH_v2.into(), None));
     assert_eq!(last.arg("dst_host"), Some(16));
+}
+
+#[test]
+fn a_worker_records_a_call_into_a_plugin_among_driver_calls() {
+    let (_, events) = record("plugin");
+    let [.., plugin, alloc] = &events[..] else { panic!("{events:?}") };
+    let (into_plugin, inside) = (call(plugin).expect("a call"), call(alloc).expect("a call"));
+    assert_eq!(into_plugin.function.to_string(), "plugin.memalloc");
+    assert_eq!((into_plugin.arg("size_bytes"), into_plugin.result), (Some(64), Some(0)));
+    assert_eq!(into_plugin.output("pointer"), inside.output("dptr"));
+    assert_ne!(plugin.context, 0);
+    assert_eq!((plugin.context, plugin.thread), (alloc.context, alloc.thread));
+}
+
+/// Plays a plugin that is asked for 64 bytes.
+pub(crate) fn call_a_plugin() {
+    let cuda = Cuda::up();
+    let call = cuda.begin_call(c"plugin.memalloc", &[1, 1, 64]);
+    let pointer = cuda.alloc(64);
+    cuda.end_call(call, 0, &[pointer]);
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 
@@ -20,9 +20,7 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let driver = std::env::var_os("ALLOCERT_LIBCUDA").map(PathBuf::from).expect(
-            "ALLOCERT_LIBCUDA is not set: it names the software driver, and `cargo xtask test` builds it and sets it",
-        );
+        let driver = allocert_test_support::driver();
         for name in ["libcuda.so", "libcuda.so.1"] {
             symlink(&driver, folder.path().join(name)).expect("a new folder takes a link");
         }

@@ -15,9 +15,9 @@ use crate::verdict::Check;
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for step in &record.case.steps {
         let line = record.observation.steps.get(step.index as usize);
-        let table =
-            line.is_some_and(|line| line.border.is_some()) && !step.r#do.properties().is_threaded;
-        let balance = step.r#do.properties().keeps_context;
+        let properties = step.r#do.properties();
+        let table = line.is_some_and(|line| line.table_calls.is_some()) && !properties.is_threaded;
+        let balance = properties.keeps_context;
         let window = record.timeline.window(step.index).filter(|_| balance || table);
         let Some(window) = window.filter(|_| record.timeline.ended(step.index)) else { continue };
         let asked = [(Check::ContextBalance, balance), (Check::ContextKept, table)];

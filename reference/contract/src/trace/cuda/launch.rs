@@ -1,6 +1,8 @@
-//! A kernel launch as a trace record keeps it. `cuLaunchKernel` has eleven inputs, a record has
-//! eight words, and `cuLaunchKernelEx` has most of its own in a struct; so all launches are written
-//! with the same seven words, of which grid and block are one each.
+//! A kernel launch as a trace record keeps it.
+//!
+//! `cuLaunchKernel` has eleven inputs and a record eight words, and `cuLaunchKernelEx` has most of
+//! its inputs in a structure. So all launches are written with the same seven words, of which grid
+//! and block take one each.
 
 use crate::trace::parameter::Parameter;
 
@@ -24,14 +26,19 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
     pub shared_bytes: u32,
+    /// The handle of the stream.
     pub stream: u64,
+    /// Where the addresses of the parameters lie; 0 if `extra` tells.
     pub kernel_params: u64,
+    /// Where the list of `CU_LAUNCH_PARAM_*` lies; 0 for none.
     pub extra: u64,
 }
 
 impl Launch {
-    /// For the arguments of a record.
+    /// The arguments of a record.
+    #[must_use]
     pub fn words(&self) -> [u64; 8] {
         let [grid, block] = [self.grid, self.block].map(pack);
         [
@@ -46,7 +53,8 @@ impl Launch {
         ]
     }
 
-    /// From the arguments of a record of a launch.
+    /// The launch that a record has these arguments of.
+    #[must_use]
     pub fn read(
         [function, grid, block, shared_bytes, stream, kernel_params, extra, _]: [u64; 8],
     ) -> Self {

@@ -1,5 +1,5 @@
-//! `cuGetProcAddress`: the genuine driver's answer, with this library's symbols in the place of its
-//! public functions.
+//! Answers `cuGetProcAddress` as the genuine driver does, with this library's symbols in place of
+//! the driver's public functions.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -12,7 +12,7 @@ use allocert_contract::trace::cuda::Function;
 use super::genuine::{self, Genuine};
 use crate::{
     exports::{Entry, SYMBOLS},
-    lookup::{self, Found},
+    symbol_lookup::{self, Found},
 };
 
 type LookUp = unsafe extern "C" fn(*const c_char, *mut *const c_void, i32, u64) -> i32;
@@ -97,7 +97,7 @@ fn ours(
     version: i32,
     per_thread: bool,
 ) -> Option<Entry> {
-    let expected = match lookup::find(name, version, genuine.version, per_thread) {
+    let expected = match symbol_lookup::find(name, version, genuine.version, per_thread) {
         Found::Symbol(entry) => Some(entry),
         Found::Unknown | Found::TooNew => None,
     };
@@ -105,7 +105,9 @@ fn ours(
     let same = |entry: &Entry| export(entry) == address;
     expected
         .filter(same)
-        .or_else(|| lookup::versions(name).iter().flat_map(|symbol| symbol.entries()).find(same))
+        .or_else(|| {
+            symbol_lookup::versions(name).iter().flat_map(|symbol| symbol.entries()).find(same)
+        })
         .or_else(
             // A driver may answer with another entrance to a public function than the one it
             // exports. Name and version then say which it is, unless it is newer than this

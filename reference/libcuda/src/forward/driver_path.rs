@@ -1,4 +1,4 @@
-//! Where the genuine driver lies, and opening it there.
+//! Finds the genuine driver and opens it.
 
 use std::{
     ffi::{CStr, CString, OsStr, c_void},

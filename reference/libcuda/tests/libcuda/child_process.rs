@@ -1,35 +1,35 @@
-//! Parts that tests play in processes of their own, because the environment is read once a process
-//! and crashes end it.
+//! Tasks that tests run in a process of their own, because the library reads the environment once a
+//! process, and because some crash.
 
 use std::process::{Command, Output};
 
 use crate::{
     forward, launches,
     library::{Cuda, IpcHandle},
-    sharing,
+    sharing, trace,
 };
 
-const VARIABLE: &str = "ALLOCERT_TEST_ROLE";
+const VARIABLE: &str = "ALLOCERT_TEST_TASK";
 
-/// Plays `role` in a new process with these variables.
-pub(crate) fn play(role: &str, variables: &[(&str, &str)]) -> Output {
+/// Runs a task in a new process with these variables.
+pub(crate) fn run_task(task: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
-    command.args(["--exact", "role::part", "--ignored", "--nocapture", "--quiet"]);
-    command.env(VARIABLE, role).envs(variables.iter().copied());
+    command.args(["--exact", "child_process::perform_task", "--ignored", "--nocapture", "--quiet"]);
+    command.env(VARIABLE, task).envs(variables.iter().copied());
     command.output().expect("this program starts")
 }
 
-/// What a role printed behind `>`.
-pub(crate) fn said(output: &Output) -> Vec<String> {
+/// The lines that a task printed behind `>`.
+pub(crate) fn printed_lines(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines().filter_map(|line| line.strip_prefix('>')).map(str::to_owned).collect()
 }
 
 #[test]
-#[ignore = "a part in other tests, not a test"]
-fn part() {
-    let role = std::env::var(VARIABLE).expect("started by `play`");
-    let (name, argument) = role.split_once(' ').unwrap_or((&role, ""));
+#[ignore = "the process that other tests start, not a test"]
+fn perform_task() {
+    let task = std::env::var(VARIABLE).expect("set by `run_task`");
+    let (name, argument) = task.split_once(' ').unwrap_or((&task, ""));
     match name {
         "init" => init(),
         "work" => work(),
@@ -42,11 +42,12 @@ fn part() {
         "launch" => launches::launch(),
         "launch-arguments" => launches::launch_arguments(),
         "lazy" => forward::lazy(),
-        other => panic!("no role {other}"),
+        "plugin" => trace::call_a_plugin(),
+        other => panic!("no task {other}"),
     }
 }
 
-/// Says what cuInit, the device count, the version and the memory are.
+/// Prints what cuInit, the device count, the version and the memory are.
 fn init() {
     let cuda = Cuda::load();
     let (mut count, mut version) = (-1, -1);

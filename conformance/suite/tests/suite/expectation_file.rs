@@ -1,7 +1,7 @@
 //! Expectation files: a listed violation is expected, a listed violation that does not happen fails
 //! the run.
 
-use allocert_suite::expectations::Expectations;
+use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::verdict::{Judgement, Verdict};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn clean() -> Judgement {
 }
 
 fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
-    let expectations = Expectations::read("expect.yaml", text, &catalogue())
+    let expectations = ExpectationFile::read("expect.yaml", text, &catalogue())
         .unwrap_or_else(|refusal| panic!("{refusal}"));
     expectations.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
     judgements.into_iter().map(|judgement| judgement.verdict).collect()
@@ -62,7 +62,7 @@ fn an_entry_whose_cases_did_not_run_says_nothing() {
 #[test]
 fn a_broken_file_is_refused_with_its_line() {
     let refusal = |text: &str| {
-        Expectations::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string()
+        ExpectationFile::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string()
     };
     insta::assert_snapshot!(refusal(&LISTED.replace("EMM-CHECK-LEAK", "EMM-CHECK-LEAF")), @r"
     expectation file broken: the catalogue has no requirement `EMM-CHECK-LEAF`

@@ -1,4 +1,4 @@
-//! `cuGetProcAddress`: from a name without suffix and a CUDA version to a symbol.
+//! Finds symbols for `cuGetProcAddress`, by a name without suffix and a CUDA version.
 
 use std::{collections::HashMap, sync::OnceLock};
 

@@ -2,26 +2,27 @@
 
 use allocert_contract::array::{
     ArrayInterface, BitFields, Content, DefectKind, Description, DictSubclass, EarlyStream,
-    ExplicitContiguous, LaterVersion, Reading, Stream, Version, ZeroSize,
+    ExplicitContiguous, Interpretation, LaterVersion, Stream, Version, ZeroSize,
 };
+use strum::VariantArray as _;
 
 use crate::vector::{Change, data, ints, vector};
 
-fn kinds(description: &Description, reading: Reading) -> Vec<DefectKind> {
-    let read = ArrayInterface::read_as(description, &reading);
+fn kinds(description: &Description, reading: Interpretation) -> Vec<DefectKind> {
+    let read = ArrayInterface::read_with(description, &reading);
     read.map_or_else(
         |defects| defects.into_iter().map(|defect| defect.kind).collect(),
         |_| Vec::new(),
     )
 }
 
-fn usual() -> Reading {
-    Reading::default()
+fn usual() -> Interpretation {
+    Interpretation::default()
 }
 
 #[test]
 fn explicit_strides_of_a_contiguous_array() {
-    let refused = Reading { explicit_contiguous: ExplicitContiguous::Refused, ..usual() };
+    let refused = Interpretation { explicit_contiguous: ExplicitContiguous::Refused, ..usual() };
     let explicit = vector().with("strides", ints([4]));
     assert_eq!(kinds(&explicit, usual()), []);
     assert_eq!(kinds(&explicit, refused), [DefectKind::StridesExplicit]);
@@ -31,7 +32,7 @@ fn explicit_strides_of_a_contiguous_array() {
 
 #[test]
 fn elements_without_bytes() {
-    let bytes = Reading { zero_size: ZeroSize::Bytes, ..usual() };
+    let bytes = Interpretation { zero_size: ZeroSize::Bytes, ..usual() };
     let void = vector().with("typestr", Description::str("|V0"));
     assert_eq!(kinds(&void, usual()), []);
     assert_eq!(kinds(&void, bytes), [DefectKind::ZeroSizePointer]);
@@ -41,7 +42,7 @@ fn elements_without_bytes() {
 
 #[test]
 fn a_version_from_the_future() {
-    let newest = Reading { later_version: LaterVersion::Newest, ..usual() };
+    let newest = Interpretation { later_version: LaterVersion::Newest, ..usual() };
     let later = vector().with("version", Description::int(4)).with("stream", Description::int(0));
     assert_eq!(kinds(&later, usual()), [DefectKind::VersionUnknown, DefectKind::StreamZero]);
     assert_eq!(kinds(&later, newest), [DefectKind::StreamZero]);
@@ -55,7 +56,7 @@ fn a_version_from_the_future() {
 fn a_stream_before_version_3() {
     let early = vector().with("version", Description::int(2)).with("stream", Description::int(7));
     let stream = |early_stream| {
-        let read = ArrayInterface::read_as(&early, &Reading { early_stream, ..usual() });
+        let read = ArrayInterface::read_with(&early, &Interpretation { early_stream, ..usual() });
         read.map(|array| array.stream())
     };
     assert!(stream(EarlyStream::Refused).is_err());
@@ -69,7 +70,8 @@ fn a_stream_before_version_3() {
 fn bit_fields() {
     let bits = vector().with("typestr", Description::str("|t1")).with("shape", ints([20]));
     let extent = |description: &Description, bit_fields| {
-        let read = ArrayInterface::read_as(description, &Reading { bit_fields, ..usual() });
+        let read =
+            ArrayInterface::read_with(description, &Interpretation { bit_fields, ..usual() });
         read.expect("valid").extent()
     };
     assert_eq!(extent(&bits, BitFields::Packed), Some(0x1000..=0x1002));
@@ -80,7 +82,7 @@ fn bit_fields() {
 
 #[test]
 fn a_subclass_of_dict() {
-    let allowed = Reading { dict_subclass: DictSubclass::Allowed, ..usual() };
+    let allowed = Interpretation { dict_subclass: DictSubclass::Allowed, ..usual() };
     let subclass =
         Description { class: "Lazy".to_owned(), base: Some("dict".to_owned()), ..vector() };
     assert_eq!(kinds(&subclass, usual()), [DefectKind::DictSubclass]);
@@ -97,7 +99,7 @@ fn subclasses_of_other_types_are_what_they_are() {
 #[test]
 fn rules_of_later_versions_do_not_bind_earlier_ones() {
     let empty = vector().with("shape", ints([0]));
-    for version in Version::ALL {
+    for version in Version::VARIANTS.iter().copied() {
         let description = empty.clone().with("version", Description::int(version.number()));
         let expected: &[_] =
             if version < Version::V2 { &[] } else { &[DefectKind::ZeroSizePointer] };

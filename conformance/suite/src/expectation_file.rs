@@ -10,18 +10,18 @@ use crate::verdict::{Finding, Judgement, Verdict};
 
 /// A checked expectation file.
 #[derive(Debug, Clone)]
-pub struct Expectations {
+pub struct ExpectationFile {
     pub file: String,
     /// Which subject it is about.
     pub subject: String,
     /// The versions it was last seen to be true of.
     pub seen_on: String,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ExpectedViolation>,
 }
 
 /// One violation that is known.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ExpectedViolation {
     pub requirement: String,
     /// Globs over case ids, as written.
     pub cases: Vec<String>,
@@ -50,7 +50,7 @@ struct Listed {
     issue: Option<String>,
 }
 
-impl Expectations {
+impl ExpectationFile {
     /// Reads an expectation file; `file` is the name to show in errors. Entries whose requirement
     /// the profile leaves out are dropped.
     ///
@@ -87,8 +87,8 @@ impl Expectations {
 
     /// An entry without a violation: the cases that looked at its requirement conform where they
     /// should not.
-    fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
-        let Entry { requirement, line, .. } = entry;
+    fn stale(&self, entry: &ExpectedViolation, judgements: &mut [&mut Judgement]) {
+        let ExpectedViolation { requirement, line, .. } = entry;
         let message = format!(
             "{}:{line} expects a violation of {requirement}, and there is none: the entry can go",
             self.file
@@ -105,7 +105,7 @@ impl Expectations {
     }
 }
 
-impl Entry {
+impl ExpectedViolation {
     /// Whether it speaks of a case.
     #[must_use]
     pub fn matches(&self, case: &str) -> bool {
@@ -147,7 +147,7 @@ fn entry(
     listed: Spanned<Listed>,
     document: &Document<'_>,
     catalogue: &Catalogue,
-) -> Result<Entry, Box<Refusal>> {
+) -> Result<ExpectedViolation, Box<Refusal>> {
     let line = listed.line();
     let Listed { requirement, cases, reason, issue } = listed.value;
     if catalogue.get(&requirement).is_none() {
@@ -169,5 +169,5 @@ fn entry(
         }
     };
     let globs = cases.iter().map(glob).collect::<Result<_, _>>()?;
-    Ok(Entry { requirement, cases, reason, issue, line, globs })
+    Ok(ExpectedViolation { requirement, cases, reason, issue, line, globs })
 }

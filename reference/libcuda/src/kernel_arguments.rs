@@ -1,23 +1,23 @@
-//! The memory that a kernel is launched on: which words of its parameters point into an allocation.
+//! Finds the memory that a kernel is launched on: the words of its parameters that point into an
+//! allocation.
 //!
-//! A word that is a number and looks like an address of live memory cannot be told from one.
-//! Nothing is known of what lies behind a pointer: a structure in memory that points to other
-//! memory hides it.
+//! A number that happens to be an address of live memory counts as one. Memory that is reached
+//! through another pointer in memory is not found.
 
 use allocert_contract::trace::cuda::Launch;
 use allocert_driver::{Layout, Parameter};
 use allocert_recorder::{Origin, Range, Ring};
 
-use crate::foreign;
+use crate::program_memory;
 
 /// `CU_LAUNCH_PARAM_END`, `CU_LAUNCH_PARAM_BUFFER_POINTER` and `CU_LAUNCH_PARAM_BUFFER_SIZE`.
 const END: u64 = 0;
 const BUFFER_POINTER: u64 = 1;
 const BUFFER_SIZE: u64 = 2;
 /// Entries of `extra` that are looked at; CUDA knows two.
-const MOST_EXTRA: u64 = 8;
+const MAX_EXTRA: u64 = 8;
 /// No kernel has more parameters.
-const MOST_BYTES: usize = 1 << 16;
+const MAX_BYTES: usize = 1 << 16;
 const WORD_BYTES: usize = 8;
 
 /// Writes an event for each word of the launch's parameters that `owner` knows an allocation of.
@@ -47,7 +47,7 @@ pub(crate) fn write(
 /// The block that `extra` tells of: names and values by turns, the last name being 0.
 fn buffer(extra: u64) -> Option<Vec<u8>> {
     let (mut address, mut size_at) = (None, None);
-    for index in 0..MOST_EXTRA {
+    for index in 0..MAX_EXTRA {
         let entry = extra.checked_add(index * 16)?;
         match word(entry)? {
             END => break,
@@ -56,8 +56,8 @@ fn buffer(extra: u64) -> Option<Vec<u8>> {
             _ => return None,
         }
     }
-    let size = usize::try_from(word(size_at?)?).ok().filter(|size| *size <= MOST_BYTES)?;
-    foreign::gather(&[(address?, size)])
+    let size = usize::try_from(word(size_at?)?).ok().filter(|size| *size <= MAX_BYTES)?;
+    program_memory::gather(&[(address?, size)])
 }
 
 /// The block that an array of addresses, one for each parameter, stands for.
@@ -68,17 +68,17 @@ fn collect(parameters: u64, layout: &[Parameter]) -> Option<Vec<u8>> {
         .max()
         .unwrap_or(0);
     let bytes: usize = layout.iter().map(|parameter| parameter.size as usize).sum();
-    if end.max(bytes) > MOST_BYTES {
+    if end.max(bytes) > MAX_BYTES {
         return None;
     }
-    let addresses = foreign::gather(&[(parameters, layout.len() * WORD_BYTES)])?;
+    let addresses = program_memory::gather(&[(parameters, layout.len() * WORD_BYTES)])?;
     let addresses =
         addresses.as_chunks::<WORD_BYTES>().0.iter().map(|address| u64::from_le_bytes(*address));
     let ranges: Vec<_> = addresses
         .zip(layout)
         .map(|(address, parameter)| (address, parameter.size as usize))
         .collect();
-    let values = foreign::gather(&ranges)?;
+    let values = program_memory::gather(&ranges)?;
     let (mut block, mut values) = (vec![0; end.next_multiple_of(WORD_BYTES)], &values[..]);
     for Parameter { offset, size } in layout {
         let (value, rest) = values.split_at(*size as usize);
@@ -90,5 +90,5 @@ fn collect(parameters: u64, layout: &[Parameter]) -> Option<Vec<u8>> {
 
 fn word(address: u64) -> Option<u64> {
     let mut bytes = [0; WORD_BYTES];
-    foreign::read(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
+    program_memory::read(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
 }

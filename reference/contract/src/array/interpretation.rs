@@ -1,18 +1,24 @@
-//! Where the text can be read in more than one way: the ways, and the one that is taken if nobody
-//! says otherwise.
+//! How to read the sentences of the text that can be read in more than one way, and which way is
+//! taken if nobody says otherwise.
 
-/// How to read what the text leaves open. The default of every switch is its first variant.
+/// How to read what the text leaves open. The default of every field is its first variant.
 ///
-/// Two open questions have no switch here. Whether true means valid in a mask: the text says so,
-/// and a description holds no mask's values. Whether refusing a legal layout conforms: that is for
+/// Two open questions have no field here. Whether true means valid in a mask: the text says so, and
+/// a description holds no mask's values. Whether a consumer may refuse a legal layout: that is for
 /// the judge of a consumer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct Interpretation {
+    /// Strides that a C-contiguous array need not say.
     pub explicit_contiguous: ExplicitContiguous,
+    /// Which arrays have no size.
     pub zero_size: ZeroSize,
+    /// A version above 3.
     pub later_version: LaterVersion,
+    /// A stream before version 3.
     pub early_stream: EarlyStream,
+    /// The layout of kind `t`.
     pub bit_fields: BitFields,
+    /// An object of a class derived from `dict`.
     pub dict_subclass: DictSubclass,
 }
 
@@ -23,6 +29,7 @@ pub enum ExplicitContiguous {
     /// The sentence says what None means, not that a tuple means anything else.
     #[default]
     Allowed,
+    /// A tuple means another layout.
     Refused,
 }
 
@@ -49,6 +56,7 @@ pub enum LaterVersion {
 /// A stream in versions 0 to 2, which have no such entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyStream {
+    /// It breaks the text.
     #[default]
     Refused,
     /// As in version 3, which is always safe for who consumes.
@@ -75,5 +83,6 @@ pub enum DictSubclass {
     /// arrays.
     #[default]
     Refused,
+    /// It is taken for the dict that it holds.
     Allowed,
 }

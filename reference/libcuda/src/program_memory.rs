@@ -1,10 +1,11 @@
-//! The program's memory as far as it is there: what an image or a launch points to is copied by the
-//! system, which says that an address leads nowhere instead of ending the process.
+//! Reads memory of the program at addresses that may be invalid, such as those in an image or a
+//! launch. The system copies it and reports an invalid address, where a plain read would end the
+//! process.
 
 use std::{io, ptr};
 
 /// More parts than this take more than one call (`IOV_MAX`).
-const MOST_PARTS: usize = 1024;
+const MAX_PARTS: usize = 1024;
 
 /// Fills `into` from `address` on. `false` if not all of it can be read.
 pub(crate) fn read(address: u64, into: &mut [u8]) -> bool {
@@ -16,7 +17,7 @@ pub(crate) fn read(address: u64, into: &mut [u8]) -> bool {
 pub(crate) fn gather(ranges: &[(u64, usize)]) -> Option<Vec<u8>> {
     let mut bytes = vec![0; ranges.iter().map(|(_, length)| length).sum()];
     let mut rest = &mut bytes[..];
-    for some in ranges.chunks(MOST_PARTS) {
+    for some in ranges.chunks(MAX_PARTS) {
         let (into, behind) = rest.split_at_mut(some.iter().map(|(_, length)| length).sum());
         if !into.is_empty() && !copy(some, into) {
             return None;
@@ -26,7 +27,7 @@ pub(crate) fn gather(ranges: &[(u64, usize)]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// `into` is as long as the ranges together, which are at most `MOST_PARTS`.
+/// `into` is as long as the ranges together, which are at most `MAX_PARTS`.
 fn copy(ranges: &[(u64, usize)], into: &mut [u8]) -> bool {
     let part = |(address, length): &(u64, usize)| libc::iovec {
         iov_base: ptr::with_exposed_provenance_mut(*address as usize),
@@ -50,13 +51,14 @@ fn copy(ranges: &[(u64, usize)], into: &mut [u8]) -> bool {
     match usize::try_from(copied) {
         Ok(copied) => copied == into.len(),
         Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT) => false,
-        Err(_) => trust(ranges, into),
+        Err(_) => read_unchecked(ranges, into),
     }
 }
 
-/// Where a sandbox forbids the system call, the program is believed as every driver believes it.
+/// Reads without the system's help, where a sandbox forbids the system call. An invalid address
+/// then ends the process, as it does with any driver.
 #[cold]
-fn trust(ranges: &[(u64, usize)], into: &mut [u8]) -> bool {
+fn read_unchecked(ranges: &[(u64, usize)], into: &mut [u8]) -> bool {
     let mut rest = into;
     for (address, length) in ranges {
         let (part, behind) = rest.split_at_mut(*length);

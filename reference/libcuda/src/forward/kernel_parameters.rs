@@ -1,6 +1,7 @@
-//! The genuine driver's kernels, as far as a launch's arguments need them. Which kind of handle a
-//! launch is given is known from the call that returned it; a handle that came another way has no
-//! layout.
+//! The layout of kernel parameters under a genuine driver.
+//!
+//! Which function tells the layout depends on the kind of handle, and that is known from the call
+//! that returned it. A handle that came another way has no layout.
 
 use std::{collections::BTreeMap, mem};
 
@@ -10,7 +11,7 @@ use allocert_recorder::{Origin, Range, Ring};
 
 use super::genuine::Genuine;
 use crate::{
-    arguments,
+    kernel_arguments,
     lock::{Guard, Lock},
 };
 
@@ -22,20 +23,20 @@ type IsCapturing = unsafe extern "C" fn(u64, *mut u32) -> i32;
 const RANGE: [u32; 2] = [11, 12];
 /// Addresses that memory may have; other words are numbers, and the driver is not asked about them.
 const ADDRESSES: std::ops::Range<u64> = 1 << 20..1 << 48;
-const MOST_PARAMETERS: usize = 1 << 14;
+const MAX_PARAMETERS: usize = 1 << 14;
 
 /// What is known of a handle.
 #[derive(Debug)]
 struct Kernel {
-    /// What tells about its parameters.
-    teller: Function,
+    /// The function that tells its parameters.
+    query: Function,
     /// Once asked.
     layout: Option<Layout>,
 }
 
 static KERNELS: Lock<BTreeMap<u64, Kernel>> = Lock::new(BTreeMap::new());
 
-/// What is to be done after a call that succeeded, if there is a trace.
+/// Notes the handle of a kernel, or records the arguments of a launch, after a call that succeeded.
 #[inline]
 pub(super) fn follow(
     genuine: &Genuine,
@@ -46,7 +47,7 @@ pub(super) fn follow(
     args: [u64; 8],
     out: [u64; 3],
 ) {
-    let teller = match function {
+    let query = match function {
         Function::cuModuleGetFunction | Function::cuKernelGetFunction => {
             Function::cuFuncGetParamInfo
         }
@@ -56,14 +57,16 @@ pub(super) fn follow(
         }
         _ => return,
     };
-    KERNELS.lock().insert(out[0], Kernel { teller, layout: None });
+    KERNELS.lock().insert(out[0], Kernel { query, layout: None });
 }
 
 #[cold]
 fn write_arguments(genuine: &Genuine, ring: &Ring, origin: Origin, seq: u64, launch: &Launch) {
     if !is_capturing(genuine, launch.stream, origin.per_thread) {
         let layout = || layout(genuine, launch.function);
-        arguments::write(ring, origin, seq, launch, layout, |address| range(genuine, address));
+        kernel_arguments::write(ring, origin, seq, launch, layout, |address| {
+            range(genuine, address)
+        });
     }
 }
 
@@ -82,11 +85,11 @@ fn is_capturing(genuine: &Genuine, stream: u64, per_thread: bool) -> bool {
 }
 
 fn layout(genuine: &Genuine, handle: u64) -> Layout {
-    let teller = match KERNELS.lock().get(&handle)? {
+    let query = match KERNELS.lock().get(&handle)? {
         Kernel { layout: Some(known), .. } => return known.clone(),
-        Kernel { teller, .. } => *teller,
+        Kernel { query, .. } => *query,
     };
-    let layout = ask(genuine, teller, handle);
+    let layout = ask(genuine, query, handle);
     if let Some(kernel) = KERNELS.lock().get_mut(&handle) {
         kernel.layout = Some(layout.clone());
     }
@@ -94,17 +97,17 @@ fn layout(genuine: &Genuine, handle: u64) -> Layout {
 }
 
 /// `None` before CUDA 12.4.
-fn ask(genuine: &Genuine, teller: Function, handle: u64) -> Layout {
-    let target = genuine.export(teller, false);
+fn ask(genuine: &Genuine, query: Function, handle: u64) -> Layout {
+    let target = genuine.export(query, false);
     if target.is_null() {
         return None;
     }
     // SAFETY: the driver's functions of these names have this prototype.
     let target: ParameterInfo = unsafe { mem::transmute(target) };
     let mut found = Vec::new();
-    while found.len() < MOST_PARAMETERS {
+    while found.len() < MAX_PARAMETERS {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: a handle that the driver gave out as what `teller` takes and just launched, and
+        // SAFETY: a handle that the driver gave out as what `query` takes and just launched, and
         // live variables.
         if unsafe { target(handle, found.len(), &mut offset, &mut size) } != 0 {
             break;

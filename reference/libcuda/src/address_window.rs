@@ -1,5 +1,5 @@
-//! The address range in which device pointers lie. It is reserved without access, so that the host
-//! faults on them as it does on a GPU machine.
+//! Reserves the address range that device pointers lie in. It is reserved without access, so that
+//! the host faults on them as it does on a machine with a GPU.
 
 use std::ptr;
 

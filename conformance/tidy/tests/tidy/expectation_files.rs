@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use allocert_requirements::{Requirement, Side};
-use allocert_suite::expectations::Expectations;
+use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture};
 
@@ -39,7 +39,7 @@ fn every_expectation_is_about_a_case_that_looks_at_its_requirement() {
     for file in files() {
         let name = file.display().to_string();
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let read = Expectations::read(&name, &text, &catalogue)
+        let read = ExpectationFile::read(&name, &text, &catalogue)
             .unwrap_or_else(|refusal| panic!("{refusal}"));
         assert!(
             read.seen_on.contains(|sign: char| sign.is_ascii_digit()),

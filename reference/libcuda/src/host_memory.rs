@@ -1,4 +1,4 @@
-//! The process's memory on the driver's behalf.
+//! Allocates, reads and writes host memory, and calls host functions, for the driver.
 
 use std::{ffi::c_void, ptr};
 

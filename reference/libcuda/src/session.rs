@@ -1,4 +1,4 @@
-//! What the library keeps for the process, and for each of its threads.
+//! The state of the library: one session a process, and the state of each thread.
 
 use std::cell::RefCell;
 
@@ -7,10 +7,10 @@ use allocert_driver::{CudaError, Driver, Settings, Thread, Window};
 use allocert_recorder::{Origin, Ring, thread_id};
 
 use crate::{
-    fork,
-    hostmemory::HostMemory,
+    address_window, fork,
+    host_memory::HostMemory,
     lock::{self, Guard, Lock},
-    mode, window,
+    mode,
 };
 
 /// The process's driver and where its calls are recorded.
@@ -90,7 +90,7 @@ impl Session {
         lock::watch_threads();
         let ring = ring();
         allocert_recorder::set_context_source(current_context);
-        let mut refused = mode::is_unclear();
+        let mut refused = mode::is_invalid();
         let mut settings = Settings::from_variables(|name| std::env::var(name).ok())
             .unwrap_or_else(|error| {
                 eprintln!("allocert: {error}");
@@ -101,8 +101,12 @@ impl Session {
             // The library in front of this one plans the faults of calls.
             settings.faults.forget_calls();
         }
-        let window = window::reserve(&settings).unwrap_or_else(|| {
-            eprintln!("allocert: cannot reserve address space for device memory (ALLOCERT_MEMORY_BYTES={}); is `ulimit -v` set?", settings.memory_bytes);
+        let window = address_window::reserve(&settings).unwrap_or_else(|| {
+            eprintln!(
+                "allocert: cannot reserve address space for device memory \
+                 (ALLOCERT_MEMORY_BYTES={}); is `ulimit -v` set?",
+                settings.memory_bytes
+            );
             refused = true;
             Window { base: 0, bytes_per_device: Window::bytes_for(settings.memory_bytes) }
         });
