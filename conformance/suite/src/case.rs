@@ -73,7 +73,7 @@ impl Case {
             return Err(document.refuse_word(1, &case.case, message));
         };
         if case.operations.is_some() && !may_use(side, used) {
-            let message = format!("a case of {side} does not write `operations: {used}`");
+            let message = format!("a case of {side} cannot use the operations of {used}");
             return Err(document.refuse_word(1, "operations", message));
         }
         let operations = (interface.read_steps)(&tree)
