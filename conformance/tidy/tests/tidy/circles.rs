@@ -69,7 +69,6 @@ const IN_A_CIRCLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("allocert-python", &["finalizer", "manager"]),
-    ("allocert-requirements", &["yaml::deserialize", "yaml::refusal"]),
 ];
 
 #[test]

@@ -1,8 +1,8 @@
-//! Work that streams hold back. It runs when something forces it, together with everything that
-//! must come before it, and not earlier.
+//! Work that is queued in streams. It runs as late as possible: when a call has to wait for it,
+//! together with everything that must come before it.
 //!
-//! An operation depends only on operations queued before it, so their numbers are an order in which
-//! any set of them may run.
+//! An operation depends only on operations that were queued before it. So any set of operations may
+//! run in the order of their numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ struct Operation {
     context: u64,
     after: Vec<u64>,
     work: Work,
-    /// Queries that were told "not ready".
+    /// Queries that were answered "not ready".
     polls: u32,
 }
 
@@ -213,6 +213,6 @@ impl Driver {
     }
 
     pub(crate) fn work_after_free(&mut self, address: u64, bytes: u64) {
-        self.note(Misuse::WorkAfterFree, [address, bytes]);
+        self.report_misuse(Misuse::WorkAfterFree, [address, bytes]);
     }
 }

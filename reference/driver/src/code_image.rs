@@ -1,8 +1,8 @@
-//! What a code image says about its kernels: their names, and where their parameters lie.
+//! Reads from a code image the names of its kernels and the layout of their parameters.
 //!
-//! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else.
-//! Images are the program's: whatever they hold, reading them ends, takes memory in proportion to
-//! their size, and at worst finds no kernels.
+//! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else. An
+//! image comes from the program and may hold anything: reading it always ends, takes memory in
+//! proportion to its size, and at worst finds no kernels.
 
 mod cubin;
 mod ptx;
@@ -16,7 +16,7 @@ pub struct Parameter {
     pub size: u32,
 }
 
-/// A kernel's parameters in order; `None` if the image does not tell.
+/// A kernel's parameters in order; `None` if the image does not have them.
 pub type Layout = Option<Arc<[Parameter]>>;
 
 /// All kernels of an image, by the names under which they are looked up.
@@ -25,7 +25,7 @@ pub struct Kernels(BTreeMap<String, Layout>);
 
 /// CUDA lets a kernel have 32764 bytes of parameters; no image can make us believe in more than
 /// this.
-const MOST_PARAMETER_BYTES: u64 = 1 << 16;
+const MAX_PARAMETER_BYTES: u64 = 1 << 16;
 
 impl Kernels {
     /// Those of PTX text.

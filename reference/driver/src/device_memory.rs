@@ -4,8 +4,8 @@ use allocert_contract::DevicePtr;
 
 use crate::{
     Caller, Driver,
+    address_space::{Block, Owner},
     error::{CudaError, Result},
-    space::{Block, Owner},
 };
 
 /// Rows of a pitched allocation start at multiples of this.
@@ -66,7 +66,7 @@ impl Driver {
         let block = self
             .host_blocks
             .get(&address)
-            .filter(|block| block.kind == crate::host::HostKind::Managed);
+            .filter(|block| block.kind == crate::host_memory::HostKind::Managed);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
         self.drain_device_of(context)?;
         self.remove_host(address);
@@ -131,7 +131,7 @@ impl Driver {
     pub fn hint_managed(&mut self, caller: &Caller, address: u64) -> Result {
         self.current(caller)?;
         match self.find_host(address) {
-            Some((_, block)) if block.kind == crate::host::HostKind::Managed => Ok(()),
+            Some((_, block)) if block.kind == crate::host_memory::HostKind::Managed => Ok(()),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }

@@ -1,9 +1,9 @@
-//! PTX ISA, "Kernel and Function Directives" and "Parameter State Space": `.entry NAME (.param
-//! .align 8 .b8 NAME[40], .param .u64 NAME)`.
+//! Reads PTX, where a kernel is `.entry NAME (.param .align 8 .b8 NAME[40], .param .u64 NAME)`. PTX
+//! ISA, "Kernel and Function Directives" and "Parameter State Space".
 
 use std::{collections::BTreeMap, iter::Peekable};
 
-use super::{Layout, MOST_PARAMETER_BYTES, Parameter};
+use super::{Layout, MAX_PARAMETER_BYTES, Parameter};
 
 pub(super) fn kernels(text: &str) -> BTreeMap<String, Layout> {
     let mut tokens = Tokens(text).peekable();
@@ -30,7 +30,7 @@ fn layout(tokens: &mut Peekable<Tokens>) -> Option<Vec<Parameter>> {
     while tokens.next_if_eq(&")").is_none() {
         let Shape { align, size } = Shape::read(tokens)?;
         let offset = end.next_multiple_of(align);
-        end = offset.checked_add(size).filter(|end| *end <= MOST_PARAMETER_BYTES)?;
+        end = offset.checked_add(size).filter(|end| *end <= MAX_PARAMETER_BYTES)?;
         found.push(Parameter { offset: offset as u32, size: size as u32 });
         tokens.next_if_eq(&",");
     }

@@ -1,10 +1,12 @@
-//! A cubin: an ELF file with a symbol of its own kind for each kernel and a section
-//! `.nv.info.KERNEL` of attributes for it. The numbers that are NVIDIA's own are not in a public
-//! document; they are as CUDA 13.5's compilers write them, checked against the sources compiled.
+//! Reads cubins: ELF files with one symbol and one section `.nv.info.KERNEL` of attributes for each
+//! kernel.
+//!
+//! No public document has NVIDIA's own numbers. The ones here are those that the compilers of CUDA
+//! 13.5 write, checked against the sources that were compiled.
 
 use std::collections::BTreeMap;
 
-use super::{Layout, MOST_PARAMETER_BYTES, Parameter};
+use super::{Layout, MAX_PARAMETER_BYTES, Parameter};
 
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
@@ -22,12 +24,12 @@ const WIDE_PARAMETER: u8 = 0x45;
 const PREFIX: &str = ".nv.info.";
 /// What may be looked at of one image. The largest in use are a few hundred megabytes, nearly all
 /// of it code.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 pub(super) fn kernels(
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
 ) -> Option<BTreeMap<String, Layout>> {
-    let mut file = File { read, left: MOST_BYTES };
+    let mut file = File { read, left: MAX_BYTES };
     let sections = file.sections()?;
     let mut kernels = BTreeMap::new();
     for table in sections.iter().filter(|section| section.kind == SYMBOL_TABLE) {
@@ -140,7 +142,7 @@ fn parameter(attribute: u8, value: &[u8]) -> Option<(u16, Parameter)> {
     let (ordinal, offset, size) = (u16_at(value, 4)?, u16_at(value, 6)?, u32_at(value, 8)?);
     let size = if attribute == PARAMETER { size >> 18 } else { size };
     let parameter = Parameter { offset: offset.into(), size };
-    (u64::from(offset) + u64::from(size) <= MOST_PARAMETER_BYTES).then_some((ordinal, parameter))
+    (u64::from(offset) + u64::from(size) <= MAX_PARAMETER_BYTES).then_some((ordinal, parameter))
 }
 
 fn at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {

@@ -4,9 +4,9 @@ use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
+    address_space::Owner,
     error::{CudaError, Result},
-    queue::Work,
-    space::Owner,
+    work_queue::Work,
 };
 
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Driver {
     fn pool(&mut self, handle: u64) -> Result<&mut Pool> {
         self.initialized()?;
         if self.pools.get(handle).is_err() {
-            self.note(Misuse::UnknownObject, [handle, 0]);
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
         }
         self.pools.get_mut(handle).map_err(|_| CudaError::INVALID_VALUE)
     }

@@ -1,10 +1,10 @@
-//! What the driver tells about a pointer.
+//! The attributes of pointers.
 
 use crate::{
     Caller, Driver,
+    address_space::Owner,
     error::{CudaError, Result},
-    host::HostKind,
-    space::Owner,
+    host_memory::HostKind,
 };
 
 /// An attribute in the width that CUDA writes it.

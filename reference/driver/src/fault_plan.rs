@@ -1,4 +1,4 @@
-//! The fault plan: which call answers which error.
+//! The fault plan: the calls and kernels that fail, and with which error.
 
 use allocert_contract::trace::cuda::Function;
 use thiserror::Error;
@@ -27,9 +27,10 @@ struct CallRule {
 }
 
 #[derive(Debug, Error, PartialEq)]
-pub enum BadFault {
+pub enum FaultError {
     #[error(
-        "`{0}`: expected FUNCTION@N=RESULT, FUNCTION@N+=RESULT, FUNCTION@NxCOUNT=RESULT or kernel:NAME=RESULT"
+        "`{0}`: expected FUNCTION@N=RESULT, FUNCTION@N+=RESULT, FUNCTION@NxCOUNT=RESULT or \
+         kernel:NAME=RESULT"
     )]
     Shape(String),
     #[error("`{rule}`: the software driver has no `{function}`{}", suggestion(function))]
@@ -46,7 +47,7 @@ fn suggestion(name: &str) -> String {
 }
 
 impl FaultPlan {
-    pub fn parse(text: &str) -> Result<Self, BadFault> {
+    pub fn parse(text: &str) -> Result<Self, FaultError> {
         let mut plan = Self::default();
         for rule in text.split(',').map(str::trim).filter(|rule| !rule.is_empty()) {
             plan.parse_rule(rule)?;
@@ -54,14 +55,12 @@ impl FaultPlan {
         Ok(plan)
     }
 
-    fn parse_rule(&mut self, rule: &str) -> Result<(), BadFault> {
-        let shape = || BadFault::Shape(rule.to_owned());
+    fn parse_rule(&mut self, rule: &str) -> Result<(), FaultError> {
+        let shape = || FaultError::Shape(rule.to_owned());
         let (what, result) = rule.split_once('=').ok_or_else(shape)?;
-        let result = result
-            .parse()
-            .ok()
-            .and_then(CudaError::from_code)
-            .ok_or_else(|| BadFault::Result { rule: rule.to_owned(), result: result.to_owned() })?;
+        let result = result.parse().ok().and_then(CudaError::from_code).ok_or_else(|| {
+            FaultError::Result { rule: rule.to_owned(), result: result.to_owned() }
+        })?;
         if let Some(kernel) = what.strip_prefix("kernel:") {
             self.kernels.push((kernel.to_owned(), result));
             return Ok(());
@@ -69,7 +68,7 @@ impl FaultPlan {
         let (name, when) = what.split_once('@').ok_or_else(shape)?;
         let function =
             Function::by_name(name).filter(|function| function.implemented()).ok_or_else(|| {
-                BadFault::Function { rule: rule.to_owned(), function: name.to_owned() }
+                FaultError::Function { rule: rule.to_owned(), function: name.to_owned() }
             })?;
         let (nth, count) = match (when.strip_suffix('+'), when.split_once('x')) {
             (Some(nth), _) => (nth, Some(0)),

@@ -1,5 +1,5 @@
-//! The bytes behind an allocation. They exist from the first write on; unwritten bytes read as a
-//! pattern, so that nobody mistakes them for data.
+//! The data of an allocation. It takes memory from the first write on. Bytes that were never
+//! written read as a pattern that is easy to tell from data.
 
 use std::{fs::File, io, os::unix::fs::FileExt, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Objects behind opaque handles. A handle is never given out twice, so a stale one is told from a
-//! bogus one.
+//! Objects behind opaque handles. A handle is never given out twice, so a handle of a destroyed
+//! object can be told from one that never existed.
 
 /// Objects of one kind, e.g. all streams.
 #[derive(Debug)]
@@ -11,12 +11,12 @@ pub(crate) struct Registry<T> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    /// Of the object, or of the next one.
+    /// Of the object; of the next one if the slot is empty.
     handle: u64,
     value: Option<T>,
 }
 
-/// Why a handle leads to nothing.
+/// Why there is no object behind a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Unknown,

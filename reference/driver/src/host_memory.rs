@@ -1,4 +1,4 @@
-//! Host memory that the driver knows: page-locked, registered and managed.
+//! Host memory that the driver knows of: page-locked, registered and managed.
 
 use crate::{
     Caller, Driver,

@@ -1,13 +1,13 @@
-//! Modules, libraries and kernels. They load and launch; they compute nothing.
+//! Modules, libraries and kernels. They can be loaded and launched; no kernel computes anything.
 
 use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
+    code_image::{Kernels, Layout, Parameter},
     error::{CudaError, Result},
-    image::{Kernels, Layout, Parameter},
-    queue::Work,
-    registry::Registry,
+    handle_registry::Registry,
+    work_queue::Work,
 };
 
 /// All code objects of the process.
@@ -130,7 +130,7 @@ impl Driver {
         layout.get(index).copied().ok_or(CudaError::INVALID_VALUE)
     }
 
-    /// A kernel's parameters; `None` if its image does not tell.
+    /// A kernel's parameters; `None` if its image does not have them.
     pub fn function_layout(&mut self, handle: u64) -> Result<Layout> {
         self.function(handle).map(|function| function.layout.clone())
     }
@@ -162,7 +162,7 @@ impl Driver {
     fn image(&mut self, handle: u64) -> Result<&mut Image> {
         self.initialized()?;
         if self.code.images.get(handle).is_err() {
-            self.note(Misuse::UnknownObject, [handle, 0]);
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
         }
         self.code.images.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
     }
@@ -170,7 +170,7 @@ impl Driver {
     fn function(&mut self, handle: u64) -> Result<&mut Function> {
         self.initialized()?;
         if self.code.functions.get(handle).is_err() {
-            self.note(Misuse::UnknownObject, [handle, 0]);
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
         }
         self.code.functions.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
     }

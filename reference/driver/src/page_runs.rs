@@ -1,4 +1,4 @@
-//! Runs of free 2 MiB pages.
+//! Free 2 MiB pages, in runs of neighbours.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,11 @@
-//! One device's address space and the memory behind it, in the granules that were measured:
-//! allocations up to 1 MiB share 2 MiB pages in steps of 512 bytes, larger ones take whole 2 MiB
-//! pages. Freed addresses are reused last in, first out.
+//! One device's address space and the memory in it.
+//!
+//! Sizes and addresses are as measured on a GPU: allocations up to 1 MiB share 2 MiB pages in steps
+//! of 512 bytes, larger ones take whole 2 MiB pages. Freed addresses are reused last in, first out.
 
 use crate::{
-    bytes::Bytes,
-    pages::PageRuns,
+    allocation_data::Bytes,
+    page_runs::PageRuns,
     slab::{GRANULE_SHIFT, Slab, granule_in_page, granules},
 };
 
