@@ -5,11 +5,11 @@
 mod blocks;
 
 use allocert_contract::trace::{Boundary, Call, Event, Marker, What};
-use allocert_requirements::Side;
 
 use crate::effect::{
     AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span, provider, reached_after_free,
 };
+use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
@@ -343,13 +343,8 @@ impl Ledger<'_, '_> {
         let Some((boundary, first)) = left.first().copied() else { return };
         let sizes = left.iter().map(|(_, block)| block.size_bytes);
         let total = messages::bytes(sizes.fold(0, u64::saturating_add));
-        let end = match record.case.operations {
-            Side::Emm => "the last reset and destroy",
-            Side::EmmHost => "cuda.close()",
-            Side::CaiProducer | Side::CaiConsumer | Side::Nep49 | Side::Nep49Host | Side::Place => {
-                "the last name was dropped"
-            }
-        };
+        let side = interface(record.case.operations);
+        let end = side.map_or("the last step", |interface| interface.facts.last_step);
         self.sink.report_check(CheckFinding {
             check: Check::Leak,
             step: first.step,
