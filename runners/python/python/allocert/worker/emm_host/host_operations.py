@@ -43,7 +43,8 @@ def plugin_fails(case: HostCase, _on: str, arguments: Arguments) -> None:
     error = _ERRORS[arguments["error"]]
 
     def make() -> Exception:
-        return error("the case lets this plugin call fail")
+        # The fixtures expect this message from the host.
+        return error("the plugin was told to fail")
 
     case.call_log.fail(arguments["method"], make, arguments.get("times", 1))
 
