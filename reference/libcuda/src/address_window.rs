@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use allocert_driver::{Settings, Window};
+use allocert_driver::{AddressWindow, Settings};
 
 /// Where the window lies if nothing is in the way: the same addresses in every run.
 const PREFERRED: usize = 0x7d00_0000_0000;
@@ -11,12 +11,12 @@ const ALIGNMENT: u64 = 2 << 20;
 
 /// Reserves addresses for all devices; `None` if the process's address space is too small (`ulimit
 /// -v`).
-pub(crate) fn reserve(settings: &Settings) -> Option<Window> {
-    let bytes_per_device = Window::bytes_for(settings.memory_bytes);
+pub(crate) fn reserve(settings: &Settings) -> Option<AddressWindow> {
+    let bytes_per_device = AddressWindow::bytes_for(settings.memory_bytes);
     let bytes =
         usize::try_from(bytes_per_device * u64::from(settings.devices.max(1)) + ALIGNMENT).ok()?;
     let address = map(PREFERRED, bytes, libc::MAP_FIXED_NOREPLACE).or_else(|| map(0, bytes, 0))?;
-    Some(Window { base: address.next_multiple_of(ALIGNMENT), bytes_per_device })
+    Some(AddressWindow { base: address.next_multiple_of(ALIGNMENT), bytes_per_device })
 }
 
 fn map(address: usize, bytes: usize, flags: i32) -> Option<u64> {

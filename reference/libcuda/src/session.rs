@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use allocert_contract::trace::cuda::{Function, Misuse};
-use allocert_driver::{CudaError, Driver, Settings, Thread, Window};
+use allocert_driver::{AddressWindow, CudaError, Driver, Settings, Thread};
 use allocert_recorder::{Origin, Ring, thread_id};
 
 use crate::{
@@ -108,7 +108,10 @@ impl Session {
                 settings.memory_bytes
             );
             refused = true;
-            Window { base: 0, bytes_per_device: Window::bytes_for(settings.memory_bytes) }
+            AddressWindow {
+                base: 0,
+                bytes_per_device: AddressWindow::bytes_for(settings.memory_bytes),
+            }
         });
         Self {
             driver: Driver::new(settings, window, Box::new(HostMemory), 1),

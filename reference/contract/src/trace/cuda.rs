@@ -139,7 +139,13 @@ const fn is_output(kind: &str) -> bool {
 
 macro_rules! define {
     (
-        implemented { $($version:literal $name:ident($($param:ident : $kind:ident $(<$inner:ident>)?),*) $(| $variant:ident)?;)* }
+        implemented {
+            $(
+                $version:literal
+                $name:ident($($param:ident : $kind:ident $(<$inner:ident>)?),*)
+                $(| $variant:ident)?;
+            )*
+        }
         unsupported { $($stub_version:literal $stub:ident $(| $stub_variant:ident)?;)* }
     ) => {
         #[expect(non_camel_case_types, reason = "CUDA's own symbols; only their numbers are used")]
@@ -162,10 +168,18 @@ macro_rules! define {
                 introduced: $version,
                 implemented: true,
                 parameters: &[
-                    $(Parameter { name: stringify!($param), output: is_output(stringify!($kind)) }),*
+                    $(Parameter {
+                        name: stringify!($param),
+                        output: is_output(stringify!($kind)),
+                    }),*
                 ],
             },)*
-            $(Row { name: stringify!($stub), introduced: $stub_version, implemented: false, parameters: &[] },)*
+            $(Row {
+                name: stringify!($stub),
+                introduced: $stub_version,
+                implemented: false,
+                parameters: &[],
+            },)*
         ];
     };
 }

@@ -11,7 +11,8 @@ macro_rules! functions {
         $(#[$attribute])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
-            strum::Display, strum::EnumString, strum::FromRepr, strum::IntoStaticStr, strum::VariantArray,
+            strum::Display, strum::EnumString, strum::FromRepr, strum::IntoStaticStr,
+            strum::VariantArray,
             serde::Serialize, serde::Deserialize,
         )]
         #[serde(rename_all = "snake_case")]

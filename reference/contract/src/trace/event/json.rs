@@ -246,18 +246,26 @@ mod tests {
 
     #[test]
     fn the_json_names_everything() {
-        let text = |what| serde_json::to_string(&event(what)).expect("serializable");
+        let text = |what| {
+            let text = serde_json::to_string(&event(what)).expect("serializable");
+            let rest = r#","thread":77,"process":70,"context":1}"#;
+            let own = text.strip_prefix(r#"{"seq":12,"#).and_then(|text| text.strip_suffix(rest));
+            own.expect("every event begins and ends like this").to_owned()
+        };
         assert_eq!(
             text(alloc(Some(0), 137)),
-            r#"{"seq":12,"boundary":"cuda","call":"cuMemAlloc_v2","args":{"bytesize":64},"out":{"dptr":137},"result":0,"thread":77,"process":70,"context":1}"#
+            r#""boundary":"cuda","call":"cuMemAlloc_v2","args":{"bytesize":64},"#.to_owned()
+                + r#""out":{"dptr":137},"result":0"#
         );
         assert_eq!(
             text(FINALIZE),
-            r#"{"seq":12,"boundary":"plugin","call":"finalize","args":{"number":4,"manager":1,"of":3,"pointer":137,"times":1,"live":1},"result":0,"thread":77,"process":70,"context":1}"#
+            r#""boundary":"plugin","call":"finalize","#.to_owned()
+                + r#""args":{"number":4,"manager":1,"of":3,"pointer":137,"times":1,"live":1},"#
+                + r#""result":0"#
         );
         assert_eq!(
             text(What::Marker(Marker::StepBegin { step: 3 })),
-            r#"{"seq":12,"marker":"step_begin","step":3,"thread":77,"process":70,"context":1}"#
+            r#""marker":"step_begin","step":3"#
         );
         assert_eq!(
             text(What::Misuse {
@@ -265,7 +273,7 @@ mod tests {
                 function: cuda::Function::cuStreamQuery,
                 args: [5, 0]
             }),
-            r#"{"seq":12,"misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0],"thread":77,"process":70,"context":1}"#
+            r#""misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0]"#
         );
         assert_eq!(
             text(What::Argument {
@@ -276,7 +284,7 @@ mod tests {
                 base: 4096,
                 size_bytes: 64
             }),
-            r#"{"seq":12,"argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64,"thread":77,"process":70,"context":1}"#
+            r#""argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64"#
         );
     }
 

@@ -41,7 +41,7 @@ def serve(path: str) -> Batch | None:
 
 def _adopt_orphans() -> None:
     """Makes this process the parent of what a batch leaves behind, so the harness finds it."""
-    # Not on this system: then what is left behind lives on.
+    # On a system without it, processes that a batch leaves behind keep running.
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -81,8 +81,7 @@ class _Server:
             self._connection.send("refused", refused.body)
             return
         self._loaded = loaded
-        # What exists now lives as long as the process; a child's garbage collection need not look
-        # at it again.
+        # These objects live as long as the process, so garbage collections need not visit them.
         gc.collect()
         gc.freeze()
         subject = loaded.subject
