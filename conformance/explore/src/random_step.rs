@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use allocert_suite::case::Step;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
 use allocert_suite::nouns::{Name, Need};
-use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;
 
 use crate::model::{HUGE_SIZES, Manager, Memory, MemoryKind, Model};
 use crate::random::Random;
-use crate::step::{on_fresh_thread, step};
+use crate::step::{Step, on_fresh_thread, step};
 
 /// Names of memory that are alive at a time: enough to have neighbours, few enough to be read
 /// often.
@@ -127,7 +127,7 @@ fn host_buffer(source: &mut StepSource<'_>) -> Option<Step> {
     }
     let size = 4096 * source.random.between(1, 4);
     let r#as = source.name("b");
-    Some(step(Operation::HostBuffer { size, r#as }, "m"))
+    Some(step(Operation::HostBuffer(HostBuffer { size, r#as }), "m"))
 }
 
 fn mempin(source: &mut StepSource<'_>) -> Option<Step> {
@@ -163,7 +163,7 @@ fn release(source: &mut StepSource<'_>) -> Option<Step> {
         true => source.random.pick(&source.model.handles)?.name.clone(),
         false => source.memory()?.name.clone(),
     };
-    let release = step(Operation::Drop { name }, "m");
+    let release = step(Operation::Drop(Drop { name }), "m");
     // Few, because a new thread costs more than any other step.
     Some(if source.random.once_in(48) { on_fresh_thread(release) } else { release })
 }
@@ -172,7 +172,7 @@ fn fill(source: &mut StepSource<'_>) -> Option<Step> {
     let (name, whole) = source.touchable()?;
     let (offset, size) = source.part(whole);
     let byte = source.random.between(1, 255) as u8;
-    Some(step(Operation::Fill { memory: name, byte, offset, size }, "m"))
+    Some(step(Operation::Fill(Fill { memory: name, byte, offset, size }), "m"))
 }
 
 /// Reads a part of memory whose contents are known.
@@ -198,7 +198,7 @@ fn read(source: &mut StepSource<'_>) -> Option<Step> {
     let size = (range.end - range.start).min(LONGEST_TOUCH_BYTES);
     let (offset, size) =
         if range.start == 0 && size == whole { (0, None) } else { (range.end - size, Some(size)) };
-    Some(step(Operation::Read { memory, offset, size, device: false }, "m"))
+    Some(step(Operation::Read(Read { memory, offset, size, device: false }), "m"))
 }
 
 fn get_memory_info(source: &mut StepSource<'_>) -> Option<Step> {
@@ -258,7 +258,7 @@ fn destroy(source: &mut StepSource<'_>) -> Option<Step> {
 
 fn attach(source: &mut StepSource<'_>) -> Option<Step> {
     let device = source.random.below(source.model.machine.devices.into()) as u32;
-    Some(step(Operation::Attach { device }, "m"))
+    Some(step(Operation::Attach(Attach { device }), "m"))
 }
 
 /// Rarely: without a context hardly any step is legal.

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allocert_requirements::yaml::Spanned;
-use allocert_suite::case::{Case, Step};
+use allocert_suite::case::Case;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::Attach;
 use allocert_suite::nouns::{Need, Teardown};
-use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
 
 use crate::demand::RequirementIds;
 use crate::model::{Machine, Model, need};
-use crate::step::step;
+use crate::step::{Step, bound_name, step};
 
 /// A sequence takes milliseconds natively, and a second in Python on a slow machine.
 const TIMEOUT_S: u32 = 10;
@@ -53,17 +54,22 @@ impl Sequence {
     }
 
     pub(crate) fn into_case(self, name: &str, about: &str) -> Case {
+        let needs = self.needs();
+        let steps = self.steps.into_iter().map(|step| {
+            let operation = step.r#do.clone().into();
+            Spanned::unwritten(step.with_operation(operation))
+        });
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
             operations: None,
-            needs: self.needs(),
+            needs,
             axes: Default::default(),
             driver: self.machine.settings(),
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
-            steps: self.steps.into_iter().map(Spanned::unwritten).collect(),
+            steps: steps.collect(),
             r#finally: Default::default(),
         }
     }
@@ -114,7 +120,7 @@ impl SequenceBuilder {
     pub(crate) fn push(&mut self, mut step: Step) -> bool {
         let Some(expected) = self.model.apply(&step) else { return false };
         step.expect = expected.by_requirement(&self.sequence.requirements);
-        self.next_name += u32::from(step.r#do.binds().is_some());
+        self.next_name += u32::from(bound_name(&step).is_some());
         self.sequence.steps.push(step);
         true
     }
@@ -136,7 +142,7 @@ fn closing_steps(model: &Model) -> Vec<Step> {
     for manager in model.managers.iter().filter(|manager| !manager.destroyed) {
         for scope in manager.scopes.iter().rev() {
             if current != Some(manager.device) {
-                steps.push(step(Operation::Attach { device: manager.device }, "m"));
+                steps.push(step(Operation::Attach(Attach { device: manager.device }), "m"));
                 current = Some(manager.device);
             }
             let leave = Operation::DeferExit { scope: scope.clone(), raising: false };
@@ -144,7 +150,7 @@ fn closing_steps(model: &Model) -> Vec<Step> {
         }
     }
     if current != Some(0) {
-        steps.push(step(Operation::Attach { device: 0 }, "m"));
+        steps.push(step(Operation::Attach(Attach { device: 0 }), "m"));
     }
     steps
 }

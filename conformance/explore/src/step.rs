@@ -1,10 +1,13 @@
-//! Steps without expectations, as they are drawn and added.
+//! Steps as an exploration draws them; their operations are those of `emm`.
 
-use allocert_suite::case::Step;
+use allocert_suite::case;
+use allocert_suite::interface::OperationSet;
+use allocert_suite::interface::emm::Operation;
 use allocert_suite::nouns::Thread;
-use allocert_suite::operation::Operation;
 
-/// A step on the main thread; the model adds what it expects.
+pub(crate) type Step = case::Step<Operation>;
+
+/// A step on the main thread, without expectations.
 pub(crate) fn step(operation: Operation, on: &str) -> Step {
     Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
 }
@@ -12,4 +15,9 @@ pub(crate) fn step(operation: Operation, on: &str) -> Step {
 /// The same step on a thread of its own.
 pub(crate) fn on_fresh_thread(step: Step) -> Step {
     Step { thread: Some(Thread::Fresh), ..step }
+}
+
+/// The name that a step binds.
+pub(crate) fn bound_name(step: &Step) -> Option<&str> {
+    step.r#do.properties().binds.map(|(name, _)| name)
 }
