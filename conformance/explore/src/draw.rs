@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use allocert_suite::case::Step;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
 use allocert_suite::nouns::{Name, Need};
-use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;
 
 use crate::model::{HUGE_SIZES, Kind, Manager, Memory, Model};
 use crate::random::Random;
-use crate::sequence::{on_fresh_thread, step};
+use crate::step::{Step, on_fresh_thread, step};
 
 /// Names of memory at a time: enough for neighbours, few enough to be read back often.
 const MEMORIES: usize = 16;
@@ -127,7 +127,7 @@ fn host_buffer(hand: &mut Hand<'_>) -> Option<Step> {
     }
     let size = 4096 * hand.random.between(1, 4);
     let r#as = hand.name("b");
-    Some(step(Operation::HostBuffer { size, r#as }, "m"))
+    Some(step(Operation::HostBuffer(HostBuffer { size, r#as }), "m"))
 }
 
 fn mempin(hand: &mut Hand<'_>) -> Option<Step> {
@@ -163,7 +163,7 @@ fn release(hand: &mut Hand<'_>) -> Option<Step> {
         true => hand.random.pick(&hand.model.handles)?.name.clone(),
         false => hand.memory()?.name.clone(),
     };
-    let release = step(Operation::Drop { name }, "m");
+    let release = step(Operation::Drop(Drop { name }), "m");
     // A thread takes longer than all else.
     Some(if hand.random.once_in(48) { on_fresh_thread(release) } else { release })
 }
@@ -172,7 +172,7 @@ fn fill(hand: &mut Hand<'_>) -> Option<Step> {
     let (name, whole) = hand.touchable()?;
     let (offset, size) = hand.part(whole);
     let byte = hand.random.between(1, 255) as u8;
-    Some(step(Operation::Fill { memory: name, byte, offset, size }, "m"))
+    Some(step(Operation::Fill(Fill { memory: name, byte, offset, size }), "m"))
 }
 
 /// What is known of a name: all of it, or the part that was written last.
@@ -198,7 +198,7 @@ fn read(hand: &mut Hand<'_>) -> Option<Step> {
     let size = (range.end - range.start).min(LONGEST_TOUCH_BYTES);
     let (offset, size) =
         if range.start == 0 && size == whole { (0, None) } else { (range.end - size, Some(size)) };
-    Some(step(Operation::Read { memory, offset, size, device: false }, "m"))
+    Some(step(Operation::Read(Read { memory, offset, size, device: false }), "m"))
 }
 
 fn get_memory_info(hand: &mut Hand<'_>) -> Option<Step> {
@@ -258,7 +258,7 @@ fn destroy(hand: &mut Hand<'_>) -> Option<Step> {
 
 fn attach(hand: &mut Hand<'_>) -> Option<Step> {
     let device = hand.random.below(hand.model.machine.devices.into()) as u32;
-    Some(step(Operation::Attach { device }, "m"))
+    Some(step(Operation::Attach(Attach { device }), "m"))
 }
 
 /// For a moment: nearly nothing can be done without a context.

@@ -1,12 +1,13 @@
 //! A sequence as a fixture file, ready to be committed.
 
 use allocert_requirements::Requirement;
-use allocert_suite::case::{Case, Step};
+use allocert_suite::case::Case;
 use allocert_suite::nouns::Teardown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::sequence::Sequence;
+use crate::step::Step;
 
 /// Where the file came from, so that it can be made again.
 #[derive(Debug, Clone)]

@@ -19,6 +19,7 @@ pub mod report;
 mod sequence;
 mod shrink;
 mod simpler;
+mod step;
 mod tally;
 
 pub use model::Machine;

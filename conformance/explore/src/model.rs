@@ -13,14 +13,15 @@ mod room;
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::Step;
 use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
 
 use allocert_suite::expectation::Expectations;
-use allocert_suite::operation::Operation;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
 
 use crate::bytes::Bytes;
 use crate::expect::Expect;
+use crate::step::Step;
 
 pub(crate) use data::LONGEST_BYTES;
 pub(crate) use room::{HUGE_SIZES, Outlook};
@@ -165,12 +166,12 @@ impl Model {
     pub(crate) fn play(&mut self, step: &Step) -> Option<Expectations> {
         let on = step.on.as_str();
         let fresh = step.thread == Some(Thread::Fresh);
-        let elsewhere = matches!(step.r#do, Operation::Drop { .. } | Operation::Reset {});
+        let elsewhere = matches!(step.r#do, Operation::Drop(_) | Operation::Reset {});
         if fresh && !elsewhere {
             return None;
         }
         let expect = match &step.r#do {
-            Operation::Attach { device } => self.attach(*device),
+            Operation::Attach(Attach { device }) => self.attach(*device),
             Operation::Detach {} => self.detach(),
             Operation::Create { r#as, device } => self.create(r#as, *device),
             Operation::Destroy {} => self.destroy(on),
@@ -182,14 +183,14 @@ impl Model {
             Operation::Memhostalloc { size, mapped, portable, wc, r#as } => {
                 self.memhostalloc(on, *size, *mapped, *portable || *wc, r#as)
             }
-            Operation::HostBuffer { size, r#as } => self.host_buffer(*size, r#as),
+            Operation::HostBuffer(HostBuffer { size, r#as }) => self.host_buffer(*size, r#as),
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
             Operation::View { of, offset, size, r#as } => self.view(on, of, *offset, *size, r#as),
-            Operation::Drop { name } => self.drop(name, fresh),
-            Operation::Fill { memory, byte, offset, size } => {
+            Operation::Drop(Drop { name }) => self.drop(name, fresh),
+            Operation::Fill(Fill { memory, byte, offset, size }) => {
                 self.fill(memory, *byte, *offset, *size)
             }
-            Operation::Read { memory, offset, size, .. } => self.read(memory, *offset, *size),
+            Operation::Read(Read { memory, offset, size, .. }) => self.read(memory, *offset, *size),
             Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
             Operation::Churn { size, times, hold, mixed: false } => {
@@ -224,9 +225,9 @@ impl Model {
 /// The capability without which an operation is not asked for.
 pub(crate) fn need(operation: &Operation) -> Option<Need> {
     match operation {
-        Operation::Memhostalloc { .. }
-        | Operation::Mempin { .. }
-        | Operation::HostBuffer { .. } => Some(Need::HostMemory),
+        Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::HostBuffer(_) => {
+            Some(Need::HostMemory)
+        }
         Operation::GetMemoryInfo { .. } => Some(Need::MemoryInfo),
         Operation::GetIpcHandle { .. } => Some(Need::Ipc),
         _ => None,

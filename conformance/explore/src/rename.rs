@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::Step;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Drop, Fill, HostBuffer, Read};
 use allocert_suite::nouns::Name;
-use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;
+
+use crate::step::{Step, bound_name};
 
 /// New names throughout; `m`, which the setup makes, stays.
 pub(crate) fn renumber(steps: &mut [Step]) {
     let mut names: BTreeMap<Name, Name> = BTreeMap::new();
     let mut counts: BTreeMap<char, u32> = [('m', 1)].into();
     for step in steps.iter_mut() {
-        if let Some((name, _)) = step.r#do.binds() {
+        if let Some(name) = bound_name(step) {
             let prefix = name.chars().next().unwrap_or('x');
             let count = counts.entry(prefix).or_default();
             *count += 1;
@@ -34,14 +36,14 @@ fn mentioned(operation: &mut Operation) -> Vec<&mut Name> {
         Operation::Create { r#as, .. }
         | Operation::Memalloc { r#as, .. }
         | Operation::Memhostalloc { r#as, .. }
-        | Operation::HostBuffer { r#as, .. }
+        | Operation::HostBuffer(HostBuffer { r#as, .. })
         | Operation::DeferEnter { r#as } => vec![r#as],
         Operation::Mempin { buffer, r#as, .. } => vec![buffer, r#as],
         Operation::GetIpcHandle { memory, r#as } => vec![memory, r#as],
         Operation::View { of, r#as, .. } => vec![of, r#as],
         Operation::DeferExit { scope, .. } => vec![scope],
-        Operation::Drop { name } => vec![name],
-        Operation::Fill { memory, .. } | Operation::Read { memory, .. } => vec![memory],
+        Operation::Drop(Drop { name }) => vec![name],
+        Operation::Fill(Fill { memory, .. }) | Operation::Read(Read { memory, .. }) => vec![memory],
         _ => Vec::new(),
     }
 }

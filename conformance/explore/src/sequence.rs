@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use allocert_requirements::yaml::Spanned;
-use allocert_suite::case::{Case, Step};
-use allocert_suite::nouns::{Need, Teardown, Thread};
-use allocert_suite::operation::Operation;
+use allocert_suite::case::Case;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::Attach;
+use allocert_suite::nouns::{Need, Teardown};
 use allocert_suite::plan::PlannedCase;
 
 use crate::draw::{self, Hand};
 use crate::model::{Machine, Model, need};
 use crate::random::Random;
+use crate::step::{Step, bound_name, step};
 
 /// Steps of one sequence: long enough to wear a manager out, short enough to be judged as one case.
 pub const LENGTH: u64 = 400;
@@ -141,17 +143,22 @@ impl Sequence {
     }
 
     pub(crate) fn into_case(self, name: &str, about: &str) -> Case {
+        let needs = self.needs();
+        let steps = self.steps.into_iter().map(|step| {
+            let operation = step.r#do.clone().into();
+            Spanned::unwritten(step.with_operation(operation))
+        });
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
             operations: None,
-            needs: self.needs(),
+            needs,
             axes: Default::default(),
             driver: self.machine.settings(),
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
-            steps: self.steps.into_iter().map(Spanned::unwritten).collect(),
+            steps: steps.collect(),
             r#finally: Default::default(),
         }
     }
@@ -189,7 +196,7 @@ impl Script {
     pub(crate) fn push(&mut self, mut step: Step) -> bool {
         let Some(expect) = self.model.play(&step) else { return false };
         step.expect = expect;
-        self.next_name += u32::from(step.r#do.binds().is_some());
+        self.next_name += u32::from(bound_name(&step).is_some());
         self.steps.push(step);
         true
     }
@@ -211,7 +218,7 @@ fn closing(model: &Model) -> Vec<Step> {
     for manager in model.managers.iter().filter(|manager| !manager.gone) {
         for scope in manager.scopes.iter().rev() {
             if current != Some(manager.device) {
-                steps.push(step(Operation::Attach { device: manager.device }, "m"));
+                steps.push(step(Operation::Attach(Attach { device: manager.device }), "m"));
                 current = Some(manager.device);
             }
             steps.push(step(
@@ -221,16 +228,7 @@ fn closing(model: &Model) -> Vec<Step> {
         }
     }
     if current != Some(0) {
-        steps.push(step(Operation::Attach { device: 0 }, "m"));
+        steps.push(step(Operation::Attach(Attach { device: 0 }), "m"));
     }
     steps
-}
-
-/// A step without expectations.
-pub(crate) fn step(operation: Operation, on: &str) -> Step {
-    Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
-}
-
-pub(crate) fn on_fresh_thread(step: Step) -> Step {
-    Step { thread: Some(Thread::Fresh), ..step }
 }

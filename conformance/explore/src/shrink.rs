@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use allocert_suite::case::Step;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Fill, Read};
 use allocert_suite::nouns::Teardown;
-use allocert_suite::operation::Operation;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::{Finding, Judgement};
 
@@ -17,6 +17,7 @@ use crate::model::Machine;
 use crate::rename::renumber;
 use crate::sequence::{Script, Sequence};
 use crate::simpler::simpler;
+use crate::step::Step;
 
 /// Candidates beyond this are not worth the wait.
 const CANDIDATES: usize = 4000;
@@ -240,11 +241,11 @@ fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Ste
         Operation::Memalloc { r#as, .. } if at == place => {
             Operation::Memalloc { size: size_bytes.into(), r#as: r#as.clone() }
         }
-        Operation::Fill { memory, byte, .. } if memory == name => {
-            Operation::Fill { memory: memory.clone(), byte: *byte, offset: 0, size: None }
+        Operation::Fill(Fill { memory, byte, .. }) if memory == name => {
+            Operation::Fill(Fill { memory: memory.clone(), byte: *byte, offset: 0, size: None })
         }
-        Operation::Read { memory, .. } if memory == name => {
-            Operation::Read { memory: memory.clone(), offset: 0, size: None, device: false }
+        Operation::Read(Read { memory, .. }) if memory == name => {
+            Operation::Read(Read { memory: memory.clone(), offset: 0, size: None, device: false })
         }
         _ => return None,
     };

@@ -1,8 +1,10 @@
 //! Steps that are simpler than a step and do much the same.
 
-use allocert_suite::case::Step;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Fill, HostBuffer, Read};
 use allocert_suite::nouns::Name;
-use allocert_suite::operation::Operation;
+
+use crate::step::Step;
 
 /// Simpler forms of a step, the simplest first.
 pub(crate) fn simpler(step: &Step) -> Vec<Step> {
@@ -44,8 +46,8 @@ fn operations(operation: &Operation) -> Vec<Operation> {
             forms.extend(wc.then(|| form(size, mapped, portable, false)));
             forms
         }
-        Operation::HostBuffer { size, r#as } if size > 4096 => {
-            vec![Operation::HostBuffer { size: 4096, r#as }]
+        Operation::HostBuffer(HostBuffer { size, r#as }) if size > 4096 => {
+            vec![Operation::HostBuffer(HostBuffer { size: 4096, r#as })]
         }
         Operation::Mempin { buffer, mapped: true, r#as } => {
             vec![Operation::Mempin { buffer, mapped: false, r#as }]
@@ -59,17 +61,19 @@ fn operations(operation: &Operation) -> Vec<Operation> {
                 .map(|offset| form(offset, size));
             smaller(size).map(|size| form(offset, size)).chain(offsets).collect()
         }
-        Operation::Fill { memory, byte, offset, size } => {
-            let form =
-                |byte, offset, size| Operation::Fill { memory: memory.clone(), byte, offset, size };
+        Operation::Fill(Fill { memory, byte, offset, size }) => {
+            let form = |byte, offset, size| {
+                Operation::Fill(Fill { memory: memory.clone(), byte, offset, size })
+            };
             let mut forms = Vec::new();
             forms.extend(size.map(|_| form(byte, 0, None)));
             forms.extend((byte > 9).then(|| form(byte % 9 + 1, offset, size)));
             forms
         }
-        Operation::Read { memory, offset, size, device } => {
-            let form =
-                |offset, size| Operation::Read { memory: memory.clone(), offset, size, device };
+        Operation::Read(Read { memory, offset, size, device }) => {
+            let form = |offset, size| {
+                Operation::Read(Read { memory: memory.clone(), offset, size, device })
+            };
             let mut forms = Vec::new();
             forms.extend(size.map(|_| form(0, None)));
             forms.extend(size.filter(|size| *size > 1).map(|_| form(offset, Some(1))));

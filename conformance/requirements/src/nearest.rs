@@ -1,4 +1,4 @@
-//! "Did you mean": the candidate closest to a misspelt word.
+//! The candidate closest to a misspelt word, and the help that names it.
 
 use strsim::damerau_levenshtein;
 
@@ -14,6 +14,19 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// "did you mean", or the list of what there is.
+#[must_use]
+pub fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<String> {
+    if let Some(candidate) = nearest(word, candidates.clone()) {
+        return Some(format!("did you mean `{candidate}`?"));
+    }
+    let all: Vec<&str> = candidates.into_iter().take(60).collect();
+    (!all.is_empty()).then(|| format!("one of: {}", all.join(", ")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ use serde::de::DeserializeOwned;
 
 pub use deserialize::{Error, Spanned};
 pub use node::{Node, Position};
-pub use refusal::{Document, Refusal, suggestion};
+pub use refusal::{Document, Refusal};
+
+pub use crate::nearest::suggestion;
 
 impl<'a> Document<'a> {
     /// Reads the whole document; an unknown field or a duplicate key is refused.

@@ -1,8 +1,9 @@
 //! Whether a case is run at all: profile x capabilities of the subject x needs of the case x
 //! driver. The one place that decides it.
 
-use allocert_requirements::{Catalogue, Side};
+use allocert_requirements::Catalogue;
 
+use crate::interface::{SideInterface, interface};
 use crate::nouns::Need;
 use crate::offer::{Driver, Flavor, Offer};
 use crate::plan::PlannedCase;
@@ -22,14 +23,21 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
     if let Some(reason) = outside(case, catalogue) {
         return Applicability::NotApplicable(reason);
     }
-    if case.operations != Side::Emm && offer.flavor == Flavor::Native {
-        return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
-    }
-    if case.operations == Side::EmmHost && !offer.host {
-        return Applicability::NotObserved(Reason::NoHost);
+    if let Some(SideInterface { facts, .. }) = interface(case.operations) {
+        if let Some(flavor) = other_flavor(facts.flavors, offer.flavor) {
+            return Applicability::NotApplicable(Reason::OtherFlavor { flavor });
+        }
+        if facts.drives_numba && !offer.host {
+            return Applicability::NotObserved(Reason::NoHost);
+        }
     }
     let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));
     obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
+}
+
+/// The flavor that a subject would have to have, where it has another one.
+fn other_flavor(flavors: &[Flavor], flavor: Flavor) -> Option<Flavor> {
+    if flavors.contains(&flavor) { None } else { flavors.first().copied() }
 }
 
 /// Why a case is none of the profile's in force: all of the requirements that it states are left

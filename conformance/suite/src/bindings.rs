@@ -1,131 +1,89 @@
-//! Names in a fixture: bound once, before they are used, and used as what they are.
+//! The names of a fixture: each is bound once, before it is used, and used as what it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Refusal, Side};
 
 use crate::case::{Case, Step};
-use crate::expand::ADAPTER;
 use crate::expectation::{CoveredBy, Expectations, Wanted};
-use crate::operation::{BoundType, Operation};
+use crate::interface::arguments::{Accepts, NameUse};
+use crate::interface::interface;
+use crate::interface::properties::BoundType;
+use crate::invalid_word::InvalidWord;
 
 /// Checks every name of a case.
 pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refusal>> {
-    let mut names = Names::new(case);
+    let mut names = Names::after_setup(case);
     for step in &case.steps {
-        let line = step.line();
-        names.step(case.operations(), &step.value).map_err(|complaint| {
-            let mut refusal = document.refuse_word(line, &complaint.word, complaint.message);
-            refusal.help = complaint.help;
-            refusal
-        })?;
+        names.step(&step.value).map_err(|invalid| invalid.refuse(document, step.line()))?;
     }
     let end = document.find(1, "finally").map_or(1, |(line, _)| line);
-    names.predicates(&case.r#finally).map_err(|complaint| {
-        let mut refusal = document.refuse_word(end, &complaint.word, complaint.message);
-        refusal.help = complaint.help;
-        refusal
-    })
-}
-
-struct Complaint {
-    word: String,
-    message: String,
-    help: Option<String>,
+    names.predicates(&case.r#finally).map_err(|invalid| invalid.refuse(document, end))
 }
 
 #[derive(Default)]
 struct Names {
+    /// Those that are gone too.
     bound: BTreeMap<String, BoundType>,
     gone: BTreeSet<String>,
 }
 
 impl Names {
-    fn new(case: &Case) -> Self {
-        let mut names = Self::default();
-        let given = match case.operations() {
-            Side::Emm => Some(("m", BoundType::Manager)),
-            Side::CaiProducer | Side::CaiConsumer => Some((ADAPTER, BoundType::Adapter)),
-            Side::EmmHost | Side::Nep49 | Side::Nep49Host | Side::Place => None,
-        };
-        if let Some((name, noun)) = given.filter(|_| case.setup) {
-            names.bound.insert(name.to_owned(), noun);
+    fn after_setup(case: &Case) -> Self {
+        let setup = interface(case.operations()).filter(|_| case.setup).map(|side| side.setup);
+        let operations = setup.map(|setup| setup()).unwrap_or_default();
+        let bound = operations.iter().filter_map(|operation| operation.properties().binds);
+        Self {
+            bound: bound.map(|(name, bound)| (name.to_owned(), bound)).collect(),
+            gone: BTreeSet::new(),
         }
-        names
     }
 
-    fn step(&mut self, operations: Side, step: &Step) -> Result<(), Complaint> {
-        let operation = &step.r#do;
-        if !operation.belongs().contains(&operations) {
-            let message = format!("`{}` is no operation of {operations}", operation.name());
-            return Err(Complaint { word: operation.name().to_owned(), message, help: None });
+    fn step(&mut self, step: &Step) -> Result<(), InvalidWord> {
+        let properties = step.r#do.properties();
+        if let Some(bound) = properties.on {
+            let on = NameUse { name: &step.on, accepts: Accepts::Only(bound), may_be_gone: false };
+            self.used(on)?;
         }
-        if operation.on_manager() {
-            self.used(&step.on, &[BoundType::Manager])?;
+        for used in step.r#do.arguments().uses {
+            self.used(used)?;
         }
-        for (name, nouns) in operation.uses() {
-            self.used(name, nouns)?;
-        }
-        if let Some(name) = operation.recalls() {
-            let noun = self.known(name)?;
-            if matches!(operation, Operation::Call(_)) && noun != BoundType::Memory {
-                let message = format!("`{name}` stands for {}, which has no token", article(noun));
-                return Err(Complaint { word: name.to_owned(), message, help: None });
-            }
-        }
-        if let Some((name, noun)) = operation.binds() {
-            self.bind(name, noun)?;
+        if let Some((name, bound)) = properties.binds {
+            self.bind(name, bound)?;
         }
         self.predicates(&step.expect)?;
-        let destroyed = matches!(operation, Operation::Destroy {}).then_some(step.on.as_str());
-        if let Some(name) = operation.unbinds().or(destroyed) {
-            self.gone.insert(name.to_owned());
-        }
+        let unbound = properties.unbinds.or(properties.unbinds_on.then_some(step.on.as_str()));
+        self.gone.extend(unbound.map(str::to_owned));
         Ok(())
     }
 
-    /// What a name stands for, or stood for.
-    fn known(&self, name: &str) -> Result<BoundType, Complaint> {
-        self.bound.get(name).copied().ok_or_else(|| Complaint {
-            word: name.to_owned(),
-            message: format!("`{name}` is not bound by an earlier step"),
-            help: suggestion(name, self.bound.keys().map(String::as_str)),
-        })
-    }
-
-    fn used(&self, name: &str, nouns: &[BoundType]) -> Result<(), Complaint> {
-        let complaint = |message| Err(Complaint { word: name.to_owned(), message, help: None });
-        let noun = self.known(name)?;
-        if self.gone.contains(name) {
-            return complaint(format!("`{name}` is gone: an earlier step dropped it"));
-        }
-        let wrong = if nouns.is_empty() {
-            matches!(noun, BoundType::Manager | BoundType::Adapter)
-        } else {
-            !nouns.contains(&noun)
+    fn used(&self, used: NameUse<'_>) -> Result<(), InvalidWord> {
+        let name = used.name;
+        let Some(bound) = self.bound.get(name).copied() else {
+            let message = format!("`{name}` is not bound by an earlier step");
+            return Err(InvalidWord::new(name, message).help(self.suggestion(name)));
         };
-        if wrong {
-            return complaint(format!(
-                "`{name}` stands for {}, which this operation does not take",
-                article(noun)
-            ));
+        if self.gone.contains(name) && !used.may_be_gone {
+            let message = format!("an earlier step dropped `{name}`");
+            return Err(InvalidWord::new(name, message));
+        }
+        if !used.accepts.takes(bound) {
+            let message = format!("`{name}` is {bound}, which this operation does not take");
+            return Err(InvalidWord::new(name, message));
         }
         Ok(())
     }
 
-    fn bind(&mut self, name: &str, noun: BoundType) -> Result<(), Complaint> {
-        match self.bound.insert(name.to_owned(), noun) {
+    fn bind(&mut self, name: &str, bound: BoundType) -> Result<(), InvalidWord> {
+        match self.bound.insert(name.to_owned(), bound) {
             None => Ok(()),
-            Some(_) => {
-                let message = format!("`{name}` is bound twice");
-                Err(Complaint { word: name.to_owned(), message, help: None })
-            }
+            Some(_) => Err(InvalidWord::new(name, format!("`{name}` is bound twice"))),
         }
     }
 
     /// Names inside predicates, `given` and `covered_by` may be gone: their facts stay.
-    fn predicates(&self, expectations: &Expectations) -> Result<(), Complaint> {
+    fn predicates(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
         let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
         let given = expectations.values().map(|expectation| &expectation.given);
@@ -140,31 +98,14 @@ impl Names {
             expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
         for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
-                let help = suggestion(name, self.bound.keys().map(String::as_str));
                 let message = format!("`{name}` is not bound by this or an earlier step");
-                return Err(Complaint { word: name.to_owned(), message, help });
+                return Err(InvalidWord::new(name, message).help(self.suggestion(name)));
             }
         }
         Ok(())
     }
-}
 
-fn article(noun: BoundType) -> &'static str {
-    match noun {
-        BoundType::Manager => "a manager",
-        BoundType::Adapter => "the subject's adapter",
-        BoundType::Memory => "memory",
-        BoundType::Buffer => "a buffer",
-        BoundType::Info => "memory information",
-        BoundType::Handle => "a handle",
-        BoundType::Scope => "a scope",
-        BoundType::Array => "an array",
-        BoundType::Stream => "a stream of the worker",
-        BoundType::SubjectStream => "a stream of the subject",
-        BoundType::Object => "an object without the interface",
-        BoundType::HostObject => "an object of the host",
-        BoundType::Export => "an export",
-        BoundType::Produced => "an object of the worker",
-        BoundType::Imported => "an imported array",
+    fn suggestion(&self, name: &str) -> Option<String> {
+        suggestion(name, self.bound.keys().map(String::as_str))
     }
 }

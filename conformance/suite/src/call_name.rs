@@ -1,18 +1,9 @@
 //! The names by which fixtures speak of recorded calls.
 
-use allocert_contract::trace::{Boundary, Function};
-use allocert_requirements::Side;
+use allocert_contract::trace::{Boundary, Function, cuda};
+use allocert_requirements::nearest::nearest;
 
-/// The boundaries whose calls the cases of a side may speak of.
-pub(crate) fn boundaries(side: Side) -> &'static [Boundary] {
-    match side {
-        // The worker plays the plugin of the host under test and records the calls into it.
-        Side::EmmHost => &[Boundary::Cuda, Boundary::Plugin],
-        Side::Nep49 | Side::Nep49Host => &[Boundary::Handler],
-        Side::Place => &[Boundary::Cuda, Boundary::Place],
-        Side::Emm | Side::CaiProducer | Side::CaiConsumer => &[Boundary::Cuda],
-    }
-}
+use crate::invalid_word::InvalidWord;
 
 /// Whether a name stands for a function: `memalloc`, or with its boundary `plugin.memalloc`. The
 /// name of a driver function without its version stands for every version.
@@ -25,15 +16,19 @@ pub(crate) fn stands_for(name: &str, function: Function) -> bool {
     function.name() == name || function.cuda().is_some_and(|cuda| cuda.base_name() == name)
 }
 
-/// Whether a name stands for a function of a boundary other than CUDA that the side may speak of.
-pub(crate) fn is_beside_cuda(name: &str, side: Side) -> bool {
-    let other = |function: &Function| {
-        function.cuda().is_none() && boundaries(side).contains(&function.boundary())
-    };
-    Function::all().filter(other).any(|function| stands_for(name, function))
+/// Whether a name stands for a function of one of these boundaries.
+pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
+    Function::all()
+        .filter(|function| boundaries.contains(&function.boundary()))
+        .any(|function| stands_for(name, function))
 }
 
-/// Whether a name stands for a driver function.
-pub(crate) fn is_cuda(name: &str) -> bool {
-    Function::all().any(|function| function.cuda().is_some() && stands_for(name, function))
+/// Why a name stands for no driver function, if it does not.
+pub(crate) fn unknown_driver_function(name: &str) -> Option<InvalidWord> {
+    if is_of(name, &[Boundary::Cuda]) {
+        return None;
+    }
+    let close = nearest(name, cuda::Function::all().map(cuda::Function::base_name));
+    let help = close.map(|close| format!("did you mean `{close}`?"));
+    Some(InvalidWord::new(name, format!("there is no driver function `{name}`")).help(help))
 }

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use allocert_requirements::Side;
-use allocert_requirements::yaml::Spanned;
+use allocert_requirements::yaml::{Document, Spanned, Tree};
+use allocert_requirements::{Refusal, Side};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::expectation::Expectations;
+use crate::interface::{Operation, SideInterface, interface};
 use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
-use crate::operation::Operation;
 
 /// One fixture with its axes already replaced.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct Case<O = Operation> {
     /// `emm/alloc/exact-size`, equal to the path of the file.
     pub case: String,
     /// What the subject must do, in one sentence.
@@ -37,12 +38,12 @@ pub struct Case {
     pub teardown: Teardown,
     #[serde(default = "ten")]
     pub timeout_s: u32,
-    pub steps: Vec<Spanned<Step>>,
+    pub steps: Vec<Spanned<Step<O>>>,
     #[serde(default)]
     pub r#finally: Expectations,
 }
 
-impl Case {
+impl<O> Case<O> {
     /// The side that the case certifies: the first folder of its path. Fixtures outside of
     /// `cases/`, which only tests have, certify an EMM plugin.
     #[must_use]
@@ -57,11 +58,92 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Reads a fixture. Which operations there are depends on the side, so they are read when all
+    /// else is.
+    ///
+    /// # Errors
+    /// The first thing that the format does not allow.
+    pub(crate) fn read(document: &Document<'_>) -> Result<Self, Box<Refusal>> {
+        let tree = document.parse()?;
+        let case: Case<IgnoredAny> = tree.read()?;
+        let (side, used) = (case.side(), case.operations());
+        let Some(interface) = interface(used) else {
+            let message = format!("there are no operations of {used} yet");
+            return Err(document.refuse_word(1, &case.case, message));
+        };
+        if case.operations.is_some() && !may_use(side, used) {
+            let message = format!("a case of {side} cannot use the operations of {used}");
+            return Err(document.refuse_word(1, "operations", message));
+        }
+        let operations = (interface.read_steps)(&tree)
+            .map_err(|refusal| of_another_side(&tree, interface).unwrap_or(refusal))?;
+        Ok(case.with_operations(operations))
+    }
+}
+
+impl<O> Case<O> {
+    fn with_operations<P>(self, operations: Vec<P>) -> Case<P> {
+        let steps = self.steps.into_iter().zip(operations);
+        let steps = steps.map(|(Spanned { value, position }, operation)| Spanned {
+            value: value.with_operation(operation),
+            position,
+        });
+        Case {
+            steps: steps.collect(),
+            case: self.case,
+            about: self.about,
+            operations: self.operations,
+            needs: self.needs,
+            axes: self.axes,
+            driver: self.driver,
+            setup: self.setup,
+            teardown: self.teardown,
+            timeout_s: self.timeout_s,
+            r#finally: self.r#finally,
+        }
+    }
+}
+
+/// Whether cases of a side may use the operations of another one.
+fn may_use(side: Side, other: Side) -> bool {
+    interface(side).is_some_and(|interface| interface.facts.may_use.contains(&other))
+}
+
+/// The refusal of the first operation that is none of this side's but of another one's.
+fn of_another_side(tree: &Tree<'_>, used: &SideInterface) -> Option<Box<Refusal>> {
+    let steps: OperationWords = tree.read().ok()?;
+    steps.steps.iter().find_map(|step| {
+        let word = step.r#do.value.keys().next()?;
+        let has = |side: &SideInterface| side.operation_names.contains(&word.as_str());
+        let owner = Side::all().filter_map(interface).find(|side| has(side))?;
+        if has(used) {
+            return None;
+        }
+        let (used, owner) = (&used.facts, owner.facts.side);
+        let message = format!("`{word}` is an operation of {owner}, not of {}", used.side);
+        let refusal = tree.document.refuse_word(step.r#do.line(), word, message);
+        let help = format!("write `operations: {owner}` to use the operations of {owner}");
+        Some(Box::new(Refusal { help: used.may_use.contains(&owner).then_some(help), ..*refusal }))
+    })
+}
+
+/// A fixture, of which only the names of the operations are read.
+#[derive(Deserialize)]
+struct OperationWords {
+    steps: Vec<OperationWord>,
+}
+
+#[derive(Deserialize)]
+struct OperationWord {
+    r#do: Spanned<BTreeMap<String, IgnoredAny>>,
+}
+
 /// One step: an operation and what must come of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
-    pub r#do: Operation,
+pub struct Step<O = Operation> {
+    pub r#do: O,
     /// The manager that is used.
     #[serde(default = "first_manager")]
     pub on: Name,
@@ -73,6 +155,19 @@ pub struct Step {
     /// Requirement id to what must hold.
     #[serde(default)]
     pub expect: Expectations,
+}
+
+impl<O> Step<O> {
+    /// The same step with another operation.
+    pub fn with_operation<P>(self, operation: P) -> Step<P> {
+        Step {
+            r#do: operation,
+            on: self.on,
+            thread: self.thread,
+            label: self.label,
+            expect: self.expect,
+        }
+    }
 }
 
 fn yes() -> bool {

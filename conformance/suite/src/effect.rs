@@ -1,27 +1,35 @@
 //! What a boundary call does, one file or folder a boundary.
 //!
-//! The judge's ledger knows boundaries by [`Effect`], [`FreeAnswer`] and [`Owners`] alone. A new
-//! boundary is one file here that maps its functions to these.
+//! The judge's ledger knows a boundary by what this file says of its calls: [`Effect`],
+//! [`FreeAnswer`] and [`Owners`]. A new boundary is one file beside the others and a line in each
+//! `match` here.
 
 pub(crate) mod cuda;
+mod handler;
+mod place;
 
-use allocert_contract::trace::{Call, Event, Function};
+use allocert_contract::trace::{Boundary, Call, Event, Function, What};
 
-/// What a call does to memory. The boundary may refuse it; see [`Call::result`].
+/// What a call does to memory, if the boundary does not refuse it. An address of 0 is no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Takes memory. A start of 0 is no memory.
     Take {
         start: u64,
         size_bytes: u64,
         source: MemorySource,
     },
-    /// Gives memory back. A start of 0 is no memory.
     Give {
         start: u64,
         source: MemorySource,
     },
-    /// Writes and reads memory.
+    /// Gives `from` back and takes `to`, which may be the same address. Where `to` is 0, memory is
+    /// short and `from` stays.
+    Resize {
+        from: u64,
+        to: u64,
+        size_bytes: u64,
+        source: MemorySource,
+    },
     Touch {
         write: Span,
         read: Span,
@@ -34,9 +42,11 @@ pub(crate) enum Effect {
 pub(crate) enum MemorySource {
     Device,
     /// Page-locked memory of the driver.
-    Host,
+    PageLocked,
     /// The caller's own memory, page-locked.
     Registered,
+    /// Pageable memory of the process.
+    Heap,
 }
 
 impl MemorySource {
@@ -47,7 +57,7 @@ impl MemorySource {
     }
 }
 
-/// What a call reads or writes; a start of 0 is no memory.
+/// What a call reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -71,18 +81,22 @@ pub(crate) enum FreeAnswer {
     Accepted,
     /// It does not know the address.
     UnknownAddress,
-    /// It shuts down, and answers nothing about the memory.
+    /// It shuts down, and says nothing about the memory.
     ShutDown,
     /// It fails for another reason.
     Failed,
+    /// Its function has no result. Only earlier calls tell whether the address was right.
+    NoAnswer,
 }
 
 impl Effect {
     pub(crate) fn of(call: &Call) -> Self {
         match call.function {
             Function::Cuda(function) => cuda::memory_effect(function, call),
-            // No case judges the memory of these boundaries yet.
-            Function::Plugin(_) | Function::Handler(_) | Function::Place(_) => Self::Nothing,
+            Function::Handler(function) => handler::memory_effect(function, call),
+            Function::Place(function) => place::memory_effect(function, call),
+            // The memory that a plugin gives is the driver's, whose calls are in the trace too.
+            Function::Plugin(_) => Self::Nothing,
         }
     }
 }
@@ -90,11 +104,31 @@ impl Effect {
 impl FreeAnswer {
     /// Reads the result of a call that gives memory back.
     pub(crate) fn of(call: &Call) -> Self {
-        cuda::free_answer(call)
+        match call.function.boundary() {
+            Boundary::Cuda => cuda::free_answer(call),
+            Boundary::Handler => handler::free_answer(),
+            Boundary::Place => place::free_answer(call),
+            Boundary::Plugin => Self::NoAnswer,
+        }
     }
 }
 
-/// What memory belongs to, and ends with without being given back.
+/// Who gives memory at a boundary, as messages name it.
+pub(crate) fn provider(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::Cuda => "the driver",
+        Boundary::Plugin => "the plugin",
+        Boundary::Handler => "the handler",
+        Boundary::Place => "the place",
+    }
+}
+
+/// The half-open range of memory that work reached after it was freed, and whose memory it is.
+pub(crate) fn reached_after_free(what: &What) -> Option<(Boundary, (u64, u64))> {
+    Some((Boundary::Cuda, cuda::reached_after_free(what)?))
+}
+
+/// What memory belongs to, and ends with without being given back: contexts.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     contexts: cuda::PrimaryContexts,
@@ -102,8 +136,8 @@ pub(crate) struct Owners {
 
 impl Owners {
     /// The owner of the memory that a call takes.
-    pub(crate) fn owner(event: &Event) -> u64 {
-        event.context
+    pub(crate) fn owner(event: &Event, call: &Call) -> Option<u64> {
+        (call.function.boundary() == Boundary::Cuda).then_some(event.context)
     }
 
     /// The owner that ends with a call, if one does.

@@ -1,18 +1,16 @@
 //! A case spelled out: setup and teardown become ordinary steps.
 
-use allocert_requirements::Side;
 use allocert_requirements::yaml::Document;
 
-use crate::case::Case;
+use crate::case::{Case, Step};
+use crate::interface::properties::Attachment;
+use crate::interface::{Left, LeftName, Operation, SideInterface, interface};
 use crate::nouns::{Name, Teardown, Thread};
-use crate::operation::{BoundType, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
-/// The name of the subject's adapter. It lives as long as its process.
-pub(crate) const ADAPTER: &str = "adapter";
 /// Steps that setup and teardown add to most cases, at most.
 const ADDED: usize = 8;
-/// The manager that every setup makes.
+/// What `on` is in a step that does not say it.
 const MANAGER: Name = Name::new_static("m");
 
 /// The case as a worker performs it.
@@ -31,17 +29,18 @@ impl From<Case> for PlannedCase {
 
 fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase {
     let (side, operations) = (case.side(), case.operations());
-    let mut script =
-        Script { line, steps: Vec::with_capacity(case.steps.len() + ADDED), ..Script::default() };
-    if case.setup {
-        script.setup(operations);
+    let interface = interface(operations);
+    let steps = Vec::with_capacity(case.steps.len() + ADDED);
+    let mut script = Script { line, steps, left: Left::default() };
+    if let Some(interface) = interface.filter(|_| case.setup) {
+        script.set_up(interface);
     }
     for step in case.steps {
         let line = step.line().max(1);
         script.step(step.value, line);
     }
-    if case.teardown == Teardown::Clean {
-        script.teardown(operations);
+    if let Some(interface) = interface.filter(|_| case.teardown == Teardown::Clean) {
+        script.tear_down(interface);
     }
     let finally = case.r#finally.into_iter();
     PlannedCase {
@@ -61,45 +60,25 @@ fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase
     }
 }
 
-/// The steps so far and what is alive after them.
-#[derive(Default)]
+/// The steps so far and what is left after them.
 struct Script {
     steps: Vec<PlannedStep>,
-    /// Names in order of birth, with the manager they were made on.
-    alive: Vec<(Name, Name)>,
-    managers: Vec<Name>,
-    attached: bool,
+    left: Left,
+    /// Where the steps of setup and teardown stand.
     line: usize,
 }
 
 impl Script {
-    fn setup(&mut self, operations: Side) {
-        match operations {
-            Side::Emm => {
-                self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
-                self.add(Part::Setup, Operation::Create { r#as: MANAGER, device: 0 }, MANAGER);
-            }
-            Side::EmmHost => self.add(
-                Part::Setup,
-                Operation::Register { interface_version: None, plugin: PluginShape::default() },
-                MANAGER,
-            ),
-            Side::CaiProducer | Side::CaiConsumer => {
-                self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
-                self.add(
-                    Part::Setup,
-                    Operation::Instantiate { r#as: Name::new_static(ADAPTER) },
-                    MANAGER,
-                );
-            }
-            Side::Nep49 | Side::Nep49Host | Side::Place => {}
+    fn set_up(&mut self, interface: &SideInterface) {
+        for operation in (interface.setup)() {
+            self.add(Part::Setup, operation, MANAGER);
         }
     }
 
-    fn step(&mut self, step: crate::case::Step, line: usize) {
+    fn step(&mut self, step: Step, line: usize) {
         // An attachment of a thread that is gone leaves nothing to detach.
-        let gone =
-            step.thread == Some(Thread::Fresh) && matches!(step.r#do, Operation::Attach { .. });
+        let detached = step.thread == Some(Thread::Fresh)
+            && matches!(step.r#do.properties().attachment, Some(Attachment::Attached { .. }));
         self.add(Part::Step, step.r#do, step.on);
         if let Some(planned) = self.steps.last_mut() {
             planned.thread = step.thread;
@@ -107,47 +86,28 @@ impl Script {
             planned.expect = step.expect;
             planned.line = line;
         }
-        if gone {
-            self.attached = false;
+        if detached {
+            self.left.attached = false;
         }
     }
 
-    fn teardown(&mut self, operations: Side) {
-        for (name, on) in self.alive.clone() {
-            self.add(Part::Teardown, Operation::Drop { name }, on);
-        }
-        if operations == Side::EmmHost {
-            let closed = self.steps.last().is_some_and(|step| step.r#do == Operation::Close {});
-            if !closed {
-                self.add(Part::Teardown, Operation::Close {}, MANAGER);
-            }
-            return;
-        }
-        for manager in self.managers.clone() {
-            self.add(Part::Teardown, Operation::Reset {}, manager.clone());
-            self.add(Part::Teardown, Operation::Destroy {}, manager);
-        }
-        if self.attached {
-            self.add(Part::Teardown, Operation::Detach {}, MANAGER);
+    fn tear_down(&mut self, interface: &SideInterface) {
+        let droppable = self.left.names.iter().filter(|left| left.bound.is_droppable());
+        let drops: Vec<(Operation, Name)> = droppable
+            .map(|left| ((interface.drop_name)(left.name.clone()), left.on.clone()))
+            .collect();
+        self.add_all(drops);
+        self.add_all((interface.teardown)(&self.left));
+    }
+
+    fn add_all(&mut self, steps: Vec<(Operation, Name)>) {
+        for (operation, on) in steps {
+            self.add(Part::Teardown, operation, on);
         }
     }
 
     fn add(&mut self, part: Part, operation: Operation, on: Name) {
-        match operation.binds() {
-            Some((name, BoundType::Manager)) => self.managers.push(name.into()),
-            Some((_, BoundType::Adapter)) => {}
-            Some((name, _)) => self.alive.push((name.into(), on.clone())),
-            None => {}
-        }
-        if let Some(gone) = operation.unbinds() {
-            self.alive.retain(|(name, _)| name != gone);
-        }
-        match operation {
-            Operation::Attach { .. } => self.attached = true,
-            Operation::Detach {} => self.attached = false,
-            Operation::Destroy {} => self.managers.retain(|name| *name != on),
-            _ => {}
-        }
+        self.left.step(&operation, &on);
         self.steps.push(PlannedStep {
             index: u32::try_from(self.steps.len()).unwrap_or(u32::MAX),
             r#do: operation,
@@ -158,5 +118,23 @@ impl Script {
             part,
             line: self.line,
         });
+    }
+}
+
+impl Left {
+    /// What is left after one more step.
+    fn step(&mut self, operation: &Operation, on: &Name) {
+        let properties = operation.properties();
+        if let Some((name, bound)) = properties.binds {
+            self.names.push(LeftName { name: name.into(), bound, on: on.clone() });
+        }
+        let unbound = properties.unbinds.or(properties.unbinds_on.then_some(on.as_str()));
+        if let Some(unbound) = unbound {
+            self.names.retain(|left| left.name != unbound);
+        }
+        if let Some(attachment) = properties.attachment {
+            self.attached = matches!(attachment, Attachment::Attached { .. });
+        }
+        self.closed = properties.closes_host;
     }
 }

@@ -81,7 +81,7 @@ fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase
     let mut cases = Vec::new();
     for permutation in permutations(&document)? {
         let document = Document { text: &permutation.text, ..document };
-        let case: Case = document.read()?;
+        let case = Case::read(&document)?;
         validate::check(&case, &document, catalogue)?;
         bindings::check(&case, &document)?;
         let planned = expand(case, &document, &permutation.suffix);

@@ -26,7 +26,6 @@ use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
 use crate::judge::timeline::cuda_call;
 use crate::observation::{Ending, Observation};
-use crate::operation::Operation;
 use crate::plan::PlannedCase;
 use crate::reason::Reason;
 use crate::verdict::{Judgement, Verdict};
@@ -72,10 +71,8 @@ fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reas
     {
         return None;
     }
-    case.steps.iter().find_map(|step| match &step.r#do {
-        Operation::Fault { call, .. } => Some(Reason::FaultNotReached { call: call.clone() }),
-        _ => None,
-    })
+    let fault = case.steps.iter().find_map(|step| step.r#do.properties().fault)?;
+    Some(Reason::FaultNotReached { call: fault.to_owned() })
 }
 
 /// The judgement on a case that was not run.

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use allocert_requirements::Side;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use smol_str::SmolStr;
 
-use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
-
 use crate::expectation::{Calls, Expectations};
-use crate::operation::Operation;
+use crate::interface::{Operation, interface};
+use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
 use crate::vec_map::VecMap;
 
 /// Stands between the id of a case and the call that the fault sweep makes fail in it:
@@ -20,7 +21,7 @@ pub(crate) const SWEPT: char = '!';
 /// One case, ready to run and to be judged later: the run file holds all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlannedCase {
+pub struct PlannedCase<O = Operation> {
     /// `emm/alloc/exact-size/size:255`.
     pub id: String,
     /// `cases/emm/alloc/exact-size.yaml`.
@@ -36,7 +37,7 @@ pub struct PlannedCase {
     pub driver: DriverSettings,
     pub teardown: Teardown,
     pub timeout_s: u32,
-    pub steps: Vec<PlannedStep>,
+    pub steps: Vec<PlannedStep<O>>,
     /// Requirement id to what must hold of the driver calls of the whole case.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub r#finally: BTreeMap<String, Calls>,
@@ -45,9 +46,9 @@ pub struct PlannedCase {
 /// One step with its place in the fixture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlannedStep {
+pub struct PlannedStep<O = Operation> {
     pub index: u32,
-    pub r#do: Operation,
+    pub r#do: O,
     pub on: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<Thread>,
@@ -98,6 +99,51 @@ pub struct WireStep<'a> {
     pub on: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Thread>,
+}
+
+/// Which operations the steps have depends on the side, so they are read when all else is.
+impl<'de> Deserialize<'de> for PlannedCase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let case = PlannedCase::<Value>::deserialize(deserializer)?;
+        let Some(interface) = interface(case.operations) else {
+            return Err(D::Error::custom(format!(
+                "there are no operations of {}",
+                case.operations
+            )));
+        };
+        case.try_map(interface.read).map_err(D::Error::custom)
+    }
+}
+
+impl<O> PlannedCase<O> {
+    /// The same case with other operations.
+    fn try_map<P, E>(self, map: impl Fn(O) -> Result<P, E>) -> Result<PlannedCase<P>, E> {
+        let steps = self.steps.into_iter().map(|step| {
+            Ok(PlannedStep {
+                r#do: map(step.r#do)?,
+                index: step.index,
+                on: step.on,
+                thread: step.thread,
+                label: step.label,
+                expect: step.expect,
+                part: step.part,
+                line: step.line,
+            })
+        });
+        Ok(PlannedCase {
+            steps: steps.collect::<Result<_, E>>()?,
+            id: self.id,
+            file: self.file,
+            about: self.about,
+            side: self.side,
+            operations: self.operations,
+            needs: self.needs,
+            driver: self.driver,
+            teardown: self.teardown,
+            timeout_s: self.timeout_s,
+            r#finally: self.r#finally,
+        })
+    }
 }
 
 impl PlannedCase {

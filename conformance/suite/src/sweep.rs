@@ -14,11 +14,11 @@ mod swept_case;
 
 use std::collections::BTreeSet;
 
-use allocert_requirements::{Catalogue, Side};
+use allocert_requirements::Catalogue;
 
 use crate::applicability::Applicability;
+use crate::interface::interface;
 use crate::observation::Observation;
-use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, SWEPT};
 use crate::reason::{Reason, Unswept};
 use crate::run::Judged;
@@ -78,15 +78,16 @@ impl<'a> CleanRun<'a> {
         observation: &'a Observation,
     ) -> Result<Self, Unswept> {
         let Judged { case, judgement, .. } = judged;
-        if case.operations == Side::EmmHost {
-            return Err(Unswept::HostCalls);
+        if let Some(reason) =
+            interface(case.operations).and_then(|interface| interface.facts.unswept.clone())
+        {
+            return Err(reason);
         }
         let demands = Demands::of(catalogue, case.side).ok_or(Unswept::OtherSubject)?;
-        let any = |has: fn(&Operation) -> bool| case.steps.iter().any(|step| has(&step.r#do));
-        if any(|operation| matches!(operation, Operation::Fault { .. })) {
+        if case.steps.iter().any(|step| step.r#do.properties().fault.is_some()) {
             return Err(Unswept::OwnFaults);
         }
-        if any(|operation| matches!(operation, Operation::Stress { .. })) {
+        if case.steps.iter().any(|step| step.r#do.properties().is_threaded) {
             return Err(Unswept::Threads);
         }
         if judgement.verdict != Verdict::Conforms || !observation.done {

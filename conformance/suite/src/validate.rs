@@ -1,20 +1,18 @@
-//! Whether a fixture makes sense: its name, its requirements, its expectations.
-
-mod operation;
+//! Whether what a fixture says is valid: its name, its requirements, its expectations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_contract::trace::cuda::Function;
+use allocert_contract::trace::Boundary;
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Catalogue, Refusal, Side};
 use smol_str::SmolStr;
 
 use crate::call_name;
 use crate::case::{Case, Step};
-use crate::nouns::Need;
-
 use crate::expectation::{Calls, Expectation, Ordered, Wanted};
-use crate::operation::Operation;
+
+use crate::interface::interface;
+use crate::nouns::Need;
 
 type Checked = Result<(), Box<Refusal>>;
 
@@ -22,7 +20,8 @@ type Checked = Result<(), Box<Refusal>>;
 pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
     check_head(case, document)?;
     let side = case.side();
-    let table = case.needs.contains(&Need::Table);
+    let boundaries = interface(side).map_or(&[][..], |interface| interface.facts.boundaries);
+    let needs = &case.needs;
     let mut labels = BTreeSet::new();
     for step in &case.steps {
         let line = step.line();
@@ -38,13 +37,13 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         check_step(
             &step.value,
             line,
-            &Sense { side, table, labels: &labels, document, catalogue },
+            &Context { side, boundaries, needs, labels: &labels, document, catalogue },
         )?;
     }
-    let sense = Sense { side, table, labels: &labels, document, catalogue };
+    let context = Context { side, boundaries, needs, labels: &labels, document, catalogue };
     let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
     for (id, expectation) in &case.r#finally {
-        check_requirement(id, finally, &sense)?;
+        check_requirement(id, finally, &context)?;
         let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
         if *expectation != only_calls || expectation.calls.is_none() {
             return Err(document.refuse_word(
@@ -53,7 +52,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
                 "`finally` expects `calls` and nothing else",
             ));
         }
-        check_expectation(id, expectation, finally, &sense)?;
+        check_expectation(id, expectation, finally, &context)?;
     }
     if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
         return Err(document.refuse_word(
@@ -79,14 +78,6 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
             format!("`{}` is below no side of an interface", case.case),
         ));
     }
-    let side = case.side();
-    if let Some(operations) = case.operations.filter(|other| !may_use(side, *other)) {
-        return Err(document.refuse_word(
-            1,
-            "operations",
-            format!("a case of {side} cannot use the operations of {operations}"),
-        ));
-    }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(1, "about", "`about` says nothing"));
     }
@@ -96,70 +87,68 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     Ok(())
 }
 
-/// Whether cases of a side may use the operations of another one: an EMM plugin is also certified
-/// by driving the host that it is installed in.
-fn may_use(side: Side, operations: Side) -> bool {
-    side == Side::Emm && operations == Side::EmmHost
-}
-
 /// What an expectation is read against.
-struct Sense<'a> {
+struct Context<'a> {
     side: Side,
-    /// Whether the subject is a C table.
-    table: bool,
+    /// Other than CUDA, of which `calls` may speak.
+    boundaries: &'a [Boundary],
+    needs: &'a [Need],
     /// Of this and all earlier steps.
     labels: &'a BTreeSet<&'a str>,
     document: &'a Document<'a>,
     catalogue: &'a Catalogue,
 }
 
-fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
-    operation::check(&step.r#do, line, sense.document)?;
-    if matches!(step.r#do, Operation::Call(_)) && !sense.table {
-        return Err(sense.document.refuse_word(
-            line,
-            "call",
-            "`call` is of a C table, so the case needs `table`",
-        ));
+fn check_step(step: &Step, line: usize, context: &Context<'_>) -> Checked {
+    step.r#do.arguments().valid.map_err(|invalid| invalid.refuse(context.document, line))?;
+    let required = step.r#do.properties().requires;
+    if let Some(need) = required.filter(|need| !context.needs.contains(need)) {
+        let name = step.r#do.name();
+        let message = format!("`{name}` requires `{need}`: write `needs: [{need}]`");
+        return Err(context.document.refuse_word(line, name, message));
     }
     for (id, expectation) in &step.expect {
-        check_requirement(id, line, sense)?;
-        check_expectation(id, expectation, line, sense)?;
+        check_requirement(id, line, context)?;
+        check_expectation(id, expectation, line, context)?;
         let own = expectation
             .ordered
             .as_ref()
             .filter(|ordered| step.label.as_ref() == Some(&ordered.after));
         if let Some(Ordered { after }) = own {
             let message = format!("`{after}` is the label of this step, not of an earlier one");
-            return Err(sense.document.refuse_word(line, after, message));
+            return Err(context.document.refuse_word(line, after, message));
         }
     }
     Ok(())
 }
 
-fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
-    if let Some(requirement) = sense.catalogue.get(id) {
+fn check_requirement(id: &str, line: usize, context: &Context<'_>) -> Checked {
+    if let Some(requirement) = context.catalogue.get(id) {
         let bound = requirement.side();
-        if let Some(contract) = sense.catalogue.contract_of(requirement).filter(|_| !sense.table) {
+        if let Some(contract) = context
+            .catalogue
+            .contract_of(requirement)
+            .filter(|_| !context.needs.contains(&Need::Table))
+        {
             let message = format!(
-                "{id} is of {}, which binds tables alone, so the case needs `table`",
+                "{id} is of {}, which binds C tables alone: write `needs: [table]`",
                 contract.name
             );
-            return Err(sense.document.refuse_word(line, id, message));
+            return Err(context.document.refuse_word(line, id, message));
         }
-        if bound == Some(sense.side) {
+        if bound == Some(context.side) {
             return Ok(());
         }
         let message = format!(
             "{id} binds {}, and this is a case of {}",
             bound.map_or("no side", Side::name),
-            sense.side
+            context.side
         );
-        return Err(sense.document.refuse_word(line, id, message));
+        return Err(context.document.refuse_word(line, id, message));
     }
     let mut refusal =
-        sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
-    refusal.help = sense.catalogue.suggestion(id);
+        context.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    refusal.help = context.catalogue.suggestion(id);
     Err(refusal)
 }
 
@@ -167,9 +156,10 @@ fn check_expectation(
     id: &str,
     expectation: &Expectation,
     line: usize,
-    sense: &Sense<'_>,
+    context: &Context<'_>,
 ) -> Checked {
-    let refuse = |word: &str, message: String| Err(sense.document.refuse_word(line, word, message));
+    let refuse =
+        |word: &str, message: String| Err(context.document.refuse_word(line, word, message));
     if expectation.is_empty() {
         return refuse(id, format!("{id} expects nothing"));
     }
@@ -180,14 +170,14 @@ fn check_expectation(
         return refuse("message", "`message` without `raises`".to_owned());
     }
     if let Some(returns) = &expectation.returns {
-        check_facts(returns, line, sense.document)?;
+        check_facts(returns, line, context.document)?;
     }
-    check_facts(&expectation.given, line, sense.document)?;
+    check_facts(&expectation.given, line, context.document)?;
     if let Some(fact) = expectation.given.keys().find(|fact| !fact.contains('.')) {
         return refuse(fact, format!("what is `given` is `name.fact`, not `{fact}`"));
     }
     if let Some(Ordered { after }) = &expectation.ordered {
-        check_label(after, line, sense)?;
+        check_label(after, line, context)?;
     }
     let stream = expectation.covered_by.as_ref().and_then(|covered| covered.stream.as_deref());
     if let Some(stream) = stream.filter(|stream| !stream.contains('.')) {
@@ -197,7 +187,7 @@ fn check_expectation(
         );
     }
     match &expectation.calls {
-        Some(calls) => check_calls(calls, line, sense),
+        Some(calls) => check_calls(calls, line, context),
         None => Ok(()),
     }
 }
@@ -220,56 +210,50 @@ fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked 
     Ok(())
 }
 
-fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
+fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
     let Calls { none_of, count, at_least, at_most, in_order, balanced, with, since } = calls;
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
     let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
-    let other = in_order.iter().chain(counted).chain(paired).map(String::as_str);
-    let mut names = none_of.iter().map(SmolStr::as_str).chain(other).peekable();
+    let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);
+    let mut names = none_of.iter().map(SmolStr::as_str).chain(single).peekable();
     if names.peek().is_none() && with.is_empty() {
-        return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
+        return Err(context.document.refuse_word(line, "calls", "`calls` asks nothing"));
     }
-    for name in names.filter(|name| !call_name::is_beside_cuda(name, sense.side)) {
-        check_function(name, line, sense.document)?;
+    let other = context.boundaries;
+    for name in names.filter(|name| !call_name::is_of(name, other)) {
+        if let Some(unknown) = call_name::unknown_driver_function(name) {
+            return Err(unknown.refuse(context.document, line));
+        }
     }
     for (name, facts) in with {
-        if !call_name::is_beside_cuda(name, sense.side) {
+        if !call_name::is_of(name, other) {
             let message = format!(
                 "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
-                sense.side
+                context.side
             );
-            return Err(sense.document.refuse_word(line, name, message));
+            return Err(context.document.refuse_word(line, name, message));
         }
         if facts.is_empty() {
-            return Err(sense.document.refuse_word(
+            return Err(context.document.refuse_word(
                 line,
                 name,
                 format!("nothing is asked of the calls of `{name}`"),
             ));
         }
-        check_facts(facts, line, sense.document)?;
+        check_facts(facts, line, context.document)?;
     }
-    since.as_ref().map_or(Ok(()), |label| check_label(label, line, sense))
+    since.as_ref().map_or(Ok(()), |label| check_label(label, line, context))
 }
 
-fn check_label(label: &str, line: usize, sense: &Sense<'_>) -> Checked {
-    if sense.labels.contains(label) {
+fn check_label(label: &str, line: usize, context: &Context<'_>) -> Checked {
+    if context.labels.contains(label) {
         return Ok(());
     }
-    let mut refusal =
-        sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
-    refusal.help = suggestion(label, sense.labels.iter().copied());
-    Err(refusal)
-}
-
-fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
-    if call_name::is_cuda(name) {
-        return Ok(());
-    }
-    let mut refusal =
-        document.refuse_word(line, name, format!("there is no driver function `{name}`"));
-    let close =
-        allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
-    refusal.help = close.map(|close| format!("did you mean `{close}`?"));
+    let mut refusal = context.document.refuse_word(
+        line,
+        label,
+        format!("no earlier step has the label `{label}`"),
+    );
+    refusal.help = suggestion(label, context.labels.iter().copied());
     Err(refusal)
 }

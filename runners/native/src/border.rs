@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use allocert_abi::emm::{
     IpcHandle, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Memory, MemoryInfo, Status,
 };
+use allocert_suite::interface::emm::MAX_EXTRA_BYTES;
 use allocert_suite::observation;
-use allocert_suite::operation::ROOM_BYTES;
 
 use crate::peek;
 
@@ -185,16 +185,17 @@ pub(crate) struct Out<T> {
 }
 
 impl<T: Structure> Out<T> {
-    /// One whose size says `room` bytes more than it is.
-    pub(crate) fn new(room: i64) -> Self {
+    /// One whose size says `extra_bytes` bytes more than it is.
+    pub(crate) fn new(extra_bytes: i64) -> Self {
         const {
             assert!(
-                size_of::<T>() + ROOM_BYTES as usize <= BYTES
+                size_of::<T>() + MAX_EXTRA_BYTES as usize <= BYTES
                     && align_of::<T>() <= align_of::<Self>()
             )
         };
-        let room = isize::try_from(room.clamp(-ROOM_BYTES, ROOM_BYTES)).unwrap_or(0);
-        let claimed = size_of::<T>().saturating_add_signed(room);
+        let extra_bytes =
+            isize::try_from(extra_bytes.clamp(-MAX_EXTRA_BYTES, MAX_EXTRA_BYTES)).unwrap_or(0);
+        let claimed = size_of::<T>().saturating_add_signed(extra_bytes);
         let mut bytes = [POISON; BYTES];
         bytes[..SIZE].copy_from_slice(&claimed.to_ne_bytes());
         Self { bytes, claimed, _type: PhantomData }

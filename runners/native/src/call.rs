@@ -1,27 +1,20 @@
 //! Calls of a table as they are written.
 
-use allocert_suite::observation::{Facts, Outcome};
-use allocert_suite::operation::{Operation, TableCall};
+use allocert_suite::interface::emm::TableCall;
 
-use crate::child::unsupported;
-use crate::context::outcome;
 use crate::names::Halt;
 use crate::scene::Scene;
 use crate::subject::Given;
 
 impl Scene<'_> {
-    pub(crate) fn call(&mut self, on: &str, call: &TableCall) -> Outcome {
-        match self.called(on, call) {
-            Ok(true) => outcome(Ok(Facts::new())),
-            Ok(false) => unsupported(&Operation::Call(call.clone())),
-            Err(halt) => halt.into(),
-        }
-    }
-
     /// Whether there is a table to call.
-    fn called(&mut self, on: &str, call: &TableCall) -> Result<bool, Halt> {
+    pub(crate) fn call(&mut self, on: &str, call: &TableCall) -> Result<bool, Halt> {
         let owner = self.names.manager(on)?;
-        let token = call.of().map_or(Ok(0), |name| self.names.token(name))?;
+        let of = match call {
+            TableCall::Release { of, .. } | TableCall::GetIpcHandle { of, .. } => of.as_deref(),
+            _ => None,
+        };
+        let token = of.map_or(Ok(0), |name| self.names.token(name))?;
         let plus = match call {
             TableCall::Release { plus, .. } | TableCall::GetIpcHandle { plus, .. } => *plus,
             _ => 0,

@@ -4,8 +4,8 @@ use std::io;
 
 use allocert_suite::Side;
 use allocert_suite::observation::Outcome;
-use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
+use serde_json::Value;
 
 use crate::outbox::Outbox;
 use crate::protocol::{Case, Line, Run};
@@ -66,9 +66,8 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
 }
 
 /// The operation's name is the one key of its serialised form.
-pub(crate) fn unsupported(operation: &Operation) -> Outcome {
-    let text = serde_json::to_value(operation).ok();
-    let name = text.as_ref().and_then(|value| value.as_object()?.keys().next().cloned());
+pub(crate) fn unsupported(operation: &Value) -> Outcome {
+    let name = operation.as_object().and_then(|object| object.keys().next().cloned());
     Outcome::Unsupported { operation: name.unwrap_or_default() }
 }
 

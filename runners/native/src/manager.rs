@@ -9,8 +9,8 @@ use allocert_abi::emm::{
     HOST_WRITE_COMBINED, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Plugin, Status,
 };
 use allocert_cuda::Context;
+use allocert_suite::interface::emm::TableCall;
 use allocert_suite::observation::Raised;
-use allocert_suite::operation::TableCall;
 
 use crate::border::{Border, Out, Tokens};
 use crate::peek;
@@ -47,8 +47,8 @@ macro_rules! call {
 
 /// As `call!`, with an `out` structure behind the arguments, which it yields.
 macro_rules! answer {
-    ($self:ident.$member:ident($($argument:expr),*), $room:expr) => {{
-        let mut out = Out::new($room);
+    ($self:ident.$member:ident($($argument:expr),*), $extra_bytes:expr) => {{
+        let mut out = Out::new($extra_bytes);
         let function = $self.plugin.$member.ok_or_else(|| absent($self.plugin, stringify!($member)))?;
         // SAFETY: as in `call!`.
         let status = unsafe { function($self.handle $(, $argument)*, out.pointer()) };
@@ -75,16 +75,16 @@ impl TableManager {
         Ok(manager)
     }
 
-    /// What create() gives for this context, with room for it or none.
+    /// What create() gives for this context, with a place for it or none.
     fn made(
         &self,
         context: *mut c_void,
         device: i32,
-        room: bool,
+        has_out: bool,
     ) -> Result<*mut emm::Manager, Raised> {
         let create = self.plugin.create.ok_or_else(|| absent(self.plugin, "create"))?;
         let mut handle = ptr::without_provenance_mut(UNWRITTEN);
-        let out = if room { &raw mut handle } else { ptr::null_mut() };
+        let out = if has_out { &raw mut handle } else { ptr::null_mut() };
         // SAFETY: a context of the driver and an out pointer that is valid for a write, or NULL,
         // which the header says is INVALID_VALUE (create).
         let status = unsafe { create(context, device, out) };
@@ -98,10 +98,10 @@ impl TableManager {
         pointer: usize,
         size_bytes: u64,
         flags: u32,
-        room: i64,
+        extra_bytes: i64,
     ) -> Result<Memory, Raised> {
         let pointer = ptr::with_exposed_provenance_mut::<c_void>(pointer);
-        let out = answer!(self.mempin(pointer, size_bytes, flags), room);
+        let out = answer!(self.mempin(pointer, size_bytes, flags), extra_bytes);
         Ok(self.memory("mempin", out, host_kind(flags)))
     }
 
@@ -233,26 +233,27 @@ impl TableManager {
                 unsafe { destroy(ptr::null_mut()) };
                 Ok(())
             }
-            TableCall::Memalloc { size, room } => {
-                let out = answer!(self.memalloc(size), room);
+            TableCall::Memalloc { size, extra_bytes } => {
+                let out = answer!(self.memalloc(size), extra_bytes);
                 self.memory("memalloc", out, KIND_DEVICE);
                 Ok(())
             }
-            TableCall::Memhostalloc { size, flags, room } => {
-                let out = answer!(self.memhostalloc(size, flags), room);
+            TableCall::Memhostalloc { size, flags, extra_bytes } => {
+                let out = answer!(self.memhostalloc(size, flags), extra_bytes);
                 self.memory("memhostalloc", out, host_kind(flags));
                 Ok(())
             }
-            TableCall::Mempin { size, flags, room, .. } => {
-                self.mempin_flags(given.pointer, size, flags, room).map(drop)
+            TableCall::Mempin { size, flags, extra_bytes, .. } => {
+                self.mempin_flags(given.pointer, size, flags, extra_bytes).map(drop)
             }
             TableCall::Release { .. } => call!(self.release(given.token)),
-            TableCall::GetMemoryInfo { room } => {
-                let _out: emm::MemoryInfo = answer!(self.get_memory_info(), room);
+            TableCall::GetMemoryInfo { extra_bytes } => {
+                let _out: emm::MemoryInfo = answer!(self.get_memory_info(), extra_bytes);
                 Ok(())
             }
-            TableCall::GetIpcHandle { offset, room, .. } => {
-                let _out: emm::IpcHandle = answer!(self.get_ipc_handle(given.token, offset), room);
+            TableCall::GetIpcHandle { offset, extra_bytes, .. } => {
+                let _out: emm::IpcHandle =
+                    answer!(self.get_ipc_handle(given.token, offset), extra_bytes);
                 Ok(())
             }
             TableCall::DeferEnd {} => call!(self.defer_end()),

@@ -3,7 +3,6 @@
 use allocert_suite::Side;
 use allocert_suite::nouns::{DriverSettings, Name, Thread};
 use allocert_suite::observation::{Outcome, TableCalls};
-use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,7 +41,8 @@ pub(crate) struct Case {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Step {
     pub(crate) index: u32,
-    pub(crate) r#do: Operation,
+    /// The name of an operation with its fields. Which operations there are depends on the side.
+    pub(crate) r#do: Value,
     #[serde(default = "first_manager")]
     pub(crate) on: Name,
     #[serde(default)]

@@ -3,8 +3,10 @@
 use std::thread;
 
 use allocert_cuda::Driver;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::{Attach, Drop, Environment, Fault, HostBuffer, PeerRead};
 use allocert_suite::observation::{Facts, Outcome};
-use allocert_suite::operation::Operation;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::child::unsupported;
@@ -40,10 +42,17 @@ impl<'a> Scene<'a> {
     }
 
     fn perform(&mut self, step: &Step) -> Outcome {
+        match Operation::deserialize(&step.r#do) {
+            Ok(operation) => self.operation(step, &operation),
+            Err(_) => unsupported(&step.r#do),
+        }
+    }
+
+    fn operation(&mut self, step: &Step, operation: &Operation) -> Outcome {
         let on = &step.on;
-        outcome(match &step.r#do {
+        outcome(match operation {
             Operation::Describe {} => Ok(self.subject.describe()),
-            Operation::Attach { device } => self.attach(*device),
+            Operation::Attach(Attach { device }) => self.attach(*device),
             Operation::Detach {} => self.detach(),
             Operation::Create { r#as, device } => self.create(r#as, *device),
             Operation::Destroy {} => self.destroy(on),
@@ -53,24 +62,20 @@ impl<'a> Scene<'a> {
                 let flags = HostFlags { mapped: *mapped, portable: *portable, write_combined: *wc };
                 self.memhostalloc(on, *size, flags, r#as)
             }
-            Operation::HostBuffer { size, r#as } => self.host_buffer(*size, r#as),
+            Operation::HostBuffer(HostBuffer { size, r#as }) => self.host_buffer(*size, r#as),
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
             Operation::GetMemoryInfo { r#as } => self.get_memory_info(on, r#as.as_deref()),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
-            Operation::PeerRead { handle, size } => self.peer_read(handle, *size),
+            Operation::PeerRead(PeerRead { handle, size }) => self.peer_read(handle, *size),
             Operation::Reset {} => self.reset(on),
             Operation::DeferEnter { r#as } => self.defer_enter(on, r#as),
             // A C function has no exception to leave a scope through: both ways end in the one
             // call.
             Operation::DeferExit { scope, raising: _ } => self.defer_exit(scope),
-            Operation::Drop { name } => self.drop_name(name),
+            Operation::Drop(Drop { name }) => self.drop_name(name),
             Operation::View { of, offset, size, r#as } => self.view(of, *offset, *size, r#as),
-            Operation::Fill { memory, byte, offset, size } => {
-                self.fill(memory, *byte, *offset, *size)
-            }
-            Operation::Read { memory, offset, size, device } => {
-                self.read(memory, *offset, *size, *device)
-            }
+            Operation::Fill(fill) => self.fill(&fill.memory, fill.byte, fill.offset, fill.size),
+            Operation::Read(read) => self.read(&read.memory, read.offset, read.size, read.device),
             Operation::Churn { size, times, hold, mixed: false } => {
                 self.churn(on, *size, *times, *hold)
             }
@@ -78,12 +83,21 @@ impl<'a> Scene<'a> {
                 self.churn_mixed(on, *size, *times, *hold)
             }
             Operation::Stress { threads, size, times } => self.stress(on, *threads, *size, *times),
-            Operation::Fault { call, nth, count, error } => self.fault(call, *nth, *count, *error),
+            Operation::Fault(Fault { call, nth, count, error }) => {
+                self.fault(call, *nth, *count, *error)
+            }
             Operation::ClearFaults {} => self.clear_faults(),
             Operation::Collect {} => Ok(Facts::new()),
-            Operation::Environment { name, value } => environment(name, value),
-            Operation::Call(call) => return self.call(on, call),
-            operation => return unsupported(operation),
+            Operation::Environment(Environment { name, value }) => environment(name, value),
+            Operation::Call(call) => match self.call(on, call) {
+                Ok(true) => Ok(Facts::new()),
+                Ok(false) => return unsupported(&step.r#do),
+                Err(halt) => Err(halt),
+            },
+            // These act on objects of Python.
+            Operation::Free { .. } | Operation::Reenter { .. } | Operation::Pickle(_) => {
+                return unsupported(&step.r#do);
+            }
         })
     }
 

@@ -1,8 +1,8 @@
 //! What a loaded subject can be asked, whichever language it is written in.
 
 use allocert_cuda::Context;
+use allocert_suite::interface::emm::TableCall;
 use allocert_suite::observation::{Facts, Raised, TableCalls};
-use allocert_suite::operation::TableCall;
 
 use crate::protocol::Portrait;
 

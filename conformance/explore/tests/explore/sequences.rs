@@ -1,8 +1,8 @@
 //! What is drawn.
 
 use allocert_explore::{LENGTH, fixture};
+use allocert_suite::interface::{Operation, emm};
 use allocert_suite::nouns::Need;
-use allocert_suite::operation::Operation;
 
 use crate::{essence, exploration};
 
@@ -81,8 +81,10 @@ fn what_is_not_offered_is_not_asked_for() {
         let planned = exploration.sequence(number).planned("emm/explored/x", "x");
         assert_eq!(planned.needs, [], "sequence {number}");
         assert_eq!(planned.driver.devices, None, "sequence {number}");
-        let asks =
-            planned.steps.iter().any(|step| matches!(step.r#do, Operation::GetMemoryInfo { .. }));
+        let asks = planned
+            .steps
+            .iter()
+            .any(|step| matches!(step.r#do, Operation::Emm(emm::Operation::GetMemoryInfo { .. })));
         assert!(!asks, "sequence {number}");
     }
 }

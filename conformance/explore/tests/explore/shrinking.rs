@@ -2,7 +2,8 @@
 
 use allocert_explore::{LENGTH, fixture, shrink};
 use allocert_suite::Level;
-use allocert_suite::operation::Operation;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::{self, shared::Read};
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::Judgement;
 
@@ -14,12 +15,13 @@ fn forgetful(case: &PlannedCase) -> Judgement {
     let mut large = None;
     let mut lost = false;
     for step in &case.steps {
-        match &step.r#do {
+        let interface::Operation::Emm(operation) = &step.r#do else { continue };
+        match operation {
             Operation::Memalloc { size, r#as } if *size > 1000 && *size < 1 << 40 => {
                 large = Some(r#as.clone())
             }
             Operation::Initialize {} => lost |= large.is_some(),
-            Operation::Read { memory, .. } if lost && large.as_ref() == Some(memory) => {
+            Operation::Read(Read { memory, .. }) if lost && large.as_ref() == Some(memory) => {
                 return judgement(&case.id, &[("EMM-ALLOC-13", Level::Must, Some(step.index))]);
             }
             _ => {}

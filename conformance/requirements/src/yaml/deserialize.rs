@@ -11,7 +11,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::node::{Content, Meaning, Node, Position, Scalar};
-use super::refusal::suggestion;
+use crate::nearest::suggestion;
 
 /// The name by which [`Spanned`] asks for its position.
 const SPANNED: &str = "$allocert::Spanned";

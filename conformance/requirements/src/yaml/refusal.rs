@@ -7,7 +7,6 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::deserialize::Error;
 use super::node::Position;
-use crate::nearest::nearest;
 
 /// A file that was not accepted: where, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,19 +105,6 @@ impl Document<'_> {
         let Position { line, column } = complaint.position.unwrap_or(Position::NOWHERE);
         Box::new(Refusal { help: complaint.help, ..*self.refuse(line, column, complaint.message) })
     }
-}
-
-/// "did you mean", or the list of what there is.
-#[must_use]
-pub fn suggestion<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-) -> Option<String> {
-    if let Some(candidate) = nearest(word, candidates.clone()) {
-        return Some(format!("did you mean `{candidate}`?"));
-    }
-    let all: Vec<&str> = candidates.into_iter().take(60).collect();
-    (!all.is_empty()).then(|| format!("one of: {}", all.join(", ")))
 }
 
 fn column_of(text: &str, word: &str) -> Option<usize> {

@@ -44,7 +44,7 @@ impl<'a> CaseRecord<'a> {
             outcomes,
             contradiction,
             births: births
-                .filter_map(|(index, step)| Some((step.r#do.binds()?.0, index)))
+                .filter_map(|(index, step)| Some((step.r#do.bound_name()?, index)))
                 .collect(),
         }
     }
@@ -144,7 +144,7 @@ fn unfounded(
     because: &str,
 ) -> Option<String> {
     let mut earlier = case.steps.get(..index)?.iter();
-    let birth = earlier.position(|step| step.r#do.binds().is_some_and(|(name, _)| name == because));
+    let birth = earlier.position(|step| step.r#do.bound_name() == Some(because));
     let missing = birth.and_then(|birth| observation.steps.get(birth)).is_some_and(|line| {
         match &line.outcome {
             Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),

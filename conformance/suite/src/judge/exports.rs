@@ -6,10 +6,10 @@ use allocert_requirements::Level;
 use serde_json::Value;
 use strum::VariantArray as _;
 
+use crate::interface::shared::bound_type::EXPORT;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
 use crate::observation::{Facts, Outcome};
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::reason::Reason;
 
@@ -43,7 +43,7 @@ impl Unreal {
 /// is.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for (index, step) in record.case.steps.iter().enumerate() {
-        let exports = matches!(step.r#do, Operation::Export { .. } | Operation::Reexport { .. });
+        let exports = step.r#do.properties().binds.is_some_and(|(_, bound)| bound == EXPORT);
         let Some(Outcome::Returned(facts)) = record.outcome(index).filter(|_| exports) else {
             continue;
         };

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::interface::properties::HeldMemory;
 use crate::judge::addresses::{AddressMap, ranges};
 use crate::observation::Facts;
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::verdict::Witness;
 
@@ -43,16 +43,19 @@ pub(crate) enum Complaint<'a> {
 impl<'a> Holdings<'a> {
     /// A step begins: what it lets go is not held any more.
     pub(crate) fn begin(&mut self, step: &'a PlannedStep) {
-        match &step.r#do {
-            Operation::Drop { name } => self.drop_name(name),
-            Operation::Free { name } => {
-                if let Some(root) = self.of.get(name.as_str()).copied() {
+        match step.r#do.properties().held {
+            HeldMemory::Drops { name } => self.drop_name(name),
+            HeldMemory::Frees { name } => {
+                if let Some(root) = self.of.get(name).copied() {
                     self.forget(root);
                 }
             }
-            Operation::Reset {} | Operation::Destroy {} => self.forget_all(Some(&step.on)),
-            Operation::HostReset {} | Operation::Close {} => self.forget_all(None),
-            _ => {}
+            HeldMemory::DropsAllOfManager => self.forget_all(Some(&step.on)),
+            HeldMemory::DropsAll => self.forget_all(None),
+            HeldMemory::Unchanged
+            | HeldMemory::Gains
+            | HeldMemory::Pins
+            | HeldMemory::Shares { .. } => {}
         }
     }
 
@@ -63,22 +66,21 @@ impl<'a> Holdings<'a> {
         facts: &Facts,
         stale: impl Fn(u64, u64) -> Option<Vec<Witness>>,
     ) -> Option<Complaint<'a>> {
-        let (name, _) = step.r#do.binds()?;
-        match &step.r#do {
-            Operation::View { of, .. } | Operation::Slice { of, .. } => {
+        let properties = step.r#do.properties();
+        let (name, _) = properties.binds?;
+        match properties.held {
+            HeldMemory::Shares { of } => {
                 self.share(name, of);
                 None
             }
             // Two pins of one buffer are two memories at one address.
-            Operation::Mempin { .. } => self.hold(step, name, facts, true, stale),
-            Operation::Memalloc { .. }
-            | Operation::Memhostalloc { .. }
-            | Operation::DeviceArray { .. }
-            | Operation::PinnedArray { .. }
-            | Operation::MappedArray { .. }
-            | Operation::ManagedArray { .. }
-            | Operation::ToDevice { .. } => self.hold(step, name, facts, false, stale),
-            _ => None,
+            HeldMemory::Pins => self.hold(step, name, facts, true, stale),
+            HeldMemory::Gains => self.hold(step, name, facts, false, stale),
+            HeldMemory::Unchanged
+            | HeldMemory::Drops { .. }
+            | HeldMemory::Frees { .. }
+            | HeldMemory::DropsAllOfManager
+            | HeldMemory::DropsAll => None,
         }
     }
 

@@ -1,11 +1,11 @@
 //! A host that has a plugin leaves all memory to it.
 
 use crate::effect::Effect;
+use crate::interface::{Operation, emm_host};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::cuda_call;
 use crate::observation::Outcome;
-use crate::operation::Operation;
 use crate::plan::Part;
 use crate::verdict::Check;
 
@@ -15,7 +15,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let Some(setup) = record.case.steps.first().filter(|step| step.part == Part::Setup) else {
         return;
     };
-    let installed = matches!(setup.r#do, Operation::Register { .. });
+    let installed = matches!(setup.r#do, Operation::EmmHost(emm_host::Operation::Register { .. }));
     if !installed || !matches!(record.outcome(0), Some(Outcome::Returned(_))) {
         return;
     }

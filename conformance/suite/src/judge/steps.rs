@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use crate::nouns::{ErrorKind, Need};
+use crate::nouns::ErrorKind;
 
 use crate::expectation::{Expectation, Output};
+use crate::interface::shared::bound_type::ADAPTER;
 use crate::judge::calls;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
@@ -12,7 +13,6 @@ use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
 use crate::observation::{Facts, Outcome, Raised};
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
@@ -50,7 +50,7 @@ fn returned(
     if let Some(requirement) = stands_for(record, step) {
         sink.checked(requirement);
     }
-    if matches!(step.r#do, Operation::Drop { .. }) {
+    if step.r#do.properties().finalizes {
         sink.performed(Check::FinalizerError);
     }
     if came_back_empty(step, facts) {
@@ -163,9 +163,9 @@ fn unexpected(
     step: &PlannedStep,
     raised: &Raised,
 ) {
-    let name = step.r#do.name();
-    let declinable = step.r#do.adapted()
-        || capability(&step.r#do).is_some_and(|need| record.case.needs.contains(&need));
+    let (name, properties) = (step.r#do.name(), step.r#do.properties());
+    let declinable = properties.may_decline
+        || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
     if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
         return declined(sink, step, raised.message.clone());
     }
@@ -175,7 +175,7 @@ fn unexpected(
     let expected = format!("{name} returns");
     let observed = messages::raised(raised);
     let events = calls::witnesses_of(record, step.index);
-    if matches!(step.r#do, Operation::Drop { .. }) {
+    if step.r#do.properties().finalizes {
         sink.performed(Check::FinalizerError);
         let (expected, observed) =
             ("dropping the last reference raises nothing".to_owned(), observed.clone());
@@ -189,9 +189,9 @@ fn unexpected(
         });
     }
     let broken = broken_by_error(record, step);
-    if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
-        match step.r#do {
-            Operation::Instantiate { .. } => sink.unusable(format!(
+    if broken.is_empty() && !step.r#do.properties().finalizes {
+        match properties.binds {
+            Some((_, ADAPTER)) => sink.unusable(format!(
                 "the subject's adapter could not be made: its class, called without arguments, {observed}; what the \
                  library cannot do, the methods decline"
             )),
@@ -227,7 +227,7 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // The failure of a drop is the finalizer's, and its own check has spoken.
     let told = takes(step) && !broken.is_empty();
-    if !only.contains(&true) && !told && !matches!(step.r#do, Operation::Drop { .. }) {
+    if !only.contains(&true) && !told && !step.r#do.properties().finalizes {
         broken.extend(
             stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
         );
@@ -271,42 +271,18 @@ fn stands_for<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str
 
 /// Whether the subject is to take what somebody else made.
 fn takes(step: &PlannedStep) -> bool {
-    matches!(step.r#do, Operation::Import(_) | Operation::Launch(_))
+    step.r#do.properties().takes_foreign
 }
 
 /// Memory was asked for, none came back, and the fixture does not speak about that itself.
 fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
-    let asks = matches!(
-        step.r#do,
-        Operation::Memalloc { .. }
-            | Operation::Memhostalloc { .. }
-            | Operation::Mempin { .. }
-            | Operation::View { .. }
-    );
+    let asks = step.r#do.properties().returns_memory;
     let spoken_of = step
         .expect
         .values()
         .filter_map(|one| one.returns.as_ref())
         .any(|returns| returns.contains_key("kind"));
     asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
-}
-
-/// The capability without which a subject may say "not supported" to an operation.
-fn capability(operation: &Operation) -> Option<Need> {
-    match operation {
-        Operation::GetMemoryInfo { .. } | Operation::HostMemoryInfo {} => Some(Need::MemoryInfo),
-        Operation::GetIpcHandle { .. }
-        | Operation::HostIpcHandle { .. }
-        | Operation::Pickle { .. }
-        | Operation::PeerRead { .. } => Some(Need::Ipc),
-        Operation::ForeignHandle(_) => Some(Need::Peer),
-        Operation::Memhostalloc { .. }
-        | Operation::Mempin { .. }
-        | Operation::PinnedArray { .. }
-        | Operation::MappedArray { .. }
-        | Operation::PinBlock { .. } => Some(Need::HostMemory),
-        _ => None,
-    }
 }
 
 fn either(kinds: &[ErrorKind]) -> String {

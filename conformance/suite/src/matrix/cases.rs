@@ -3,10 +3,9 @@
 use allocert_requirements::{Catalogue, Side};
 use serde_json::{Value, json};
 
-use crate::nouns::Teardown;
-
 use crate::expectation::Expectation;
-use crate::operation::Operation;
+use crate::interface::interface;
+use crate::nouns::Teardown;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
 /// The adapters' names, and what a step's `on` says.
@@ -52,8 +51,8 @@ impl Pattern {
         steps.extend(self.steps.iter().map(|step| planned(Part::Step, step)));
         let names: Vec<String> = steps[3..]
             .iter()
-            .filter_map(|step| step.r#do.binds())
-            .map(|(name, _)| name.to_owned())
+            .filter_map(|step| step.r#do.bound_name())
+            .map(str::to_owned)
             .collect();
         // The consumer lets go before the producer does.
         let drops = names.iter().rev().map(|name| Step::new("m", json!({"drop": {"name": name}})));
@@ -303,8 +302,9 @@ fn launch() -> Step {
 }
 
 fn planned(catalogue: &Catalogue, part: Part, step: &Step) -> PlannedStep {
-    let operation: Operation =
-        serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
+    let side = if step.on == PRODUCER { Side::CaiProducer } else { Side::CaiConsumer };
+    let interface = interface(side).expect("both sides have operations");
+    let operation = (interface.read)(step.r#do.clone()).expect("an operation of the table above");
     let expect = step.expect.iter().filter_map(|(demand, expectation)| {
         let requirement = catalogue.by_demand(Side::CaiConsumer, demand)?;
         let read: Expectation =

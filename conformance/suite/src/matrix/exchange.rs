@@ -1,13 +1,15 @@
 //! What became of one case of one pair, from the observation and the judge's findings.
 
+use strum::VariantArray;
+
+use crate::interface::{Operation, cai_consumer};
 use crate::matrix::cases::{CONSUMER, PRODUCER};
 use crate::observation::{Ending, Observation, Outcome, Raised};
-use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::verdict::{Check, Finding, Judgement, Verdict};
 
 /// How it went, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum State {
     Crashes,
     Misreads,
@@ -24,17 +26,6 @@ pub enum State {
 }
 
 impl State {
-    pub const ALL: [Self; 8] = [
-        Self::Crashes,
-        Self::Misreads,
-        Self::RacesForward,
-        Self::RacesBack,
-        Self::Exchanges,
-        Self::Refuses,
-        Self::Unseen,
-        Self::Unavailable,
-    ];
-
     /// One character, which no other state has.
     #[must_use]
     pub fn letter(self) -> char {
@@ -194,11 +185,14 @@ fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, Stri
 /// of reading comes too late.
 fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
     let unable = raised.bases.iter().any(|base| base == "NotImplementedError");
-    let takes = matches!(step.r#do, Operation::Import(_) | Operation::Launch(_));
+    let takes = step.r#do.properties().takes_foreign;
     if unable && !takes {
         return (State::Unavailable, format!("{}: {}", step.on, raised.message));
     }
-    let writes = matches!(&step.r#do, Operation::Access(access) if access.write.is_some());
+    let writes = matches!(
+        &step.r#do,
+        Operation::CaiConsumer(cai_consumer::Operation::Access(access)) if access.write.is_some()
+    );
     let state = match step.part {
         Part::Step if takes || writes => State::Refuses,
         Part::Step if step.on == CONSUMER => State::Misreads,

@@ -7,8 +7,11 @@ use smol_str::SmolStr;
 use crate::nouns::ErrorKind;
 
 use crate::expectation::{Expectation, Expectations, Wanted};
+use crate::interface;
+use crate::interface::emm::Operation;
+use crate::interface::properties::HeldMemory;
+use crate::interface::shared::{Fill, Read};
 use crate::observation::{Facts, Outcome};
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 
@@ -43,21 +46,22 @@ impl Demands<'_> {
     pub(crate) fn of_step(
         &self,
         before: &[PlannedStep],
-        operation: &Operation,
+        step: &PlannedStep,
         clean: &Outcome,
     ) -> Expectations {
+        let interface::Operation::Emm(operation) = &step.r#do else { return Expectations::new() };
         let facts = match clean {
             Outcome::Returned(facts) => Some(facts),
             _ => None,
         };
         match (operation, facts) {
             // The harness's own.
-            (Operation::Attach { .. } | Operation::Detach {} | Operation::HostBuffer { .. }, _) => {
+            (Operation::Attach(_) | Operation::Detach {} | Operation::HostBuffer(_), _) => {
                 Expectations::new()
             }
             // Memory that the subject has given is there, whatever failed besides.
-            (Operation::Fill { .. }, Some(_)) => one(self.memory_holds, returns(Wanted::new())),
-            (Operation::Read { memory, .. }, Some(facts)) => {
+            (Operation::Fill(_), Some(_)) => one(self.memory_holds, returns(Wanted::new())),
+            (Operation::Read(Read { memory, .. }), Some(facts)) => {
                 let known: &[&str] = if wrote(before, memory, facts) {
                     &["uniform", "bytes_read"]
                 } else {
@@ -80,8 +84,8 @@ impl Demands<'_> {
                 is("size_bytes", json!(*size as u64)),
                 not("pointer", json!(0)),
             ]),
-            Operation::Read { .. } => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
-            Operation::Attach { .. } | Operation::Detach {} => return Expectations::new(),
+            Operation::Read(_) => Wanted::from([is("uniform", json!(PROBE_BYTE))]),
+            Operation::Attach(_) | Operation::Detach {} => return Expectations::new(),
             _ => Wanted::new(),
         };
         let expected =
@@ -90,9 +94,9 @@ impl Demands<'_> {
     }
 
     /// What is expected of the teardown after the probe: the driver works again.
-    pub(crate) fn of_rest(&self, operation: &Operation, clean: &Outcome) -> Expectations {
-        match (operation, clean) {
-            (Operation::Detach {}, _) => Expectations::new(),
+    pub(crate) fn of_rest(&self, step: &PlannedStep, clean: &Outcome) -> Expectations {
+        match (&step.r#do, clean) {
+            (interface::Operation::Emm(Operation::Detach {}), _) => Expectations::new(),
             (_, Outcome::Returned(_)) => one(self.serves_afterwards, returns(Wanted::new())),
             _ => one(self.serves_afterwards, or_raises(Wanted::new(), ErrorKind::Any)),
         }
@@ -135,12 +139,13 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
 /// that name could not be made.
 fn wrote(before: &[PlannedStep], name: &str, facts: &Facts) -> bool {
     let gave = |step: &PlannedStep| {
-        let gives =
-            matches!(step.r#do, Operation::Memalloc { .. } | Operation::Memhostalloc { .. });
-        gives && step.r#do.binds().is_some_and(|(bound, _)| bound == name)
+        let properties = step.r#do.properties();
+        properties.held == HeldMemory::Gains && step.r#do.bound_name() == Some(name)
     };
     let byte = before.iter().rev().find_map(|step| match &step.r#do {
-        Operation::Fill { memory, byte, .. } if memory == name => Some(u64::from(*byte)),
+        interface::Operation::Emm(Operation::Fill(Fill { memory, byte, .. })) if memory == name => {
+            Some(u64::from(*byte))
+        }
         _ => None,
     });
     byte.is_some()

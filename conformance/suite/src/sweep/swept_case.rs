@@ -1,7 +1,9 @@
 //! The steps of a swept case: those of the clean one, the fault, the probe.
 
+use crate::interface;
+use crate::interface::emm::Operation;
+use crate::interface::shared::{Attach, Drop, Fault, Fill, Read};
 use crate::nouns::{DriverSettings, Name};
-use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sweep::CleanRun;
 use crate::sweep::demands::{Demands, PROBE_BYTE};
@@ -25,19 +27,19 @@ pub(crate) fn swept_case(
     let end = probe_at(clean, site);
     for (index, (step, outcome)) in steps.iter_mut().zip(&observation.steps).enumerate() {
         step.expect = match index < end {
-            true => demands.of_step(&clean.steps[..index], &step.r#do, &outcome.outcome),
-            false => demands.of_rest(&step.r#do, &outcome.outcome),
+            true => demands.of_step(&clean.steps[..index], step, &outcome.outcome),
+            false => demands.of_rest(step, &outcome.outcome),
         };
     }
     let probe = probe(demands, &clean.steps[..end], &clean.driver, line(&clean.steps, end));
     steps.splice(end..end, probe);
     let faulty = &clean.steps[site.step];
-    let operation = Operation::Fault {
+    let operation = Operation::Fault(Fault {
         call: site.function.name().to_owned(),
         nth: site.nth,
         count: 1,
         error: error.code,
-    };
+    });
     steps.insert(site.step, step(operation, &faulty.on, faulty.line, faulty.part));
     for (index, step) in (0..).zip(&mut steps) {
         step.index = index;
@@ -68,11 +70,12 @@ impl<'a> Standing<'a> {
     fn after(steps: &'a [PlannedStep]) -> Self {
         let mut standing = Self::default();
         for step in steps {
-            match &step.r#do {
+            let interface::Operation::Emm(operation) = &step.r#do else { continue };
+            match operation {
                 Operation::Create { r#as, device } => standing.managers.push((r#as, *device)),
                 Operation::Destroy {} => standing.managers.retain(|(name, _)| *name != step.on),
                 // Another thread's context is gone with it.
-                Operation::Attach { device } if step.thread.is_none() => {
+                Operation::Attach(Attach { device }) if step.thread.is_none() => {
                     standing.attached = Some(*device)
                 }
                 Operation::Detach {} if step.thread.is_none() => standing.attached = None,
@@ -95,28 +98,31 @@ fn probe(
     let Some((manager, device)) = standing.managers.first().copied() else { return vec![clear] };
     let mut steps = vec![clear];
     let mut add = |operation: Operation| {
+        let expect = demands.of_probe(&operation, driver.memory_bytes.is_some());
         let mut step = step(operation, manager, line, Part::Teardown);
-        step.expect = demands.of_probe(&step.r#do, driver.memory_bytes.is_some());
+        step.expect = expect;
         steps.push(step);
     };
     let elsewhere = standing.attached != Some(device);
     if elsewhere {
-        add(Operation::Attach { device });
+        add(Operation::Attach(Attach { device }));
     }
     add(Operation::Memalloc { size: PROBE_BYTES, r#as: PROBE });
-    add(Operation::Fill { memory: PROBE, byte: PROBE_BYTE, offset: 0, size: None });
-    add(Operation::Read { memory: PROBE, offset: 0, size: None, device: false });
-    add(Operation::Drop { name: PROBE });
+    add(Operation::Fill(Fill { memory: PROBE, byte: PROBE_BYTE, offset: 0, size: None }));
+    add(Operation::Read(Read { memory: PROBE, offset: 0, size: None, device: false }));
+    add(Operation::Drop(Drop { name: PROBE }));
     if before
         .last()
-        .is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {})
+        .is_some_and(|last| last.part == Part::Teardown && last.r#do == Operation::Reset {}.into())
     {
         // The last reset of the teardown is over; what it could not do, and what the probe took, is
         // this one's.
         add(Operation::Reset {});
     }
     if elsewhere {
-        add(standing.attached.map_or(Operation::Detach {}, |device| Operation::Attach { device }));
+        add(standing
+            .attached
+            .map_or(Operation::Detach {}, |device| Operation::Attach(Attach { device })));
     }
     steps
 }
@@ -124,7 +130,7 @@ fn probe(
 fn step(operation: Operation, on: &str, line: usize, part: Part) -> PlannedStep {
     PlannedStep {
         index: 0,
-        r#do: operation,
+        r#do: operation.into(),
         on: on.into(),
         thread: None,
         label: None,

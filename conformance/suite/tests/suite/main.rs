@@ -9,6 +9,7 @@ mod expectation_file;
 mod exports;
 mod fixtures;
 mod kills;
+mod ledger_boundaries;
 mod matrix;
 mod order;
 mod ordered;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use allocert_contract::trace::{Call, Marker, cuda::Function};
 use allocert_suite::applicability::Applicability;
-use allocert_suite::operation::Operation;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::shared::Fault;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::style::Palette;
@@ -147,8 +148,8 @@ fn a_fault_lets_the_calls_of_the_harness_through() {
     let first =
         &swept.iter().find(|injection| runs(&injection.applicability)).expect("one is run").case;
     assert_eq!(first.id, "emm/test/case!cuMemGetInfo_v2@1=1");
-    let fault = Operation::Fault { call: "cuMemGetInfo_v2".to_owned(), nth: 2, count: 1, error: 1 };
-    assert_eq!(first.steps[2].r#do, fault);
+    let fault = Fault { call: "cuMemGetInfo_v2".to_owned(), nth: 2, count: 1, error: 1 };
+    assert_eq!(first.steps[2].r#do, Operation::Fault(fault).into());
 }
 
 #[rstest]

@@ -24,7 +24,6 @@ use crate::workspace::members;
 const IN_A_CIRCLE: &[(&str, &[&str])] = &[
     ("allocert-campaign", &["fault_sweep", "run"]),
     ("allocert-driver", &["copy", "queue", "slab", "space"]),
-    ("allocert-explore", &["draw", "sequence"]),
     (
         "allocert-harness",
         &[
@@ -70,7 +69,6 @@ const IN_A_CIRCLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("allocert-python", &["finalizer", "manager"]),
-    ("allocert-requirements", &["yaml::deserialize", "yaml::refusal"]),
 ];
 
 #[test]

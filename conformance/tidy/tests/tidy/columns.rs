@@ -18,7 +18,6 @@ const ENDINGS: [&str; 10] = ["rs", "py", "md", "yaml", "yml", "toml", "sh", "h",
 const LONG: &[(&str, &str)] = &[
     ("Cargo.toml", "not wrapped yet"),
     ("conformance/explore/", "not wrapped yet"),
-    ("conformance/mutants/", "not wrapped yet"),
     ("conformance/requirements/", "not wrapped yet"),
     ("conformance/suite/", "not wrapped yet"),
     ("conformance/tidy/tests/tidy/order.rs", "not wrapped yet"),

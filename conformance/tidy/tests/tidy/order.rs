@@ -12,6 +12,8 @@ use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
 use allocert_suite::{Catalogue, fixture, judge};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 const CATALOGUE: &str = "- {id: EMM-RACE-01, level: MUST, role: plugin, statement: A statement., source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
 const CASE: &str = "# One step.\ncase: emm/random/order\nabout: random work\nteardown: none\nsetup: false\nsteps:\n  - do: {collect: {}}\n    \
@@ -101,13 +103,8 @@ fn the_judge_of_order_and_the_late_driver_agree() {
 }
 
 fn schedule(seed: u64) -> Vec<Work> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut draw = move |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut draw = |below: u64| random.next_u64() % below;
     let accesses = if seed.is_multiple_of(2) { OPERATIONS } else { 3 };
     let mut left = accesses;
     (0..OPERATIONS)

@@ -51,7 +51,7 @@ struct Seen {
 
 /// Of each five inputs one is a typestr alone.
 fn inputs(seed: u64, count: u64) -> Seen {
-    let mut random = Random(seed);
+    let mut random = Random::of(seed);
     let mut seen = Seen::default();
     for _ in 0..count {
         match random.below(5) {

@@ -1,6 +1,9 @@
 //! What a driver call does to memory. "Memory Management" and "Stream Ordered Memory Allocator".
 
-use allocert_contract::trace::{Call, cuda::Function};
+use allocert_contract::trace::{
+    Call, What,
+    cuda::{Function, Misuse},
+};
 
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Span};
 
@@ -25,7 +28,7 @@ pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
             source: MemorySource::Device,
         },
         Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => {
-            Effect::Take { start: out, size_bytes: a, source: MemorySource::Host }
+            Effect::Take { start: out, size_bytes: a, source: MemorySource::PageLocked }
         }
         Function::cuMemHostRegister_v2 => {
             Effect::Take { start: a, size_bytes: b, source: MemorySource::Registered }
@@ -33,7 +36,7 @@ pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
         Function::cuMemFree_v2 | Function::cuMemFreeAsync => {
             Effect::Give { start: a, source: MemorySource::Device }
         }
-        Function::cuMemFreeHost => Effect::Give { start: a, source: MemorySource::Host },
+        Function::cuMemFreeHost => Effect::Give { start: a, source: MemorySource::PageLocked },
         Function::cuMemHostUnregister => {
             Effect::Give { start: a, source: MemorySource::Registered }
         }
@@ -71,6 +74,16 @@ pub(crate) fn free_answer(call: &Call) -> FreeAnswer {
         Some(DEINITIALIZED) => FreeAnswer::ShutDown,
         Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None => FreeAnswer::UnknownAddress,
         Some(_) => FreeAnswer::Failed,
+    }
+}
+
+/// The half-open range of memory that queued work reached after it was freed.
+pub(crate) fn reached_after_free(what: &What) -> Option<(u64, u64)> {
+    match what {
+        What::Misuse { misuse: Misuse::WorkAfterFree, args: [start, size_bytes], .. } => {
+            Some((*start, start.saturating_add((*size_bytes).max(1))))
+        }
+        _ => None,
     }
 }
 

@@ -7,7 +7,6 @@ use crate::effect::cuda::ContextEffect;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::cuda_call;
-use crate::operation::Operation;
 use crate::plan::PlannedStep;
 use crate::verdict::Check;
 
@@ -16,9 +15,9 @@ use crate::verdict::Check;
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for step in &record.case.steps {
         let line = record.observation.steps.get(step.index as usize);
-        let table = line.is_some_and(|line| line.table_calls.is_some())
-            && !matches!(step.r#do, Operation::Stress { .. });
-        let balance = calls_the_subject(&step.r#do);
+        let properties = step.r#do.properties();
+        let table = line.is_some_and(|line| line.table_calls.is_some()) && !properties.is_threaded;
+        let balance = properties.keeps_context;
         let window = record.timeline.window(step.index).filter(|_| balance || table);
         let Some(window) = window.filter(|_| record.timeline.ended(step.index)) else { continue };
         let asked = [(Check::ContextBalance, balance), (Check::ContextKept, table)];
@@ -79,26 +78,6 @@ fn depth(event: &Event) -> i64 {
         ContextEffect::Destroy { context } if context == event.context => -1,
         _ => 0,
     }
-}
-
-/// The operations that are one call of the manager and have no business with contexts.
-fn calls_the_subject(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Initialize {}
-            | Operation::Memalloc { .. }
-            | Operation::Memhostalloc { .. }
-            | Operation::Mempin { .. }
-            | Operation::GetMemoryInfo { .. }
-            | Operation::GetIpcHandle { .. }
-            | Operation::Reset {}
-            | Operation::DeferEnter { .. }
-            | Operation::DeferExit { .. }
-            | Operation::Drop { .. }
-            | Operation::Free { .. }
-            | Operation::Churn { .. }
-            | Operation::Reenter { .. }
-    )
 }
 
 fn switches(event: &Event) -> bool {

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use allocert_contract::trace::{Call, What, cuda::Misuse};
-use allocert_requirements::Side;
 
 use crate::effect::cuda::ContextEffect;
+use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::cuda_call;
@@ -16,6 +16,8 @@ use crate::verdict::Check;
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     sink.performed(Check::DriverMisuse);
     let mut contexts = Contexts::default();
+    let alone = interface(record.case.operations)
+        .is_some_and(|interface| interface.facts.only_subject_manages_contexts);
     for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
         if !moment.subject {
             continue;
@@ -31,10 +33,8 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                 events: vec![witness(event.seq, "misused here")],
             });
         }
-        // Under numba-cuda the primary context is the host's, whose calls cannot be told from the
-        // subject's.
-        let Some((_, call)) = cuda_call(event).filter(|_| record.case.operations == Side::Emm)
-        else {
+        // Where a host manages contexts too, its calls cannot be told from the subject's.
+        let Some((_, call)) = cuda_call(event).filter(|_| alone) else {
             continue;
         };
         if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {

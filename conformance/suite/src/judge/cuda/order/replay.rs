@@ -317,7 +317,8 @@ impl<'a> Replay<'a> {
         let place = match source {
             MemorySource::Device if managed => Place::Managed,
             MemorySource::Device => Place::Device,
-            MemorySource::Host | MemorySource::Registered => Place::Pinned,
+            MemorySource::PageLocked | MemorySource::Registered => Place::Pinned,
+            MemorySource::Heap => Place::Pageable,
         };
         let end = start.saturating_add(size_bytes.max(1));
         self.allocations.put(start, end, Allocation { size_bytes, place });

@@ -1,10 +1,14 @@
-//! The operations on a subject that takes the arrays of others. The worker is the producer.
+//! The fields of operations that have many.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::bound_type::PRODUCED;
+use crate::interface::arguments::{Arguments, NameUse};
+use crate::interface::shared::bound_type::{STREAM, SUBJECT_STREAM};
+use crate::invalid_word::InvalidWord;
 use crate::nouns::Name;
 
 /// The worker makes an object whose interface says what is asked, true or not.
@@ -47,6 +51,18 @@ pub struct Produce {
     #[serde(default)]
     pub attribute: Attribute,
     pub r#as: Name,
+}
+
+impl Produce {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let axes = self.shape.len();
+        let differs = self.strides.as_ref().is_some_and(|strides| strides.len() != axes);
+        let message = "`strides` and `shape` differ in length; write a false entry under `set`";
+        let mask = self.mask.iter().map(|name| NameUse::of(name, &[PRODUCED]));
+        let stream = self.stream.iter().map(|name| NameUse::of(name, &[STREAM]));
+        Arguments::all(mask.chain(stream))
+            .invalid_if(differs.then(|| InvalidWord::new("strides", message)))
+    }
 }
 
 /// What data lie in.
@@ -94,6 +110,12 @@ pub struct Pend {
     pub byte: u8,
 }
 
+impl Pend {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        Arguments::all([NameUse::of(&self.on, &[PRODUCED]), NameUse::of(&self.stream, &[STREAM])])
+    }
+}
+
 /// The subject takes an object for an array of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,6 +150,14 @@ pub struct Launch {
     /// it declines.
     #[serde(default)]
     pub believed: bool,
+}
+
+impl Launch {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let on = self.on.iter().map(|name| NameUse::of(name, &[PRODUCED]));
+        let stream = self.stream.iter().map(|name| NameUse::of(name, &[SUBJECT_STREAM]));
+        Arguments::all(on.chain(stream))
+    }
 }
 
 fn single() -> String {

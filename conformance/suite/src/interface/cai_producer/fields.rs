@@ -1,8 +1,11 @@
-//! The operations on a subject that makes arrays.
+//! The fields of operations that have many.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::interface::arguments::{Arguments, NameUse};
+use crate::interface::shared::bound_type::{ARRAY, SUBJECT_STREAM};
+use crate::invalid_word::InvalidWord;
 use crate::nouns::Name;
 
 /// The subject makes an array, and no work on it is left when it returns.
@@ -35,6 +38,17 @@ pub struct Array {
     #[serde(default)]
     pub counting: bool,
     pub r#as: Name,
+}
+
+impl Array {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let twice = self.counting && self.byte != 0;
+        let message = "`counting` and `byte` both say what the elements hold";
+        let mask = self.mask.iter().map(|name| NameUse::of(name, &[ARRAY]));
+        let stream = self.stream.iter().map(|name| NameUse::of(name, &[SUBJECT_STREAM]));
+        Arguments::all(mask.chain(stream))
+            .invalid_if(twice.then(|| InvalidWord::new("counting", message)))
+    }
 }
 
 /// One field of a structure.
@@ -92,38 +106,28 @@ pub struct Derive {
 }
 
 impl Derive {
-    /// How many ways to derive it names.
-    #[must_use]
-    pub fn ways(&self) -> usize {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let ways = self.ways();
+        let message =
+            format!("`derive` makes an array of another one in one way, and {ways} are given");
+        let invalid = (ways != 1).then(|| InvalidWord::new("derive", message));
+        Arguments::one(&self.of, &[ARRAY]).invalid_if(invalid)
+    }
+
+    /// How many ways to derive it are given.
+    fn ways(&self) -> usize {
         let Self { of: _, slice, transpose, broadcast_to, reshape, byteswapped, dtype, r#as: _ } =
             self;
-        [
+        let given = [
             slice.is_some(),
             transpose.is_some(),
             broadcast_to.is_some(),
             reshape.is_some(),
             byteswapped.is_some(),
             dtype.is_some(),
-        ]
-        .into_iter()
-        .filter(|given| *given)
-        .count()
+        ];
+        given.into_iter().filter(|given| *given).count()
     }
-}
-
-/// A stream, the worker's or the subject's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StreamKind {
-    Legacy,
-    PerThread,
-    /// Made by the worker; it and the legacy stream wait for each other.
-    Blocking,
-    NonBlocking,
-    /// Made by the subject.
-    New,
-    /// What the subject calls its default stream.
-    Default,
 }
 
 /// An object of the subject that is no array on a device.

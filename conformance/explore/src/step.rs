@@ -1,0 +1,22 @@
+//! Steps as explorations draw them: their operations are those of `emm`.
+
+use allocert_suite::case;
+use allocert_suite::interface::OperationSet;
+use allocert_suite::interface::emm::Operation;
+use allocert_suite::nouns::Thread;
+
+pub(crate) type Step = case::Step<Operation>;
+
+/// A step without expectations.
+pub(crate) fn step(operation: Operation, on: &str) -> Step {
+    Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
+}
+
+pub(crate) fn on_fresh_thread(step: Step) -> Step {
+    Step { thread: Some(Thread::Fresh), ..step }
+}
+
+/// The name that a step binds.
+pub(crate) fn bound_name(step: &Step) -> Option<&str> {
+    step.r#do.properties().binds.map(|(name, _)| name)
+}

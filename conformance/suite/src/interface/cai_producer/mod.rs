@@ -1,0 +1,50 @@
+//! The side `cai-producer`: a library that makes arrays with the CUDA Array Interface, called by an
+//! adapter.
+
+mod bound_type;
+mod fields;
+mod operation;
+
+use allocert_requirements::Side;
+
+use crate::interface::definition::{Left, SideDefinition, SideFacts};
+use crate::interface::shared::{self, Attach, Drop, Instantiate};
+use crate::nouns::Name;
+use crate::offer::Flavor;
+use crate::reason::Unswept;
+
+pub use fields::{Array, Derive, Field, Layout, Memory, ObjectKind};
+pub use operation::Operation;
+
+pub(crate) struct Definition;
+
+impl SideDefinition for Definition {
+    type Operation = Operation;
+
+    const FACTS: SideFacts = SideFacts {
+        side: Side::CaiProducer,
+        may_use: &[],
+        flavors: &[Flavor::Python],
+        drives_numba: false,
+        only_subject_manages_contexts: false,
+        boundaries: &[],
+        unswept: Some(Unswept::OtherSubject),
+        last_step: "the last name was dropped",
+    };
+
+    fn setup() -> Vec<Operation> {
+        vec![
+            Operation::Attach(Attach { device: 0 }),
+            Operation::Instantiate(Instantiate { r#as: shared::ADAPTER_NAME }),
+        ]
+    }
+
+    fn drop_name(name: Name) -> Operation {
+        Operation::Drop(Drop { name })
+    }
+
+    fn teardown(left: &Left) -> Vec<(Operation, Name)> {
+        let detach = left.attached.then(|| (Operation::Detach {}, shared::NO_MANAGER));
+        detach.into_iter().collect()
+    }
+}

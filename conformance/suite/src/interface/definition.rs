@@ -1,0 +1,81 @@
+//! What the folder of a side provides.
+
+use allocert_contract::trace::Boundary;
+use allocert_requirements::Side;
+use serde::de::DeserializeOwned;
+use strum::VariantNames;
+
+use super::arguments::Arguments;
+use super::properties::{BoundType, Properties};
+use crate::nouns::Name;
+use crate::offer::Flavor;
+use crate::reason::Unswept;
+
+/// What is the same for all cases of a side.
+#[derive(Debug)]
+pub struct SideFacts {
+    pub side: Side,
+    /// Other sides whose operations a case of this one may use instead of its own.
+    pub may_use: &'static [Side],
+    /// The kinds of subject whose worker has the operations.
+    pub flavors: &'static [Flavor],
+    /// The steps drive numba-cuda, which not every worker can.
+    pub drives_numba: bool,
+    /// No host and no library makes, retains or ends contexts in a step: the subject alone may.
+    pub only_subject_manages_contexts: bool,
+    /// The boundaries other than CUDA of which `calls` may speak.
+    pub boundaries: &'static [Boundary],
+    /// Why the fault sweep leaves the cases out, if it does.
+    pub unswept: Option<Unswept>,
+    /// What ends a case that ends cleanly, for the message that something is left.
+    pub last_step: &'static str,
+}
+
+/// One operation of a side. Every method names every operation: one that is forgotten does not
+/// compile.
+pub trait OperationSet {
+    /// The operation's name in a fixture.
+    fn name(&self) -> &'static str;
+
+    fn properties(&self) -> Properties<'_>;
+
+    /// The names that it uses, and whether its fields agree.
+    fn arguments(&self) -> Arguments<'_>;
+}
+
+/// The definition of a side.
+pub(crate) trait SideDefinition {
+    /// All operations of the side.
+    type Operation: OperationSet + DeserializeOwned + VariantNames;
+
+    const FACTS: SideFacts;
+
+    /// What happens before the first step of a case.
+    fn setup() -> Vec<Self::Operation>;
+
+    /// Lets a name go.
+    fn drop_name(name: Name) -> Self::Operation;
+
+    /// What happens after the last step of a case, when all names that can be dropped are: each
+    /// operation with the name that it is done on.
+    fn teardown(left: &Left) -> Vec<(Self::Operation, Name)>;
+}
+
+/// What is left at the end of a case.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// In the order in which they were bound.
+    pub(crate) names: Vec<LeftName>,
+    /// Whether a context is attached to the main thread.
+    pub(crate) attached: bool,
+    /// Whether the last step closed the host.
+    pub(crate) closed: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct LeftName {
+    pub(crate) name: Name,
+    pub(crate) bound: BoundType,
+    /// The manager that it was made on.
+    pub(crate) on: Name,
+}

@@ -1,0 +1,7 @@
+//! What names of this side stand for, beside the shared types.
+
+use crate::interface::properties::BoundType;
+
+/// Teardown resets and destroys managers; they are not dropped.
+pub(crate) const MANAGER: BoundType = BoundType::kept("a manager");
+pub(crate) const INFO: BoundType = BoundType::new("memory information");

@@ -1,0 +1,138 @@
+//! What producers and consumers of the CUDA Array Interface have in common.
+
+use serde::{Deserialize, Serialize};
+
+use super::bound_type::{ADAPTER, EXPORT, STREAM, SUBJECT_STREAM};
+use crate::interface::arguments::{Accepts, Arguments, NameUse};
+use crate::interface::properties::Properties;
+use crate::invalid_word::InvalidWord;
+use crate::nouns::Name;
+
+/// The name of the adapter that the setup makes.
+pub(crate) const ADAPTER_NAME: Name = Name::new_static("adapter");
+
+/// Makes the subject's adapter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instantiate {
+    pub r#as: Name,
+}
+
+impl Instantiate {
+    pub(crate) fn properties(&self) -> Properties<'_> {
+        Properties::none().binds(&self.r#as, ADAPTER)
+    }
+}
+
+/// A stream, the worker's or the subject's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamKind {
+    Legacy,
+    PerThread,
+    /// Made by the worker; it and the legacy stream wait for each other.
+    Blocking,
+    /// Made by the worker; it and the legacy stream do not wait for each other.
+    NonBlocking,
+    /// Made by the subject.
+    New,
+    /// What the subject calls its default stream.
+    Default,
+}
+
+/// A stream of the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    pub kind: StreamKind,
+    pub r#as: Name,
+}
+
+impl Stream {
+    pub(crate) fn properties(&self) -> Properties<'_> {
+        Properties::none().binds(&self.r#as, STREAM)
+    }
+
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let wrong = match self.kind {
+            StreamKind::New | StreamKind::Default => {
+                Some("only the subject has such a stream: use `subject_stream`")
+            }
+            StreamKind::Legacy
+            | StreamKind::PerThread
+            | StreamKind::Blocking
+            | StreamKind::NonBlocking => None,
+        };
+        Arguments::none().invalid_if(wrong.map(|message| InvalidWord::new("stream", message)))
+    }
+}
+
+/// A stream of the subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubjectStream {
+    pub kind: StreamKind,
+    pub r#as: Name,
+}
+
+impl SubjectStream {
+    pub(crate) fn properties(&self) -> Properties<'_> {
+        Properties::none().binds(&self.r#as, SUBJECT_STREAM).may_decline()
+    }
+
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let wrong = match self.kind {
+            StreamKind::Blocking | StreamKind::NonBlocking => {
+                Some("only the worker makes such a stream: use `stream`")
+            }
+            StreamKind::Legacy | StreamKind::PerThread | StreamKind::New | StreamKind::Default => {
+                None
+            }
+        };
+        let wrong = wrong.map(|message| InvalidWord::new("subject_stream", message));
+        Arguments::none().invalid_if(wrong)
+    }
+}
+
+/// The host waits for a stream of the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Synchronize {
+    pub stream: Name,
+}
+
+impl Synchronize {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        Arguments::one(&self.stream, &[STREAM])
+    }
+}
+
+/// Says whether an object is still alive, by a weak reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alive {
+    pub of: Name,
+}
+
+impl Alive {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        let of = NameUse { name: &self.of, accepts: Accepts::Any, may_be_gone: true };
+        Arguments::all([of])
+    }
+}
+
+/// The worker reads the data that an export describes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Consume {
+    pub export: Name,
+    /// Reads the mask of the export instead, which is a producer too.
+    #[serde(default)]
+    pub mask: bool,
+}
+
+impl Consume {
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        Arguments::one(&self.export, &[EXPORT])
+    }
+}
