@@ -7,8 +7,8 @@
 // later only if it is so three times, with other streams each time.
 //
 // Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
-// nvidia-cuda-runtime). `order table [PREFIX]` measures the calls whose name begins with PREFIX,
-// `order copies` whether copies are over when they return. order_h200.tsv and copies_h200.tsv are
+// nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
+// PREFIX and whose second column contains PART, `order copies` whether copies are over when they return. order_h200.tsv and copies_h200.tsv are
 // the output on an NVIDIA H200. Columns of the table, separated by tabs:
 //   call     the driver function; `_ptds` and `_ptsz` forms are the per-thread ones
 //   what     memory, sizes, arguments; "(none)" rows make no call
@@ -184,10 +184,9 @@ static void make_busy(const Stream& stream, u64 milliseconds) {
 }
 
 /// Whether work that is queued on the stream now runs after the busy stream's work.
-static bool comes_after(const Stream& stream, bool of_B_busy) {
+static bool comes_after(const Stream& stream, bool turns) {
   bool after = false;
   // Contexts take turns on a GPU: work of another one may have to wait for its turn.
-  bool turns = stream.of.of_B != of_B_busy;
   stream.on([&] {
     CUevent event;
     NEED(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -294,6 +293,12 @@ struct Entry {
   std::function<Prepared(const Stream& busy)> prepare;
   /// Only beside the busy streams that tell most: for memory and sizes that differ little.
   bool brief = false;
+  /// Whether the work that it queues belongs to context B, too, and waits for that one's turn.
+  bool takes_turns() const {
+    for (const char* part : {"of B", "A to B", "B to", "in B", "context B"})
+      if (what.find(part) != std::string::npos) return true;
+    return false;
+  }
 };
 static std::vector<Entry> entries;
 
@@ -322,6 +327,7 @@ static void add_copy(std::string call, bool async, Memory from, Memory to, size_
   bool usual = (from == DEVICE || to == DEVICE) && from != REGISTERED && to != REGISTERED && from != SYNC_MEMOPS && to != SYNC_MEMOPS;
   bool of_B = from == DEVICE_B || to == DEVICE_B;
   if (size != 64 && size != (1 << 20) && (!usual || of_B)) return;
+  if (of_B && (from == POOL || to == POOL || from == REGISTERED || to == REGISTERED || from == SYNC_MEMOPS || to == SYNC_MEMOPS)) return;
   std::string what = std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " " + size_text(size);
   add(call, what, async, [=](const Stream&) {
     auto source = std::make_shared<Block>(from, size), target = std::make_shared<Block>(to, size);
@@ -885,8 +891,8 @@ static Outcome measure(const Entry& entry, StreamKind busy_kind, const StreamKin
   CUstream stream = given ? given->handle : busy->handle;
   outcome.result = prepared.call(stream);
   outcome.host_waits = *done != 0;
-  if (later_is_given) outcome.after = comes_after(given ? *given : *busy, busy_kind.of_B);
-  else if (later) outcome.after = comes_after(*later, busy_kind.of_B);
+  const Stream* asked = later_is_given ? (given ? given : busy).get() : later.get();
+  if (asked) outcome.after = comes_after(*asked, entry.takes_turns() || asked->of.of_B != busy_kind.of_B);
   settle();
   prepared.after();
   settle();
@@ -911,7 +917,7 @@ static u64 patience(const Entry& entry) {
 
 /// Whether the stream is later than the busy one in every one of three tries.
 static bool always_later(const Entry& entry, StreamKind busy, const StreamKind* given, const StreamKind* later, u64 milliseconds) {
-  bool turns = (later ? later->of_B : given ? given->of_B : busy.of_B) != busy.of_B;
+  bool turns = entry.takes_turns() || (later ? later->of_B : given ? given->of_B : busy.of_B) != busy.of_B;
   u64 patience = turns ? std::max(milliseconds, 2 * TURN_MS) : milliseconds;
   for (int tries = 0; tries < 3; tries++) {
     // Other streams beside them move the measured ones to other hardware queues.
@@ -1036,9 +1042,9 @@ static void copies() {
 }
 
 int main(int count, char** arguments) {
-  std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "";
+  std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "", part = count > 3 ? arguments[3] : "";
   if (mode != "table" && mode != "copies") {
-    fprintf(stderr, "usage: order table [PREFIX] | order copies\n");
+    fprintf(stderr, "usage: order table [PREFIX [PART]] | order copies\n");
     return 2;
   }
   start();
@@ -1063,6 +1069,6 @@ int main(int count, char** arguments) {
   add_contexts_and_pools();
   add_virtual_memory();
   for (const Entry& entry : entries)
-    if (entry.call.compare(0, prefix.size(), prefix) == 0) rows(entry);
+    if (entry.call.compare(0, prefix.size(), prefix) == 0 && entry.what.find(part) != std::string::npos) rows(entry);
   other_thread->end();
 }
