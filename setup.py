@@ -1,4 +1,4 @@
-"""Builds the extension module with setuptools-rust, and the program with the libraries it loads with one `cargo build`."""
+"""Builds the extension module with setuptools-rust, and the program with one `cargo build`."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 from setuptools_rust import Binding, RustExtension
 
 ROOT = pathlib.Path(__file__).resolve().parent
-#: package -> the file it makes, which goes into allocert/bin.
+#: Cargo package -> the file that it makes, which goes into allocert/bin.
 PRODUCTS = {
     "allocert": "allocert",
     "allocert-libcuda": "liballocert_libcuda.so",
@@ -20,40 +20,43 @@ PRODUCTS = {
 
 
 class BuildWithProgram(build_py):
-    """Adds allocert/bin to the package."""
+    """Adds allocert/bin, with the program and the libraries that it loads, to the package."""
 
-    def run(self):
+    def run(self) -> None:
         super().run()
         folder = ROOT if self.editable_mode else pathlib.Path(self.build_lib)
         package = self.get_package_dir("allocert") if self.editable_mode else "allocert"
-        self._programs = []
+        self._programs: list[str] = []
         self._add(folder / package / "bin")
 
-    def _add(self, folder):
+    def _add(self, folder: pathlib.Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for made in self._build():
-            target = folder / made.name
-            shutil.copy2(made, target)
+        for product in _build():
+            target = folder / product.name
+            shutil.copy2(product, target)
             self._programs.append(str(target))
 
-    def _build(self):
-        chosen = [word for package in PRODUCTS for word in ("--package", package)]
-        subprocess.run(
-            [self._cargo(), "build", "--release", "--locked", *chosen], cwd=ROOT, check=True
-        )
-        release = self._target() / "release"
-        return [release / name for name in PRODUCTS.values()]
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        outputs: list[str] = super().get_outputs(include_bytecode)
+        return outputs + getattr(self, "_programs", [])
 
-    def _target(self):
-        asked = [self._cargo(), "metadata", "--format-version", "1", "--no-deps", "--locked"]
-        described = subprocess.run(asked, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
-        return pathlib.Path(json.loads(described)["target_directory"])
 
-    def _cargo(self):
-        return os.environ.get("CARGO", "cargo")
+def _build() -> list[pathlib.Path]:
+    """Builds the products in the release profile."""
+    packages = [word for package in PRODUCTS for word in ("--package", package)]
+    subprocess.run([_cargo(), "build", "--release", "--locked", *packages], cwd=ROOT, check=True)
+    release = _target_folder() / "release"
+    return [release / name for name in PRODUCTS.values()]
 
-    def get_outputs(self, include_bytecode=True):
-        return super().get_outputs(include_bytecode) + getattr(self, "_programs", [])
+
+def _target_folder() -> pathlib.Path:
+    command = [_cargo(), "metadata", "--format-version", "1", "--no-deps", "--locked"]
+    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    return pathlib.Path(json.loads(output)["target_directory"])
+
+
+def _cargo() -> str:
+    return os.environ.get("CARGO", "cargo")
 
 
 setup(

@@ -1,68 +1,89 @@
-"""The reference pool as a Numba plugin beside RMM's plugin: one process, one context, `ctx.memalloc(size)` and the drop of what it returned.
+"""Times the reference pool as a Numba plugin beside RMM's plugin.
 
-    python runners/gpu/bench.py                                        # a GPU: RMM with each of its resources
+Both run in one process on one context; timed are `ctx.memalloc(size)` and the drop of the result.
+
+    python runners/gpu/bench.py                                   # a GPU: RMM with each resource
     LD_LIBRARY_PATH=DIR PYTHONPATH=runners/python/tests/standin \\
-        python runners/gpu/bench.py --rmm rmm_standin                  # the software driver, DIR with its libcuda.so.1
+        python runners/gpu/bench.py --rmm rmm_standin             # the software driver; DIR has
+                                                                  # its libcuda.so.1
 
-Both plugins are instances on the same context, without `set_memory_manager()`: each has its turn as `ctx.memory_manager`. The plugins take turns
-in every round, so that what else the machine does meets all of them. A figure is the median over the rounds. Exit code: 0 if the bar is
-met, 1 if it is missed, 2 if a plugin cannot be used.
+The plugins are instances on the same context, without `set_memory_manager()`. In every round each
+becomes `ctx.memory_manager` once, so that other load of the machine meets all of them. A figure is
+the median over the rounds.
+
+Exit code: 0 if the bar is met, 1 if it is missed, 2 if a plugin cannot be used.
 """
 
 import argparse
 import gc
 import importlib
 import importlib.metadata
+import itertools
 import platform
 import statistics
 import sys
 import time
-
-from numba import cuda
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from allocert.numba import PoolManager
+from numba import cuda
 
-SIZES = {"256 B": 256, "4 KiB": 4096, "1 MiB": 1 << 20}
+SIZES_BYTES = {"256 B": 256, "4 KiB": 4096, "1 MiB": 1 << 20}
 #: Allocations of each plugin that are alive all the time, so that no pool is empty.
 LIVE = 100
-#: At most this share of the time of RMM's plugin over RMM's pool, the resource that does what ours does.
-BAR, AGAINST = 1 / 3, "pool"
+#: The time of our plugin may be at most this share of the time of RMM's plugin over RMM's pool,
+#: the resource that does the same work.
+BAR = 1 / 3
+COMPARED_RESOURCE = "pool"
 POOL_BYTES = 1 << 28
 
 
-class Contestant:
-    """A plugin on a context, and what has to be done before its turn."""
+class Candidate:
+    """A plugin on a context, and what prepares its turn."""
 
-    def __init__(self, name, manager, prepare=lambda: None):
+    def __init__(
+        self, name: str, manager: Any, prepare: Callable[[], object] = lambda: None
+    ) -> None:
         self.name, self._manager, self._prepare = name, manager, prepare
-        self._held = []
-        self.rounds = {label: [] for label in SIZES}
+        self._live: list[Any] = []
+        #: Label of a size -> microseconds a pair, one figure a round.
+        self.rounds: dict[str, list[float]] = {label: [] for label in SIZES_BYTES}
 
-    def start(self, context):
-        self._enter(context)
+    def start(self, context: Any) -> list[tuple[int, int]]:
+        """Makes the live allocations. Returns their addresses and sizes in bytes."""
+        self._install(context)
         self._manager.initialize()
-        self._held = [
-            context.memalloc(size) for size in SIZES.values() for _ in range(LIVE // len(SIZES))
-        ]
-        return [(int(memory.device_pointer), memory.size) for memory in self._held]
+        each = LIVE // len(SIZES_BYTES)
+        self._live = [context.memalloc(size) for size in SIZES_BYTES.values() for _ in range(each)]
+        return [(int(memory.device_pointer), memory.size) for memory in self._live]
 
-    def turn(self, context, pairs):
-        self._enter(context)
-        for label, size in SIZES.items():
+    def run_round(self, context: Any, pairs: int) -> None:
+        """Times so many pairs of each size."""
+        self._install(context)
+        for label, size in SIZES_BYTES.items():
             self.rounds[label].append(pair_us(context.memalloc, size, pairs))
 
-    def stop(self):
-        self._held = []
+    def forget_rounds(self) -> None:
+        """Drops the figures of the warm-up."""
+        self.rounds = {label: [] for label in SIZES_BYTES}
 
-    def median_us(self, label):
+    def stop(self) -> None:
+        """Drops the live allocations."""
+        self._live = []
+
+    def median_us(self, label: str) -> float:
+        """Microseconds a pair of this size, over all rounds."""
         return statistics.median(self.rounds[label])
 
-    def _enter(self, context):
+    def _install(self, context: Any) -> None:
         self._prepare()
         context.memory_manager = self._manager
 
 
-def pair_us(memalloc, size, pairs):
+def pair_us(memalloc: Callable[[int], Any], size: int, pairs: int) -> float:
+    """Microseconds that an allocation and its drop take together."""
     gc.collect()
     gc.disable()
     try:
@@ -75,108 +96,112 @@ def pair_us(memalloc, size, pairs):
         gc.enable()
 
 
-def resources():
+def resources() -> dict[str, Any]:
     """RMM's resources by name. Each stays alive as long as its buffers."""
     from rmm import mr
 
     upstream = mr.CudaMemoryResource()
     return {
         "cuda, RMM's default": upstream,
-        AGAINST: mr.PoolMemoryResource(upstream, initial_pool_size=POOL_BYTES),
+        COMPARED_RESOURCE: mr.PoolMemoryResource(upstream, initial_pool_size=POOL_BYTES),
         "arena": mr.ArenaMemoryResource(upstream, arena_size=POOL_BYTES),
         "async": mr.CudaAsyncMemoryResource(initial_pool_size=POOL_BYTES),
     }
 
 
-def contestants(context, module):
+def candidates(context: Any, module: str) -> Iterator[Candidate]:
+    """Our plugin, then RMM's: with each resource, or as the named module has it."""
     plugin = importlib.import_module(module)._numba_memory_manager
-    yield Contestant("allocert.numba", PoolManager(context=context))
+    yield Candidate("allocert.numba", PoolManager(context=context))
     if module != "rmm.allocators.numba":
-        yield Contestant(module, plugin(context=context))
+        yield Candidate(module, plugin(context=context))
         return
     from rmm import mr
 
     for name, resource in resources().items():
-        prepare = lambda resource=resource: mr.set_current_device_resource(resource)  # noqa: E731
-        yield Contestant(f"rmm, {name}", plugin(context=context), prepare)
+        prepare = partial(mr.set_current_device_resource, resource)
+        yield Candidate(f"rmm, {name}", plugin(context=context), prepare)
 
 
-def measure(context, all_of_them, rounds, pairs):
+def measure(context: Any, compared: list[Candidate], rounds: int, pairs: int) -> None:
+    """Runs all rounds after one warm-up. Raises RuntimeError if live allocations overlap."""
     own = context.memory_manager
     try:
-        ranges = sorted(place for one in all_of_them for place in one.start(context))
-        for (start, size), (following, _) in zip(ranges, ranges[1:]):
+        ranges = sorted(block for candidate in compared for block in candidate.start(context))
+        for (start, size), (following, _) in itertools.pairwise(ranges):
             if start + size > following:
                 raise RuntimeError(f"two live allocations overlap at {following:#x}")
-        for one in all_of_them:
-            one.turn(context, pairs)
-            one.rounds = {label: [] for label in SIZES}
+        for candidate in compared:
+            candidate.run_round(context, pairs)
+            candidate.forget_rounds()
         for _ in range(rounds):
-            for one in all_of_them:
-                one.turn(context, pairs)
+            for candidate in compared:
+                candidate.run_round(context, pairs)
     finally:
-        for one in all_of_them:
-            one.stop()
+        for candidate in compared:
+            candidate.stop()
         context.memory_manager = own
 
 
-def versions():
+def versions() -> str:
+    """Python and the packages that are measured."""
     packages = ["numba-cuda", "numba", "cuda-bindings", "rmm-cu13"]
     known = {dist.metadata["Name"]: dist.version for dist in importlib.metadata.distributions()}
-    return ", ".join(
-        [
-            f"Python {platform.python_version()}",
-            *(f"{one} {known[one]}" for one in packages if one in known),
-        ]
-    )
+    found = [f"{name} {known[name]}" for name in packages if name in known]
+    return ", ".join([f"Python {platform.python_version()}", *found])
 
 
-def report(all_of_them, rounds, pairs):
-    width = max(len(one.name) for one in all_of_them)
+def report(compared: list[Candidate], rounds: int, pairs: int) -> bool:
+    """Prints the figures. Returns whether the bar is met."""
+    width = max(len(candidate.name) for candidate in compared)
     print(
-        f"ctx.memalloc(size) and drop, µs a pair: median (least-most) of {rounds} rounds of {pairs} pairs, {LIVE} others alive"
+        "ctx.memalloc(size) and drop, µs a pair: median (least-most) of"
+        f" {rounds} rounds of {pairs} pairs, {LIVE} others alive"
     )
     print(f"{cuda.get_current_device().name}, {versions()}")
     print()
-    print(" " * width + "".join(f"{label:>22}" for label in SIZES))
-    for one in all_of_them:
+    print(" " * width + "".join(f"{label:>22}" for label in SIZES_BYTES))
+    for candidate in compared:
         cells = [
-            f"{one.median_us(label):.2f} ({min(us):.2f}-{max(us):.2f})"
-            for label, us in one.rounds.items()
+            f"{candidate.median_us(label):.2f} ({min(us):.2f}-{max(us):.2f})"
+            for label, us in candidate.rounds.items()
         ]
-        print(f"{one.name:<{width}}" + "".join(f"{cell:>22}" for cell in cells))
+        print(f"{candidate.name:<{width}}" + "".join(f"{cell:>22}" for cell in cells))
     print()
-    ours, *theirs = all_of_them
-    judged = next((one for one in theirs if one.name == f"rmm, {AGAINST}"), theirs[0])
-    for one in theirs:
-        shares = [ours.median_us(label) / one.median_us(label) for label in SIZES]
-        print(f"of {one.name:<{width}}" + "".join(f"{share:>19.2f}" for share in shares))
-        if one is judged:
-            met = max(shares) <= BAR
+    ours, *theirs = compared
+    for other in theirs:
+        print(f"of {other.name:<{width}}" + "".join(f"{one:>19.2f}" for one in shares(ours, other)))
+    named = f"rmm, {COMPARED_RESOURCE}"
+    bar_setter = next((other for other in theirs if other.name == named), theirs[0])
+    met = max(shares(ours, bar_setter)) <= BAR
     print()
-    print(f"bar, at most {BAR:.2f} of {judged.name}: {'met' if met else 'missed'}")
+    print(f"bar, at most {BAR:.2f} of {bar_setter.name}: {'met' if met else 'missed'}")
     return met
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def shares(ours: Candidate, other: Candidate) -> list[float]:
+    """Our time over the other's, for each size."""
+    return [ours.median_us(label) / other.median_us(label) for label in SIZES_BYTES]
+
+
+def main() -> int:
+    """Runs the comparison. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "--rmm", default="rmm.allocators.numba", metavar="MODULE", help="where RMM's plugin is"
     )
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--pairs", type=int, default=2000)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     context = cuda.current_context()
     try:
-        all_of_them = list(contestants(context, asked.rmm))
-    except Exception as error:  # noqa: BLE001 - whatever a library raises when it cannot be used here
-        print(
-            f"bench: {asked.rmm} cannot be used here: {type(error).__name__}: {error}",
-            file=sys.stderr,
-        )
+        compared = list(candidates(context, arguments.rmm))
+    except Exception as error:  # noqa: BLE001 - whatever a library raises if it cannot be used here
+        reason = f"{type(error).__name__}: {error}"
+        print(f"bench: {arguments.rmm} cannot be used here: {reason}", file=sys.stderr)
         return 2
-    measure(context, all_of_them, asked.rounds, asked.pairs)
-    return 0 if report(all_of_them, asked.rounds, asked.pairs) else 1
+    measure(context, compared, arguments.rounds, arguments.pairs)
+    return 0 if report(compared, arguments.rounds, arguments.pairs) else 1
 
 
 if __name__ == "__main__":

@@ -8,17 +8,19 @@
 # llvmlite, numpy, cuda-bindings, cuda-core, cuda-pathfinder, nvidia-cuda-runtime), and rmm with
 # what it needs if it is to be certified. They must fit the interpreter.
 #
-#   OUT       where the reports go: NAME.txt for a person, NAME.jsonl.gz for `allocert judge`
-#   (default: ./out) PYTHON    the interpreter (default: python3) OWN       1: what is not among the
-#   wheels comes from that interpreter's own packages JOBS      cases side by side (default: 4);
-#   with more than 1, other cases' memory shows in emm/info FILTER    only these cases, e.g.
-#   emm/info SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four);
-#   host for numba.cuda as the host of a manager;
-#             producer-LIBRARY and consumer-LIBRARY for the array interface of a library that has an
-#             adapter in allocert.adapters: producer-torch EXPECT    the folder of expectation files
-#             (default: that of this repository). What they list of a library is expected; they say
-#             of which version they are ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not
-#             in a usual place
+#   OUT       where the reports go (default: ./out): NAME.txt for a person, NAME.jsonl.gz for
+#             `allocert judge`
+#   PYTHON    the interpreter (default: python3)
+#   OWN       1: what is not among the wheels comes from that interpreter's own packages
+#   JOBS      cases side by side (default: 4); with more than 1, other cases' memory shows in
+#             emm/info
+#   FILTER    only these cases, e.g. emm/info
+#   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); host for
+#             numba.cuda as the host of a manager; producer-LIBRARY and consumer-LIBRARY for the
+#             array interface of a library that has an adapter in allocert.adapters: producer-torch
+#   EXPECT    the folder of expectation files (default: that of this repository). A file lists what
+#             is expected of one version of a library
+#   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
 #
 # Exit code: 0 if every subject was judged, whatever the verdict; 1 if one could not be.
 set -uo pipefail
@@ -64,7 +66,8 @@ expected() {
 
 certify() {
   local name=$1 words side argument module status file
-  words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba, allocert, rmm, host, producer-LIBRARY, consumer-LIBRARY"
+  words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba," \
+    "allocert, rmm, host, producer-LIBRARY, consumer-LIBRARY"
   read -r side argument module <<<"$words"
   if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
     say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"
@@ -72,11 +75,12 @@ certify() {
   fi
   file=$(expected "$name")
   local start=$SECONDS
-  "$allocert" run "$side" "$argument" --driver real --python "$interpreter" --jobs "$jobs" --filter "$filter" \
-    --out "$home/$name.jsonl" ${file:+--expect "$file"} >"$out/$name.txt" 2>&1
+  "$allocert" run "$side" "$argument" --driver real --python "$interpreter" --jobs "$jobs" \
+    --filter "$filter" --out "$home/$name.jsonl" ${file:+--expect "$file"} >"$out/$name.txt" 2>&1
   status=$?
   if [ -s "$home/$name.jsonl" ]; then gzip -c "$home/$name.jsonl" >"$out/$name.jsonl.gz"; fi
-  say "$name: exit code $status${file:+, by ${file##*/},} after $((SECONDS - start)) s: $(tail -n 1 "$out/$name.txt")"
+  say "$name: exit code $status${file:+, by ${file##*/},} after $((SECONDS - start)) s:" \
+    "$(tail -n 1 "$out/$name.txt")"
   [ "$status" -le 1 ] || { failed=1; cat "$out/$name.txt"; }
 }
 

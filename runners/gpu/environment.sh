@@ -23,7 +23,9 @@ else
   # NVIDIA's files in site-packages.
   "$python" -m venv --without-pip "$home/env" || give_up "$python cannot make an environment"
   interpreter=$home/env/bin/python
-  site=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || give_up "$interpreter does not run"
+  site=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') ||
+    give_up "$interpreter does not run"
 fi
-"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-compile --target "$site" "$@" ||
+"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-compile \
+  --target "$site" "$@" ||
   give_up "the wheels cannot be installed; do they fit $("$python" --version)?"

@@ -14,6 +14,7 @@ use crate::workspace;
 
 pub(crate) fn bench() -> Result<ExitCode, Fault> {
     python::create()?;
+    python::install_requirements()?;
     python::install(python::Purpose::Use)?;
     let products = workspace::build("release")?;
     shell::cargo()

@@ -31,6 +31,7 @@ pub(crate) fn newest() -> PathBuf {
 
 pub(crate) fn package() -> Result<ExitCode, Fault> {
     create()?;
+    install_requirements()?;
     install(Purpose::Use)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -57,11 +58,15 @@ pub(crate) fn create() -> Result<(), Fault> {
         .map_err(|fault| Fault::Missing(format!("{fault} (on Debian: apt install python3-venv)")))
 }
 
-/// Installs the pinned requirements and builds and installs the package of this tree.
+/// Installs the pinned requirements, and the newest cuda-bindings beside them.
+pub(crate) fn install_requirements() -> Result<(), Fault> {
+    pip().args(["-r"]).args([workspace::root().join(REQUIREMENTS)]).done()?;
+    install_newest()
+}
+
+/// Builds and installs the package of this tree.
 pub(crate) fn install(purpose: Purpose) -> Result<(), Fault> {
     let root = workspace::root();
-    pip().args(["-r"]).args([root.join(REQUIREMENTS)]).done()?;
-    install_newest()?;
     let level = match purpose {
         Purpose::Use => "3",
         Purpose::Test => "1",

@@ -10,6 +10,8 @@ pub(crate) fn test() -> Result<ExitCode, Fault> {
     compilers()?;
     python::create()?;
     shell::cargo().args(["fmt", "--all", "--check"]).done()?;
+    python::install_requirements()?;
+    python_lints()?;
     python::install(python::Purpose::Test)?;
     lints()?;
     rust()?;
@@ -25,6 +27,23 @@ fn compilers() -> Result<(), Fault> {
                 "{fault}: the tests compile C and C++ (on Debian: apt install {package})"
             ))
         })?;
+    }
+    Ok(())
+}
+
+/// The rules and the types of all Python, by the settings of `pyproject.toml`.
+fn python_lints() -> Result<(), Fault> {
+    let checks: [&[&str]; 3] = [
+        &["ruff", "format", "--check", "--quiet"],
+        &["ruff", "check", "--quiet"],
+        &["mypy", "--no-error-summary"],
+    ];
+    for check in checks {
+        shell::run(python::interpreter())
+            .directory(workspace::root())
+            .args(["-m"])
+            .args(check)
+            .done()?;
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use allocert_suite::case::{Name, Need, Step};
+use allocert_suite::case::Step;
+use allocert_suite::nouns::{Name, Need};
 use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;
 

@@ -1,6 +1,8 @@
 //! What the model expects of a step, in the catalogue's words.
 
-use allocert_suite::case::{Calls, Expectation, Expectations, Kind};
+use allocert_suite::nouns::ErrorKind;
+
+use allocert_suite::expectation::{Calls, Expectation, Expectations};
 use allocert_suite::predicate::{Predicate, Test};
 use serde_json::Value;
 use smol_str::SmolStr;
@@ -37,7 +39,7 @@ impl Expect {
     }
 
     /// The step raises one of these, or, where facts are given too, returns.
-    pub(crate) fn raises(mut self, id: &'static str, kinds: &[Kind]) -> Self {
+    pub(crate) fn raises(mut self, id: &'static str, kinds: &[ErrorKind]) -> Self {
         self.of(id).raises = Some(kinds.to_vec());
         self
     }

@@ -1,7 +1,8 @@
 //! A sequence as a fixture file, ready to be committed.
 
 use allocert_requirements::Requirement;
-use allocert_suite::case::{Case, Step, Teardown};
+use allocert_suite::case::{Case, Step};
+use allocert_suite::nouns::Teardown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -13,7 +13,10 @@ mod room;
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::{DriverSettings, Expectations, Name, Need, Step, Thread};
+use allocert_suite::case::Step;
+use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
+
+use allocert_suite::expectation::Expectations;
 use allocert_suite::operation::Operation;
 
 use crate::bytes::Bytes;

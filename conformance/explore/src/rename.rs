@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use allocert_suite::case::{Name, Step};
+use allocert_suite::case::Step;
+use allocert_suite::nouns::Name;
 use allocert_suite::operation::Operation;
 use smol_str::format_smolstr;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use allocert_requirements::yaml::unwritten;
-use allocert_suite::case::{Case, Need, Step, Teardown, Thread};
+use allocert_requirements::yaml::Spanned;
+use allocert_suite::case::{Case, Step};
+use allocert_suite::nouns::{Need, Teardown, Thread};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::PlannedCase;
 
@@ -143,14 +144,14 @@ impl Sequence {
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
-            through: None,
+            operations: None,
             needs: self.needs(),
             axes: Default::default(),
             driver: self.machine.settings(),
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
-            steps: self.steps.into_iter().map(unwritten).collect(),
+            steps: self.steps.into_iter().map(Spanned::unwritten).collect(),
             r#finally: Default::default(),
         }
     }

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use allocert_suite::case::{Step, Teardown};
+use allocert_suite::case::Step;
+use allocert_suite::nouns::Teardown;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::{Finding, Judgement};

@@ -1,6 +1,7 @@
 //! Steps that are simpler than a step and do much the same.
 
-use allocert_suite::case::{Name, Step};
+use allocert_suite::case::Step;
+use allocert_suite::nouns::Name;
 use allocert_suite::operation::Operation;
 
 /// Simpler forms of a step, the simplest first.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use allocert_requirements::Level;
-use allocert_suite::applicability::Reason;
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Finding, Judgement, Verdict};
 
 use crate::finding;

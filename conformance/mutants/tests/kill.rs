@@ -1,22 +1,17 @@
 //! The kill matrix: `allocert mutants` on the whole registry, and what must not be found in it.
-//!
-//! Needs the products of a whole build beside this test, and in `ALLOCERT_PYTHON` an interpreter
-//! with numba-cuda: `cargo xtask test` makes both.
 #![forbid(unsafe_code)]
 
 #[path = "kill/explored.rs"]
 mod explored;
 
 use std::collections::BTreeMap;
-use std::env;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use allocert_requirements::{Catalogue, Flavor, Mutant, Side, mutant};
+use allocert_requirements::{Flavor, Mutant, mutant};
 use allocert_suite::run;
+use allocert_test_support::{interpreter, library, program};
 
 /// Subjects that must be found violating whatever else is known of them.
 const HOPELESS: [&str; 3] = ["does-nothing", "always-fails", "always-out-of-memory"];
@@ -26,30 +21,20 @@ type Found = BTreeMap<String, usize>;
 
 #[test]
 fn every_mutant_is_killed_and_every_must_by_one_of_them() {
-    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
-    let all = mutant::embedded().expect("the registry is read by its own tests");
-    product("liballocert_mutants.so");
-    for side in [Side::Emm, Side::EmmHost, Side::CaiProducer, Side::CaiConsumer] {
-        let mut program = Command::new(product("allocert"));
-        program.args(["mutants", side.name(), "--python"]).arg(python());
-        let output = program.output().expect("the program was found above");
-        let (printed, words) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!((output.status.code(), words.as_ref()), (Some(0), ""), "{printed}");
-        let last = printed.lines().last().expect("a summary");
-        let all = all.iter().filter(|mutant| mutant.side(&catalogue) == Some(side)).count();
-        assert!(all > 0 && last.starts_with(&format!("{all} of {all} mutants killed, ")), "{last}");
-    }
-}
-
-fn python() -> OsString {
-    env::var_os("ALLOCERT_PYTHON")
-        .expect("ALLOCERT_PYTHON is not set: it names an interpreter with numba-cuda, and `cargo xtask test` sets it")
+    let all = mutant::embedded().expect("the registry is read by its own tests").len();
+    let mut run = Command::new(program());
+    let output = run.args(["mutants", "--python"]).arg(interpreter()).output();
+    let output = output.expect("the program was found above");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), complaints.as_ref()), (Some(0), ""), "{printed}");
+    let last = printed.lines().last().expect("a summary");
+    assert!(last.starts_with(&format!("{all} of {all} mutants killed, ")), "{last}");
 }
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine("mutant_faithful", &["--faults"]);
+    let found = examine("mutant_conforming", &["--faults"]);
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -82,14 +67,13 @@ fn registry(wanted: impl Fn(&Mutant) -> bool) -> Vec<Mutant> {
 fn examine(symbol: &str, more: &[&str]) -> Found {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run.jsonl");
-    let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
-    let mut program = Command::new(product("allocert"));
-    program
-        .args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"])
+    let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
+    let mut run = Command::new(program());
+    run.args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"])
         .args(more)
         .arg("--out")
         .arg(&out);
-    let output = program.output().expect("the program was found above");
+    let output = run.output().expect("the program was found above");
     let file = File::open(&out).unwrap_or_else(|error| {
         panic!(
             "{symbol}: no run file ({error}), {}: {}",
@@ -104,14 +88,4 @@ fn examine(symbol: &str, more: &[&str]) -> Found {
         *found.entry(finding.requirement.clone()).or_default() += 1;
     }
     found
-}
-
-/// A file of the whole build, beside this test's own.
-fn product(name: &str) -> PathBuf {
-    let this = env::current_exe().expect("this test has a path");
-    let folder =
-        this.parent().and_then(Path::parent).expect("tests lie two folders below the products");
-    let path = folder.join(name);
-    assert!(path.exists(), "{} is missing: `cargo xtask test` builds it first", path.display());
-    path
 }

@@ -17,6 +17,7 @@ pub struct Catalogue {
     operations: Claims,
     checks: Claims,
     defects: Claims,
+    demands: Claims,
     profiles: Vec<Profile>,
     contracts: Vec<Contract>,
     differences: Vec<Difference>,
@@ -91,6 +92,18 @@ impl Catalogue {
         self.defects.get(&side).into_iter().flat_map(BTreeMap::keys).map(String::as_str)
     }
 
+    /// The requirement that stands for a demand of the fault sweep, the matrix of pairs or
+    /// exploration, named `tool.demand`.
+    #[must_use]
+    pub fn by_demand(&self, side: Side, demand: &str) -> Option<&Requirement> {
+        self.get(self.demands.get(&side)?.get(demand)?)
+    }
+
+    /// The demands that requirements of any side stand for.
+    pub fn demands(&self) -> impl Iterator<Item = &str> {
+        self.demands.values().flat_map(BTreeMap::keys).map(String::as_str)
+    }
+
     /// All of them, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = &Requirement> {
         self.requirements.values()
@@ -161,7 +174,7 @@ impl Catalogue {
 
     fn add(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
         for entry in document.read::<Vec<Spanned<Requirement>>>()? {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let mut requirement = entry.value;
             requirement.file = document.file.to_owned();
             requirement.line = line;
@@ -175,13 +188,13 @@ impl Catalogue {
         let Some(interface) = profile::interface_of(document) else { return Ok(()) };
         let file: profile::File = document.read()?;
         for entry in file.profiles {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let profile = entry.value.of(interface);
             self.check_new(&profile.name, line, document)?;
             self.profiles.push(profile);
         }
         for entry in file.contracts {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let contract = entry.value.of(interface);
             self.check_new(&contract.name, line, document)?;
             self.contracts.push(contract);
@@ -218,7 +231,7 @@ impl Catalogue {
     fn add_differences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
         let Some(interface) = profile::interface_of(document) else { return Ok(()) };
         for entry in document.read::<profile::File>()?.differences {
-            let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+            let line = entry.line();
             let profiles: Vec<&Profile> = self.profiles(interface).collect();
             if let Some((word, message)) = entry.value.fault(&profiles, |id| self.get(id)) {
                 return Err(document.refuse_word(line, &word, message));
@@ -283,6 +296,9 @@ impl Catalogue {
         claim(&mut self.checks, side, requirement.check.as_deref(), &id)?;
         for defect in &requirement.defects {
             claim(&mut self.defects, side, Some(defect), &id)?;
+        }
+        for demand in &requirement.stands_for {
+            claim(&mut self.demands, side, Some(demand), &id)?;
         }
         match self.requirements.insert(id.clone(), requirement) {
             None => Ok(()),

@@ -24,9 +24,9 @@ pub struct Mutant {
     /// A symbol of the library of mutants, or `module:attribute` below
     /// `conformance/mutants/python`.
     pub subject: String,
-    /// The ids of the requirements that it breaks: the suite has to say so of each.
+    /// The ids of the requirements that it breaks. The suite must find a violation of each.
     pub breaks: BTreeSet<String>,
-    /// Found by the fault sweep alone.
+    /// Whether only the fault sweep finds it.
     #[serde(default)]
     pub faults: bool,
     /// What it does wrong.
@@ -34,14 +34,13 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// The side whose requirements it breaks; the tests of the registry see to it that there is one
-    /// and no second.
+    /// The side whose requirements it breaks. Tests check that all of them are of one side.
     #[must_use]
     pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
         self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
     }
 
-    /// The file that it is in: mutants of one file can be loaded one after the other by one worker.
+    /// The Python module that it is in. One worker can load all mutants of a module in turn.
     #[must_use]
     pub fn module(&self) -> &str {
         match self.flavor {
@@ -51,7 +50,7 @@ impl Mutant {
     }
 }
 
-/// What a mutant is written in, and so by which tests it is run.
+/// What a mutant is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flavor {
@@ -71,7 +70,7 @@ pub fn embedded() -> Result<Vec<Mutant>, Box<Refusal>> {
     })
 }
 
-/// Reads a registry: names are given once, each mutant breaks something, native mutants come first.
+/// Reads a registry. Names are unique, each mutant breaks a requirement, native mutants come first.
 ///
 /// # Errors
 /// The first place where the text is not accepted.
@@ -79,20 +78,23 @@ pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
     let mut mutants: Vec<Mutant> = Vec::new();
     let mut names = HashSet::new();
     for entry in document.read::<Vec<Spanned<Mutant>>>()? {
-        let line = usize::try_from(entry.referenced.line()).unwrap_or(1);
+        let line = entry.line();
         let mutant = entry.value;
         let refuse = |message: String| Err(document.refuse_word(line, &mutant.name, message));
         if mutant.breaks.is_empty() {
-            return refuse(format!("`{}` breaks nothing", mutant.name));
+            return refuse(format!(
+                "`{}` breaks no requirement: name one in `breaks`",
+                mutant.name
+            ));
         }
         if mutants.last().is_some_and(|earlier| earlier.flavor > mutant.flavor) {
             return refuse(format!(
-                "`{}` is native and stands behind a Python mutant",
+                "`{}` is native: move it before the first Python mutant",
                 mutant.name
             ));
         }
         if !names.insert(mutant.name.clone()) {
-            return refuse(format!("a mutant `{}` stands above", mutant.name));
+            return refuse(format!("another mutant above has the name `{}`", mutant.name));
         }
         mutants.push(mutant);
     }
@@ -114,9 +116,17 @@ mod tests {
     fn a_registry_that_contradicts_itself_is_refused_with_its_line() {
         let native = LEAKY.replace("leaky", "stale").replace("python", "native");
         let broken = [
-            (LEAKY.repeat(2), 2, "a mutant `leaky` stands above"),
-            (LEAKY.replace("EMM-LEDGER-01", ""), 1, "`leaky` breaks nothing"),
-            (format!("{LEAKY}{native}"), 2, "`stale` is native and stands behind a Python mutant"),
+            (LEAKY.repeat(2), 2, "another mutant above has the name `leaky`"),
+            (
+                LEAKY.replace("EMM-LEDGER-01", ""),
+                1,
+                "`leaky` breaks no requirement: name one in `breaks`",
+            ),
+            (
+                format!("{LEAKY}{native}"),
+                2,
+                "`stale` is native: move it before the first Python mutant",
+            ),
             (LEAKY.replace("about", "abuot"), 1, "unknown field `abuot`"),
         ];
         for (text, line, message) in broken {

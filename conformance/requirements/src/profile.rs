@@ -205,7 +205,7 @@ impl Named {
 /// The interface whose profiles a catalogue file lists, if it lists any.
 pub(crate) fn interface_of(document: &Document<'_>) -> Option<Interface> {
     let folder = document.file.strip_suffix(FILE)?.trim_end_matches('/');
-    Interface::ALL.into_iter().find(|interface| interface.name() == folder)
+    Interface::all().find(|interface| interface.name() == folder)
 }
 
 #[cfg(test)]

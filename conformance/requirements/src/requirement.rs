@@ -1,8 +1,7 @@
 //! One requirement: an atomic normative statement, where it is written, and how it can be seen.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use strum::Display;
 
 use crate::side::{Interface, Role, Side};
 
@@ -37,6 +36,10 @@ pub struct Requirement {
     /// looked at whole.
     #[serde(default)]
     pub defects: Vec<String>,
+    /// The demands of the fault sweep, the matrix of pairs and exploration that carry this id, each
+    /// as `tool.demand`: `sweep.failure_surfaces`. Their code names the demand, never the id.
+    #[serde(default)]
+    pub stands_for: Vec<String>,
     /// Why no case can test it.
     #[serde(default)]
     pub excluded: Option<String>,
@@ -73,20 +76,12 @@ pub struct Source {
 /// RFC 2119's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[derive(Display)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum Level {
     Must,
     Should,
     May,
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Must => "MUST",
-            Self::Should => "SHOULD",
-            Self::May => "MAY",
-        })
-    }
 }
 
 /// Where a requirement shows.

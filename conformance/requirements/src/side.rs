@@ -1,12 +1,13 @@
 //! The interfaces, and the sides of each that are certified.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// A contract that subjects are certified against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(Display, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Interface {
     Emm,
     Cai,
@@ -15,35 +16,35 @@ pub enum Interface {
 }
 
 impl Interface {
-    pub const ALL: [Self; 4] = [Self::Emm, Self::Cai, Self::Nep49, Self::Place];
+    /// Every interface, in the order of reports.
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        Self::iter()
+    }
 
     /// `emm`, as in ids.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Emm => "emm",
-            Self::Cai => "cai",
-            Self::Nep49 => "nep49",
-            Self::Place => "place",
-        }
+        self.into()
     }
 
     /// The interface of a requirement id (`EMM-ALLOC-03`).
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {
         let prefix = id.split('-').next()?;
-        Self::ALL.into_iter().find(|interface| interface.name().eq_ignore_ascii_case(prefix))
+        Self::all().find(|interface| interface.name().eq_ignore_ascii_case(prefix))
     }
 
     /// The sides that it has.
     pub fn sides(self) -> impl Iterator<Item = Side> {
-        Side::ALL.into_iter().filter(move |side| side.interface() == self)
+        Side::all().filter(move |side| side.interface() == self)
     }
 }
 
 /// Who has the duty that a requirement states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(Display, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     Plugin,
     Host,
@@ -57,20 +58,16 @@ impl Role {
     /// `producer`, as in the catalogue.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Plugin => "plugin",
-            Self::Host => "host",
-            Self::Producer => "producer",
-            Self::Consumer => "consumer",
-            Self::Handler => "handler",
-            Self::Allocator => "allocator",
-        }
+        self.into()
     }
 }
 
 /// One role of one interface: what a run certifies. Its name is the word of the command line and
 /// the first folder of its cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[derive(Display, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Side {
     Emm,
     EmmHost,
@@ -82,28 +79,15 @@ pub enum Side {
 }
 
 impl Side {
-    pub const ALL: [Self; 7] = [
-        Self::Emm,
-        Self::EmmHost,
-        Self::CaiProducer,
-        Self::CaiConsumer,
-        Self::Nep49,
-        Self::Nep49Host,
-        Self::Place,
-    ];
+    /// Every side, in the order of reports.
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        Self::iter()
+    }
 
     /// `cai-producer`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Emm => "emm",
-            Self::EmmHost => "emm-host",
-            Self::CaiProducer => "cai-producer",
-            Self::CaiConsumer => "cai-consumer",
-            Self::Nep49 => "nep49",
-            Self::Nep49Host => "nep49-host",
-            Self::Place => "place",
-        }
+        self.into()
     }
 
     #[must_use]
@@ -136,7 +120,7 @@ impl Side {
 
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|side| side.name() == name)
+        name.parse().ok()
     }
 
     /// The side of a case or fixture path (`cai-producer/shape/tuple`).
@@ -146,19 +130,13 @@ impl Side {
     }
 }
 
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Interface, Side};
 
     #[test]
     fn a_side_is_found_by_its_name_and_by_its_interface_and_role() {
-        for side in Side::ALL {
+        for side in Side::all() {
             assert_eq!(Side::by_name(side.name()), Some(side));
             assert_eq!(Side::of(side.interface(), side.role()), Some(side));
         }

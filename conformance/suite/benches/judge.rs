@@ -1,6 +1,6 @@
 //! The judge's speed in events a second, at sizes that show whether it is linear.
 
-use allocert_contract::trace::{Call, Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture, judge};
@@ -33,18 +33,18 @@ fn observation(case: &PlannedCase, events: u64) -> Observation {
     let mut seen = Observation::silent(&case.id, Ending::Done);
     seen.done = true;
     for index in 0..case.steps.len() as u32 {
-        push(&mut seen, What::Mark { mark: Mark::StepBegin, a: index.into(), b: 0 });
+        push(&mut seen, What::Marker(Marker::StepBegin { step: index.into() }));
         if index == 2 {
             for number in 0..events / 2 + HELD {
                 churn(&mut seen, number, events / 2);
             }
         }
-        push(&mut seen, What::Mark { mark: Mark::StepEnd, a: index.into(), b: 0 });
+        push(&mut seen, What::Marker(Marker::StepEnd { step: index.into() }));
         seen.steps.push(StepOutcome {
             index,
             outcome: Outcome::Returned(Default::default()),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
     }
     seen
@@ -64,7 +64,7 @@ fn churn(seen: &mut Observation, number: u64, times: u64) {
 fn call(function: Function, argument: u64, out: u64) -> What {
     let args = [argument, 0, 0, 0, 0, 0, 0, 0];
     What::Call(Call {
-        function,
+        function: function.into(),
         args,
         out: [out, 0, 0],
         result: Some(0),

@@ -1,7 +1,10 @@
 //! The judge's speed where order is judged, in events a second: many streams, events and ranges, at
 //! sizes that show whether it is linear.
 
-use allocert_contract::trace::{Call, Event, Function, Launch, Mark, What};
+use allocert_contract::trace::{
+    Call, Event, Marker, What,
+    cuda::{Function, Launch},
+};
 use allocert_suite::observation::{Ending, Facts, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture, judge};
@@ -45,7 +48,7 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
     let mut seen = Observation::silent(&case.id, Ending::Done);
     seen.done = true;
     for index in 0..case.steps.len() as u32 {
-        push(&mut seen, What::Mark { mark: Mark::StepBegin, a: index.into(), b: 0 });
+        push(&mut seen, What::Marker(Marker::StepBegin { step: index.into() }));
         if index == 2 {
             // Of eight streams, seven take part in no legacy order.
             (0..streams).for_each(|one| {
@@ -64,12 +67,12 @@ fn observation(case: &PlannedCase, events: usize, streams: u64, mix: Mix) -> Obs
                 seen.events.len() >= events
             });
         }
-        push(&mut seen, What::Mark { mark: Mark::StepEnd, a: index.into(), b: 0 });
+        push(&mut seen, What::Marker(Marker::StepEnd { step: index.into() }));
         seen.steps.push(StepOutcome {
             index,
             outcome: Outcome::Returned(exchanged()),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
     }
     seen
@@ -174,7 +177,7 @@ fn call(function: Function, inputs: &[u64], out: u64) -> What {
     let mut args = [0; 8];
     args[..inputs.len()].copy_from_slice(inputs);
     What::Call(Call {
-        function,
+        function: function.into(),
         args,
         out: [out, 0, 0],
         result: Some(0),

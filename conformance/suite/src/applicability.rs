@@ -1,47 +1,12 @@
 //! Whether a case is run at all: profile x capabilities of the subject x needs of the case x
 //! driver. The one place that decides it.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use allocert_requirements::{Catalogue, Side};
 
-use allocert_requirements::Catalogue;
-use serde::{Deserialize, Serialize};
-
-use crate::case::{Need, Through};
+use crate::nouns::Need;
+use crate::offer::{Driver, Flavor, Offer};
 use crate::plan::PlannedCase;
-use crate::sweep::Unswept;
-
-/// What a run has to offer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    pub flavor: Flavor,
-    /// What the subject and its worker declare (`loaded.capabilities`); words that are no [`Need`]
-    /// are left out.
-    pub capabilities: BTreeSet<Need>,
-    pub driver: Driver,
-    /// Devices that the driver shows; the software driver shows as many as a case asks for.
-    pub devices: u32,
-    /// Whether the worker can put the subject under real numba-cuda.
-    pub host: bool,
-}
-
-/// The language the subject is reached through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Flavor {
-    Native,
-    Python,
-}
-
-/// The driver under the subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Driver {
-    /// The software driver.
-    Sim,
-    /// A real one, recorded.
-    Real,
-}
+use crate::reason::Reason;
 
 /// The decision, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,235 +16,16 @@ pub enum Applicability {
     NotObserved(Reason),
 }
 
-/// Why a case was not run or not judged to the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The subject does not declare this capability.
-    NotDeclared {
-        need: Need,
-    },
-    /// The case is for subjects of the other flavor.
-    OtherFlavor {
-        flavor: Flavor,
-    },
-    /// The case goes through numba-cuda, which this worker does not have.
-    NoHost,
-    /// The worker cannot start a second process.
-    NoPeer,
-    TooFewDevices {
-        needed: u32,
-        found: u32,
-    },
-    /// The case sets what only the software driver lets it set.
-    SoftwareDriverOnly {
-        because: String,
-    },
-    /// The subject said "not supported" in this step to what the case needs.
-    Declined {
-        step: u32,
-        operation: String,
-        message: String,
-    },
-    /// The subject raised an error in this step, which is there to make what the case looks at.
-    Refused {
-        step: u32,
-        operation: String,
-        message: String,
-    },
-    /// The adapter does not say this of what its library took.
-    NotDescribed {
-        step: u32,
-        fact: String,
-    },
-    /// The worker has no such operation.
-    NoSuchOperation {
-        step: u32,
-        operation: String,
-    },
-    /// The trace does not show where this step begins or ends.
-    NoMarks {
-        step: u32,
-    },
-    /// The trace is incomplete.
-    EventsLost {
-        events: u64,
-    },
-    /// The profile contains none of the requirements that the case states.
-    OutsideProfile {
-        profile: String,
-    },
-    /// As [`Reason::OutsideProfile`] when the run was made, and it is judged by another profile
-    /// now.
-    NotRecorded {
-        profile: String,
-    },
-    /// The fault sweep leaves this out.
-    Unswept {
-        because: Unswept,
-    },
-    /// The call that was to fail was never made.
-    FaultNotReached {
-        call: String,
-    },
-    /// Accesses would race, but something that the trace does not show may have put them in order.
-    OrderUnknown {
-        because: Doubt,
-    },
-    /// No access of this step conflicts with one of the labelled step.
-    NothingToOrder {
-        step: u32,
-        after: String,
-    },
-    /// Nothing was seen to read or write the memory of this name.
-    NothingAccessed {
-        step: u32,
-        name: String,
-    },
-    /// The facts of this name describe no memory.
-    NoMemory {
-        step: u32,
-        name: String,
-    },
-    /// The export is too long to be written down, so what of it is not cannot be judged.
-    NotCarried {
-        step: u32,
-        entry: String,
-    },
-    /// The fact that should name a stream names none.
-    NoStream {
-        step: u32,
-        found: String,
-    },
-}
-
-/// What can put accesses in order without a trace of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Doubt {
-    /// A call whose parameters are not known.
-    PassedOn { call: String, seq: u64 },
-    /// A function of the host in a stream.
-    HostFunction { seq: u64 },
-    /// A wait for an event that nobody created in the trace.
-    UnknownEvent { seq: u64 },
-    /// A stream is captured: its work is not run.
-    Capture { seq: u64 },
-    /// So many streams at a time are not told apart.
-    ManyStreams { limit: u64 },
-    /// Memory was read and written in so many pieces that they are not told apart.
-    ManyPieces,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
-            Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
-            Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
-            Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
-            Self::NoPeer => f.write_str("the worker cannot start a second process"),
-            Self::TooFewDevices { needed, found } => {
-                write!(f, "needs {needed} devices, the driver shows {found}")
-            }
-            Self::SoftwareDriverOnly { because } => {
-                write!(f, "only on the software driver: {because}")
-            }
-            Self::Declined { step, operation, message } => {
-                write!(f, "the subject declined {operation} in step {step}: {message}")
-            }
-            Self::Refused { step, operation, message } => {
-                write!(f, "the subject refused {operation} in step {step}: {message}")
-            }
-            Self::NotDescribed { step, fact } => {
-                write!(
-                    f,
-                    "the adapter does not say `{fact}` of what the library took in step {step}"
-                )
-            }
-            Self::NoSuchOperation { step, operation } => {
-                write!(f, "the worker has no operation {operation} (step {step})")
-            }
-            Self::NoMarks { step } => {
-                write!(f, "the trace does not show where step {step} begins and ends")
-            }
-            Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
-            Self::OutsideProfile { profile } => {
-                write!(f, "the profile {profile} contains nothing of what the case states")
-            }
-            Self::NotRecorded { profile } => {
-                write!(
-                    f,
-                    "the run was made with the profile {profile}, which leaves the case out; run it again with this one"
-                )
-            }
-            Self::Unswept { because } => because.fmt(f),
-            Self::FaultNotReached { call } => {
-                write!(f, "the call of {call} that was to fail was not made this time")
-            }
-            Self::OrderUnknown { because } => {
-                write!(f, "whether accesses to memory are ordered is not known: {because}")
-            }
-            Self::NothingToOrder { step, after } => {
-                write!(
-                    f,
-                    "no access to memory in step {step} conflicts with one of `{after}`: nothing to order"
-                )
-            }
-            Self::NothingAccessed { step, name } => {
-                write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
-            }
-            Self::NoMemory { step, name } => {
-                write!(f, "the facts of `{name}` describe no memory (step {step})")
-            }
-            Self::NotCarried { step, entry } => {
-                write!(
-                    f,
-                    "`{entry}` of the export in step {step} is too long or too deep to be judged"
-                )
-            }
-            Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
-        }
-    }
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PassedOn { call, seq } => {
-                write!(
-                    f,
-                    "{call} (#{seq}) was passed on by name alone and may have waited for anything"
-                )
-            }
-            Self::HostFunction { seq } => {
-                write!(
-                    f,
-                    "the function of the host that #{seq} queued may have told a thread of it"
-                )
-            }
-            Self::UnknownEvent { seq } => {
-                write!(f, "#{seq} waits for an event that was created out of sight")
-            }
-            Self::Capture { seq } => write!(f, "a stream is captured from #{seq} on"),
-            Self::ManyStreams { limit } => {
-                write!(f, "there are more than {limit} streams at a time")
-            }
-            Self::ManyPieces => f.write_str("memory was accessed in too many pieces"),
-        }
-    }
-}
-
 /// Decides whether a case is run.
 #[must_use]
 pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -> Applicability {
     if let Some(reason) = outside(case, catalogue) {
         return Applicability::NotApplicable(reason);
     }
-    if case.through != Through::Manager && offer.flavor == Flavor::Native {
+    if case.operations != Side::Emm && offer.flavor == Flavor::Native {
         return Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Python });
     }
-    if case.through == Through::Host && !offer.host {
+    if case.operations == Side::EmmHost && !offer.host {
         return Applicability::NotObserved(Reason::NoHost);
     }
     let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));

@@ -1,11 +1,12 @@
 //! A case spelled out: setup and teardown become ordinary steps.
 
+use allocert_requirements::Side;
 use allocert_requirements::yaml::Document;
 
-use crate::case::{Case, Name, Teardown, Thread, Through};
-use crate::operation::{Noun, Operation, PluginShape};
+use crate::case::Case;
+use crate::nouns::{Name, Teardown, Thread};
+use crate::operation::{BoundType, Operation, PluginShape};
 use crate::plan::{Part, PlannedCase, PlannedStep};
-use crate::sense;
 
 /// The name of the subject's adapter. It lives as long as its process.
 pub(crate) const ADAPTER: &str = "adapter";
@@ -29,25 +30,26 @@ impl From<Case> for PlannedCase {
 }
 
 fn spell_out(case: Case, file: String, line: usize, suffix: &str) -> PlannedCase {
-    let through = case.through();
+    let (side, operations) = (case.side(), case.operations());
     let mut script =
         Script { line, steps: Vec::with_capacity(case.steps.len() + ADDED), ..Script::default() };
     if case.setup {
-        script.setup(through);
+        script.setup(operations);
     }
     for step in case.steps {
-        let line = sense::line(step.referenced.line()).max(1);
+        let line = step.line().max(1);
         script.step(step.value, line);
     }
     if case.teardown == Teardown::Clean {
-        script.teardown(through);
+        script.teardown(operations);
     }
     let finally = case.r#finally.into_iter();
     PlannedCase {
         id: format!("{}{suffix}", case.case),
         file,
         about: case.about,
-        through,
+        side,
+        operations,
         needs: case.needs,
         driver: case.driver,
         teardown: case.teardown,
@@ -71,18 +73,18 @@ struct Script {
 }
 
 impl Script {
-    fn setup(&mut self, through: Through) {
-        match through {
-            Through::Manager => {
+    fn setup(&mut self, operations: Side) {
+        match operations {
+            Side::Emm => {
                 self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
                 self.add(Part::Setup, Operation::Create { r#as: MANAGER, device: 0 }, MANAGER);
             }
-            Through::Host => self.add(
+            Side::EmmHost => self.add(
                 Part::Setup,
                 Operation::Register { interface_version: None, plugin: PluginShape::default() },
                 MANAGER,
             ),
-            Through::Producer | Through::Consumer => {
+            Side::CaiProducer | Side::CaiConsumer => {
                 self.add(Part::Setup, Operation::Attach { device: 0 }, MANAGER);
                 self.add(
                     Part::Setup,
@@ -90,6 +92,7 @@ impl Script {
                     MANAGER,
                 );
             }
+            Side::Nep49 | Side::Nep49Host | Side::Place => {}
         }
     }
 
@@ -109,11 +112,11 @@ impl Script {
         }
     }
 
-    fn teardown(&mut self, through: Through) {
+    fn teardown(&mut self, operations: Side) {
         for (name, on) in self.alive.clone() {
             self.add(Part::Teardown, Operation::Drop { name }, on);
         }
-        if through == Through::Host {
+        if operations == Side::EmmHost {
             let closed = self.steps.last().is_some_and(|step| step.r#do == Operation::Close {});
             if !closed {
                 self.add(Part::Teardown, Operation::Close {}, MANAGER);
@@ -131,8 +134,8 @@ impl Script {
 
     fn add(&mut self, part: Part, operation: Operation, on: Name) {
         match operation.binds() {
-            Some((name, Noun::Manager)) => self.managers.push(name.into()),
-            Some((_, Noun::Adapter)) => {}
+            Some((name, BoundType::Manager)) => self.managers.push(name.into()),
+            Some((_, BoundType::Adapter)) => {}
             Some((name, _)) => self.alive.push((name.into(), on.clone())),
             None => {}
         }

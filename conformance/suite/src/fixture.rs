@@ -7,11 +7,11 @@ use allocert_requirements::yaml::Document;
 use allocert_requirements::{Catalogue, Refusal};
 
 use crate::axes::permutations;
+use crate::bindings;
 use crate::case::Case;
 use crate::expand::expand;
-use crate::names;
 use crate::plan::PlannedCase;
-use crate::sense;
+use crate::validate;
 
 /// Reads fixture files given as `(path, text)` and plans all their cases, in the order of the
 /// files.
@@ -82,8 +82,8 @@ fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase
     for permutation in permutations(&document)? {
         let document = Document { text: &permutation.text, ..document };
         let case: Case = document.read()?;
-        sense::check(&case, &document, catalogue)?;
-        names::check(&case, &document)?;
+        validate::check(&case, &document, catalogue)?;
+        bindings::check(&case, &document)?;
         let planned = expand(case, &document, &permutation.suffix);
         if !ids.insert(planned.id.clone()) {
             let message = format!("two permutations are both called `{}`", planned.id);

@@ -1,45 +1,44 @@
 //! The judge: case x observation -> findings. Pure functions over data; nothing here runs beside
 //! the subject, and everything an observation says is treated as written by the subject.
 
-mod act;
-mod border;
-mod bypass;
+mod addresses;
 mod calls;
-mod context;
-mod docket;
-mod error;
-mod export;
+mod case_record;
+mod cuda;
+mod error_kinds;
+mod exports;
+mod findings;
 mod holdings;
 mod ledger;
-mod marks;
-mod misuse;
-mod order;
-mod predicate;
+mod markers;
+mod messages;
+mod own_allocations;
+mod predicates;
 mod process;
-mod scene;
-mod space;
-mod step;
+mod steps;
+mod table_defects;
 pub(crate) mod timeline;
-mod words;
 
 use allocert_requirements::{Catalogue, Level, Side};
 
-use crate::applicability::{Applicability, Reason};
-use crate::judge::docket::Docket;
-use crate::judge::scene::Scene;
+use crate::applicability::Applicability;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
+use crate::judge::timeline::cuda_call;
 use crate::observation::{Ending, Observation};
+use crate::operation::Operation;
 use crate::plan::PlannedCase;
-use crate::sweep;
+use crate::reason::Reason;
 use crate::verdict::{Judgement, Verdict};
 
-pub use error::kinds;
+pub use error_kinds::kinds;
 
 /// The names of the defects that requirements of a side may carry.
 #[must_use]
 pub fn defects(side: Side) -> Vec<String> {
     match side {
-        Side::Emm => border::NAMES.map(str::to_owned).to_vec(),
-        Side::CaiProducer => export::names().collect(),
+        Side::Emm => table_defects::NAMES.map(str::to_owned).to_vec(),
+        Side::CaiProducer => exports::names().collect(),
         _ => Vec::new(),
     }
 }
@@ -47,24 +46,36 @@ pub fn defects(side: Side) -> Vec<String> {
 /// Judges one case that was run.
 #[must_use]
 pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observation) -> Judgement {
-    let scene = Scene::new(catalogue, case, observation);
-    let mut docket = Docket::new(&scene);
-    step::judge(&scene, &mut docket);
-    export::judge(&scene, &mut docket);
-    border::judge(&scene, &mut docket);
-    ledger::judge(&scene, &mut docket);
-    bypass::judge(&scene, &mut docket);
-    misuse::judge(&scene, &mut docket);
-    order::judge(&scene, &mut docket);
-    context::judge(&scene, &mut docket);
-    process::judge(&scene, &mut docket);
-    if scene.observation.events_lost > 0 {
-        docket.not_observed(Reason::EventsLost { events: scene.observation.events_lost });
+    let record = CaseRecord::new(catalogue, case, observation);
+    let mut sink = FindingSink::new(&record);
+    steps::judge(&record, &mut sink);
+    exports::judge(&record, &mut sink);
+    table_defects::judge(&record, &mut sink);
+    ledger::judge(&record, &mut sink);
+    own_allocations::judge(&record, &mut sink);
+    cuda::judge(&record, &mut sink);
+    process::judge(&record, &mut sink);
+    if record.observation.events_lost > 0 {
+        sink.not_observed(Reason::EventsLost { events: record.observation.events_lost });
     }
-    if let Some(reason) = sweep::unreached(case, observation) {
-        docket.not_observed(reason);
+    if let Some(reason) = unreached_fault(case, observation) {
+        sink.not_observed(reason);
     }
-    close(&scene, docket)
+    close(&record, sink)
+}
+
+/// The fault that a swept case injects and that never came: the subject did not call what it called
+/// in the clean run.
+fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
+    if !case.is_swept()
+        || observation.events.iter().filter_map(cuda_call).any(|(_, call)| call.injected)
+    {
+        return None;
+    }
+    case.steps.iter().find_map(|step| match &step.r#do {
+        Operation::Fault { call, .. } => Some(Reason::FaultNotReached { call: call.clone() }),
+        _ => None,
+    })
 }
 
 /// The judgement on a case that was not run.
@@ -82,37 +93,37 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
 
 /// The verdict: what makes the record worthless comes first, then what the subject did wrong, then
 /// what could not be seen.
-fn close(scene: &Scene<'_>, docket: Docket<'_>) -> Judgement {
-    let (mut findings, checked) = (docket.findings, docket.checked);
-    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &docket.declined {
+fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
+    let (mut findings, checked) = (sink.findings, sink.checked);
+    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {
         // What a case shows after a step that was not done, it does not show.
         findings
             .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
     }
     let contradiction =
-        scene.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));
-    let lost = match &scene.observation.ending {
+        record.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));
+    let lost = match &record.observation.ending {
         Ending::Lost { message } => Some(message.clone()),
         _ => None,
     };
-    if docket.unusable.is_some() {
+    if sink.unusable.is_some() {
         // The steps that need no subject go on without one.
         findings.clear();
     }
     let verdict = if let Some(message) = contradiction.or(lost) {
         Verdict::HarnessError { message }
-    } else if let Some(message) = docket.unusable {
+    } else if let Some(message) = sink.unusable {
         Verdict::Unusable { message }
     } else if findings.iter().any(|finding| finding.level == Level::Must) {
         Verdict::Violates
-    } else if let Some(message) = docket.failure {
+    } else if let Some(message) = sink.failure {
         Verdict::HarnessError { message }
-    } else if let Some(reason) = docket.declined {
+    } else if let Some(reason) = sink.declined {
         Verdict::NotApplicable { reason }
-    } else if let Some(reason) = docket.not_observed {
+    } else if let Some(reason) = sink.not_observed {
         Verdict::NotObserved { reason }
     } else {
         Verdict::Conforms
     };
-    Judgement { case: scene.case.id.clone(), verdict, findings, checked }
+    Judgement { case: record.case.id.clone(), verdict, findings, checked }
 }

@@ -8,7 +8,7 @@
 //! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its
 //!    [`observation::Observation`]
 //! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
-//! 5. [`expectations`]: what a subject is known to violate
+//! 5. [`expectation_file`]: what a subject is known to violate
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
 //! 7. [`run`]: the run file, from which a run can be judged and reported again
 //! 8. [`report`]: one file a format; [`exit`]: the exit code
@@ -18,24 +18,29 @@
 
 pub mod applicability;
 mod axes;
+mod bindings;
+mod call_name;
 pub mod case;
+mod effect;
 pub mod exit;
 mod expand;
-pub mod expectations;
-pub mod few;
+pub mod expectation;
+pub mod expectation_file;
 pub mod fixture;
 pub mod judge;
 pub mod matrix;
-mod names;
+pub mod nouns;
 pub mod observation;
+pub mod offer;
 pub mod operation;
 pub mod plan;
-pub mod plugin;
 pub mod predicate;
+pub mod reason;
 pub mod report;
 pub mod run;
-mod sense;
 pub mod sweep;
+mod validate;
+pub mod vec_map;
 pub mod verdict;
 
 pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement, Side};

@@ -10,7 +10,7 @@ mod markdown;
 pub use cases::{Pattern, patterns};
 pub use exchange::{Exchange, State};
 
-use crate::applicability::Driver;
+use crate::offer::Driver;
 
 /// What a worker is told instead of a side: its subject is `PRODUCER+CONSUMER`.
 pub const INTERFACE: &str = "cai-pair";

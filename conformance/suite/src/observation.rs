@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use smol_str::SmolStr;
 
-use crate::few::Few;
+use crate::vec_map::VecMap;
 
 /// One case's record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,27 +43,27 @@ pub struct StepOutcome {
     /// in the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_calls: Vec<Facts>,
-    /// What showed at the border of the C table, where the step called it.
+    /// What calls of the C table did besides answering, where the step made any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub border: Option<Border>,
+    pub table_calls: Option<TableCalls>,
 }
 
-/// What calls of the C table did besides what they answered. A worker counts and describes it,
-/// because only there is it seen.
+/// What calls of the C table did besides answering. Only the worker sees it, so the worker reports
+/// it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Border {
+pub struct TableCalls {
     /// How often a member was called.
     pub calls: u64,
     /// Each kind of each member once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub defects: Vec<Defect>,
+    pub defects: Vec<TableDefect>,
 }
 
 /// Something that the contract forbids whatever the call came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Defect {
+pub struct TableDefect {
     /// The member that was called.
     pub call: String,
     /// The name that the catalogue's `defects:` uses.
@@ -92,7 +92,7 @@ pub enum Outcome {
 }
 
 /// Facts by name; the fixture format lists them for each operation.
-pub type Facts = Few<SmolStr, Value>;
+pub type Facts = VecMap<SmolStr, Value>;
 
 /// An error that a step ended with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

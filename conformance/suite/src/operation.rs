@@ -12,12 +12,12 @@ mod word;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::case::{Kind, Name};
-use crate::plugin::Method;
+use crate::nouns::{ErrorKind, Name};
+use allocert_contract::trace::plugin;
 
 pub use consumer::{Access, Attribute, Import, Launch, Memory as ProducedMemory, Pend, Produce};
 pub use host::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
-pub use names::Noun;
+pub use names::BoundType;
 pub use producer::{Array, Derive, Field, Layout, Memory, ObjectKind, StreamKind};
 pub use table::{ROOM_BYTES, TableCall};
 
@@ -219,8 +219,8 @@ pub enum Operation {
     // The subject is the host.
     DescribeHost {},
     PluginFails {
-        method: Method,
-        error: Kind,
+        method: plugin::Function,
+        error: ErrorKind,
         #[serde(default = "one")]
         times: u64,
     },

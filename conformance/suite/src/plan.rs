@@ -7,9 +7,15 @@ use allocert_requirements::Side;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::case::{Calls, DriverSettings, Expectations, Name, Need, Teardown, Thread, Through};
-use crate::few::Few;
+use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
+
+use crate::expectation::{Calls, Expectations};
 use crate::operation::Operation;
+use crate::vec_map::VecMap;
+
+/// Stands between the id of a case and the call that the fault sweep makes fail in it:
+/// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
+pub(crate) const SWEPT: char = '!';
 
 /// One case, ready to run and to be judged later: the run file holds all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +26,10 @@ pub struct PlannedCase {
     /// `cases/emm/alloc/exact-size.yaml`.
     pub file: String,
     pub about: String,
-    pub through: Through,
+    /// The side that the case certifies.
+    pub side: Side,
+    /// The side whose operations the steps use.
+    pub operations: Side,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
     #[serde(default, skip_serializing_if = "DriverSettings::is_default")]
@@ -44,7 +53,7 @@ pub struct PlannedStep {
     pub thread: Option<Thread>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    #[serde(default, skip_serializing_if = "Few::is_empty")]
+    #[serde(default, skip_serializing_if = "VecMap::is_empty")]
     pub expect: Expectations,
     pub part: Part,
     /// The line of the step in the fixture; for setup and teardown the line where `steps` begins.
@@ -74,7 +83,8 @@ pub enum End {
 #[derive(Debug, Serialize)]
 pub struct WireCase<'a> {
     pub id: &'a str,
-    pub through: Through,
+    pub side: Side,
+    pub operations: Side,
     pub driver: &'a DriverSettings,
     pub ending: End,
     pub steps: Vec<WireStep<'a>>,
@@ -102,7 +112,8 @@ impl PlannedCase {
         });
         WireCase {
             id: &self.id,
-            through: self.through,
+            side: self.side,
+            operations: self.operations,
             driver: &self.driver,
             ending: self.end(),
             steps: steps.collect(),
@@ -117,18 +128,17 @@ impl PlannedCase {
         }
     }
 
-    /// The side that it certifies; fixtures outside of `cases/`, which only tests have, are the
-    /// plugin's.
-    #[must_use]
-    pub fn side(&self) -> Side {
-        Side::of_path(&self.id).unwrap_or(Side::Emm)
-    }
-
     /// `emm/alloc`: the first two segments of the id.
     #[must_use]
     pub fn group(&self) -> &str {
         let end = self.id.match_indices('/').nth(1).map_or(self.id.len(), |(at, _)| at);
         &self.id[..end]
+    }
+
+    /// Whether the fault sweep planned it.
+    #[must_use]
+    pub fn is_swept(&self) -> bool {
+        self.id.contains(SWEPT)
     }
 
     /// The requirement ids that the case's expectations name.

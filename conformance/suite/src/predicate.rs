@@ -5,12 +5,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::few::Few;
+use crate::vec_map::VecMap;
 
 /// All of its tests must hold: `{at_least: 1, at_most: 8}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Predicate(pub Few<Test, Value>);
+pub struct Predicate(pub VecMap<Test, Value>);
 
 /// One test and, in the predicate, what it compares with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::applicability::Driver;
 use crate::observation::Observation;
+use crate::offer::Driver;
 use crate::plan::PlannedCase;
 use crate::verdict::Judgement;
 
@@ -32,9 +32,6 @@ pub struct Header {
     pub profile: Option<String>,
     pub subject: Subject,
     pub driver: DriverInfo,
-    /// RFC 3339, or nothing where no clock was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<String>,
 }
 
 /// The subject as the worker described it.

@@ -7,31 +7,26 @@
 //! silently unswept. Look-ups of functions, versions and error texts are no work of the subject and
 //! are neither swept nor counted.
 
-mod error;
-mod expect;
-mod reason;
-mod script;
-mod site;
+mod demands;
+mod fault_site;
+mod injected_error;
+mod swept_case;
 
 use std::collections::BTreeSet;
 
-use crate::applicability::{Applicability, Reason};
-use crate::case::Through;
-use crate::judge::timeline::call;
+use allocert_requirements::{Catalogue, Side};
+
+use crate::applicability::Applicability;
 use crate::observation::Observation;
 use crate::operation::Operation;
-use crate::plan::{Part, PlannedCase};
+use crate::plan::{Part, PlannedCase, SWEPT};
+use crate::reason::{Reason, Unswept};
 use crate::run::Judged;
 use crate::verdict::Verdict;
 
-pub use error::{ERRORS, InjectedError};
-pub use reason::Unswept;
-
-use site::Site;
-
-/// Stands between the id of the clean case and the injection:
-/// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
-const SEPARATOR: char = '!';
+use demands::Demands;
+use fault_site::FaultSite;
+pub use injected_error::{ERRORS, InjectedError};
 
 /// How much is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,70 +48,64 @@ pub struct Injection {
 
 /// All injections into cases that were run without a fault.
 #[must_use]
-pub fn sweep(clean: &[Judged], width: Width) -> Vec<Injection> {
+pub fn sweep(catalogue: &Catalogue, clean: &[Judged], width: Width) -> Vec<Injection> {
     let mut met = BTreeSet::new();
     let ran = clean.iter().filter_map(|judged| Some((judged, judged.observation.as_ref()?)));
-    ran.flat_map(|(judged, observation)| match whole(judged, observation) {
-        Some(reason) => vec![left_out(&judged.case, "*", reason)],
-        None => {
-            let sites = site::sites(observation, judged.case.side());
-            sites
-                .iter()
-                .flat_map(|site| injections(judged, observation, site, width, &mut met))
-                .collect()
-        }
+    ran.flat_map(|(judged, observation)| {
+        let clean = match CleanRun::of(catalogue, judged, observation) {
+            Ok(clean) => clean,
+            Err(reason) => return vec![left_out(&judged.case, "*", reason)],
+        };
+        let sites = fault_site::fault_sites(observation, judged.case.side);
+        sites.iter().flat_map(|site| clean.injections(site, width, &mut met)).collect()
     })
     .collect()
 }
 
-/// Whether a case makes an injection, or stands for one that is left out.
-#[must_use]
-pub fn is_swept(case: &PlannedCase) -> bool {
-    case.id.contains(SEPARATOR)
+/// A case that conformed without a fault, and what is demanded of it with one.
+struct CleanRun<'a> {
+    case: &'a PlannedCase,
+    observation: &'a Observation,
+    demands: Demands<'a>,
 }
 
-/// The fault that a swept case injects and that never came: the subject did not call what it called
-/// in the clean run.
-pub(crate) fn unreached(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
-    if !is_swept(case) || observation.events.iter().filter_map(call).any(|call| call.injected) {
-        return None;
-    }
-    case.steps.iter().find_map(|step| match &step.r#do {
-        Operation::Fault { call, .. } => Some(Reason::FaultNotReached { call: call.clone() }),
-        _ => None,
-    })
-}
-
-/// Why nothing of a case is swept.
-fn whole(judged: &Judged, observation: &Observation) -> Option<Unswept> {
-    let own = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Fault { .. });
-    let several = |step: &crate::plan::PlannedStep| matches!(step.r#do, Operation::Stress { .. });
-    match &judged.judgement.verdict {
-        _ if matches!(judged.case.through, Through::Producer | Through::Consumer) => {
-            Some(Unswept::OtherSubject)
+impl<'a> CleanRun<'a> {
+    /// # Errors
+    /// Why nothing of the case is swept.
+    fn of(
+        catalogue: &'a Catalogue,
+        judged: &'a Judged,
+        observation: &'a Observation,
+    ) -> Result<Self, Unswept> {
+        let Judged { case, judgement, .. } = judged;
+        if case.operations == Side::EmmHost {
+            return Err(Unswept::HostCalls);
         }
-        _ if judged.case.through == Through::Host => Some(Unswept::HostCalls),
-        _ if judged.case.steps.iter().any(own) => Some(Unswept::OwnFaults),
-        _ if judged.case.steps.iter().any(several) => Some(Unswept::Threads),
-        Verdict::Conforms if observation.done => None,
-        _ => Some(Unswept::NotClean),
+        let demands = Demands::of(catalogue, case.side).ok_or(Unswept::OtherSubject)?;
+        let any = |has: fn(&Operation) -> bool| case.steps.iter().any(|step| has(&step.r#do));
+        if any(|operation| matches!(operation, Operation::Fault { .. })) {
+            return Err(Unswept::OwnFaults);
+        }
+        if any(|operation| matches!(operation, Operation::Stress { .. })) {
+            return Err(Unswept::Threads);
+        }
+        if judgement.verdict != Verdict::Conforms || !observation.done {
+            return Err(Unswept::NotClean);
+        }
+        Ok(Self { case, observation, demands })
     }
-}
 
-/// The injections into one call, one for each error.
-fn injections(
-    judged: &Judged,
-    observation: &Observation,
-    site: &Site,
-    width: Width,
-    met: &mut BTreeSet<String>,
-) -> Vec<Injection> {
-    let place = place(&judged.case, site, width);
-    ERRORS
-        .iter()
-        .map(|error| {
+    /// The injections into one call, one for each error.
+    fn injections(
+        &self,
+        site: &FaultSite,
+        width: Width,
+        met: &mut BTreeSet<String>,
+    ) -> Vec<Injection> {
+        let place = place(self.case, site, width);
+        let injection = |error: &InjectedError| {
             let what = format!("{}@{}={}", site.function, site.in_case, error.code);
-            let reason = error::meaningless(site, error).or_else(|| {
+            let reason = injected_error::meaningless(site, error).or_else(|| {
                 if width != Width::Every && site.repeats() {
                     return Some(Unswept::Repeated);
                 }
@@ -124,25 +113,20 @@ fn injections(
                 (!met.insert(format!("{place}={}", error.code))).then_some(Unswept::Sampled)
             });
             match reason {
-                Some(reason) => left_out(&judged.case, &what, reason),
+                Some(reason) => left_out(self.case, &what, reason),
                 None => Injection {
-                    case: script::script(
-                        &judged.case,
-                        observation,
-                        site,
-                        error,
-                        id(&judged.case, &what),
-                    ),
+                    case: swept_case::swept_case(self, site, error, id(self.case, &what)),
                     applicability: Applicability::Run,
                 },
             }
-        })
-        .collect()
+        };
+        ERRORS.iter().map(injection).collect()
+    }
 }
 
 /// What calls of different cases have in common when only one of them is swept; nothing where each
 /// of them is.
-fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
+fn place(case: &PlannedCase, site: &FaultSite, width: Width) -> Option<String> {
     let step = &case.steps[site.step];
     let scope = match (step.part, width) {
         (Part::Setup, _) => "setup",
@@ -153,7 +137,7 @@ fn place(case: &PlannedCase, site: &Site, width: Width) -> Option<String> {
 }
 
 fn left_out(case: &PlannedCase, what: &str, reason: Unswept) -> Injection {
-    let applicability = reason.applicability();
+    let applicability = applicability(reason);
     let case = PlannedCase {
         id: id(case, what),
         steps: Vec::new(),
@@ -164,5 +148,20 @@ fn left_out(case: &PlannedCase, what: &str, reason: Unswept) -> Injection {
 }
 
 fn id(case: &PlannedCase, what: &str) -> String {
-    format!("{}{SEPARATOR}{what}", case.id)
+    format!("{}{SWEPT}{what}", case.id)
+}
+
+fn applicability(reason: Unswept) -> Applicability {
+    let decision = match &reason {
+        Unswept::NeverAnswers { .. }
+        | Unswept::Restores { .. }
+        | Unswept::OwnFaults
+        | Unswept::OtherSubject => Applicability::NotApplicable,
+        Unswept::NotClean
+        | Unswept::Threads
+        | Unswept::HostCalls
+        | Unswept::Sampled
+        | Unswept::Repeated => Applicability::NotObserved,
+    };
+    decision(Reason::Unswept { because: reason })
 }

@@ -5,8 +5,9 @@ use std::fmt;
 
 use allocert_requirements::Level;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray, VariantNames};
 
-use crate::applicability::Reason;
+use crate::reason::Reason;
 
 /// Everything the judge says about one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +25,9 @@ pub struct Judgement {
 
 /// The verdict on one case. A case whose findings are all below MUST conforms; the findings stay as
 /// warnings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     Conforms,
     Violates,
@@ -56,16 +58,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The names in the order of a summary.
-    pub const NAMES: [&'static str; 8] = [
-        "conforms",
-        "violates",
-        "not-applicable",
-        "not-observed",
-        "unusable",
-        "harness-error",
-        "expected-violation",
-        "unexpected-conformance",
-    ];
+    pub const NAMES: &'static [&'static str] = <Self as VariantNames>::VARIANTS;
 
     /// Whether the case was run and judged to its end.
     #[must_use]
@@ -82,16 +75,7 @@ impl Verdict {
 
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Conforms => "conforms",
-            Self::Violates => "violates",
-            Self::NotApplicable { .. } => "not-applicable",
-            Self::NotObserved { .. } => "not-observed",
-            Self::Unusable { .. } => "unusable",
-            Self::HarnessError { .. } => "harness-error",
-            Self::ExpectedViolation => "expected-violation",
-            Self::UnexpectedConformance { .. } => "unexpected-conformance",
-        }
+        self.into()
     }
 }
 
@@ -115,7 +99,6 @@ pub struct Finding {
     pub check: Option<Check>,
     pub expected: String,
     pub observed: String,
-    pub fault: Fault,
     /// The events that show it, earlier ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Witness>,
@@ -149,30 +132,23 @@ pub struct Witness {
     pub role: String,
 }
 
-/// Whose fault it is; the first words of every message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fault {
-    SubjectViolated,
-    SubjectDeclined,
-    SuiteCouldNotSee,
-    FixtureBroken,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SubjectViolated => "the subject violated this",
-            Self::SubjectDeclined => "the subject declined",
-            Self::SuiteCouldNotSee => "the suite could not see",
-            Self::FixtureBroken => "the fixture is broken",
-        })
-    }
-}
-
 /// A check that runs in every case without being asked; the catalogue gives each its requirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Check {
     Leak,
     DoubleFree,
@@ -195,43 +171,9 @@ pub enum Check {
 }
 
 impl Check {
-    pub const ALL: [Self; 15] = [
-        Self::Leak,
-        Self::DoubleFree,
-        Self::ForeignFree,
-        Self::UseAfterFree,
-        Self::Overlap,
-        Self::DriverMisuse,
-        Self::ContextBalance,
-        Self::ContextKept,
-        Self::Crash,
-        Self::Hang,
-        Self::Exit,
-        Self::Chatter,
-        Self::FinalizerError,
-        Self::OwnAllocation,
-        Self::Race,
-    ];
-
     /// The name that the catalogue's `check:` uses.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Leak => "leak",
-            Self::DoubleFree => "double_free",
-            Self::ForeignFree => "foreign_free",
-            Self::UseAfterFree => "use_after_free",
-            Self::Overlap => "overlap",
-            Self::DriverMisuse => "driver_misuse",
-            Self::ContextBalance => "context_balance",
-            Self::ContextKept => "context_kept",
-            Self::Crash => "crash",
-            Self::Hang => "hang",
-            Self::Exit => "exit",
-            Self::Chatter => "chatter",
-            Self::FinalizerError => "finalizer_error",
-            Self::OwnAllocation => "own_allocation",
-            Self::Race => "race",
-        }
+        self.into()
     }
 }

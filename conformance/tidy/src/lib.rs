@@ -1,2 +1,2 @@
-//! Tests only: what the compiler cannot check about this workspace. See `tests/tidy.rs`.
+//! Tests only: what the compiler cannot check about this workspace. See `tests/tidy`.
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
 //! An array of somebody else.
 
-use allocert_contract::array::{ArrayInterface, Kind};
+use allocert_contract::array::{ArrayInterface, ElementKind};
 use allocert_cuda::{Context, Live, Span, Stream};
 
 use crate::pieces::Pieces;
@@ -15,7 +15,7 @@ pub struct Imported {
 
 impl Imported {
     pub(crate) fn new(importer: Importer, live: Live) -> Result<Self> {
-        let bits = live.array().typestr().kind == Kind::BitField;
+        let bits = live.array().typestr().kind == ElementKind::BitField;
         match bits && live.array().strides().is_some() {
             true => Err(Error::NotSupported("bit fields are imported without strides only")),
             false => Ok(Self { importer, live }),

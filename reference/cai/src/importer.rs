@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use allocert_contract::array::{ArrayInterface, Description, DictSubclass, EarlyStream, Reading};
+use allocert_contract::array::{
+    ArrayInterface, Description, DictSubclass, EarlyStream, Interpretation,
+};
 use allocert_cuda::{Context, Driver, Event, Live, Span, Stream};
 
 use crate::{Error, Imported, Result};
@@ -61,9 +63,9 @@ impl Importer {
     /// How the importer reads what the text leaves open: what harms nobody is taken, and a stream
     /// is obeyed in any version.
     #[must_use]
-    pub fn reading() -> Reading {
+    pub fn reading() -> Interpretation {
         let (early_stream, dict_subclass) = (EarlyStream::Obeyed, DictSubclass::Allowed);
-        Reading { early_stream, dict_subclass, ..Reading::default() }
+        Interpretation { early_stream, dict_subclass, ..Interpretation::default() }
     }
 
     /// Reads what an object said of itself, and makes no driver call.

@@ -8,10 +8,10 @@ mod defect;
 mod descr;
 mod description;
 mod interface;
+mod interpretation;
 mod json;
 mod layout;
 mod read;
-mod reading;
 mod typestr;
 mod unit;
 
@@ -19,8 +19,9 @@ pub use defect::{Defect, DefectKind};
 pub use descr::{Element, Field};
 pub use description::{Content, Description, Entries, Items};
 pub use interface::{ArrayInterface, Stream, Version};
-pub use reading::{
-    BitFields, DictSubclass, EarlyStream, ExplicitContiguous, LaterVersion, Reading, ZeroSize,
+pub use interpretation::{
+    BitFields, DictSubclass, EarlyStream, ExplicitContiguous, Interpretation, LaterVersion,
+    ZeroSize,
 };
-pub use typestr::{BadTypestr, ByteOrder, Kind, Typestr};
+pub use typestr::{ByteOrder, ElementKind, Typestr, TypestrError};
 pub use unit::{Multiple, Unit};

@@ -1,4 +1,4 @@
-//! Values that cross the CUDA border as plain integers.
+//! Values that CUDA passes as plain integers.
 
 use std::fmt;
 
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct DevicePtr(pub u64);
 
 impl DevicePtr {
+    /// No address.
     pub const NULL: Self = Self(0);
 }
 

@@ -1,8 +1,9 @@
-//! The nouns that both sides of the border share: device pointers, handles and the trace of driver
-//! calls.
+//! What the reference and the conformance suite both speak of: device pointers and handles, the
+//! trace of recorded calls, array descriptions.
 //!
-//! No input or output, no knowledge of who judges and who is judged.
+//! This crate does no input or output, and does not know who judges and who is judged.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod array;
 pub mod curesult;

@@ -1,13 +1,21 @@
-//! The trace: every driver call of a process, in order, in memory that outlives the process.
+//! The trace: the calls of a process across every recorded boundary, in order, in memory that
+//! outlives the process.
 
+pub mod boundary;
+pub mod cuda;
 pub mod event;
 pub mod function;
-pub mod launch;
-pub mod misuse;
+pub mod handler;
+pub mod marker;
+pub mod parameter;
+pub mod place;
+pub mod plugin;
+pub mod record;
 pub mod ring;
 mod table;
 
-pub use event::{Call, Event, Mark, What};
+pub use boundary::Boundary;
+pub use event::{Call, Event, What};
 pub use function::Function;
-pub use launch::Launch;
-pub use misuse::Misuse;
+pub use marker::{Marker, MarkerKind};
+pub use parameter::Parameter;

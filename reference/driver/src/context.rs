@@ -1,11 +1,11 @@
 //! Contexts, primary and created, and each thread's stack of them.
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 
 use crate::{
     Caller, Driver,
     error::{CudaError, Result},
-    registry::Missing,
+    handle_registry::Missing,
 };
 
 /// What the driver keeps for each thread of the program.
@@ -159,7 +159,7 @@ impl Driver {
             Err(Missing::Unknown) => Misuse::UnknownContext,
             Err(Missing::Destroyed) => Misuse::DestroyedContext,
         };
-        self.note(misuse, [handle, 0]);
+        self.report_misuse(misuse, [handle, 0]);
         Err(CudaError::INVALID_CONTEXT)
     }
 

@@ -1,11 +1,11 @@
-//! Copies and fills: when they snapshot, when they wait, and how bytes move.
+//! Copies and fills: when they take the source's bytes, when the host waits, how bytes move.
 
 use allocert_contract::StreamHandle;
 
 use crate::{
     Caller, Driver,
     error::{CudaError, Result},
-    queue::Work,
+    work_queue::Work,
 };
 
 /// One side of a copy: `rows` of `width` bytes, each `pitch` bytes after the one before.

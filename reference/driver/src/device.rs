@@ -2,9 +2,9 @@
 
 use crate::{
     Driver,
+    address_space::Space,
     context::Context,
     error::{CudaError, Result},
-    space::Space,
 };
 
 /// As `cuDeviceGetName` answers.

@@ -15,7 +15,11 @@ macro_rules! codes {
         }
 
         static NAMES: &[(i32, &CStr, &[&CStr])] = &[
-            $(($code, c_str(concat!("CUDA_ERROR_", stringify!($name), "\0")), &[$(c_str(concat!($text, "\0")))?]),)*
+            $((
+                $code,
+                c_str(concat!("CUDA_ERROR_", stringify!($name), "\0")),
+                &[$(c_str(concat!($text, "\0")))?],
+            ),)*
         ];
     };
 }
@@ -89,7 +93,8 @@ codes! {
     709 CONTEXT_IS_DESTROYED => "context is destroyed";
     710 ASSERT;
     711 TOO_MANY_PEERS;
-    712 HOST_MEMORY_ALREADY_REGISTERED => "part or all of the requested memory range is already mapped";
+    712 HOST_MEMORY_ALREADY_REGISTERED
+        => "part or all of the requested memory range is already mapped";
     713 HOST_MEMORY_NOT_REGISTERED => "pointer does not correspond to a registered memory region";
     714 HARDWARE_STACK_ERROR;
     715 ILLEGAL_INSTRUCTION;

@@ -1,12 +1,12 @@
-//! Events: a place in a stream's order, remembered.
+//! Events. An event is a position in the order of a stream.
 
-use allocert_contract::{StreamHandle, trace::Misuse};
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
     error::{CudaError, Result},
-    queue::Work,
-    registry::Missing,
+    handle_registry::Missing,
+    work_queue::Work,
 };
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Driver {
             Err(Missing::Unknown) => Misuse::UnknownEvent,
         };
         if handle != 0 {
-            self.note(misuse, [handle, 0]);
+            self.report_misuse(misuse, [handle, 0]);
         }
         Err(CudaError::INVALID_HANDLE)
     }

@@ -1,6 +1,8 @@
-//! Memory shared between processes. An exported allocation's bytes move into an anonymous file of
-//! the exporter; the handle names process, descriptor and a nonce. Importers open it through
-//! `/proc`, so handles die with the allocation or with its process, as real ones do.
+//! Memory shared between processes.
+//!
+//! Exporting moves an allocation's bytes into an anonymous file. The handle holds the exporter's
+//! process, the file descriptor and a nonce. An importer opens the file through `/proc`, so a
+//! handle ends with the allocation or with its process, as a real one does.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,9 +18,9 @@ use allocert_contract::DevicePtr;
 
 use crate::{
     Caller, Driver,
-    bytes::{Bytes, SharedBytes},
+    address_space::Owner,
+    allocation_data::{Bytes, SharedBytes},
     error::{CudaError, Result},
-    space::Owner,
 };
 
 /// `CUipcMemHandle`.

@@ -1,60 +1,61 @@
-//! A CUDA driver in software: deterministic, with streams that run as late as the ordering rules
-//! allow.
+//! A CUDA driver in software. It is deterministic, and its streams run as late as the ordering
+//! rules allow.
 //!
-//! It knows the CUDA Driver API's objects and rules and judges nobody. It does no I/O but for the
-//! files through which processes share exported memory; host memory is reached through
-//! [`HostSpace`].
+//! It implements the objects and rules of the CUDA Driver API and judges nobody. Its only input and
+//! output are the files through which processes share exported memory. It reaches host memory
+//! through [`HostSpace`].
 #![forbid(unsafe_code)]
 
-mod bytes;
-mod code;
+mod address_space;
+mod allocation_data;
+mod code_image;
 mod context;
 mod copy;
 mod device;
+mod device_memory;
 mod error;
 mod event;
-mod fault;
-mod host;
-mod image;
+mod fault_plan;
+mod handle_registry;
+mod host_memory;
 mod ipc;
-mod memory;
+mod memory_pool;
+mod modules;
 mod occupancy;
-mod pages;
-mod pointer;
-mod pool;
-mod queue;
-mod registry;
+mod page_runs;
+mod pointer_attributes;
 mod settings;
 mod slab;
-mod space;
 mod stream;
+mod work_queue;
 
 use std::collections::BTreeMap;
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 
-pub use bytes::UNINITIALISED;
+pub use allocation_data::UNINITIALISED;
+pub use code_image::{Kernels, Layout, Parameter};
 pub use context::Thread;
 pub use copy::{Fill, Plane};
 pub use device::DEVICE_NAME;
 pub use error::{CudaError, Result};
 pub use event::Elapsed;
-pub use fault::{BadFault, FaultPlan};
-pub use host::HostSpace;
-pub use image::{Kernels, Layout, Parameter};
+pub use fault_plan::{FaultError, FaultPlan};
+pub use host_memory::HostSpace;
 pub use ipc::IpcHandle;
-pub use pointer::AttributeValue;
-pub use pool::PoolAttribute;
-pub use settings::{BadSetting, Settings};
+pub use memory_pool::PoolAttribute;
+pub use pointer_attributes::AttributeValue;
+pub use settings::{SettingError, Settings};
 
 use crate::{
-    code::Code, context::Context, device::Device, event::Event, host::HostBlock, pool::Pool,
-    queue::Queue, registry::Registry, stream::Stream,
+    context::Context, device::Device, event::Event, handle_registry::Registry,
+    host_memory::HostBlock, memory_pool::Pool, modules::Code, stream::Stream, work_queue::Queue,
 };
 
 /// Who calls, and how.
 #[derive(Debug)]
 pub struct Caller<'t> {
+    /// The calling thread.
     pub thread: &'t mut Thread,
     /// Through a `_ptsz` or `_ptds` symbol: stream 0 is the thread's own.
     pub per_thread: bool,
@@ -62,14 +63,14 @@ pub struct Caller<'t> {
 
 /// Where device addresses may lie. Nothing may be mapped there.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct AddressWindow {
     /// Aligned to 2 MiB.
     pub base: u64,
     /// Address space of each device; a power of two, at least 2 MiB.
     pub bytes_per_device: u64,
 }
 
-impl Window {
+impl AddressWindow {
     /// Address space for a device with that much memory: room for fragmentation and for memory
     /// imported from other processes.
     pub fn bytes_for(memory_bytes: u64) -> u64 {
@@ -80,7 +81,7 @@ impl Window {
 /// The simulated machine as one process sees it.
 pub struct Driver {
     settings: Settings,
-    window: Window,
+    window: AddressWindow,
     host: Box<dyn HostSpace>,
     incarnation: u64,
     initialized: bool,
@@ -111,7 +112,7 @@ impl Driver {
     /// one.
     pub fn new(
         settings: Settings,
-        window: Window,
+        window: AddressWindow,
         host: Box<dyn HostSpace>,
         incarnation: u64,
     ) -> Self {
@@ -155,7 +156,7 @@ impl Driver {
         &self.settings
     }
 
-    pub fn window(&self) -> Window {
+    pub fn window(&self) -> AddressWindow {
         self.window
     }
 
@@ -189,7 +190,7 @@ impl Driver {
         self.host
     }
 
-    pub fn note(&mut self, misuse: Misuse, args: [u64; 2]) {
+    pub fn report_misuse(&mut self, misuse: Misuse, args: [u64; 2]) {
         self.misuses.push((misuse, args));
     }
 

@@ -1,11 +1,13 @@
-//! How many blocks of a kernel a multiprocessor holds at once. CUDA Driver API reference,
-//! "Occupancy"; the limits are the device's attributes. A kernel is taken to have no static shared
-//! memory and as many registers as `cuFuncGetAttribute` says.
+//! How many blocks of a kernel fit on a multiprocessor at once. CUDA Driver API reference,
+//! "Occupancy".
+//!
+//! The limits are the device's attributes. A kernel counts as one without static shared memory,
+//! with as many registers as `cuFuncGetAttribute` answers.
 
 use crate::{
     Driver,
-    code::MAX_DYNAMIC_SHARED_SIZE_BYTES,
     error::{CudaError, Result},
+    modules::MAX_DYNAMIC_SHARED_SIZE_BYTES,
 };
 
 const MAX_THREADS_PER_BLOCK: u32 = 1;

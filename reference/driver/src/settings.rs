@@ -1,8 +1,8 @@
-//! What a user may choose about the simulated machine, by environment variable.
+//! The settings of the simulated machine, which the user chooses by environment variables.
 
 use thiserror::Error;
 
-use crate::fault::{BadFault, FaultPlan};
+use crate::fault_plan::{FaultError, FaultPlan};
 
 /// The simulated machine.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Default for Settings {
 }
 
 #[derive(Debug, Error, PartialEq)]
-pub enum BadSetting {
+pub enum SettingError {
     #[error("ALLOCERT_DEVICES={0}: expected a number of devices from 0 to 16")]
     Devices(String),
     #[error(
@@ -44,32 +44,35 @@ pub enum BadSetting {
     #[error("ALLOCERT_PEER_ACCESS={0}: expected 0 or 1")]
     PeerAccess(String),
     #[error("ALLOCERT_FAULTS: {0}")]
-    Faults(#[from] BadFault),
+    Faults(#[from] FaultError),
 }
 
 impl Settings {
     /// Reads the settings through `variable`, which answers as `std::env::var(name).ok()` does.
     /// Unset and empty mean the default.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingError> {
         let value = |name| variable(name).filter(|text| !text.is_empty());
         let mut settings = Self::default();
         if let Some(text) = value("ALLOCERT_DEVICES") {
-            settings.devices =
-                text.parse().ok().filter(|count| *count <= 16).ok_or(BadSetting::Devices(text))?;
+            settings.devices = text
+                .parse()
+                .ok()
+                .filter(|count| *count <= 16)
+                .ok_or(SettingError::Devices(text))?;
         }
         if let Some(text) = value("ALLOCERT_MEMORY_BYTES") {
             let bytes = parse_bytes(&text).filter(|bytes| (2 << 20..=4 << 40).contains(bytes));
-            settings.memory_bytes = bytes.ok_or(BadSetting::MemoryBytes(text))?;
+            settings.memory_bytes = bytes.ok_or(SettingError::MemoryBytes(text))?;
         }
         if let Some(text) = value("ALLOCERT_DRIVER_VERSION") {
             let version = text.parse().ok().filter(|version| (11000..20000).contains(version));
-            settings.driver_version = version.ok_or(BadSetting::DriverVersion(text))?;
+            settings.driver_version = version.ok_or(SettingError::DriverVersion(text))?;
         }
         if let Some(text) = value("ALLOCERT_PEER_ACCESS") {
             settings.peer_access = match text.as_str() {
                 "0" => false,
                 "1" => true,
-                _ => return Err(BadSetting::PeerAccess(text)),
+                _ => return Err(SettingError::PeerAccess(text)),
             };
         }
         if let Some(text) = value("ALLOCERT_FAULTS") {
@@ -98,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn with(name: &str, text: &str) -> Result<Settings, BadSetting> {
+    fn with(name: &str, text: &str) -> Result<Settings, SettingError> {
         Settings::from_variables(|asked| (asked == name).then(|| text.to_owned()))
     }
 
@@ -133,7 +136,8 @@ mod tests {
     #[case(
         "ALLOCERT_FAULTS",
         "cuMemAlloc@1=2",
-        "ALLOCERT_FAULTS: `cuMemAlloc@1=2`: the software driver has no `cuMemAlloc`; did you mean `cuMemAlloc_v2`?"
+        "ALLOCERT_FAULTS: `cuMemAlloc@1=2`: the software driver has no `cuMemAlloc`; did you mean \
+         `cuMemAlloc_v2`?"
     )]
     fn a_bad_value_names_its_variable(
         #[case] name: &str,

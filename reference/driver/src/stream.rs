@@ -1,15 +1,15 @@
-//! Streams: which one a handle means, and what must come before work on it.
+//! Streams: which one a handle stands for, and what must come before work on it.
 
 use std::collections::VecDeque;
 
-use allocert_contract::{StreamHandle, trace::Misuse};
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
     device::PRIORITIES,
     error::{CudaError, Result},
-    queue::Work,
-    registry::Missing,
+    handle_registry::Missing,
+    work_queue::Work,
 };
 
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Driver {
             Err(Missing::Destroyed) => Misuse::DestroyedStream,
             Ok(_) | Err(Missing::Unknown) => Misuse::UnknownStream,
         };
-        self.note(misuse, [handle, 0]);
+        self.report_misuse(misuse, [handle, 0]);
         Err(CudaError::INVALID_HANDLE)
     }
 

@@ -1,5 +1,5 @@
-//! What each implemented function does: unpack, ask the driver, answer through the caller's
-//! pointers. One function for each row of the contract's table, of the same name.
+//! The implemented functions, one for each row of the contract's table and of the same name. Each
+//! reads its parameters, asks the driver and answers through the caller's pointers.
 #![expect(non_snake_case, reason = "CUDA's own symbols")]
 
 mod code;
@@ -7,7 +7,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
-mod hostmemory;
+mod host_memory;
 mod launch;
 mod memory;
 mod occupancy;
@@ -18,6 +18,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, hostmemory::*, launch::*, memory::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, host_memory::*, launch::*, memory::*,
     occupancy::*, pools::*, sharing::*, start::*, streams::*,
 };

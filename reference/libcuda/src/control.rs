@@ -1,36 +1,19 @@
-//! What a worker may ask of the library besides CUDA. All answer 0 or a `CUresult`.
+//! What a worker may ask of the library besides CUDA. All answer 0 or a `CUresult`. The functions
+//! that write the trace are those of `allocert_recorder::c_api`, which this library exports too.
 
 use std::ffi::{CStr, c_char};
 
-use allocert_contract::trace::{Function, Mark};
+use allocert_contract::trace::cuda::Function;
 use allocert_driver::{CudaError, FaultPlan};
 
-use crate::{border, forward, mode, process};
+use crate::{c_api, forward, mode, session};
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The version of this set of functions.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_control_version() -> u32 {
     VERSION
-}
-
-/// Writes a mark into the trace. `kind`: 1 step begins, 2 step ends, 3 harness begins, 4 harness
-/// ends.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn allocert_trace_mark(kind: u32, a: u64, b: u64) -> i32 {
-    answer(|| {
-        let mark = Mark::from_kind(kind).ok_or(CudaError::INVALID_VALUE)?;
-        if mode::forwards() {
-            forward::mark(mark as u16, [a, b]);
-            return Ok(());
-        }
-        process::with(Function::cuInit, |session, thread| {
-            if let Some(ring) = session.ring {
-                ring.mark(mark as u16, thread.id, thread.current(), [a, b]);
-            }
-        })
-    })
 }
 
 /// Makes calls of `function` answer `result`: `count` of them (0: all) from the `nth` from now on
@@ -61,7 +44,7 @@ pub(crate) unsafe extern "C" fn allocert_fault_add(
             forward::change_faults(|faults| faults.add(function, nth, count, result));
             return Ok(());
         }
-        process::with(function, |session, _| {
+        session::with(function, |session, _| {
             session.driver.faults().add(function, nth, count, result)
         })
     })
@@ -75,7 +58,7 @@ pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
             forward::change_faults(FaultPlan::clear);
             return Ok(());
         }
-        process::with(Function::cuInit, |session, _| session.driver.faults().clear())
+        session::with(Function::cuInit, |session, _| session.driver.faults().clear())
     })
 }
 
@@ -84,13 +67,13 @@ pub(crate) extern "C" fn allocert_fault_clear() -> i32 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn allocert_driver_restart() -> i32 {
     answer(|| {
-        if process::in_callback() {
+        if session::in_callback() {
             return Err(CudaError::NOT_PERMITTED);
         }
         if mode::forwards() {
             forward::change_faults(FaultPlan::clear);
         } else {
-            process::restart();
+            session::restart();
         }
         Ok(())
     })
@@ -105,5 +88,5 @@ pub(crate) extern "C" fn allocert_driver_subordinate() -> i32 {
 }
 
 fn answer(body: impl FnOnce() -> Result<(), CudaError>) -> i32 {
-    border::guard(|| body().map_or_else(CudaError::code, |()| 0))
+    c_api::guard(|| body().map_or_else(CudaError::code, |()| 0))
 }

@@ -1,13 +1,13 @@
-//! The exported symbols, made from the contract's table: one for each function, one more for each
-//! per-thread variant.
+//! The exported symbols, generated from the contract's table: one for each function and one for
+//! each per-thread variant.
 
 use std::{ffi::c_void, mem};
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 
 use crate::{
     api,
-    border::{self, IpcHandle, Location, Out, Uuid, Word},
+    c_api::{self, IpcHandle, Location, Out, Uuid, Word},
     forward, mode, trampoline,
 };
 
@@ -67,20 +67,21 @@ macro_rules! define {
                     |genuine| {
                         // SAFETY: the genuine driver's function of this name, whose public
                         // prototype this is.
-                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 = unsafe { mem::transmute(genuine) };
+                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 =
+                            unsafe { mem::transmute(genuine) };
                         // SAFETY: the caller's own arguments, for which the caller answers as to
                         // the genuine driver.
                         unsafe { genuine($($param),*) }
                     },
-                    || border::pack([$(Word::output($param)),*]),
+                    || c_api::pack([$(Word::output($param)),*]),
                 );
             }
-            border::call(
+            c_api::call(
                 Function::$function,
                 $per_thread,
                 || api::recorded(Function::$function, [$(Word::input($param)),*]),
                 |call| api::$function(call, $($param),*),
-                || border::pack([$(Word::output($param)),*]),
+                || c_api::pack([$(Word::output($param)),*]),
             )
         }
     };
@@ -110,8 +111,18 @@ macro_rules! export {
         )*
 
         pub(crate) static SYMBOLS: &[Symbol] = &[
-            $(Symbol { function: Function::$name, legacy: $name as *const c_void, per_thread: first(&[$($variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($variant))?]) },)*
-            $(Symbol { function: Function::$stub, legacy: $stub as *const c_void, per_thread: first(&[$($stub_variant as *const c_void)?]), per_thread_name: first_name(&[$(stringify!($stub_variant))?]) },)*
+            $(Symbol {
+                function: Function::$name,
+                legacy: $name as *const c_void,
+                per_thread: first(&[$($variant as *const c_void)?]),
+                per_thread_name: first_name(&[$(stringify!($variant))?]),
+            },)*
+            $(Symbol {
+                function: Function::$stub,
+                legacy: $stub as *const c_void,
+                per_thread: first(&[$($stub_variant as *const c_void)?]),
+                per_thread_name: first_name(&[$(stringify!($stub_variant))?]),
+            },)*
         ];
     };
 }

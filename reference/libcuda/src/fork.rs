@@ -1,11 +1,12 @@
-//! `fork`: the child goes on with a copy of the driver's state and writes to the same trace.
+//! Keeps the library usable in children of `fork`: a child has a copy of the driver's state and
+//! writes to the same trace.
 
 use std::sync::{
     Once,
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::{forward, process, recorder};
+use crate::{forward, session};
 
 static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -20,8 +21,8 @@ pub(crate) fn register() {
 
 unsafe extern "C" fn before() {
     forward::hold_for_fork();
-    if !process::in_callback() {
-        process::hold_for_fork();
+    if !session::in_callback() {
+        session::hold_for_fork();
         HELD.store(true, Ordering::Relaxed);
     }
 }
@@ -31,13 +32,12 @@ unsafe extern "C" fn after_in_parent() {
     unsafe { forward::release_after_fork() };
     if HELD.swap(false, Ordering::Relaxed) {
         // SAFETY: `before` ran on this thread and left the lock held.
-        unsafe { process::release_after_fork() };
+        unsafe { session::release_after_fork() };
     }
 }
 
 unsafe extern "C" fn after_in_child() {
-    recorder::PROCESS.store(std::process::id(), Ordering::Relaxed);
-    process::renumber_thread();
+    session::renumber_thread();
     // SAFETY: this is the thread that `before` ran on, in the child.
     unsafe { after_in_parent() };
 }

@@ -1,26 +1,25 @@
-//! Forward mode: writes a call down, lets the genuine driver answer it, writes the answer down.
+//! Forward mode: records a call, lets the genuine driver answer it, records the answer.
 //!
-//! No lock is held while the genuine driver works, so calls run side by side and call back as they
-//! do without this library.
+//! No lock is held while the genuine driver works. So calls run in parallel and may call back, as
+//! they do without this library.
 
-mod address;
+mod driver_path;
 mod genuine;
-mod kernels;
-mod place;
+mod kernel_parameters;
+mod proc_address;
 
 use std::{
     ffi::c_void,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_driver::{CudaError, FaultPlan};
+use allocert_recorder::{Origin, thread_id};
 
 use crate::{
-    border, fork,
+    c_api, fork,
     lock::{self, Guard, Lock},
-    process,
-    recorder::{self, Origin},
 };
 
 /// What every call answers if there is no genuine driver.
@@ -38,6 +37,7 @@ static REFUSED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn start() {
     fork::register();
     lock::watch_threads();
+    allocert_recorder::set_context_source(current_context);
     let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();
     match FaultPlan::parse(&text) {
         Ok(plan) => change_faults(|faults| *faults = plan),
@@ -58,10 +58,10 @@ pub(crate) fn call(
     pass: impl FnOnce(*const c_void) -> i32,
     out: impl FnOnce() -> [u64; 3],
 ) -> i32 {
-    border::guard(|| {
+    c_api::guard(|| {
         let Some(genuine) = genuine::load() else { return NO_DRIVER.code() };
         let target = genuine.target(function, per_thread);
-        let entry = recorder::ring().map(|ring| {
+        let entry = allocert_recorder::ring().map(|ring| {
             let (origin, args) = (origin(genuine, function, per_thread), args());
             (ring, ring.enter(origin, args), origin, args)
         });
@@ -75,36 +75,34 @@ pub(crate) fn call(
             let out = if result == 0 { out() } else { [0; 3] };
             ring.leave(&entry, result, fault.is_some(), out);
             if result == 0 {
-                kernels::follow(genuine, ring, origin, entry.seq, args, out);
+                kernel_parameters::follow(genuine, ring, function, origin, entry.seq(), args, out);
             }
         }
         result
     })
 }
 
-/// Where a call of unknown parameters goes, once it is written down.
+/// Records a call of unknown parameters, and returns where to pass it on to.
 pub(crate) fn untyped(function: Function, per_thread: bool) -> Result<*const c_void, CudaError> {
     let genuine = genuine::load().ok_or(NO_DRIVER)?;
     let target = genuine.target(function, per_thread);
     if target.is_null() {
         return Err(NO_SYMBOL);
     }
-    if let Some(ring) = recorder::ring() {
+    if let Some(ring) = allocert_recorder::ring() {
         ring.passed_on(origin(genuine, function, per_thread));
     }
     Ok(target)
 }
 
-/// Writes a mark, without loading a driver for it.
-pub(crate) fn mark(kind: u16, values: [u64; 2]) {
-    if let Some(ring) = recorder::ring() {
-        let context = genuine::loaded().map_or(0, |genuine| genuine.current_context());
-        ring.mark(kind, process::thread(), context, values);
-    }
+/// The calling thread's current context; 0 for none, and before the driver is loaded.
+fn current_context() -> u64 {
+    genuine::loaded().map_or(0, |genuine| genuine.current_context())
 }
 
 fn origin(genuine: &genuine::Genuine, function: Function, per_thread: bool) -> Origin {
-    Origin { function, thread: process::thread(), context: genuine.current_context(), per_thread }
+    let context = genuine.current_context();
+    Origin { function: function.into(), thread: thread_id(), context, per_thread }
 }
 
 #[inline]
@@ -128,7 +126,7 @@ pub(crate) fn change_faults(change: impl FnOnce(&mut FaultPlan)) {
 /// Before `fork`: no other thread changes the faults. Held until `release_after_fork`.
 pub(crate) fn hold_for_fork() {
     std::mem::forget::<Guard<'_, _>>(FAULTS.lock());
-    kernels::hold_for_fork();
+    kernel_parameters::hold_for_fork();
 }
 
 /// # Safety
@@ -137,5 +135,5 @@ pub(crate) unsafe fn release_after_fork() {
     // SAFETY: passed on to the caller.
     unsafe { FAULTS.release() };
     // SAFETY: passed on to the caller.
-    unsafe { kernels::release_after_fork() };
+    unsafe { kernel_parameters::release_after_fork() };
 }

@@ -1,6 +1,7 @@
-//! The one lock. Its hold times are tens of nanoseconds, so it spins and then yields; releasing it
-//! is a plain store. While glibc says that the process has one thread, taking it is one too: the
-//! atomic exchange is the most expensive part of a driver call.
+//! A lock for sections of tens of nanoseconds: it spins, then yields.
+//!
+//! Releasing it is a plain store. Taking it is one too while glibc says that the process has one
+//! thread, because the atomic exchange is the most expensive part of a driver call.
 
 use std::{
     cell::UnsafeCell,
@@ -12,11 +13,11 @@ use std::{
 
 #[derive(Debug)]
 pub(crate) struct Lock<T> {
-    held: AtomicBool,
+    locked: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `value` is only reached through a `Guard`, of which `held` allows one at a time.
+// SAFETY: `value` is only reached through a `Guard`, of which `locked` allows one at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(crate) struct Guard<'l, T>(&'l Lock<T>);
 /// glibc's `__libc_single_threaded`, once looked up; null where there is none.
 static SINGLE_THREADED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
 
-/// Lets later locking take the short way in processes with one thread.
+/// Lets later locking skip the atomic exchange in processes with one thread.
 pub(crate) fn watch_threads() {
     // SAFETY: the name is NUL-terminated.
     let flag = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
@@ -33,7 +34,7 @@ pub(crate) fn watch_threads() {
 }
 
 #[inline]
-fn alone() -> bool {
+fn is_single_threaded() -> bool {
     let flag = SINGLE_THREADED.load(Ordering::Acquire);
     // SAFETY: not null, so it is glibc's `char`, which lives as long as the process.
     !flag.is_null() && unsafe { &*flag }.load(Ordering::Relaxed) != 0
@@ -44,16 +45,16 @@ const YIELDS: u32 = 256;
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        Self { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     #[inline]
     pub(crate) fn lock(&self) -> Guard<'_, T> {
-        if alone() && !self.held.load(Ordering::Relaxed) {
+        if is_single_threaded() && !self.locked.load(Ordering::Relaxed) {
             // Nobody can come between: a second thread would have to be made by this one.
-            self.held.store(true, Ordering::Relaxed);
+            self.locked.store(true, Ordering::Relaxed);
         } else if self
-            .held
+            .locked
             .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
             .is_err()
         {
@@ -65,7 +66,7 @@ impl<T> Lock<T> {
     #[cold]
     fn wait(&self) {
         let mut tries = 0;
-        while self.held.swap(true, Ordering::Acquire) {
+        while self.locked.swap(true, Ordering::Acquire) {
             match tries {
                 0..SPINS => std::hint::spin_loop(),
                 SPINS..YIELDS => std::thread::yield_now(),
@@ -81,7 +82,7 @@ impl<T> Lock<T> {
     /// The calling thread (or, after `fork`, the thread it continues) holds the lock and has no
     /// guard left.
     pub(crate) unsafe fn release(&self) {
-        self.held.store(false, Ordering::Release);
+        self.locked.store(false, Ordering::Release);
     }
 }
 
@@ -106,6 +107,6 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.0.held.store(false, Ordering::Release);
+        self.0.locked.store(false, Ordering::Release);
     }
 }

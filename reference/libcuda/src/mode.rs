@@ -1,4 +1,4 @@
-//! Who answers: the software driver, or a genuine one behind this library.
+//! Decides who answers: the software driver, or a genuine one behind this library.
 
 use std::sync::{
     Once,
@@ -12,7 +12,7 @@ const SIMULATE: u8 = 1;
 const FORWARD: u8 = 2;
 
 static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
-static UNCLEAR: AtomicBool = AtomicBool::new(false);
+static INVALID: AtomicBool = AtomicBool::new(false);
 static SUBORDINATE: AtomicBool = AtomicBool::new(false);
 static DECISION: Once = Once::new();
 
@@ -26,8 +26,8 @@ pub(crate) fn forwards() -> bool {
 }
 
 /// `ALLOCERT_MODE` could not be understood; the software driver's `cuInit` fails.
-pub(crate) fn is_unclear() -> bool {
-    UNCLEAR.load(Ordering::Relaxed)
+pub(crate) fn is_invalid() -> bool {
+    INVALID.load(Ordering::Relaxed)
 }
 
 /// Another copy of this library forwards to this one.
@@ -56,7 +56,7 @@ fn decide() -> bool {
                     "allocert: ALLOCERT_MODE={}: expected simulate or forward",
                     other.unwrap_or("(not UTF-8)")
                 );
-                UNCLEAR.store(true, Ordering::Relaxed);
+                INVALID.store(true, Ordering::Relaxed);
                 SIMULATE
             }
         };

@@ -1,10 +1,10 @@
-//! Public functions whose parameters are not known here: written down by name, then passed on with
-//! registers and stack as they came.
+//! Public functions whose parameters are not known here. A call is recorded by name, then passed on
+//! with registers and stack unchanged.
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 use allocert_driver::CudaError;
 
-use crate::{border, forward, mode};
+use crate::{c_api, forward, mode};
 
 /// Where the trampoline goes on; null to return `answer` instead.
 #[repr(C)]
@@ -18,13 +18,13 @@ pub(crate) struct Destination {
 /// per-thread variant.
 pub(crate) extern "C" fn destination(code: u32) -> Destination {
     let mut address = 0;
-    let answer = border::guard(|| {
+    let answer = c_api::guard(|| {
         let Some(function) = Function::from_index(code as u16) else {
             return CudaError::UNKNOWN.code();
         };
         let per_thread = code >> 16 != 0;
         if !mode::forwards() {
-            return border::unsupported(function, per_thread);
+            return c_api::unsupported(function, per_thread);
         }
         match forward::untyped(function, per_thread) {
             Ok(target) => {
@@ -101,7 +101,12 @@ macro_rules! define {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $symbol() -> i32 {
-            std::arch::naked_asm!("mov r11d, {code}", "jmp {pass}", code = const $code, pass = sym trampoline::pass)
+            std::arch::naked_asm!(
+                "mov r11d, {code}",
+                "jmp {pass}",
+                code = const $code,
+                pass = sym trampoline::pass,
+            )
         }
     };
 }

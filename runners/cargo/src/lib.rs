@@ -15,39 +15,47 @@
 //! }
 //! ```
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
-mod pool;
 mod trial;
+mod worker_pool;
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::{env, thread};
 
-use allocert_harness::{Asset, Interrupt, Isolation, Launch, Request, RunDir, Subject};
+use allocert_campaign::{Failure, Suite, Workers, profiles, side_names};
+use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
+use allocert_suite::Side;
 use allocert_suite::exit::Exit;
-use allocert_suite::{Catalogue, Side, fixture};
 use libtest_mimic::Arguments;
 
-use crate::pool::Pool;
 use crate::trial::trial;
+use crate::worker_pool::WorkerPool;
 
-/// Runs the cases of `interface` against the plugin at `subject` as libtest would run tests, and
-/// takes libtest's arguments.
+/// Names the interpreter that runs Python subjects.
+const PYTHON: &str = "ALLOCERT_PYTHON";
+
+/// Runs the cases of `interface` against `subject` as libtest would run tests, and takes libtest's
+/// arguments.
 ///
-/// `subject` is a path, or the bare name of a library that cargo put beside the test executable.
-pub fn main(interface: &str, subject: impl AsRef<Path>) -> ExitCode {
-    match serve_or_test(interface, subject.as_ref()) {
+/// `interface` and `subject` are those of `allocert run`: any side that has cases, and a subject of
+/// it. A library may also be the bare name of one that cargo put beside the test executable. A
+/// Python subject runs in the interpreter that `ALLOCERT_PYTHON` names, or in `python3`.
+pub fn main(interface: &str, subject: &str) -> ExitCode {
+    match serve_or_test(interface, subject) {
         Ok(exit) => exit,
-        Err(message) => {
-            eprintln!("allocert: {message}");
-            Exit::Harness.code().into()
+        Err(failure) => {
+            eprintln!("allocert: {failure}");
+            failure.exit.code().into()
         }
     }
 }
 
-/// The test executable is its own worker, so that nothing but the driver has to be installed.
-fn serve_or_test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
+/// The test executable is its own native worker, so that nothing but the driver has to be
+/// installed.
+fn serve_or_test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["worker-native", socket] => served(allocert_native::worker(Path::new(socket))),
@@ -56,57 +64,37 @@ fn serve_or_test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
     }
 }
 
-fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, String> {
-    result.map(|()| ExitCode::SUCCESS).map_err(text)
+fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, Failure> {
+    result.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(Exit::Harness, error))
 }
 
-fn test(interface: &str, subject: &Path) -> Result<ExitCode, String> {
+fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let arguments = Arguments::from_args();
-    let mut catalogue = Catalogue::embedded().map_err(texts)?;
-    let profile = Side::by_name(interface)
-        .and_then(|side| catalogue.default_profile(side.interface()).cloned());
-    catalogue.choose(profile);
-    let catalogue = Arc::new(catalogue);
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    let mut cases = fixture::plan(files, &catalogue).map_err(texts)?;
-    cases.retain(|case| case.side().name() == interface);
-    if cases.is_empty() {
-        return Err(format!(
-            "the interface {interface} has no cases, so nothing could be certified; there is emm"
-        ));
-    }
-    let pool = Arc::new(Pool::new(request(interface, subject)?));
-    let trials =
-        cases.into_iter().map(|case| trial(case, Arc::clone(&catalogue), Arc::clone(&pool)));
+    let mut suite = Suite::of(&[side_names::named(interface)?])?;
+    let side = side_names::side(interface, &suite)?;
+    let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
+    suite.catalogue.choose(profile);
+
+    let program = env::current_exe().map_err(|error| {
+        Failure::new(Exit::Harness, format!("cannot find this program: {error}"))
+    })?;
+    let subject = parse(subject, side, &program)?;
+    let interpreter = env::var_os(PYTHON).unwrap_or_else(|| "python3".into()).into();
+    let workers = Workers { program, interpreter, interrupt: Interrupt::default() };
+    let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
+    request.alone = Some(AloneLock::default());
+    let pool = Arc::new(WorkerPool::new(request));
+    let catalogue = Arc::new(suite.catalogue);
+    let cases = suite.cases.into_iter();
+    let trials = cases.map(|case| trial(case, Arc::clone(&catalogue), Arc::clone(&pool)));
     Ok(libtest_mimic::run(&arguments, trials.collect()).exit_code())
 }
 
-fn request(interface: &str, subject: &Path) -> Result<Request, String> {
-    let own = env::current_exe().map_err(text)?;
-    let subject = find(subject, &own);
-    let subject = Subject::parse(&subject.display().to_string(), Side::Emm).map_err(text)?;
-    Ok(Request {
-        run: RunDir::create(&Asset::Driver.find().map_err(text)?).map_err(text)?,
-        launch: Launch::native(own),
-        interface: interface.to_owned(),
-        subject,
-        isolation: Isolation::Case,
-        jobs: thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
-        timeout_s: None,
-        interrupt: Interrupt::default(),
-    })
-}
-
 /// Cargo puts a crate's library beside its test executables, or one folder above.
-fn find(subject: &Path, own: &Path) -> PathBuf {
-    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join(subject));
-    beside.into_iter().find(|path| path.is_file()).unwrap_or_else(|| subject.to_owned())
-}
-
-fn text(error: impl ToString) -> String {
-    error.to_string()
-}
-
-fn texts(errors: Vec<impl ToString>) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
+fn parse(subject: &str, side: Side, program: &Path) -> Result<Subject, Failure> {
+    let folders = program.ancestors().skip(1).take(2);
+    let beside: Option<PathBuf> =
+        folders.map(|folder| folder.join(subject)).find(|path| path.is_file());
+    let subject = beside.map_or_else(|| subject.to_owned(), |path| path.display().to_string());
+    Subject::parse(&subject, side).map_err(Failure::usage)
 }

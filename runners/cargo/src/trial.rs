@@ -9,9 +9,9 @@ use allocert_suite::verdict::{Finding, Judgement, Verdict};
 use allocert_suite::{Catalogue, judge};
 use libtest_mimic::{Completion, Failed, Trial};
 
-use crate::pool::Pool;
+use crate::worker_pool::WorkerPool;
 
-pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool>) -> Trial {
+pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<WorkerPool>) -> Trial {
     Trial::ignorable_test(case.id.clone(), move || {
         let judgement = pool.with(|harness| {
             let decision =
@@ -19,9 +19,8 @@ pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Pool
             if decision != Applicability::Run {
                 return Ok(judge::not_run(&case, decision));
             }
-            let sighting = harness.run(&[&case], &mut ())?;
-            let observation =
-                sighting.observations.first().expect("the harness observes each case");
+            let output = harness.run(&[&case], &mut ())?;
+            let observation = output.observations.first().expect("the harness observes each case");
             Ok(judge::judge(&catalogue, &case, observation))
         })?;
         complete(&judgement)
@@ -42,14 +41,14 @@ fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
         }
         Verdict::UnexpectedConformance { message } => Err(message.into()),
         Verdict::Violates => {
-            Err(judgement.findings.iter().map(tell).collect::<Vec<_>>().join("\n").into())
+            Err(judgement.findings.iter().map(describe).collect::<Vec<_>>().join("\n").into())
         }
     }
 }
 
-fn tell(finding: &Finding) -> String {
-    let Finding { requirement, level, fault, place, expected, observed, .. } = finding;
+fn describe(finding: &Finding) -> String {
+    let Finding { requirement, level, place, expected, observed, .. } = finding;
     format!(
-        "{level} {requirement}: {fault} at {place}\n  expected  {expected}\n  observed  {observed}"
+        "{level} {requirement}: the subject violated this at {place}\n  expected  {expected}\n  observed  {observed}"
     )
 }

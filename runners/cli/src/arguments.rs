@@ -1,13 +1,14 @@
-//! The command line. What it accepts is the contract of the project's ARCHITECTURE.md.
+//! The command line: what it accepts, and its translation to what a campaign takes.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
 
+use allocert_campaign::case_filter::Shard;
+use allocert_campaign::{Failure, VerdictOptions};
+use allocert_suite::offer;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::failure::Failure;
 use crate::terminal;
 
 /// Certifies GPU memory-manager plugins against their specification, without a GPU.
@@ -123,7 +124,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) verdict: VerdictOptions,
+    pub(crate) verdict: Verdict,
 }
 
 #[derive(Debug, Args)]
@@ -193,7 +194,7 @@ pub(crate) struct Judge {
     /// What `allocert run --out` wrote
     pub(crate) run: PathBuf,
     #[command(flatten)]
-    pub(crate) verdict: VerdictOptions,
+    pub(crate) verdict: Verdict,
 }
 
 #[derive(Debug, Args)]
@@ -231,9 +232,9 @@ impl From<Flavor> for allocert_requirements::Flavor {
     }
 }
 
-/// What is done with verdicts, however they were come by.
+/// What is done with verdicts, of a new run and of a recorded one.
 #[derive(Debug, Args)]
-pub(crate) struct VerdictOptions {
+pub(crate) struct Verdict {
     /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm
     ///
     /// [default: the newest text and the host that it is used with; `judge` takes that of the run]
@@ -245,6 +246,12 @@ pub(crate) struct VerdictOptions {
     /// Where to write a JUnit report
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+}
+
+impl From<Verdict> for VerdictOptions {
+    fn from(verdict: Verdict) -> Self {
+        Self { profile: verdict.profile, expect: verdict.expect, junit: verdict.junit }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -259,6 +266,15 @@ pub(crate) enum Driver {
     Sim,
     /// The genuine one
     Real,
+}
+
+impl From<Driver> for offer::Driver {
+    fn from(driver: Driver) -> Self {
+        match driver {
+            Driver::Sim => Self::Sim,
+            Driver::Real => Self::Real,
+        }
+    }
 }
 
 /// How much of the fault sweep is run.
@@ -302,45 +318,17 @@ impl From<Isolation> for allocert_harness::Isolation {
     }
 }
 
-/// The `index`-th (from 1) of `count` parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shard {
-    index: usize,
-    count: usize,
-}
-
-impl Shard {
-    /// Whether the case at this position (from 0) is in it.
-    pub(crate) fn holds(self, position: usize) -> bool {
-        position % self.count == self.index - 1
-    }
-}
-
-impl FromStr for Shard {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text
-            .split_once('/')
-            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
-        match parts {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
-            _ => Err("expected I/N with I from 1 to N, such as 1/4"),
-        }
-    }
-}
-
-/// Reads the command line; help and version are printed and end the program.
-pub(crate) fn read() -> Result<Command, Failure> {
+/// Reads the command line. Help and version are printed, and there is no command then.
+pub(crate) fn read() -> Result<Option<Command>, Failure> {
     let error = match Program::try_parse() {
-        Ok(program) => return Ok(program.command),
+        Ok(program) => return Ok(Some(program.command)),
         Err(error) => error,
     };
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             terminal::print(&text)?;
-            Err(Failure::done())
+            Ok(None)
         }
         _ => Err(Failure::usage(text.trim_start_matches("error: "))),
     }

@@ -2,23 +2,22 @@
 
 use std::process::ExitCode;
 
+use allocert_campaign::{Failure, Suite, profiles, side_names};
 use allocert_requirements::{Mutant, mutant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::coverage;
 
-use crate::failure::Failure;
-use crate::suite::Suite;
-use crate::{interface, profile, terminal};
+use crate::terminal;
 
 pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Failure> {
-    let sides = interface::sides(word)?;
+    let sides = side_names::sides(word)?;
     let mut suite = Suite::of(&sides)?;
     if let (Some(name), Some(side)) = (profile, sides.first()) {
-        let profile = profile::of(&suite.catalogue, side.interface(), Some(name))?;
+        let profile = profiles::of(&suite.catalogue, side.interface(), Some(name))?;
         suite.catalogue.choose(profile);
     }
     let cases: Vec<PlannedCase> =
-        suite.cases.iter().filter(|case| sides.contains(&case.side())).cloned().collect();
+        suite.cases.iter().filter(|case| sides.contains(&case.side)).cloned().collect();
     let mutants = mutant::embedded().map_err(Failure::usage)?;
     let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();
     terminal::print(&coverage::render(&suite.catalogue, &sides, &cases, &breaches))?;

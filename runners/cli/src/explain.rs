@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
+use allocert_campaign::{Failure, Suite};
 use allocert_suite::report::explain;
 
-use crate::failure::Failure;
-use crate::suite::Suite;
 use crate::terminal;
 
 pub(crate) fn explain(id: &str) -> Result<ExitCode, Failure> {

@@ -1,59 +1,58 @@
-//! The `allocert` program: translates a command line into calls and their results into text and an
-//! exit code.
+//! The `allocert` program: translates a command line into calls of a campaign, and prints what comes
+//! of them.
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod conclude;
 mod coverage;
 mod explain;
 mod explore;
 mod failure;
 mod fixtures;
-mod hunt;
-mod interface;
+mod hidden_commands;
 mod judge;
 mod list;
 mod matrix;
 mod mutants;
-mod profile;
-mod progress;
+mod progress_bar;
 mod run;
-mod selection;
-mod suite;
-mod sweep;
 mod terminal;
-mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
+use allocert_campaign::Failure;
+
 use arguments::{Command, Fixtures};
-use failure::Failure;
 
 fn main() -> ExitCode {
-    arguments::read().and_then(obey).unwrap_or_else(Failure::report)
+    let done = match arguments::read() {
+        Ok(Some(command)) => dispatch(command),
+        Ok(None) => Ok(ExitCode::SUCCESS),
+        Err(failure) => Err(failure),
+    };
+    done.unwrap_or_else(|failure| failure::report(&failure))
 }
 
-fn obey(command: Command) -> Result<ExitCode, Failure> {
-    match command {
-        Command::WorkerNative { socket } => return worker::native(&socket),
-        Command::IpcPeer { arguments } => return worker::peer(&arguments),
-        Command::DriverFacts => return worker::facts(),
-        _ => failure::report_bugs_in_one_line(),
+fn dispatch(command: Command) -> Result<ExitCode, Failure> {
+    // A worker holds the subject, whose panics are none of ours.
+    match &command {
+        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => {}
+        _ => failure::report_panics_in_one_line(),
     }
     match command {
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Explore(arguments) => explore::explore(&arguments),
-        Command::Judge(arguments) => judge::judge(&arguments),
-        Command::Matrix(arguments) => matrix::matrix(&arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Explore(arguments) => explore::explore(arguments),
+        Command::Judge(arguments) => judge::judge(arguments),
+        Command::Matrix(arguments) => matrix::matrix(arguments),
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
         Command::Coverage { interface, profile } => {
             coverage::coverage(&interface, profile.as_deref())
         }
-        Command::Mutants(arguments) => mutants::mutants(&arguments),
+        Command::Mutants(arguments) => mutants::mutants(arguments),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
-        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::WorkerNative { socket } => hidden_commands::native_worker(&socket),
+        Command::IpcPeer { arguments } => hidden_commands::ipc_peer(&arguments),
+        Command::DriverFacts => hidden_commands::driver_facts(),
     }
 }

@@ -3,9 +3,8 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
+use allocert_campaign::Failure;
 use allocert_suite::exit::Exit;
-
-use crate::failure::Failure;
 use allocert_suite::report::style::Palette;
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

@@ -43,11 +43,8 @@ fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[cas
 }
 
 /// The recording driver that was built for the tests.
-fn recorder() -> std::ffi::OsString {
-    let named = std::env::var_os("ALLOCERT_LIBCUDA");
-    named.expect(
-        "ALLOCERT_LIBCUDA is not set: it names the recording driver, and `cargo xtask test` builds it and sets it",
-    )
+fn recorder() -> std::path::PathBuf {
+    allocert_test_support::driver()
 }
 
 /// Exit code and words of a run on a real driver, which `ALLOCERT_REAL_DRIVER` says to be at
@@ -217,10 +214,11 @@ fn a_bad_fixture_is_shown_with_its_line() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
     allocert: fixture broken: unknown word `memallok`
-      --> cases/emm/alloc/wrong.yaml:5:10
+     --> cases/emm/alloc/wrong.yaml:5:10
       |
     5 |   - do: {memallok: {size: 1, as: a}}
       |          ^^^^^^^^
+      |
       = help: did you mean `memalloc`?
     ");
 }
@@ -615,10 +613,11 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
     allocert: fixture broken: unknown word `initialise`
-      --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
+     --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
       |
     6 |   - do: {initialise: {}}
       |          ^^^^^^^^^^
+      |
       = help: did you mean `initialize`? (written by allocert 0.0.1, and made again by `allocert explore emm ./libpool.so --seed 7 --ops 4000`)
     ");
 }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use allocert_contract::trace::{Event, Mark, What};
+use allocert_contract::trace::{Event, Marker, What};
 use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
 use allocert_suite::plan::{PlannedCase, WireCase};
 
@@ -15,18 +15,17 @@ use crate::channel::Received;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
-use crate::process;
+use crate::own_time::OwnTime;
+use crate::process_table;
 use crate::ring::Slice;
 use crate::worker::Worker;
 
 /// From the order to run a batch to its first case.
-const START_PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// From the killing of a batch's process to the server's word that it is gone.
-const ENDED_PATIENCE: Duration = Duration::from_secs(5);
-/// The step number of the mark that begins a case.
-const CASE_MARK: u64 = u32::MAX as u64;
-/// Said of what a worker that works cannot have done.
-const CULPRIT: &str = "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
+const ENDED_TIMEOUT: Duration = Duration::from_secs(5);
+/// Why a worker that works would have done what it cannot do.
+const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
 
 /// Cases to run in one process.
 #[derive(Debug)]
@@ -53,72 +52,75 @@ pub(crate) struct Finished {
 #[derive(Debug)]
 enum Stop {
     TimedOut { after_s: u32 },
-    Nonsense(String),
+    ProtocolBroken(String),
 }
 
-/// The lines of a batch so far.
+/// What the lines of a batch said so far.
 #[derive(Debug, Default)]
-struct Progress {
+struct BatchState {
     child: Option<u32>,
     /// The server's children before the batch; not its to end.
     before: HashSet<i32>,
-    begun: Vec<Begun>,
+    begun: Vec<CaseState>,
     trace: Slice,
 }
 
 #[derive(Debug, Default)]
-struct Begun {
+struct CaseState {
     steps: Vec<StepOutcome>,
     done: bool,
 }
 
 impl Batch<'_> {
     pub(crate) fn run(&self, worker: &mut Worker) -> Result<Finished, Error> {
-        let mut progress =
-            Progress { before: process::children(worker.pid()), ..Progress::default() };
+        let mut state =
+            BatchState { before: process_table::children(worker.pid()), ..BatchState::default() };
         let wire: Vec<WireCase<'_>> = self.cases.iter().map(|case| case.wire()).collect();
         if let Err(error) = worker.channel.send(&ToWorker::Run { batch: self.number, cases: &wire })
         {
-            return Ok(self.lose(
-                progress,
+            return Ok(self.abandon_worker(
+                state,
                 worker,
                 format!("does not read what it is told ({error})"),
             ));
         }
         let mut stop: Option<Stop> = None;
-        let mut until = Instant::now() + START_PATIENCE;
+        let mut limit = OwnTime::begin(START_TIMEOUT, Instant::now());
         loop {
-            let nonsense = match worker.channel.receive(until, self.interrupt) {
+            let process = state.child.unwrap_or(worker.pid());
+            let broken = match worker.receive(&mut limit, process, self.interrupt) {
                 Received::Interrupted => return Err(Error::Interrupted),
-                Received::Closed => return Ok(self.lose(progress, worker, String::new())),
+                Received::Closed => return Ok(self.abandon_worker(state, worker, String::new())),
                 Received::Late if stop.is_some() => {
-                    return Ok(self.lose(progress, worker, "hangs".to_owned()));
+                    return Ok(self.abandon_worker(state, worker, "hangs".to_owned()));
                 }
                 Received::Late => {
-                    stop = Some(Stop::TimedOut { after_s: self.timeout_s(&progress) });
-                    until = end_child(worker, &progress);
+                    stop = Some(Stop::TimedOut { after_s: self.timeout_s(&state) });
+                    limit = end_child(worker, &state);
                     continue;
                 }
                 Received::Garbage(what) => what,
                 Received::Message(message) => match *message {
                     FromWorker::Ended(ended) if ended.batch < self.number => continue,
-                    FromWorker::Ended(ended) => match self.check_end(&progress, &ended, worker) {
-                        Ok(()) => return Ok(self.finish(progress, worker, ended, stop)),
-                        Err(nonsense) => nonsense,
+                    FromWorker::Ended(ended) => match self.check_end(&state, &ended, worker) {
+                        Ok(()) => return Ok(self.finish(state, worker, ended, stop)),
+                        Err(broken) => broken,
                     },
                     _ if stop.is_some() => continue,
-                    message => match self.accept(&mut progress, message, worker) {
+                    message => match self.accept(&mut state, message, worker) {
                         Ok(()) => {
-                            until = self.deadline(&progress, until);
+                            if state.enters_case() {
+                                limit = self.case_limit(&state);
+                            }
                             continue;
                         }
-                        Err(nonsense) => nonsense,
+                        Err(broken) => broken,
                     },
                 },
             };
             if stop.is_none() {
-                stop = Some(Stop::Nonsense(nonsense));
-                until = end_child(worker, &progress);
+                stop = Some(Stop::ProtocolBroken(broken));
+                limit = end_child(worker, &state);
             }
         }
     }
@@ -126,34 +128,32 @@ impl Batch<'_> {
     /// Takes a line in, or says why it cannot be true.
     fn accept(
         &self,
-        progress: &mut Progress,
+        state: &mut BatchState,
         message: FromWorker,
         worker: &mut Worker,
     ) -> Result<(), String> {
         match message {
-            FromWorker::Child { batch, pid }
-                if batch == self.number && progress.child.is_none() =>
-            {
+            FromWorker::Child { batch, pid } if batch == self.number && state.child.is_none() => {
                 // A child that was quick is gone already; one that is not the server's is never
                 // touched.
-                progress.child = Some(pid).filter(|&pid| process::is_child(pid, worker.pid()));
+                state.child = Some(pid).filter(|&pid| process_table::is_child(pid, worker.pid()));
             }
             FromWorker::Case { id } => {
-                let expected = self.cases.get(progress.begun.len()).map(|case| case.id.as_str());
+                let expected = self.cases.get(state.begun.len()).map(|case| case.id.as_str());
                 if expected != Some(id.as_str())
-                    || progress.begun.last().is_some_and(|begun| !begun.done)
+                    || state.begun.last().is_some_and(|begun| !begun.done)
                 {
                     return Err(format!(
                         "case {id} began where {} was due",
                         expected.unwrap_or("no further one")
                     ));
                 }
-                let planned = self.cases[progress.begun.len()].steps.len();
-                progress.begun.push(Begun { steps: Vec::with_capacity(planned), done: false });
+                let planned = self.cases[state.begun.len()].steps.len();
+                state.begun.push(CaseState { steps: Vec::with_capacity(planned), done: false });
             }
-            FromWorker::Step { index, outcome, plugin_calls, border } => {
-                let planned = self.current(progress).map_or(0, |case| case.steps.len());
-                let begun = progress
+            FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
+                let planned = self.current(state).map_or(0, |case| case.steps.len());
+                let begun = state
                     .begun
                     .last_mut()
                     .filter(|begun| !begun.done && begun.steps.len() < planned);
@@ -165,18 +165,18 @@ impl Batch<'_> {
                         begun.steps.len()
                     ));
                 }
-                begun.steps.push(StepOutcome { index, outcome, plugin_calls, border });
+                begun.steps.push(StepOutcome { index, outcome, plugin_calls, table_calls });
             }
             FromWorker::Done { id } => {
-                let case = self.current(progress).filter(|case| case.id == id);
+                let case = self.current(state).filter(|case| case.id == id);
                 let case =
                     case.ok_or_else(|| format!("case {id} was called done while another one ran"))?;
-                let begun = progress.begun.last_mut().filter(|begun| !begun.done);
+                let begun = state.begun.last_mut().filter(|begun| !begun.done);
                 let begun = begun.filter(|begun| begun.steps.len() == case.steps.len());
                 begun
                     .ok_or_else(|| format!("case {id} was called done before its last step"))?
                     .done = true;
-                progress.take(worker.ring.settled());
+                state.take(worker.ring.settled());
             }
             other => return Err(format!("a line that is not due: {other:?}")),
         }
@@ -184,46 +184,42 @@ impl Batch<'_> {
     }
 
     /// `ended` is the server's line. The child could write it too, but not while it is seen alive.
-    fn check_end(&self, progress: &Progress, ended: &Ended, worker: &Worker) -> Result<(), String> {
+    fn check_end(&self, state: &BatchState, ended: &Ended, worker: &Worker) -> Result<(), String> {
         if ended.batch != self.number {
             return Err(format!("batch {} ended while batch {} ran", ended.batch, self.number));
         }
-        if progress.child.is_some_and(|child| process::is_child(child, worker.pid())) {
+        if state.child.is_some_and(|child| process_table::is_child(child, worker.pid())) {
             return Err("the process of the batch was called ended while it lived".to_owned());
         }
         Ok(())
     }
 
-    /// Each case has its own time; so has the leaving after the last one.
-    fn deadline(&self, progress: &Progress, until: Instant) -> Instant {
-        match progress.begun.last() {
-            Some(begun) if begun.done || begun.steps.is_empty() => {
-                Instant::now() + Duration::from_secs(self.timeout_s(progress).into())
-            }
-            _ => until,
-        }
+    /// Each case has its own limit; so has the leaving after the last one.
+    fn case_limit(&self, state: &BatchState) -> OwnTime {
+        let limit = Duration::from_secs(self.timeout_s(state).into());
+        OwnTime::begin(limit, Instant::now())
     }
 
-    fn timeout_s(&self, progress: &Progress) -> u32 {
-        let case = self.current(progress).or(self.cases.first().copied());
+    fn timeout_s(&self, state: &BatchState) -> u32 {
+        let case = self.current(state).or(self.cases.first().copied());
         self.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default()
     }
 
-    fn current(&self, progress: &Progress) -> Option<&PlannedCase> {
-        self.cases.get(progress.begun.len().checked_sub(1)?).copied()
+    fn current(&self, state: &BatchState) -> Option<&PlannedCase> {
+        self.cases.get(state.begun.len().checked_sub(1)?).copied()
     }
 
     fn finish(
         &self,
-        mut progress: Progress,
+        mut state: BatchState,
         worker: &mut Worker,
         ended: Ended,
         stop: Option<Stop>,
     ) -> Finished {
-        process::end_left_behind(worker.pid(), &progress.before);
-        progress.take(worker.ring.rest());
+        process_table::kill_leftovers(worker.pid(), &state.before);
+        state.take(worker.ring.rest());
         let how = format!("the process of the batch {}\n{}", ended.exit, ended.stderr.text);
-        let mut observations = self.observe(progress);
+        let mut observations = self.observe(state);
         let alone = self.cases.len() == 1;
         if let Some(last) = observations.last_mut() {
             last.ending = ending(stop, ended.exit, last.done);
@@ -234,17 +230,17 @@ impl Batch<'_> {
             }
         }
         if !worker.ring.is_intact() {
-            observations.iter_mut().for_each(without_trace);
+            observations.iter_mut().for_each(mark_trace_lost);
         }
         Finished { observations, lost: None, how }
     }
 
-    /// The server is of no use any more, and the case that ran was not seen to its end.
-    fn lose(&self, mut progress: Progress, worker: &mut Worker, how: String) -> Finished {
-        process::kill_batch(worker.pid(), progress.child);
-        progress.take(worker.ring.rest());
-        let how = format!("the worker {}", worker.epitaph(&how));
-        let mut observations = self.observe(progress);
+    /// Ends a batch whose server is dead or stuck. The case that ran is [`Ending::Lost`].
+    fn abandon_worker(&self, mut state: BatchState, worker: &mut Worker, how: String) -> Finished {
+        process_table::kill_batch(worker.pid(), state.child);
+        state.take(worker.ring.rest());
+        let how = format!("the worker {}", worker.exit_report(&how));
+        let mut observations = self.observe(state);
         if let Some(last) = observations.last_mut() {
             last.ending = Ending::Lost { message: how.clone() };
             last.stderr = Captured::default();
@@ -253,12 +249,12 @@ impl Batch<'_> {
     }
 
     /// One observation for each case that began, with the events between its mark and the next.
-    fn observe(&self, progress: Progress) -> Vec<Observation> {
+    fn observe(&self, state: BatchState) -> Vec<Observation> {
         // Where a worker had a trace to write to and no case is marked in it, all that was written
         // is missing.
-        let unmarked = (Vec::new(), progress.trace.end - progress.trace.begin);
-        let mut traces = split(progress.trace).into_iter();
-        let begun = progress.begun.into_iter().zip(self.cases);
+        let unmarked = (Vec::new(), state.trace.end - state.trace.begin);
+        let mut traces = split(state.trace).into_iter();
+        let begun = state.begun.into_iter().zip(self.cases);
         begun
             .map(|(begun, case)| {
                 let (events, events_lost) = traces.next().unwrap_or_else(|| unmarked.clone());
@@ -277,7 +273,12 @@ impl Batch<'_> {
     }
 }
 
-impl Progress {
+impl BatchState {
+    /// Whether the last line was the first or the last of a case.
+    fn enters_case(&self) -> bool {
+        self.begun.last().is_some_and(|begun| begun.done || begun.steps.is_empty())
+    }
+
     fn take(&mut self, slice: Slice) {
         if self.trace.end == 0 {
             self.trace.begin = slice.begin;
@@ -287,16 +288,17 @@ impl Progress {
     }
 }
 
-fn end_child(worker: &Worker, progress: &Progress) -> Instant {
-    process::kill_batch(worker.pid(), progress.child);
-    Instant::now() + ENDED_PATIENCE
+/// Kills the child, and gives the limit of the server's word about that.
+fn end_child(worker: &Worker, state: &BatchState) -> OwnTime {
+    process_table::kill_batch(worker.pid(), state.child);
+    OwnTime::begin(ENDED_TIMEOUT, Instant::now())
 }
 
 fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     match (stop, exit) {
         (Some(Stop::TimedOut { after_s }), _) => Ending::TimedOut { after_s },
-        (Some(Stop::Nonsense(what)), _) => Ending::Lost {
-            message: format!("the worker's lines stopped making sense: {what}; {CULPRIT}"),
+        (Some(Stop::ProtocolBroken(what)), _) => Ending::Lost {
+            message: format!("the worker's lines stopped making sense: {what}; {POSSIBLE_CAUSE}"),
         },
         (None, Exit::Signal(signal)) => Ending::Signal(signal),
         (None, Exit::Code(0)) if done => Ending::Done,
@@ -304,10 +306,11 @@ fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     }
 }
 
-/// A case of which nothing is left in a destroyed trace; a crash needs no trace to be told.
-fn without_trace(observation: &mut Observation) {
+/// Where the trace is destroyed and a case left nothing in it, the case is lost. A crash is told
+/// without a trace.
+fn mark_trace_lost(observation: &mut Observation) {
     if observation.events.is_empty() && observation.ending == Ending::Done {
-        let message = format!("the trace of its driver calls was destroyed; {CULPRIT}");
+        let message = format!("the trace of its driver calls was destroyed; {POSSIBLE_CAUSE}");
         observation.ending = Ending::Lost { message };
     }
 }
@@ -316,9 +319,7 @@ fn without_trace(observation: &mut Observation) {
 /// mark is nobody's.
 fn split(trace: Slice) -> Vec<(Vec<Event>, u64)> {
     let Slice { mut events, mut end, .. } = trace;
-    let begins = |event: &Event| {
-        matches!(event.what, What::Mark { mark: Mark::StepBegin, a: CASE_MARK, .. })
-    };
+    let begins = |event: &Event| matches!(event.what, What::Marker(Marker::CaseBegin));
     let mut cases = Vec::new();
     while let Some(begin) = events.iter().rposition(begins) {
         let case = events.split_off(begin);
@@ -344,8 +345,8 @@ fn missing(events: &[Event], end: u64) -> u64 {
 
 fn in_flight(events: &[Event]) -> Option<u32> {
     events.iter().fold(None, |current, event| match event.what {
-        What::Mark { mark: Mark::StepBegin, a, .. } if a != CASE_MARK => u32::try_from(a).ok(),
-        What::Mark { mark: Mark::StepEnd, a, .. } if current == u32::try_from(a).ok() => None,
+        What::Marker(Marker::StepBegin { step }) => u32::try_from(step).ok(),
+        What::Marker(Marker::StepEnd { step }) if current == u32::try_from(step).ok() => None,
         _ => current,
     })
 }

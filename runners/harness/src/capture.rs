@@ -44,9 +44,9 @@ impl Capture {
         capture
     }
 
-    /// What was printed so far, after waiting at most `patience` for the pipe to close.
-    pub(crate) fn text(&self, patience: Duration) -> String {
-        let until = Instant::now() + patience;
+    /// What was printed so far, after waiting at most `timeout` for the pipe to close.
+    pub(crate) fn text(&self, timeout: Duration) -> String {
+        let until = Instant::now() + timeout;
         while !lock(&self.kept).closed && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
         }

@@ -14,8 +14,10 @@ use crate::message::FromWorker;
 pub(crate) const LONGEST_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// How often a wait looks up to see whether somebody wants to stop.
 const TICK: Duration = Duration::from_millis(50);
+/// A read cannot wait for no time at all.
+const SHORTEST_READ: Duration = Duration::from_millis(1);
 /// A worker that reads nothing for so long is stuck.
-const SEND_PATIENCE: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a wait on the socket came back with.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(false)?;
-        stream.set_write_timeout(Some(SEND_PATIENCE))?;
+        stream.set_write_timeout(Some(SEND_TIMEOUT))?;
         Ok(Self {
             stream,
             buffer: Vec::new(),
@@ -75,19 +77,20 @@ impl Channel {
                 return Received::Interrupted;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Received::Late;
-            }
-            if !self.fill(left.min(TICK)) {
+            if !self.fill(left.clamp(SHORTEST_READ, TICK)) {
                 return Received::Closed;
+            }
+            if left.is_zero() {
+                // What has arrived counts, however late this thread gets to read it.
+                return self.take_line().unwrap_or(Received::Late);
             }
         }
     }
 
-    /// Reads what is there, waiting at most `patience`. False when nothing more can ever come.
-    fn fill(&mut self, patience: Duration) -> bool {
+    /// Reads what is there, waiting at most `timeout`. False when nothing more can ever come.
+    fn fill(&mut self, timeout: Duration) -> bool {
         let mut chunk = [0; 64 * 1024];
-        if self.stream.set_read_timeout(Some(patience)).is_err() {
+        if self.stream.set_read_timeout(Some(timeout)).is_err() {
             return false;
         }
         match self.stream.read(&mut chunk) {

@@ -4,12 +4,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::assets::Asset;
+use crate::artifact::Artifact;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{asset} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
-    MissingAsset { asset: Asset, folder: PathBuf, build: String },
+    #[error("{artifact} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
+    MissingArtifact { artifact: Artifact, folder: PathBuf, build: String },
 
     #[error("this system would not let the harness {doing}: {source}")]
     Io { doing: String, source: io::Error },
@@ -51,7 +51,7 @@ pub enum Error {
 
 /// Who has to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum AtFault {
     /// What the harness was asked to run cannot be run.
     Subject,
     /// The harness could not do its work.
@@ -59,11 +59,11 @@ pub enum Fault {
 }
 
 impl Error {
-    pub fn fault(&self) -> Fault {
+    pub fn at_fault(&self) -> AtFault {
         match self {
-            Self::Refused { .. } | Self::Unloadable { .. } | Self::Start { .. } => Fault::Subject,
-            Self::NotConnected { interpreter: true, .. } => Fault::Subject,
-            _ => Fault::Harness,
+            Self::Refused { .. } | Self::Unloadable { .. } | Self::Start { .. } => AtFault::Subject,
+            Self::NotConnected { interpreter: true, .. } => AtFault::Subject,
+            _ => AtFault::Harness,
         }
     }
 

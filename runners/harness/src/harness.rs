@@ -1,25 +1,25 @@
 //! A run: one loaded subject, workers side by side, observations in the order of the plan.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::thread;
 
-use allocert_suite::case::Through;
-use allocert_suite::observation::{Ending, Observation};
+use allocert_suite::Side;
+use allocert_suite::observation::Observation;
 use allocert_suite::plan::{Part, PlannedCase};
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::message::Loaded;
-use crate::observer::Observer;
-use crate::process::adopt_orphans;
-use crate::remark::Remark;
-use crate::rundir::RunDir;
-use crate::session::{Seen, Session};
+use crate::parallel;
+use crate::process_table::become_subreaper;
+use crate::progress::Progress;
+use crate::rerun_alone::{AloneLock, timed_out};
+use crate::run_dir::RunDir;
+use crate::session::Session;
 use crate::subject::Subject;
+use crate::warning::Warning;
 use crate::worker::Launch;
 
 /// Ample for the devices of every case; only what is used takes memory.
@@ -50,6 +50,8 @@ pub struct Request {
     pub jobs: NonZeroUsize,
     /// For every case, instead of its own.
     pub timeout_s: Option<u32>,
+    /// Shared with the harnesses that run beside this one; nothing where none does.
+    pub alone: Option<AloneLock>,
     pub interrupt: Interrupt,
 }
 
@@ -62,25 +64,21 @@ pub struct Harness {
     loaded: Loaded,
 }
 
-/// What was seen.
-#[derive(Debug)]
-pub struct Sighting {
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct RunOutput {
     /// One for each case, in the order of the plan.
     pub observations: Vec<Observation>,
-    pub remarks: Vec<Remark>,
+    pub warnings: Vec<Warning>,
 }
-
-/// One batch's result on its way to the thread that collects them: the index of its first case, and
-/// what was seen.
-type Report = (usize, Result<Seen, Error>);
 
 impl Harness {
     /// Starts a worker and has it load the subject.
     ///
     /// # Errors
-    /// Whatever keeps the subject from being run; [`Error::fault`] says whose fault it is.
+    /// Whatever keeps the subject from being run; [`Error::at_fault`] says whose fault it is.
     pub fn load(request: &Arc<Request>) -> Result<Self, Error> {
-        adopt_orphans();
+        become_subreaper();
         if let Some(limit_bytes) =
             getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES)
         {
@@ -97,8 +95,8 @@ impl Harness {
     ///
     /// # Errors
     /// As [`Harness::load`].
-    pub fn exchange(&mut self, subject: Subject) -> Result<(), Error> {
-        self.loaded = self.first.exchange(&subject)?;
+    pub fn load_other(&mut self, subject: Subject) -> Result<(), Error> {
+        self.loaded = self.first.load_other(&subject)?;
         self.subject = subject;
         Ok(())
     }
@@ -107,24 +105,20 @@ impl Harness {
         &self.loaded
     }
 
-    /// Runs all `cases`; what cannot be run has an observation that says why. Cases that run out of
-    /// their time beside others are run again by themselves.
+    /// Runs all `cases`. A case that cannot be run has an observation that says why. A case that
+    /// runs out of its time beside others is run again alone.
     ///
     /// # Errors
     /// [`Error::Interrupted`] alone.
     pub fn run(
         &mut self,
         cases: &[&PlannedCase],
-        observer: &mut dyn Observer,
-    ) -> Result<Sighting, Error> {
-        let mut sighting = self.run_isolated(cases, self.request.isolation, observer)?;
-        if self.request.jobs.get() > 1 {
-            self.allow_overtime(cases, &mut sighting)?;
-        }
-        Ok(sighting)
+        progress: &mut dyn Progress,
+    ) -> Result<RunOutput, Error> {
+        self.run_isolated(cases, self.request.isolation, progress)
     }
 
-    /// Runs all `cases` once, with another isolation than the request's.
+    /// As [`Harness::run`], with another isolation than the request's.
     ///
     /// # Errors
     /// As there.
@@ -132,95 +126,58 @@ impl Harness {
         &mut self,
         cases: &[&PlannedCase],
         isolation: Isolation,
-        observer: &mut dyn Observer,
-    ) -> Result<Sighting, Error> {
-        observer.began(cases.len());
+        progress: &mut dyn Progress,
+    ) -> Result<RunOutput, Error> {
+        let request = Arc::clone(&self.request);
+        let mut output = {
+            let _guard = request.alone.as_ref().map(AloneLock::beside_others);
+            self.run_once(cases, isolation, progress)?
+        };
+        let beside_others = request.jobs.get() > 1 || request.alone.is_some();
+        if beside_others && output.observations.iter().any(timed_out) {
+            let _guard = request.alone.as_ref().map(AloneLock::alone);
+            self.rerun_timed_out(cases, &mut output)?;
+        }
+        Ok(output)
+    }
+
+    /// Runs all `cases` once.
+    pub(crate) fn run_once(
+        &mut self,
+        cases: &[&PlannedCase],
+        isolation: Isolation,
+        progress: &mut dyn Progress,
+    ) -> Result<RunOutput, Error> {
+        progress.expect(cases.len() as u64);
         let batches = batches(cases, isolation);
-        let queue = Queue { cases, batches: &batches, next: AtomicUsize::new(0) };
-        let workers = self.request.jobs.get().min(batches.len());
-        let (request, subject, first) = (&self.request, &self.subject, &mut self.first);
-        thread::scope(|scope| {
-            let (sender, reports) = mpsc::channel::<Report>();
-            for _ in 1..workers {
-                let (sender, queue) = (sender.clone(), &queue);
-                // Without this worker the others take its share, so its failure to start changes
-                // nothing but the time.
-                scope.spawn(move || {
-                    if let Ok((mut session, _)) = Session::open(request, subject) {
-                        queue.work_off(&mut session, &sender);
-                    }
-                });
-            }
-            let queue = &queue;
-            scope.spawn(move || queue.work_off(first, &sender));
-            collect(cases, reports.into_iter(), observer)
-        })
-    }
-}
-
-/// The batches that nobody has taken yet.
-#[derive(Debug)]
-struct Queue<'a> {
-    cases: &'a [&'a PlannedCase],
-    batches: &'a [std::ops::Range<usize>],
-    next: AtomicUsize,
-}
-
-impl Queue<'_> {
-    fn work_off(&self, session: &mut Session, reports: &Sender<Report>) {
-        while let Some(batch) = self.batches.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let seen = session.run(&self.cases[batch.clone()]);
-            let stop = seen.is_err();
-            if reports.send((batch.start, seen)).is_err() || stop {
-                return;
-            }
-        }
-    }
-}
-
-fn collect(
-    cases: &[&PlannedCase],
-    reports: impl Iterator<Item = Report>,
-    observer: &mut dyn Observer,
-) -> Result<Sighting, Error> {
-    let mut observations: Vec<Option<Observation>> = cases.iter().map(|_| None).collect();
-    let mut remarks = Vec::new();
-    let mut interrupted = None;
-    for (start, seen) in reports {
-        match seen {
-            Err(error) => interrupted = Some(error),
-            Ok(seen) => {
-                seen.observations.iter().for_each(|observation| observer.observed(observation));
-                for (place, observation) in observations[start..].iter_mut().zip(seen.observations)
-                {
-                    *place = Some(observation);
+        let mut outputs: Vec<Option<RunOutput>> = batches.iter().map(|_| None).collect();
+        parallel::for_each(
+            &batches,
+            self.request.jobs,
+            &mut self.first,
+            || Session::open(&self.request, &self.subject).ok().map(|(session, _)| session),
+            |session, batch| session.run(&cases[batch.clone()]),
+            |place, output: RunOutput| {
+                for observation in &output.observations {
+                    progress.advance(1, &observation.case);
                 }
-                remarks.extend(seen.remarks.into_iter().map(|remark| (start, remark)));
-            }
+                outputs[place] = Some(output);
+                ControlFlow::Continue(())
+            },
+        )?;
+        let mut all = RunOutput::default();
+        for output in outputs.into_iter().flatten() {
+            all.observations.extend(output.observations);
+            all.warnings.extend(output.warnings);
         }
+        Ok(all)
     }
-    if let Some(error) = interrupted {
-        return Err(error);
-    }
-    remarks.sort_by_key(|(start, _)| *start);
-    let observations = observations.into_iter().zip(cases).map(|(observation, case)| {
-        observation.unwrap_or_else(|| {
-            Observation::silent(
-                &case.id,
-                Ending::Lost { message: "no worker took this case".to_owned() },
-            )
-        })
-    });
-    Ok(Sighting {
-        observations: observations.collect(),
-        remarks: remarks.into_iter().map(|(_, remark)| remark).collect(),
-    })
 }
 
 /// A case through Numba that sets nothing up is about a process in which Numba has made no context,
 /// and looks for its manager at the first one only.
 fn fresh(case: &PlannedCase) -> bool {
-    case.through == Through::Host && case.steps.iter().all(|step| step.part != Part::Setup)
+    case.operations == Side::EmmHost && case.steps.iter().all(|step| step.part != Part::Setup)
 }
 
 /// Runs of neighbouring cases that share a process.

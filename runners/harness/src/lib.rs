@@ -3,20 +3,22 @@
 //! ```no_run
 //! # fn main() -> Result<(), allocert_harness::Error> {
 //! # let (cases, subject) = (Vec::new(), allocert_harness::Subject::library("libpool.so"));
-//! use allocert_harness::{Asset, Harness, Interrupt, Isolation, Launch, Request, RunDir};
+//! use allocert_harness::{Artifact, Harness, Interrupt, Isolation, Launch, Request, RunDir};
 //!
-//! let run = RunDir::create(&Asset::Driver.find()?)?;
+//! let run = RunDir::create(&Artifact::Driver.find()?)?;
 //! let launch = Launch::native("allocert".into());
 //! let (interface, jobs) = ("emm".to_owned(), std::num::NonZeroUsize::MIN);
 //! let (isolation, interrupt) = (Isolation::Case, Interrupt::default());
-//! let request = Request { run, launch, interface, subject, isolation, jobs, timeout_s: None, interrupt };
-//! let sighting = Harness::load(&request.into())?.run(&cases, &mut ())?;
+//! let (timeout_s, alone) = (None, None);
+//! let request =
+//!     Request { run, launch, interface, subject, isolation, jobs, timeout_s, alone, interrupt };
+//! let output = Harness::load(&request.into())?.run(&cases, &mut ())?;
 //! # Ok(())
 //! # }
 //! ```
 #![forbid(unsafe_code)]
 
-mod assets;
+mod artifact;
 mod batch;
 mod capture;
 mod channel;
@@ -25,24 +27,27 @@ mod harness;
 mod interrupt;
 mod machine;
 mod message;
-mod observer;
-mod overtime;
-mod process;
-mod remark;
+mod own_time;
+pub mod parallel;
+mod process_table;
+mod progress;
+mod rerun_alone;
 mod ring;
-mod rundir;
+mod run_dir;
 mod session;
 mod subject;
+mod warning;
 mod worker;
 
-pub use assets::Asset;
-pub use error::{Error, Fault};
-pub use harness::{Harness, Isolation, Request, Sighting};
+pub use artifact::Artifact;
+pub use error::{AtFault, Error};
+pub use harness::{Harness, Isolation, Request, RunOutput};
 pub use interrupt::Interrupt;
 pub use machine::Machine;
 pub use message::Loaded;
-pub use observer::Observer;
-pub use remark::Remark;
-pub use rundir::RunDir;
+pub use progress::Progress;
+pub use rerun_alone::AloneLock;
+pub use run_dir::RunDir;
 pub use subject::{Subject, SubjectError};
+pub use warning::Warning;
 pub use worker::Launch;

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::rundir::RunDir;
+use crate::run_dir::RunDir;
 use crate::worker::library_path;
 
 /// What a run's driver is.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use allocert_suite::applicability::{Flavor, Offer};
-use allocert_suite::case::Need;
-use allocert_suite::observation::{Border, Captured, Facts, Outcome};
+use allocert_suite::nouns::Need;
+use allocert_suite::observation::{Captured, Facts, Outcome, TableCalls};
+use allocert_suite::offer::{Flavor, Offer};
 use allocert_suite::plan::WireCase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ pub(crate) enum FromWorker {
         #[serde(default)]
         plugin_calls: Vec<Facts>,
         #[serde(default)]
-        border: Option<Border>,
+        table_calls: Option<TableCalls>,
     },
     Done {
         id: String,

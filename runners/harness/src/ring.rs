@@ -126,7 +126,8 @@ fn has_room(folder: &Path, size_bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allocert_contract::trace::ring::{self, NEXT_OFFSET, RETURNED, Record};
+    use allocert_contract::trace::record::{self, RETURNED, Record};
+    use allocert_contract::trace::ring::NEXT_OFFSET;
 
     fn write(ring: &Ring, seq: u64, state: u32) -> io::Result<()> {
         let file = File::options().write(true).open(ring.path())?;
@@ -140,7 +141,7 @@ mod tests {
     fn an_open_call_waits_for_the_next_read() {
         let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
         write(&ring, 0, RETURNED).expect("writable");
-        write(&ring, 1, ring::ENTERED).expect("writable");
+        write(&ring, 1, record::ENTERED).expect("writable");
         write(&ring, 2, RETURNED).expect("writable");
         assert_eq!(ring.settled().events.len(), 1);
         let rest = ring.rest();

@@ -9,16 +9,17 @@ use allocert_suite::plan::PlannedCase;
 use crate::batch::{Batch, Finished};
 use crate::channel::Received;
 use crate::error::Error;
-use crate::harness::Request;
+use crate::harness::{Request, RunOutput};
 use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
-use crate::remark::Remark;
+use crate::own_time::OwnTime;
 use crate::subject::Subject;
+use crate::warning::Warning;
 use crate::worker::Worker;
 
-/// A worker that dies more often will go on dying.
+/// How often a worker that died is started again.
 const RESTARTS: u32 = 3;
-/// How many cases before a broken one are suspected one by one.
-const SUSPECTS: usize = 8;
+/// How many of the cases before a broken one are tried one by one.
+const PREDECESSORS: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -26,16 +27,9 @@ pub(crate) struct Session {
     subject: Subject,
     worker: Option<Worker>,
     /// Why there is no worker.
-    grave: String,
+    why_none: String,
     restarts_left: u32,
     batches: u64,
-}
-
-/// A batch's cases in their order, and what a person should know about them.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) remarks: Vec<Remark>,
 }
 
 impl Session {
@@ -46,7 +40,7 @@ impl Session {
             request: Arc::clone(request),
             subject: subject.clone(),
             worker: Some(worker),
-            grave: String::new(),
+            why_none: String::new(),
             restarts_left: RESTARTS,
             batches: 0,
         };
@@ -54,12 +48,12 @@ impl Session {
     }
 
     /// Has the worker load another subject: it has imported already what both need.
-    pub(crate) fn exchange(&mut self, subject: &Subject) -> Result<Loaded, Error> {
+    pub(crate) fn load_other(&mut self, subject: &Subject) -> Result<Loaded, Error> {
         self.subject.clone_from(subject);
         self.restarts_left = RESTARTS;
-        self.replace_the_traceless();
+        self.replace_worker_without_trace();
         if let Some(worker) = &mut self.worker {
-            let loaded = introduce(worker, &self.request, subject);
+            let loaded = load_subject(worker, &self.request, subject);
             if loaded.is_err() {
                 self.worker = None;
             }
@@ -72,40 +66,43 @@ impl Session {
 
     /// Runs `cases` in one process each time as far as it gets. Every case has an observation
     /// afterwards.
-    pub(crate) fn run(&mut self, cases: &[&PlannedCase]) -> Result<Seen, Error> {
-        let mut seen = Seen::default();
+    pub(crate) fn run(&mut self, cases: &[&PlannedCase]) -> Result<RunOutput, Error> {
+        let mut output = RunOutput::default();
         let mut rest = cases;
         while let Some(first) = rest.first() {
             let finished = self.batch(rest)?;
             let begun = finished.observations.len();
             if begun == 0 {
                 let message = format!("the case never began: {}", finished.how.trim_end());
-                seen.observations.push(Observation::silent(&first.id, Ending::Lost { message }));
+                output.observations.push(Observation::silent(&first.id, Ending::Lost { message }));
                 rest = &rest[1..];
                 continue;
             }
-            seen.observations.extend(finished.observations);
-            if begun > 1 && broke(seen.observations.last()) {
-                seen.remarks.extend(self.blame(&rest[..begun])?);
+            output.observations.extend(finished.observations);
+            if begun > 1 && broke(output.observations.last()) {
+                output.warnings.extend(self.find_needed_predecessors(&rest[..begun])?);
             }
             rest = &rest[begun..];
         }
-        Ok(seen)
+        Ok(output)
     }
 
-    /// The last of `cases` broke: does it break without the others, and if not, which of them does
-    /// it take?
-    fn blame(&mut self, cases: &[&PlannedCase]) -> Result<Option<Remark>, Error> {
+    /// The last of `cases` broke. Finds out whether it breaks alone, and where not, the fewest cases
+    /// that have to run before it.
+    fn find_needed_predecessors(
+        &mut self,
+        cases: &[&PlannedCase],
+    ) -> Result<Option<Warning>, Error> {
         let Some((broken, before)) = cases.split_last() else { return Ok(None) };
         if self.breaks(&[broken])? {
             return Ok(None);
         }
-        for suspect in before.iter().rev().take(SUSPECTS) {
-            if self.breaks(&[suspect, broken])? {
-                return Ok(Some(Remark::order(broken, &[suspect])));
+        for predecessor in before.iter().rev().take(PREDECESSORS) {
+            if self.breaks(&[predecessor, broken])? {
+                return Ok(Some(Warning::order(broken, &[predecessor])));
             }
         }
-        Ok(Some(Remark::order(broken, before)))
+        Ok(Some(Warning::order(broken, before)))
     }
 
     fn breaks(&mut self, cases: &[&PlannedCase]) -> Result<bool, Error> {
@@ -114,10 +111,14 @@ impl Session {
     }
 
     fn batch(&mut self, cases: &[&PlannedCase]) -> Result<Finished, Error> {
-        self.replace_the_traceless();
-        self.revive()?;
+        self.replace_worker_without_trace();
+        self.restart()?;
         let Some(worker) = &mut self.worker else {
-            return Ok(Finished { observations: Vec::new(), lost: None, how: self.grave.clone() });
+            return Ok(Finished {
+                observations: Vec::new(),
+                lost: None,
+                how: self.why_none.clone(),
+            });
         };
         self.batches += 1;
         let batch = Batch {
@@ -128,22 +129,22 @@ impl Session {
         };
         let finished = batch.run(worker)?;
         if let Some(how) = &finished.lost {
-            self.grave.clone_from(how);
+            self.why_none.clone_from(how);
             self.worker = None;
         }
         Ok(finished)
     }
 
     /// A worker whose trace a subject destroyed can show nothing of further cases.
-    fn replace_the_traceless(&mut self) {
+    fn replace_worker_without_trace(&mut self) {
         if let Some(worker) = self.worker.take_if(|worker| !worker.ring.is_intact()) {
-            "an earlier case destroyed the trace of this worker".clone_into(&mut self.grave);
+            "an earlier case destroyed the trace of this worker".clone_into(&mut self.why_none);
             worker.quit();
         }
     }
 
     /// Starts the worker again after it died, a few times.
-    fn revive(&mut self) -> Result<(), Error> {
+    fn restart(&mut self) -> Result<(), Error> {
         if self.worker.is_some() || self.restarts_left == 0 {
             return Ok(());
         }
@@ -151,7 +152,7 @@ impl Session {
         match load(&self.request, &self.subject) {
             Ok((worker, _)) => self.worker = Some(worker),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => self.grave = error.to_string(),
+            Err(error) => self.why_none = error.to_string(),
         }
         Ok(())
     }
@@ -173,16 +174,23 @@ fn broke(last: Option<&Observation>) -> bool {
 
 fn load(request: &Request, subject: &Subject) -> Result<(Worker, Loaded), Error> {
     let mut worker = Worker::start(&request.launch, &request.run, &request.interrupt)?;
-    introduce(&mut worker, request, subject).map(|loaded| (worker, loaded))
+    load_subject(&mut worker, request, subject).map(|loaded| (worker, loaded))
 }
 
 /// Has a worker load a subject.
-fn introduce(worker: &mut Worker, request: &Request, subject: &Subject) -> Result<Loaded, Error> {
-    let (subject, patience) = (subject.to_string(), request.launch.load_patience);
+fn load_subject(
+    worker: &mut Worker,
+    request: &Request,
+    subject: &Subject,
+) -> Result<Loaded, Error> {
+    let (subject, timeout) = (subject.to_string(), request.launch.load_timeout);
     let told =
         worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {
-        Ok(()) => worker.channel.receive(Instant::now() + patience, &request.interrupt),
+        Ok(()) => {
+            let (mut limit, pid) = (OwnTime::begin(timeout, Instant::now()), worker.pid());
+            worker.receive(&mut limit, pid, &request.interrupt)
+        }
         Err(_) => Received::Closed,
     };
     let how = match answer {
@@ -192,13 +200,15 @@ fn introduce(worker: &mut Worker, request: &Request, subject: &Subject) -> Resul
                 let (stage, message, detail) = (refused.stage, refused.message, refused.detail);
                 return Err(Error::Refused { subject, stage, message, detail });
             }
-            other => worker.epitaph(&format!("answered {other:?}")),
+            other => worker.exit_report(&format!("answered {other:?}")),
         },
         Received::Garbage(what) => {
-            worker.epitaph(&format!("wrote a line that is not of the protocol: {what}"))
+            worker.exit_report(&format!("wrote a line that is not of the protocol: {what}"))
         }
-        Received::Late => worker.epitaph(&format!("said nothing for {} s", patience.as_secs_f64())),
-        Received::Closed => worker.epitaph(""),
+        Received::Late => {
+            worker.exit_report(&format!("said nothing for {} s", timeout.as_secs_f64()))
+        }
+        Received::Closed => worker.exit_report(""),
         Received::Interrupted => return Err(Error::Interrupted),
     };
     Err(Error::Unloadable { subject, how })

@@ -10,26 +10,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 
 use crate::capture::Capture;
-use crate::channel::Channel;
+use crate::channel::{Channel, Received};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::machine::{MODE, Machine, mode};
 use crate::message::{PROTOCOL, ToWorker};
-use crate::process::{children, end_inherited, kill_server};
+use crate::own_time::{Counted, OwnTime};
+use crate::process_table::{children, kill_inherited, kill_server};
 use crate::ring::Ring;
-use crate::rundir::RunDir;
+use crate::run_dir::RunDir;
 
 /// How long a worker may take from its start to its connection: an interpreter on a busy machine.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long it may take to load its subject: to import a large library on a busy machine.
-const LOAD_PATIENCE: Duration = Duration::from_secs(120);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a worker that was asked to quit may take.
-const QUIT_PATIENCE: Duration = Duration::from_secs(2);
+const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a worker that closed its connection may take to end.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the rest of the output of a worker that is gone.
-const OUTPUT_PATIENCE: Duration = Duration::from_millis(200);
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A case chooses these. What the user has set for programs of theirs must not be found by the
 /// first call of a subject.
@@ -47,9 +50,9 @@ pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
-    pub connect_patience: Duration,
+    pub connect_timeout: Duration,
     /// How long the worker may take to load the subject.
-    pub load_patience: Duration,
+    pub load_timeout: Duration,
     /// Whether the program is an interpreter that the user named, who may have named something
     /// else.
     pub interpreter: bool,
@@ -71,8 +74,8 @@ impl Launch {
             program,
             arguments,
             environment: Vec::new(),
-            connect_patience: CONNECT_PATIENCE,
-            load_patience: LOAD_PATIENCE,
+            connect_timeout: CONNECT_TIMEOUT,
+            load_timeout: LOAD_TIMEOUT,
             interpreter: false,
         }
     }
@@ -132,7 +135,7 @@ impl Worker {
         let listener =
             listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
         let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
-        let stream = process.wait_for(&listener, launch.connect_patience, interrupt)?;
+        let stream = process.wait_for(&listener, launch.connect_timeout, interrupt)?;
         let channel = Channel::new(stream)
             .map_err(|source| Error::io("set up the worker's socket", source))?;
         Ok(Self { channel, ring, process })
@@ -146,22 +149,39 @@ impl Worker {
     pub(crate) fn quit(mut self) {
         let children = children(self.pid());
         if self.channel.send(&ToWorker::Quit {}).is_ok()
-            && self.process.wait(QUIT_PATIENCE).is_some()
+            && self.process.wait(QUIT_TIMEOUT).is_some()
         {
-            end_inherited(&children);
+            kill_inherited(&children);
         }
     }
 
-    /// How a worker that is of no use any more ended, or `how` where it has not, and what it left
+    /// The next line, or [`Received::Late`] when `process` and its descendants have used up `limit`.
+    pub(crate) fn receive(
+        &mut self,
+        limit: &mut OwnTime,
+        process: u32,
+        interrupt: &Interrupt,
+    ) -> Received {
+        loop {
+            match self.channel.receive(limit.next_look(), interrupt) {
+                Received::Late if !limit.is_used_up(Instant::now(), Counted::of(process)) => {}
+                received => return received,
+            }
+        }
+    }
+
+    /// How a worker that cannot be used any more ended, or `how` where it lives, and what it left
     /// on standard error.
-    pub(crate) fn epitaph(&mut self, how: &str) -> String {
-        let how = match self.process.wait(OUTPUT_PATIENCE) {
+    pub(crate) fn exit_report(&mut self, how: &str) -> String {
+        let closed = how.is_empty();
+        let ended = self.process.wait(if closed { EXIT_TIMEOUT } else { OUTPUT_TIMEOUT });
+        let left = if ended.is_some() { OUTPUT_TIMEOUT } else { Duration::ZERO };
+        let how = match ended {
             Some(status) => describe(status),
-            None if how.is_empty() => "closed its connection".to_owned(),
+            None if closed => "closed its connection".to_owned(),
             None => how.to_owned(),
         };
-        let stderr = self.process.stderr.text(Duration::ZERO);
-        format!("{how}{}", crate::error::appended(&stderr))
+        format!("{how}{}", crate::error::appended(&self.process.stderr.text(left)))
     }
 }
 
@@ -188,10 +208,10 @@ impl Process {
     fn wait_for(
         &mut self,
         listener: &UnixListener,
-        patience: Duration,
+        timeout: Duration,
         interrupt: &Interrupt,
     ) -> Result<UnixStream, Error> {
-        let until = Instant::now() + patience;
+        let mut limit = OwnTime::begin(timeout, Instant::now());
         loop {
             match listener.accept() {
                 Ok((stream, _)) => return Ok(stream),
@@ -204,9 +224,10 @@ impl Process {
             if let Some(status) = self.status() {
                 return Err(self.not_connected(describe(status)));
             }
-            if Instant::now() >= until {
+            let now = Instant::now();
+            if now >= limit.next_look() && limit.is_used_up(now, Counted::of(self.child.id())) {
                 return Err(
-                    self.not_connected(format!("did nothing for {} s", patience.as_secs_f64()))
+                    self.not_connected(format!("did nothing for {} s", timeout.as_secs_f64()))
                 );
             }
             thread::sleep(Duration::from_millis(1));
@@ -214,7 +235,7 @@ impl Process {
     }
 
     fn not_connected(&self, how: String) -> Error {
-        let (program, stderr) = (self.program.clone(), self.stderr.text(OUTPUT_PATIENCE));
+        let (program, stderr) = (self.program.clone(), self.stderr.text(OUTPUT_TIMEOUT));
         Error::NotConnected { program, how, interpreter: self.interpreter, stderr }
     }
 
@@ -222,8 +243,8 @@ impl Process {
         self.child.try_wait().ok().flatten()
     }
 
-    fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
-        let until = Instant::now() + patience;
+    fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + timeout;
         while self.status().is_none() && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allocert_harness::{
-    Error, Fault, Harness, Interrupt, Isolation, Launch, Request, RunDir, Sighting, Subject,
+    AtFault, Error, Harness, Interrupt, Isolation, Launch, Request, RunDir, RunOutput, Subject,
 };
 use allocert_suite::observation::Ending;
 use allocert_suite::plan::PlannedCase;
@@ -19,7 +19,7 @@ fn plan() -> Vec<PlannedCase> {
     let case = |name: &str| {
         let step = json!({"index": 0, "do": {"reset": {}}, "on": "m", "part": "step", "line": 3});
         let mut case = json!({"id": format!("emm/test/{name}"), "file": format!("cases/emm/test/{name}.yaml")});
-        let more = json!({"about": "x", "through": "manager", "teardown": "none", "timeout_s": 1, "steps": [step]});
+        let more = json!({"about": "x", "side": "emm", "operations": "emm", "teardown": "none", "timeout_s": 1, "steps": [step]});
         case.as_object_mut()
             .expect("an object")
             .extend(more.as_object().expect("an object").clone());
@@ -41,17 +41,18 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
         isolation,
         jobs: NonZeroUsize::MIN,
         timeout_s: None,
+        alone: None,
         interrupt: Interrupt::default(),
     }
 }
 
-fn run(request: Request) -> Result<Sighting, Error> {
+fn run(request: Request) -> Result<RunOutput, Error> {
     let plan = plan();
     Harness::load(&Arc::new(request))?.run(&plan.iter().collect::<Vec<_>>(), &mut ())
 }
 
-fn endings(sighting: &Sighting) -> Vec<&Ending> {
-    sighting.observations.iter().map(|observation| &observation.ending).collect()
+fn endings(output: &RunOutput) -> Vec<&Ending> {
+    output.observations.iter().map(|observation| &observation.ending).collect()
 }
 
 #[rstest]
@@ -64,28 +65,28 @@ fn a_broken_case_is_told_and_the_others_run(
     #[case] ending: Ending,
     #[values(Isolation::Case, Isolation::Group, Isolation::None)] isolation: Isolation,
 ) {
-    let sighting = run(request(scenario, isolation)).expect("a run");
-    assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
+    let output = run(request(scenario, isolation)).expect("a run");
+    assert_eq!(endings(&output), [&Ending::Done, &ending, &Ending::Done]);
     assert_eq!(
-        sighting.observations.iter().map(|case| case.done).collect::<Vec<_>>(),
+        output.observations.iter().map(|case| case.done).collect::<Vec<_>>(),
         [true, false, true]
     );
-    assert!(sighting.remarks.is_empty(), "it breaks alone too: {:?}", sighting.remarks);
+    assert!(output.warnings.is_empty(), "it breaks alone too: {:?}", output.warnings);
 }
 
 #[test]
 fn the_last_words_of_a_crash_are_kept() {
-    let sighting = run(request("crashes", Isolation::Group)).expect("a run");
-    assert_eq!(sighting.observations[1].stderr.text, "about to crash\n");
-    assert_eq!(sighting.observations[0].stderr.bytes, 0);
+    let output = run(request("crashes", Isolation::Group)).expect("a run");
+    assert_eq!(output.observations[1].stderr.text, "about to crash\n");
+    assert_eq!(output.observations[0].stderr.bytes, 0);
 }
 
 #[test]
 fn a_crash_that_needs_an_earlier_case_is_told_with_the_shortest_sequence() {
-    let sighting = run(request("crashes_after_a", Isolation::Group)).expect("a run");
-    assert_eq!(endings(&sighting), [&Ending::Done, &Ending::Signal(6), &Ending::Done]);
-    let remarks: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
-    assert_eq!(remarks, ["emm/test/b breaks only when run after emm/test/a in one process"]);
+    let output = run(request("crashes_after_a", Isolation::Group)).expect("a run");
+    assert_eq!(endings(&output), [&Ending::Done, &Ending::Signal(6), &Ending::Done]);
+    let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["emm/test/b breaks only when run after emm/test/a in one process"]);
 }
 
 #[rstest]
@@ -96,24 +97,24 @@ fn a_crash_that_needs_an_earlier_case_is_told_with_the_shortest_sequence() {
 #[case("kills_the_server", "the worker was ended by signal 9")]
 fn a_lie_costs_the_case_and_nothing_else(#[case] scenario: &str, #[case] message: &str) {
     let began = Instant::now();
-    let sighting = run(request(scenario, Isolation::Case)).expect("a run");
-    let Ending::Lost { message: told } = &sighting.observations[1].ending else {
-        panic!("{:?}", sighting.observations[1]);
+    let output = run(request(scenario, Isolation::Case)).expect("a run");
+    let Ending::Lost { message: told } = &output.observations[1].ending else {
+        panic!("{:?}", output.observations[1]);
     };
     assert!(told.contains(message), "{told}");
-    assert_eq!([endings(&sighting)[0], endings(&sighting)[2]], [&Ending::Done; 2]);
+    assert_eq!([endings(&output)[0], endings(&output)[2]], [&Ending::Done; 2]);
     assert!(began.elapsed() < Duration::from_secs(60), "no child was waited for to the end");
 }
 
 #[test]
 fn a_server_that_dies_is_started_again() {
-    let sighting = run(request("server_dies", Isolation::Case)).expect("a run");
-    let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
+    let output = run(request("server_dies", Isolation::Case)).expect("a run");
+    let Ending::Lost { message } = &output.observations[1].ending else { panic!("{output:?}") };
     assert!(
         message.starts_with("the case never began: the worker was ended by signal 9"),
         "{message}"
     );
-    assert_eq!(*endings(&sighting)[2], Ending::Done);
+    assert_eq!(*endings(&output)[2], Ending::Done);
 }
 
 #[test]
@@ -123,8 +124,8 @@ fn what_a_case_left_behind_is_ended_with_it() {
     request.launch.environment.push(("ALLOCERT_TEST_PID".into(), note.path().into()));
     let plan = plan();
     let mut harness = Harness::load(&Arc::new(request)).expect("a worker");
-    let sighting = harness.run(&plan.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
-    assert_eq!(endings(&sighting), [&Ending::Done; 3]);
+    let output = harness.run(&plan.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
+    assert_eq!(endings(&output), [&Ending::Done; 3]);
     let pid = std::fs::read_to_string(note.path()).expect("the daemon's process id");
     // The server, which runs on, has not waited for it.
     let dead = |stat: &str| stat.is_empty() || stat.contains(") Z ");
@@ -138,13 +139,13 @@ fn what_a_case_left_behind_is_ended_with_it() {
 
 #[test]
 fn a_destroyed_trace_costs_its_worker_and_no_other_case() {
-    let sighting = run(request("deletes_the_trace", Isolation::Case)).expect("a run");
-    let Ending::Lost { message } = &sighting.observations[1].ending else { panic!("{sighting:?}") };
+    let output = run(request("deletes_the_trace", Isolation::Case)).expect("a run");
+    let Ending::Lost { message } = &output.observations[1].ending else { panic!("{output:?}") };
     assert!(
         message.starts_with("the trace of its driver calls was destroyed; only a subject that"),
         "{message}"
     );
-    assert_eq!([endings(&sighting)[0], endings(&sighting)[2]], [&Ending::Done; 2]);
+    assert_eq!([endings(&output)[0], endings(&output)[2]], [&Ending::Done; 2]);
 }
 
 #[test]
@@ -168,8 +169,8 @@ fn the_drivers_settings_are_a_cases_to_choose() {
 #[ignore = "run by the_drivers_settings_are_a_cases_to_choose, with the settings in its environment"]
 fn the_drivers_settings_reach_no_worker() {
     assert_eq!(std::env::var("ALLOCERT_DEVICES").as_deref(), Ok("rubbish"));
-    let sighting = run(request("settings", Isolation::Case)).expect("a run");
-    assert_eq!(*endings(&sighting)[1], Ending::Code(0));
+    let output = run(request("settings", Isolation::Case)).expect("a run");
+    assert_eq!(*endings(&output)[1], Ending::Code(0));
 }
 
 #[test]
@@ -180,11 +181,12 @@ fn a_process_that_is_not_the_workers_is_never_ended() {
         .launch
         .environment
         .push(("ALLOCERT_TEST_PID".into(), stranger.0.id().to_string().into()));
-    let sighting = run(request).expect("a run");
-    assert_eq!(*endings(&sighting)[1], Ending::TimedOut { after_s: 1 });
+    let output = run(request).expect("a run");
+    assert_eq!(*endings(&output)[1], Ending::TimedOut { after_s: 1 });
     assert!(stranger.0.try_wait().expect("its status").is_none(), "the stranger was ended");
 }
 
+/// A process that is ended with the test.
 struct Stranger(Child);
 
 impl Drop for Stranger {
@@ -211,10 +213,10 @@ fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
     #[case] message: &str,
 ) {
     let mut request = request(scenario, Isolation::Case);
-    request.launch.load_patience =
+    request.launch.load_timeout =
         Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
     let error = run(request).expect_err("refused");
-    assert_eq!((error.fault(), error.to_string().as_str()), (Fault::Subject, message));
+    assert_eq!((error.at_fault(), error.to_string().as_str()), (AtFault::Subject, message));
 }
 
 #[rstest]
@@ -222,11 +224,11 @@ fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
 #[case("never_connects", "did nothing for 0.3 s before it connected")]
 fn a_worker_that_never_connects_is_told(#[case] start: &str, #[case] message: &str) {
     let mut request = request("", Isolation::Case);
-    request.launch.connect_patience =
+    request.launch.connect_timeout =
         Duration::from_millis(if start == "dies" { 10_000 } else { 300 });
     request.launch.environment.push(("ALLOCERT_TEST_START".into(), start.into()));
     let error = run(request).expect_err("no connection");
-    assert_eq!(error.fault(), Fault::Harness);
+    assert_eq!(error.at_fault(), AtFault::Harness);
     assert!(error.to_string().ends_with(message), "{error}");
 }
 
@@ -240,12 +242,12 @@ fn a_worker_loads_one_subject_after_the_other() {
         module: "scripted".to_owned(),
     };
     let mut ending = |scenario: &str| {
-        harness.exchange(subject(scenario))?;
-        harness.run(&cases, &mut ()).map(|sighting| sighting.observations[0].ending.clone())
+        harness.load_other(subject(scenario))?;
+        harness.run(&cases, &mut ()).map(|output| output.observations[0].ending.clone())
     };
     assert_eq!(ending("exits").expect("a run"), Ending::Code(5));
-    assert_eq!(ending("refuses").expect_err("refused").fault(), Fault::Subject);
-    assert_eq!(ending("crashes_loading").expect_err("it crashed").fault(), Fault::Subject);
+    assert_eq!(ending("refuses").expect_err("refused").at_fault(), AtFault::Subject);
+    assert_eq!(ending("crashes_loading").expect_err("it crashed").at_fault(), AtFault::Subject);
     assert_eq!(ending("fine").expect("a new worker"), Ending::Done);
 }
 
@@ -263,7 +265,7 @@ fn an_interpreter_that_is_not_there_is_named() {
     let mut request = request("", Isolation::Case);
     request.launch.program = "/nonexistent/python".into();
     let error = run(request).expect_err("no such program");
-    assert_eq!(error.fault(), Fault::Subject);
+    assert_eq!(error.at_fault(), AtFault::Subject);
     assert!(
         error.to_string().contains("`/nonexistent/python`")
             && error.to_string().ends_with("--python"),
@@ -293,20 +295,20 @@ fn a_case_that_needs_a_fresh_numba_shares_its_process_with_none() {
     let mut cases = plan();
     // Crashes after `a` in the same process; through the host and without setup it has a process of
     // its own.
-    cases[1].through = allocert_suite::case::Through::Host;
+    cases[1].operations = allocert_suite::Side::EmmHost;
     let mut harness =
         Harness::load(&Arc::new(request("crashes_after_a", Isolation::None))).expect("a worker");
-    let sighting = harness.run(&cases.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
-    assert_eq!(endings(&sighting), [&Ending::Done; 3]);
+    let output = harness.run(&cases.iter().collect::<Vec<_>>(), &mut ()).expect("a run");
+    assert_eq!(endings(&output), [&Ending::Done; 3]);
 }
 
 #[test]
 fn the_order_is_the_plans_however_many_workers() {
     let mut request = request("", Isolation::Case);
     request.jobs = NonZeroUsize::new(3).expect("not zero");
-    let sighting = run(request).expect("a run");
+    let output = run(request).expect("a run");
     let ids: Vec<&str> =
-        sighting.observations.iter().map(|observation| observation.case.as_str()).collect();
+        output.observations.iter().map(|observation| observation.case.as_str()).collect();
     assert_eq!(ids, ["emm/test/a", "emm/test/b", "emm/test/c"]);
 }
 
@@ -324,20 +326,30 @@ fn what_is_late_beside_others_has_another_try_by_itself(
         .launch
         .environment
         .push(("ALLOCERT_TEST_PID".into(), folder.path().join("hung").into()));
-    let sighting = run(request).expect("a run");
-    assert_eq!(endings(&sighting), [&Ending::Done, &ending, &Ending::Done]);
-    let remarks: Vec<String> = sighting.remarks.iter().map(ToString::to_string).collect();
-    let told = "beside others, and not when run again alone, time ran out for emm/test/b; fewer --jobs spare that";
-    assert_eq!(remarks, if ending == Ending::Done { vec![told] } else { vec![] });
+    let output = run(request).expect("a run");
+    assert_eq!(endings(&output), [&Ending::Done, &ending, &Ending::Done]);
+    let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
+    let told = "emm/test/b timed out beside other cases and not when run again alone; use fewer --jobs to avoid this";
+    assert_eq!(warnings, if ending == Ending::Done { vec![told] } else { vec![] });
 }
 
 #[test]
 fn what_is_late_by_itself_too_stays_late() {
     let mut request = request("hangs", Isolation::Case);
     request.jobs = NonZeroUsize::new(3).expect("not zero");
-    let sighting = run(request).expect("a run");
-    assert_eq!(
-        (endings(&sighting)[1], sighting.remarks.len()),
-        (&Ending::TimedOut { after_s: 1 }, 0)
-    );
+    let output = run(request).expect("a run");
+    assert_eq!((endings(&output)[1], output.warnings.len()), (&Ending::TimedOut { after_s: 1 }, 0));
+}
+
+/// A case that works for more than half of its second, beside programs that leave it a fraction of
+/// a core.
+#[rstest]
+#[case::works("works", Ending::Done)]
+#[case::loops("loops", Ending::TimedOut { after_s: 1 })]
+fn a_busy_machine_uses_up_nobodys_time(#[case] scenario: &str, #[case] ending: Ending) {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+    let _others: Vec<Stranger> = (0..2 * cores).map(|_| Stranger(busy())).collect();
+    let output = run(request(scenario, Isolation::Case)).expect("a run");
+    assert_eq!(endings(&output)[1], &ending);
 }

@@ -43,16 +43,16 @@ impl Border {
     }
 
     /// Nothing where no member was called.
-    pub(crate) fn take(&self) -> Option<observation::Border> {
+    pub(crate) fn take(&self) -> Option<observation::TableCalls> {
         let calls = self.calls.swap(0, Ordering::Relaxed);
         let defects =
             std::mem::take(&mut *self.defects.lock().unwrap_or_else(PoisonError::into_inner));
-        let tell = |((call, defect), observed): ((&str, &str), String)| observation::Defect {
+        let tell = |((call, defect), observed): ((&str, &str), String)| observation::TableDefect {
             call: call.to_owned(),
             defect: defect.to_owned(),
             observed,
         };
-        (calls > 0).then(|| observation::Border {
+        (calls > 0).then(|| observation::TableCalls {
             calls,
             defects: defects.into_iter().map(tell).collect(),
         })

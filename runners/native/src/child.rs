@@ -2,7 +2,7 @@
 
 use std::io;
 
-use allocert_suite::case::Through;
+use allocert_suite::Side;
 use allocert_suite::observation::Outcome;
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
@@ -51,15 +51,12 @@ fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<
     let subject = server.subject.as_deref().expect("the server runs no batch without a subject");
     let mut scene = Scene::new(subject, &server.recorder, server.driver);
     for step in &case.steps {
-        let outcome = match (case.through, &step.r#do) {
-            (Through::Manager, _) => {
-                server.recorder.step(step.index, || scene.perform_on_its_thread(step))
-            }
-            (Through::Host | Through::Producer | Through::Consumer, operation) => {
-                unsupported(operation)
-            }
+        let outcome = match case.operations {
+            Side::Emm => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
+            _ => unsupported(&step.r#do),
         };
-        let line = Line::Step { index: step.index, outcome: &outcome, border: subject.border() };
+        let line =
+            Line::Step { index: step.index, outcome: &outcome, table_calls: subject.table_calls() };
         outbox.push(&mut server.socket, &line)?;
     }
     // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's

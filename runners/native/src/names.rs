@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use allocert_suite::case::Name;
+use allocert_suite::nouns::Name;
 use allocert_suite::observation::{Outcome, Raised};
 
 use crate::host::HostBuffer;

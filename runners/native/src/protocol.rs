@@ -1,7 +1,8 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
-use allocert_suite::case::{DriverSettings, Name, Thread, Through};
-use allocert_suite::observation::{Border, Outcome};
+use allocert_suite::Side;
+use allocert_suite::nouns::{DriverSettings, Name, Thread};
+use allocert_suite::observation::{Outcome, TableCalls};
 use allocert_suite::operation::Operation;
 use allocert_suite::plan::End;
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,7 @@ pub(crate) struct Run {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
-    #[serde(default)]
-    pub(crate) through: Through,
+    pub(crate) operations: Side,
     #[serde(default)]
     pub(crate) driver: DriverSettings,
     pub(crate) ending: End,
@@ -70,7 +70,7 @@ pub(crate) enum Line<'a> {
         index: u32,
         outcome: &'a Outcome,
         #[serde(skip_serializing_if = "Option::is_none")]
-        border: Option<Border>,
+        table_calls: Option<TableCalls>,
     },
     Done {
         id: &'a str,

@@ -2,19 +2,16 @@
 
 use std::ffi::{CString, c_char, c_int};
 
-use allocert_contract::trace::Mark;
-use allocert_suite::case::DriverSettings;
+use allocert_contract::trace::Marker;
+use allocert_suite::nouns::DriverSettings;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
 use crate::error::WorkerError;
 
-/// What `step_begin` carries at the begin of a case.
-const CASE_STEP: u64 = u32::MAX as u64;
-
 /// The recording driver, loaded before anything else so that it wins every later look-up.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    mark: Symbol<unsafe extern "C" fn(kind: u32, a: u64, b: u64)>,
+    marker: Symbol<unsafe extern "C" fn(kind: u32, step: u64) -> c_int>,
     fault_add: Symbol<
         unsafe extern "C" fn(name: *const c_char, nth: u64, count: u64, result: c_int) -> c_int,
     >,
@@ -32,7 +29,7 @@ impl Recorder {
         let library = unsafe { Library::open(Some("libcuda.so.1"), RTLD_NOW | RTLD_GLOBAL) }
             .map_err(|source| WorkerError::Driver { source })?;
         let recorder = Self {
-            mark: symbol(&library, "allocert_trace_mark")?,
+            marker: symbol(&library, "allocert_trace_marker")?,
             fault_add: symbol(&library, "allocert_fault_add")?,
             fault_clear: symbol(&library, "allocert_fault_clear")?,
             restart: symbol(&library, "allocert_driver_restart")?,
@@ -43,28 +40,29 @@ impl Recorder {
         Ok(recorder)
     }
 
-    fn mark(&self, mark: Mark, a: u64) {
-        // SAFETY: a control function of the recording driver; any numbers may be marked.
-        unsafe { (self.mark)(mark as u32, a, 0) }
+    fn marker(&self, marker: Marker) {
+        // SAFETY: a control function of the recording driver, which takes any numbers.
+        unsafe { (self.marker)(marker.kind() as u32, marker.step().unwrap_or(0)) };
     }
 
     pub(crate) fn case_begin(&self) {
-        self.mark(Mark::StepBegin, CASE_STEP);
+        self.marker(Marker::CaseBegin);
     }
 
-    /// Does `step` between the marks that say which driver calls belong to it.
-    pub(crate) fn step<T>(&self, index: u32, step: impl FnOnce() -> T) -> T {
-        self.mark(Mark::StepBegin, index.into());
-        let result = step();
-        self.mark(Mark::StepEnd, index.into());
+    /// Performs a step between the markers that say which calls belong to it.
+    pub(crate) fn step<T>(&self, index: u32, perform: impl FnOnce() -> T) -> T {
+        let step = index.into();
+        self.marker(Marker::StepBegin { step });
+        let result = perform();
+        self.marker(Marker::StepEnd { step });
         result
     }
 
     /// Does something whose driver calls are the worker's own and never the subject's.
     pub(crate) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.mark(Mark::HarnessBegin, 0);
+        self.marker(Marker::HarnessBegin);
         let result = work();
-        self.mark(Mark::HarnessEnd, 0);
+        self.marker(Marker::HarnessEnd);
         result
     }
 

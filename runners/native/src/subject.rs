@@ -1,7 +1,7 @@
 //! What a loaded subject can be asked, whichever language it is written in.
 
 use allocert_cuda::Context;
-use allocert_suite::observation::{Border, Facts, Raised};
+use allocert_suite::observation::{Facts, Raised, TableCalls};
 use allocert_suite::operation::TableCall;
 
 use crate::protocol::Portrait;
@@ -14,9 +14,9 @@ pub(crate) trait Subject: Send + Sync {
     /// Names of the fixture format's `needs`.
     fn capabilities(&self) -> Vec<&'static str>;
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised>;
-    /// What showed at the border of a C table since it was last asked; nothing where no member was
-    /// called.
-    fn border(&self) -> Option<Border> {
+    /// What calls of a C table did besides answering since this was last asked; nothing where no
+    /// member was called.
+    fn table_calls(&self) -> Option<TableCalls> {
         None
     }
 }

@@ -194,7 +194,7 @@ impl Subject for Table {
         Ok(Box::new(TableManager::create(self.plugin, Arc::clone(&self.border), context, device)?))
     }
 
-    fn border(&self) -> Option<observation::Border> {
+    fn table_calls(&self) -> Option<observation::TableCalls> {
         self.border.take()
     }
 }

@@ -97,8 +97,8 @@ impl DeviceArray {
         py.detach(|| self.0.fill(value, &stream.0)).map_err(array_raised)
     }
 
-    fn copy_from(&self, py: Python<'_>, from: &Self, stream: &Stream) -> PyResult<()> {
-        py.detach(|| self.0.copy_from(&from.0, &stream.0)).map_err(array_raised)
+    fn copy_from(&self, py: Python<'_>, other: &Self, stream: &Stream) -> PyResult<()> {
+        py.detach(|| self.0.copy_from(&other.0, &stream.0)).map_err(array_raised)
     }
 
     fn write(&self, py: Python<'_>, elements: &[u8]) -> PyResult<()> {

@@ -1,7 +1,7 @@
 //! Descriptions between Python and Rust.
 
 use allocert_cai::Importer;
-use allocert_contract::array::{ArrayInterface, Content, Description, Reading};
+use allocert_contract::array::{ArrayInterface, Content, Description, Interpretation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -9,10 +9,10 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use crate::error::tuples;
 
 /// (kind, place, message) for everything that is wrong with an object, described as
-/// `worker/describe.py` does it. `lenient` reads it as the importer does.
+/// `worker/cai_shared/describe.py` does it. `lenient` reads it as the importer does.
 #[pyfunction]
 pub(crate) fn defects(object: &str, lenient: bool) -> PyResult<Vec<(String, String, String)>> {
-    let reading = if lenient { Importer::reading() } else { Reading::default() };
+    let reading = if lenient { Importer::reading() } else { Interpretation::default() };
     let object = parsed(object)?;
     Ok(ArrayInterface::read_object(&object, &reading).map_or_else(tuples, |_array| Vec::new()))
 }

@@ -39,7 +39,7 @@ pub(crate) fn driver_raised(cause: allocert_cai::DriverError) -> PyErr {
 pub(crate) fn tuples(defects: Vec<Defect>) -> Vec<(String, String, String)> {
     defects
         .into_iter()
-        .map(|defect| (defect.kind.to_string(), defect.place, defect.message))
+        .map(|defect| (defect.kind.to_string(), defect.path, defect.message))
         .collect()
 }
 

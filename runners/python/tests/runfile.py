@@ -1,9 +1,12 @@
-"""Reading a run file (`--out`) as far as the tests need it."""
+"""Reads a run file (`--out`) as far as the tests need it."""
 
 import json
+import pathlib
+from collections.abc import Iterator
+from typing import Any
 
 
-def lines(path, kind):
+def lines(path: pathlib.Path, kind: str) -> Iterator[dict[str, Any]]:
     """The bodies of all lines of a kind."""
     for line in path.read_text().splitlines():
         ((found, body),) = json.loads(line).items()
@@ -11,8 +14,8 @@ def lines(path, kind):
             yield body
 
 
-def verdicts(path):
-    """case id -> the name of its verdict: `conforms`, `violates`, `not_applicable`, ..."""
+def verdicts(path: pathlib.Path) -> dict[str, str]:
+    """Case id -> the name of its verdict: `conforms`, `violates`, `not_applicable`, ..."""
     found = {}
     for body in lines(path, "verdict"):
         verdict = body["verdict"]
@@ -20,6 +23,6 @@ def verdicts(path):
     return found
 
 
-def findings(path):
-    """case id -> its findings."""
+def findings(path: pathlib.Path) -> dict[str, list[dict[str, Any]]]:
+    """Case id -> its findings."""
     return {body["case"]: body.get("findings", []) for body in lines(path, "verdict")}

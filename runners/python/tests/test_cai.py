@@ -1,34 +1,35 @@
-"""The worker with adapters: what it reports of producers and consumers that do well, badly, or nothing at all."""
+"""The worker with adapters: what it reports of faithful, wrong and useless ones."""
 
 import json
+import pathlib
 import signal
 import sys
+from typing import Any
 
 import pytest
-from harness import ROOT
+from harness import ROOT, Body, Outcome, Program, Step, Worker, facts
 from runfile import findings, verdicts
 
-SETUP = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
+SETUP: list[Step] = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
 FAITHFUL = {
-    "producer": "allocert_mutants.cai.producer:Producer",
-    "consumer": "allocert_mutants.cai.consumer:Consumer",
+    "producer": "allocert_mutants.cai_producer.conforming_producer:Producer",
+    "consumer": "allocert_mutants.cai_consumer.conforming_consumer:Consumer",
 }
 
 
-def steps(*operations):
+def steps(*operations: dict[str, Any]) -> list[Step]:
+    """The operations as steps after the set-up."""
     return [*SETUP, *[{"do": operation} for operation in operations]]
 
 
-def run(worker, role, subject, *operations):
+def run(
+    worker: Worker, role: str, subject: str, *operations: dict[str, Any]
+) -> tuple[list[Outcome], Body]:
+    """Loads the adapter and performs one case after its set-up."""
     kind, body = worker.load(subject, f"cai-{role}")
     assert kind == "loaded", body
-    outcomes, ended = worker.run(*steps(*operations), through=role)
+    outcomes, ended = worker.run(*steps(*operations), side=f"cai-{role}")
     return outcomes[len(SETUP) :], ended
-
-
-def facts(outcome):
-    assert "returned" in outcome, outcome
-    return outcome["returned"]
 
 
 EXPORT = (
@@ -37,7 +38,7 @@ EXPORT = (
 )
 
 
-def test_an_export_is_described_and_looked_up(worker):
+def test_an_export_is_described_and_looked_up(worker: Worker) -> None:
     outcomes, ended = run(
         worker, "producer", FAITHFUL["producer"], *EXPORT, {"consume": {"export": "e"}}
     )
@@ -67,7 +68,8 @@ class Huge(int):
 
 class Odd:
     def __init__(self, **entries):
-        self.entries = {"shape": (4,), "typestr": "<f4", "data": (1 << 70, False), "version": 3, **entries}
+        data = (1 << 70, False)
+        self.entries = {"shape": (4,), "typestr": "<f4", "data": data, "version": 3, **entries}
     @property
     def __cuda_array_interface__(self):
         if isinstance(self.entries.get("raise"), BaseException):
@@ -75,9 +77,19 @@ class Odd:
         return self.entries
 
 ODD = [
-    Odd(), Odd(shape=(1 << 80,)), Odd(shape=[4]), Odd(shape=(Huge(4),)), Odd(strides=(1 << 62,) * 1000), Odd(typestr="x"),
-    Odd(typestr=chr(0xd800), descr=[(chr(0xd801), chr(0xd802))], **{chr(0xdfff): 1}), Odd(stream=-1), Odd(stream=1 << 65), Odd(mask=Odd()), Odd(**{"raise": SystemExit(3)}),
-    Odd(**{"raise": ValueError("no")}), Odd(data=(0x1234, False)),
+    Odd(),
+    Odd(shape=(1 << 80,)),
+    Odd(shape=[4]),
+    Odd(shape=(Huge(4),)),
+    Odd(strides=(1 << 62,) * 1000),
+    Odd(typestr="x"),
+    Odd(typestr=chr(0xd800), descr=[(chr(0xd801), chr(0xd802))], **{chr(0xdfff): 1}),
+    Odd(stream=-1),
+    Odd(stream=1 << 65),
+    Odd(mask=Odd()),
+    Odd(**{"raise": SystemExit(3)}),
+    Odd(**{"raise": ValueError("no")}),
+    Odd(data=(0x1234, False)),
 ]
 
 class Producer:
@@ -89,7 +101,9 @@ class Producer:
 """
 
 
-def test_odd_exports_are_described_and_never_trusted(worker, subjects):
+def test_odd_exports_are_described_and_never_trusted(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "odd.py").write_text(ODD)
     operations = []
     for index in range(13):
@@ -106,13 +120,11 @@ def test_odd_exports_are_described_and_never_trusted(worker, subjects):
     assert all("raised" in outcome for outcome in consumed[:10]), consumed
     # Lone surrogates are no JSON to the harness.
     assert json.dumps(outcomes, ensure_ascii=False).encode()
-    assert [outcome for outcome in consumed[10:12]] == [
-        {"skipped": {"because": f"e{index}"}} for index in (10, 11)
-    ]
+    assert consumed[10:12] == [{"skipped": {"because": f"e{index}"}} for index in (10, 11)]
     assert ended["exit"] == {"code": 0}
 
 
-def test_late_work_is_late(worker):
+def test_late_work_is_late(worker: Worker) -> None:
     """The order of the consumer's reads against the producer's write is in the data."""
     operations = (
         {"stream": {"kind": "non_blocking", "as": "s"}},
@@ -124,11 +136,13 @@ def test_late_work_is_late(worker):
     )
     waited, _ = run(worker, "consumer", FAITHFUL["consumer"], *operations)
     assert [facts(outcome)["uniform"] for outcome in waited[-2:]] == [2, 2]
-    early, _ = run(worker, "consumer", "allocert_mutants.cai.imports:NeverWaits", *operations)
+    early, _ = run(
+        worker, "consumer", "allocert_mutants.cai_consumer.stream_order:NeverWaits", *operations
+    )
     assert [facts(outcome)["uniform"] for outcome in early[-2:]] == [1, 2]
 
 
-def test_the_dictionary_says_what_it_is_told_to(worker):
+def test_the_dictionary_says_what_it_is_told_to(worker: Worker) -> None:
     lies = {
         "shape": {"type": "list", "items": [4]},
         "data": [{"type": "pointer", "plus": 4}, True],
@@ -158,7 +172,7 @@ def test_the_dictionary_says_what_it_is_told_to(worker):
     assert outcomes[1]["raised"]["message"] == "the interface has no version"
 
 
-def test_an_exporter_owns_its_memory_and_lives_as_long_as_somebody_holds_it(worker):
+def test_an_exporter_owns_its_memory_and_lives_as_long_as_somebody_holds_it(worker: Worker) -> None:
     outcomes, _ = run(
         worker,
         "consumer",
@@ -178,10 +192,16 @@ def test_an_exporter_owns_its_memory_and_lives_as_long_as_somebody_holds_it(work
     assert [facts(outcome) for outcome in rest[3:]] == [{"finalized": True}, {"alive": False}]
 
 
-DECLINES = "class Consumer:\n    def accept(self, exporter, ignore_stream):\n        raise NotImplementedError('never')\n"
+DECLINES = """
+class Consumer:
+    def accept(self, exporter, ignore_stream):
+        raise NotImplementedError("never")
+"""
 
 
-def test_what_an_adapter_lacks_is_declined_and_what_it_refuses_is_raised(worker, subjects):
+def test_what_an_adapter_lacks_is_declined_and_what_it_refuses_is_raised(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "declines.py").write_text(DECLINES)
     made = {"produce": {"shape": [4], "as": "p"}}
     outcomes, _ = run(
@@ -212,7 +232,7 @@ class Producer:
 """
 
 
-def test_an_object_that_nobody_can_watch_is_counted(worker, subjects):
+def test_an_object_that_nobody_can_watch_is_counted(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "slotted.py").write_text(SLOTTED)
     made = [{"array": {"shape": [extent], "as": f"a{extent}"}} for extent in (1, 2)]
     outcomes, _ = run(
@@ -225,23 +245,27 @@ def test_an_object_that_nobody_can_watch_is_counted(worker, subjects):
     assert facts(outcomes[0]) == {"read_only": True}, "a library without writable arrays"
 
 
-SAYS = """
+MASKLESS = """
 class Consumer:
     def accept(self, exporter, ignore_stream):
         return exporter
     def describe(self, exporter):
-        return {"valid": None} if exporter.__cuda_array_interface__["typestr"] == "<f4" else {"shape": (2,)}
+        if exporter.__cuda_array_interface__["typestr"] == "<f4":
+            return {"valid": None}
+        return {"shape": (2,)}
 """
 
 
-def test_a_library_without_masks_takes_every_element_for_data(worker, subjects):
-    (subjects / "says.py").write_text(SAYS)
+def test_a_library_without_masks_takes_every_element_for_data(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
+    (subjects / "described.py").write_text(MASKLESS)
     made = [
         {"produce": {"shape": [2, 2], "typestr": typestr, "as": typestr}}
         for typestr in ("<f4", "|u1")
     ]
     taken = [{"import": {"of": typestr, "as": f"i{typestr}"}} for typestr in ("<f4", "|u1")]
-    outcomes, _ = run(worker, "consumer", "says", *made, *taken)
+    outcomes, _ = run(worker, "consumer", "described", *made, *taken)
     assert facts(outcomes[2])["valid"] == [True] * 4
     assert "valid" not in facts(outcomes[3]) and facts(outcomes[3])["shape"] == [2]
 
@@ -256,12 +280,12 @@ class Consumer:
         return exporter
 
     def describe(self, imported):
-        return {said}
+        return {described}
 
     def read(self, imported):
         return numpy.ma.MaskedArray(numpy.arange(4, dtype="u1"), mask=[True, False, True, False])
 """
-SAID = {
+DESCRIBED: dict[str, dict[str, Any]] = {
     "{'shape': (1,), 'pointer': 1 << 80, 'valid': ITSELF}": {
         "shape": [1],
         "pointer": str(1 << 80),
@@ -271,26 +295,30 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("said", SAID)
-def test_what_an_adapter_says_is_bounded(worker, subjects, said):
-    (subjects / "says.py").write_text(DESCRIBES.replace("{said}", said))
+@pytest.mark.parametrize("described", DESCRIBED)
+def test_what_an_adapter_describes_is_bounded(
+    worker: Worker, subjects: pathlib.Path, described: str
+) -> None:
+    (subjects / "described.py").write_text(DESCRIBES.replace("{described}", described))
     made = {"produce": {"shape": [4], "typestr": "|u1", "as": "p"}}
     outcomes, _ = run(
         worker,
         "consumer",
-        "says",
+        "described",
         made,
         {"import": {"of": "p", "as": "i"}},
         {"access": {"on": "i"}},
     )
-    assert {name: facts(outcomes[1])[name] for name in SAID[said]} == SAID[said]
+    assert {name: facts(outcomes[1])[name] for name in DESCRIBED[described]} == DESCRIBED[described]
     assert facts(outcomes[2])["values"] == [0, 1, 2, 3], "of a masked array, the data"
 
 
-def test_an_adapter_that_describes_by_no_dict_is_told(worker, subjects):
-    (subjects / "says.py").write_text(DESCRIBES.replace("{said}", "7"))
+def test_an_adapter_that_describes_by_no_dict_is_told(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
+    (subjects / "described.py").write_text(DESCRIBES.replace("{described}", "7"))
     made = {"produce": {"shape": [4], "as": "p"}}
-    outcomes, _ = run(worker, "consumer", "says", made, {"import": {"of": "p", "as": "i"}})
+    outcomes, _ = run(worker, "consumer", "described", made, {"import": {"of": "p", "as": "i"}})
     assert (
         outcomes[1]["raised"]["message"]
         == "the adapter describes an array by a dict, and not by a int"
@@ -300,10 +328,12 @@ def test_an_adapter_that_describes_by_no_dict_is_told(worker, subjects):
 EMPTY = ({"array": {"shape": [0], "as": "a"}}, {"export": {"of": "a", "as": "e"}})
 
 
-def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
-    outcomes, ended = run(worker, "producer", "allocert_mutants.cai.kept:Aborts", *EMPTY)
+def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker: Worker) -> None:
+    outcomes, ended = run(
+        worker, "producer", "allocert_mutants.cai_producer.lifetime:Aborts", *EMPTY
+    )
     assert len(outcomes) == 1 and ended["exit"] == {"signal": signal.SIGABRT}
-    outcomes, ended = worker.run(*steps(EXPORT[0]), through="producer")
+    outcomes, ended = worker.run(*steps(EXPORT[0]), side="cai-producer")
     assert "returned" in outcomes[-1] and ended["exit"] == {"code": 0}
 
 
@@ -315,15 +345,21 @@ def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker):
             "import",
             "no module named `allocert.adapters.nothing`",
         ),
-        ("allocert_mutants.cai.producer:Producers", "attribute", "did you mean `Producer`?"),
         (
-            "allocert_mutants.cai.producer:Array",
+            "allocert_mutants.cai_producer.conforming_producer:Producers",
+            "attribute",
+            "did you mean `Producer`?",
+        ),
+        (
+            "allocert_mutants.cai_producer.conforming_producer:Array",
             "class",
             "is no adapter of a producer: it has no method `array`",
         ),
     ],
 )
-def test_a_subject_that_is_no_adapter_is_refused(worker, subject, stage, message):
+def test_a_subject_that_is_no_adapter_is_refused(
+    worker: Worker, subject: str, stage: str, message: str
+) -> None:
     kind, body = worker.load(subject, "cai-producer")
     assert (kind, body["stage"]) == ("refused", stage) and message in body["message"]
 
@@ -356,20 +392,20 @@ class Asks(Raises):
     [("Raises", "RuntimeError: no licence"), ("Exits", "SystemExit: 3"), ("Asks", "TypeError: ")],
 )
 def test_an_adapter_that_cannot_be_made_is_a_subject_that_cannot_be_used(
-    allocert, subjects, role, adapter, words
-):
+    allocert: Program, subjects: pathlib.Path, role: str, adapter: str, words: str
+) -> None:
     (subjects / "unmade.py").write_text(UNMADE)
     subject = f"unmade:{adapter}"
     ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, path=[subjects])
     assert (ended.returncode, ended.stderr) == (2, ""), ended.stdout
     assert (
-        f"unusable: the subject's adapter could not be made: its class, called without arguments, raised {words}"
-        in ended.stdout
+        "unusable: the subject's adapter could not be made:"
+        f" its class, called without arguments, raised {words}" in ended.stdout
     )
     assert "\nnothing ran; 0 of " in ended.stdout
 
 
-def test_no_numba_and_no_allocert_is_needed(worker, subjects):
+def test_no_numba_and_no_allocert_is_needed(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "numba.py").write_text(
         "raise ModuleNotFoundError('No module named numba', name='numba')\n"
     )
@@ -377,8 +413,10 @@ def test_no_numba_and_no_allocert_is_needed(worker, subjects):
         "raise ModuleNotFoundError('No module named allocert', name='allocert')\n"
     )
     (subjects / "mine.py").write_text(
-        "from allocert.adapters import hostside\nfrom allocert_mutants.cai.producer import Producer as Faithful\n"
-        "class Producer(Faithful):\n    def array(self, spec):\n        hostside.filled(spec)\n        return super().array(spec)\n"
+        "from allocert.adapters import host_arrays\n"
+        "from allocert_mutants.cai_producer.conforming_producer import Producer as Faithful\n"
+        "class Producer(Faithful):\n    def array(self, spec):\n"
+        "        host_arrays.filled(spec)\n        return super().array(spec)\n"
     )
     outcomes, _ = run(worker, "producer", "mine", *EXPORT)
     assert facts(outcomes[1])["shape"] == [2, 3]
@@ -392,7 +430,9 @@ KNOWN += [("cuda_core", "cuda-core-1.2.2", "consumer")]
 
 
 @pytest.mark.parametrize(("adapter", "release", "role"), KNOWN)
-def test_a_library_violates_what_is_known_of_it_and_nothing_else(allocert, adapter, release, role):
+def test_a_library_violates_what_is_known_of_it_and_nothing_else(
+    allocert: Program, adapter: str, release: str, role: str
+) -> None:
     expected = ROOT / f"fixtures/expectations/{release}-cai-{role}.yaml"
     subject = f"allocert.adapters.{adapter}:{role.capitalize()}"
     ended = allocert(
@@ -402,7 +442,7 @@ def test_a_library_violates_what_is_known_of_it_and_nothing_else(allocert, adapt
 
 
 @pytest.mark.parametrize("side", ["cai-producer", "cai-consumer"])
-def test_the_reference_conforms(allocert, tmp_path, side):
+def test_the_reference_conforms(allocert: Program, tmp_path: pathlib.Path, side: str) -> None:
     out = tmp_path / "run.jsonl"
     ended = allocert("run", side, "reference", "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -411,9 +451,11 @@ def test_the_reference_conforms(allocert, tmp_path, side):
     )
 
 
-def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(allocert, tmp_path):
+def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(
+    allocert: Program, tmp_path: pathlib.Path
+) -> None:
     out, case = tmp_path / "run.jsonl", "cai-producer/order/pending-write-default"
-    subject = "allocert_mutants.cai.pending:NeverNames"
+    subject = "allocert_mutants.cai_producer.stream:NeverExportsStream"
     allocert(
         "run", "cai-producer", subject, "--filter", case, "--python", sys.executable, "--out", out
     )

@@ -1,35 +1,44 @@
 """Whole runs of the program on Python subjects."""
 
+import pathlib
+import subprocess
 import sys
 
 import pytest
-from harness import ROOT
+from harness import ROOT, Program
 from runfile import findings, verdicts
 
 NUMBA = "numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager"
 EXPECTED = ROOT / "fixtures/expectations/numba-cuda-0.30.4.yaml"
 
 
-def certify(allocert, subject, out, *arguments):
+def certify(
+    allocert: Program, subject: str, out: pathlib.Path, *arguments: object
+) -> subprocess.CompletedProcess[str]:
+    """Runs the side emm on a subject; the run must come to an end."""
     ended = allocert("run", "emm", subject, "--python", sys.executable, "--out", out, *arguments)
     assert ended.returncode in (0, 1), ended.stdout + ended.stderr
     return ended
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
+def runs(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("runs")
 
 
 @pytest.mark.parametrize("manager", ["PoolManager", "DeferredManager", "HostOnlyManager"])
-def test_the_reference_conforms_from_python(allocert, runs, manager):
+def test_the_reference_conforms_from_python(
+    allocert: Program, runs: pathlib.Path, manager: str
+) -> None:
     out = runs / f"{manager}.jsonl"
     ended = certify(allocert, f"allocert.numba:{manager}", out)
     assert {case: found for case, found in findings(out).items() if found} == {}
     assert ended.returncode == 0
 
 
-def test_the_reference_has_the_same_verdicts_from_python_as_natively(allocert, runs, tmp_path):
+def test_the_reference_has_the_same_verdicts_from_python_as_natively(
+    allocert: Program, runs: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
     native, python = tmp_path / "native.jsonl", runs / "PoolManager.jsonl"
     assert allocert("run", "emm", "reference", "--out", native).returncode == 0
     if not python.exists():
@@ -44,7 +53,7 @@ def test_the_reference_has_the_same_verdicts_from_python_as_natively(allocert, r
     assert {case: left[case] for case in both} == {case: right[case] for case in both}
 
 
-def test_numbas_own_manager_is_as_expected(allocert, tmp_path):
+def test_numbas_own_manager_is_as_expected(allocert: Program, tmp_path: pathlib.Path) -> None:
     ended = certify(allocert, NUMBA, tmp_path / "run.jsonl", "--expect", EXPECTED)
     assert ended.returncode == 0, ended.stdout
 
@@ -52,9 +61,9 @@ def test_numbas_own_manager_is_as_expected(allocert, tmp_path):
 MISBEHAVING = [
     ("Crashes", "EMM-EXIT-01"),
     ("Aborts", "EMM-EXIT-01"),
-    ("Exits", "EMM-EXIT-01"),
+    ("ExitsWith0", "EMM-EXIT-01"),
     ("Hangs", "EMM-EXIT-02"),
-    ("Forges", "EMM-ALLOC-02"),
+    ("ForgesVerdicts", "EMM-ALLOC-02"),
     ("RaisesSystemExit", "EMM-ALLOC-01"),
 ]
 
@@ -62,10 +71,12 @@ MISBEHAVING = [
 @pytest.mark.parametrize(
     ("subject", "requirement"), MISBEHAVING, ids=[name for name, _ in MISBEHAVING]
 )
-def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject, requirement):
+def test_a_misbehaving_subject_violates_at_the_step(
+    allocert: Program, tmp_path: pathlib.Path, subject: str, requirement: str
+) -> None:
     out = tmp_path / "run.jsonl"
     selected = ("--filter", "{emm/alloc/type/*,emm/version/one}", "--timeout", "2")
-    ended = certify(allocert, f"allocert_mutants.misbehaving:{subject}", out, *selected)
+    ended = certify(allocert, f"allocert_mutants.emm.crash_hang_output:{subject}", out, *selected)
     found = findings(out)
     assert ended.returncode == 1
     assert found.pop("emm/version/one") == [], (
@@ -78,17 +89,21 @@ def test_a_misbehaving_subject_violates_at_the_step(allocert, tmp_path, subject,
 
 BAD = [
     ("allocert_mutants.absent", "no module named `allocert_mutants.absent`"),
-    ("allocert_mutants.honest:Manger", "did you mean `Manager`"),
-    ("allocert_mutants.honest:OUT_OF_MEMORY", "is no class but a int"),
+    ("allocert_mutants.emm.conforming_plugin:Manger", "did you mean `Manager`"),
+    ("allocert_mutants.emm.conforming_plugin:OUT_OF_MEMORY", "is no class but a int"),
 ]
 
 
 @pytest.mark.parametrize(("subject", "message"), BAD)
-def test_a_subject_that_cannot_be_loaded_is_explained(allocert, subject, message):
+def test_a_subject_that_cannot_be_loaded_is_explained(
+    allocert: Program, subject: str, message: str
+) -> None:
     ended = allocert("run", "emm", subject, "--python", sys.executable)
     assert ended.returncode == 2 and message in ended.stderr
 
 
-def test_an_interpreter_that_is_none_is_explained(allocert):
-    ended = allocert("run", "emm", "allocert_mutants.honest", "--python", "/nowhere/python")
+def test_an_interpreter_that_is_none_is_explained(allocert: Program) -> None:
+    ended = allocert(
+        "run", "emm", "allocert_mutants.emm.conforming_plugin", "--python", "/nowhere/python"
+    )
     assert ended.returncode in (2, 3) and "/nowhere/python" in ended.stderr

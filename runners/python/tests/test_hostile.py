@@ -1,29 +1,30 @@
-"""Subjects and surroundings that nobody would choose: what the worker makes of them."""
+"""Subjects and surroundings that work against the worker: what it makes of them."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
-from harness import WORKER
+from harness import WORKER, Worker
 from test_worker import ALLOCATE, SETUP, run
 
 LEAVES = """
 import sys
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Leaves(Manager):
     def memalloc(self, size):
         sys.exit(0)
 """
 CAPABLE = """
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Odd(Manager):
     allocert_capabilities = {value}
 """
 SECRETIVE = """
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Meta(type):
     def __getattribute__(cls, name):
@@ -42,7 +43,7 @@ class Odd(Manager):
 """
 HANGS = """
 import time
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class Hangs(Manager):
     def memalloc(self, size):
@@ -51,7 +52,7 @@ class Hangs(Manager):
 """
 
 
-def test_an_exit_code_is_no_driver_error(worker, subjects):
+def test_an_exit_code_is_no_driver_error(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "leaves.py").write_text(LEAVES)
     outcomes, ended = run(worker, "leaves:Leaves", ALLOCATE)
     raised = outcomes[0]["raised"]
@@ -59,7 +60,9 @@ def test_an_exit_code_is_no_driver_error(worker, subjects):
     assert ended["exit"] == {"code": 0}
 
 
-def test_an_exception_that_answers_no_question_is_described(worker, subjects):
+def test_an_exception_that_answers_no_question_is_described(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "secretive.py").write_text(SECRETIVE)
     outcomes, ended = run(worker, "secretive:Odd", ALLOCATE)
     raised = outcomes[0]["raised"]
@@ -70,7 +73,9 @@ def test_an_exception_that_answers_no_question_is_described(worker, subjects):
     assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
 
 
-def test_a_worker_whose_harness_is_gone_ends_its_case_and_itself(worker, subjects):
+def test_a_worker_whose_harness_is_gone_ends_its_case_and_itself(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "hangs.py").write_text(HANGS)
     worker.load("hangs:Hangs")
     child = worker.abandon(*SETUP, ALLOCATE)
@@ -80,14 +85,16 @@ def test_a_worker_whose_harness_is_gone_ends_its_case_and_itself(worker, subject
 
 
 @pytest.mark.parametrize(("value", "what"), [("7", "int"), ("'ipc'", "str")])
-def test_capabilities_that_are_no_tuple_are_refused(worker, subjects, value, what):
+def test_capabilities_that_are_no_tuple_are_refused(
+    worker: Worker, subjects: pathlib.Path, value: str, what: str
+) -> None:
     (subjects / "capable.py").write_text(CAPABLE.format(value=value))
     kind, body = worker.load("capable:Odd")
     assert (kind, body["stage"]) == ("refused", "class")
     assert body["message"] == f"allocert_capabilities is no tuple of words but a {what}"
 
 
-def test_a_deleted_current_directory_is_no_reason_to_fail(tmp_path):
+def test_a_deleted_current_directory_is_no_reason_to_fail(tmp_path: pathlib.Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     command = f"cd {gone} && rmdir {gone} && exec {sys.executable} {WORKER}"

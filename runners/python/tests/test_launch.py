@@ -1,10 +1,16 @@
-"""Kernels of real libraries on the software driver: nothing is computed, and the trace tells which memory each launch was given."""
+"""Kernels of real libraries on the software driver.
+
+The driver computes nothing; the trace tells which memory each launch was given.
+"""
 
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,7 +19,8 @@ HEADER_BYTES, RECORD_BYTES, CAPACITY = 4096, 128, 1 << 14
 RECORD = struct.Struct("<QIHHIIiIQ8Q3Q")
 CALL, ARGUMENT = 0, 8
 
-#: Each program prints its launches: the stream, and [value, base, size in bytes] of every pointer that it gave, in order.
+#: Each program prints its launches: the stream, and for every pointer that it gave, in order,
+#: [value, base, size in bytes].
 PROGRAMS = {
     "numba kernel": """
 import numpy
@@ -44,7 +51,7 @@ add(*arrays[:2], out=arrays[2])
 addresses = [array.device_ctypes_pointer.value for array in arrays]
 launches = [[0, [[address, address, 32] for address in addresses]]]
 """,
-    "cuda.core": """
+    "cuda.core": '''
 import numpy
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
@@ -52,20 +59,23 @@ device = Device()
 device.set_current()
 stream = device.create_stream()
 to, other = device.allocate(64, stream=stream), device.allocate(1 << 21, stream=stream)
-source = 'extern "C" __global__ void fill(float *to, int value, float *from) { to[0] = value + from[0]; }'
+source = """
+extern "C" __global__ void fill(float *to, int value, float *from) { to[0] = value + from[0]; }
+"""
 launches = []
 for kind, arch in (("cubin", f"sm_{device.arch}"), ("ptx", "compute_80")):
     fill = Program(source, "c++", ProgramOptions(arch=arch)).compile(kind).get_kernel("fill")
     launch(stream, LaunchConfig(grid=1, block=1), fill, to, numpy.int32(5), int(other.handle) + 4)
-    pointers = [[int(to.handle), int(to.handle), 64], [int(other.handle) + 4, int(other.handle), 1 << 21]]
-    launches.append([int(stream.handle), pointers])
+    first = [int(to.handle), int(to.handle), 64]
+    second = [int(other.handle) + 4, int(other.handle), 1 << 21]
+    launches.append([int(stream.handle), [first, second]])
 stream.sync()
-""",
+''',
 }
 
 
 @pytest.fixture
-def trace(tmp_path):
+def trace(tmp_path: pathlib.Path) -> pathlib.Path:
     """An empty trace."""
     path = tmp_path / "trace"
     with path.open("wb") as file:
@@ -74,7 +84,7 @@ def trace(tmp_path):
     return path
 
 
-def records(trace):
+def records(trace: pathlib.Path) -> Iterator[tuple[int, int, list[int]]]:
     """Kind, number and arguments of each record."""
     content = trace.read_bytes()
     written = struct.unpack_from("<Q", content, 24)[0]
@@ -85,7 +95,9 @@ def records(trace):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_memory_of_a_launch_is_in_the_trace(libraries, trace, tmp_path, program):
+def test_the_memory_of_a_launch_is_in_the_trace(
+    libraries: pathlib.Path, trace: pathlib.Path, tmp_path: pathlib.Path, program: str
+) -> None:
     environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), ALLOCERT_TRACE=str(trace))
     command = [sys.executable, "-c", PROGRAMS[program] + "import json\nprint(json.dumps(launches))"]
     ended = subprocess.run(
@@ -98,7 +110,8 @@ def test_the_memory_of_a_launch_is_in_the_trace(libraries, trace, tmp_path, prog
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    calls, launches = {}, {}
+    calls: dict[int, list[int]] = {}
+    launches: dict[int, list[Any]] = {}
     for kind, number, arguments in records(trace):
         if kind == CALL:
             calls[number] = arguments

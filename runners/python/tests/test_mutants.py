@@ -1,18 +1,22 @@
-"""The Python mutants in the installed program. The whole kill matrix is a test of its own: conformance/mutants/tests/kill.rs."""
+"""The Python mutants in the installed program.
 
+conformance/mutants/tests/kill.rs tests all mutants.
+"""
+
+import pathlib
 import sys
 
 import pytest
 import yaml
-from harness import ROOT
+from harness import ROOT, Program
 from runfile import findings, verdicts
 
 REGISTRY = yaml.safe_load((ROOT / "conformance/mutants/mutants.yaml").read_text())
 MUTANTS = {entry["name"]: entry for entry in REGISTRY if entry["flavor"] == "python"}
-HOPELESS = ["python-does-nothing", "python-always-raises", "python-always-out-of-memory"]
+USELESS = ["python-does-nothing", "python-always-raises", "python-always-out-of-memory"]
 
 
-def test_the_program_brings_the_mutants_along(allocert):
+def test_the_program_brings_the_mutants_along(allocert: Program) -> None:
     ended = allocert(
         "mutants",
         "emm",
@@ -28,8 +32,8 @@ def test_the_program_brings_the_mutants_along(allocert):
     assert ended.stdout.splitlines()[-1].startswith(f"{count} of {count} mutants killed, ")
 
 
-@pytest.mark.parametrize("name", HOPELESS)
-def test_a_hopeless_subject_violates(allocert, tmp_path, name):
+@pytest.mark.parametrize("name", USELESS)
+def test_a_useless_subject_violates(allocert: Program, tmp_path: pathlib.Path, name: str) -> None:
     out = tmp_path / "run.jsonl"
     selected = ["--filter", "{emm/alloc,emm/host,emm/reset}", "--jobs", 1, "--timeout", 1]
     ended = allocert(
@@ -41,9 +45,14 @@ def test_a_hopeless_subject_violates(allocert, tmp_path, name):
 
 
 @pytest.mark.parametrize("side", ["cai-producer", "cai-consumer"])
-def test_what_the_mutants_are_made_of_conforms(allocert, tmp_path, side):
+def test_the_base_class_of_the_mutants_conforms(
+    allocert: Program, tmp_path: pathlib.Path, side: str
+) -> None:
     _, _, role = side.partition("-")
-    out, subject = tmp_path / "run.jsonl", f"allocert_mutants.cai.{role}:{role.capitalize()}"
+    out, subject = (
+        tmp_path / "run.jsonl",
+        f"allocert_mutants.cai_{role}.conforming_{role}:{role.capitalize()}",
+    )
     ended = allocert("run", side, subject, "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert set(verdicts(out).values()) == {"conforms"} and not any(findings(out).values())

@@ -9,7 +9,7 @@ import sys
 import allocert
 
 
-def python(*arguments, **environment):
+def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
@@ -19,21 +19,24 @@ def python(*arguments, **environment):
     )
 
 
-def test_the_version_is_the_one_of_the_distribution():
+def test_the_version_is_the_one_of_the_distribution() -> None:
     assert allocert.__version__ == importlib.metadata.version("allocert")
 
 
-def test_the_package_needs_no_numba():
-    code = "import sys; sys.modules['numba'] = None; import allocert, allocert._allocert, allocert.program"
+def test_the_package_needs_no_numba() -> None:
+    code = (
+        "import sys; sys.modules['numba'] = None;"
+        " import allocert, allocert._allocert, allocert.program"
+    )
     assert python("-c", code).stderr == ""
 
 
-def test_the_package_says_that_it_is_typed():
+def test_the_package_says_that_it_is_typed() -> None:
     folder = pathlib.Path(allocert.__file__).parent
     assert (folder / "py.typed").is_file() and (folder / "_allocert.pyi").is_file()
 
 
-def test_module_and_console_script_are_the_same_program():
+def test_module_and_console_script_are_the_same_program() -> None:
     script = pathlib.Path(sys.executable).parent / "allocert"
     as_script = subprocess.run([script, "list"], capture_output=True, text=True, check=False)
     as_module = python("-m", "allocert", "list")
@@ -41,18 +44,21 @@ def test_module_and_console_script_are_the_same_program():
     assert as_module.stdout == as_script.stdout != ""
 
 
-def test_exit_codes_pass_through():
+def test_exit_codes_pass_through() -> None:
     assert python("-m", "allocert", "run", "emm").returncode == 2
 
 
-def test_a_closed_output_is_no_reason_to_fail():
+def test_a_closed_output_is_no_reason_to_fail() -> None:
     command = f"exec {sys.executable} -m allocert list >&-"
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_a_package_that_was_not_built_says_what_to_do():
-    code = "import pathlib; from allocert import program; program.FOLDER = pathlib.Path('/nowhere'); program.main()"
+def test_a_package_that_was_not_built_says_what_to_do() -> None:
+    code = (
+        "import pathlib; from allocert import program;"
+        " program.FOLDER = pathlib.Path('/nowhere'); program.main()"
+    )
     ended = python("-c", code)
     assert ended.returncode == 1
     assert "/nowhere/allocert is missing" in ended.stderr and "pip install ." in ended.stderr

@@ -1,6 +1,9 @@
 """Subjects that cannot be run: whose fault it is, and what to do."""
 
+import pathlib
+
 import pytest
+from harness import Worker
 
 MODULES = {
     "raises.py": "def start():\n    1 / 0\nstart()\n",
@@ -10,7 +13,9 @@ MODULES = {
         "class Manager:\n    def memalloc(self, size): pass\n"
         "class Box: pass\n"
         "instance = Manager()\n"
-        "def __getattr__(name):\n    if name == 'late': raise OSError('no')\n    raise AttributeError(name)\n"
+        "def __getattr__(name):\n"
+        "    if name == 'late': raise OSError('no')\n"
+        "    raise AttributeError(name)\n"
     ),
 }
 
@@ -21,7 +26,8 @@ CASES = [
     (
         "needs",
         "import",
-        "importing `needs` raised ModuleNotFoundError: No module named 'a_dependency_that_is_missing'",
+        "importing `needs` raised ModuleNotFoundError:"
+        " No module named 'a_dependency_that_is_missing'",
     ),
     ("leaves", "import", "importing `leaves` raised SystemExit: 3"),
     (
@@ -43,7 +49,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("subject", "stage", "message"), CASES, ids=[case[0] for case in CASES])
-def test_refused(worker, subjects, subject, stage, message):
+def test_refused(
+    worker: Worker, subjects: pathlib.Path, subject: str, stage: str, message: str
+) -> None:
     for name, text in MODULES.items():
         (subjects / name).write_text(text)
     kind, body = worker.load(subject)
@@ -52,7 +60,7 @@ def test_refused(worker, subjects, subject, stage, message):
     assert message in body["message"]
 
 
-def test_the_traceback_begins_in_the_subject(worker, subjects):
+def test_the_traceback_begins_in_the_subject(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "raises.py").write_text(MODULES["raises.py"])
     _, body = worker.load("raises")
     assert [
@@ -65,7 +73,7 @@ def test_the_traceback_begins_in_the_subject(worker, subjects):
     ]
 
 
-def test_a_host_without_numba_is_told_how_to_get_it(worker, subjects):
+def test_a_host_without_numba_is_told_how_to_get_it(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "numba.py").write_text(
         "raise ModuleNotFoundError('No module named numba', name='numba')\n"
     )
@@ -77,9 +85,10 @@ def test_a_host_without_numba_is_told_how_to_get_it(worker, subjects):
     )
 
 
-def test_another_interface_is_refused(worker):
+def test_another_interface_is_refused(worker: Worker) -> None:
     _, body = worker.load("x", "cai")
     assert (
         body["message"]
-        == "the Python worker runs subjects of emm, emm-host, cai-producer, cai-consumer, cai-pair, not of cai"
+        == "the Python worker runs subjects of emm, emm-host, cai-producer, cai-consumer, cai-pair,"
+        " not of cai"
     )

@@ -3,10 +3,11 @@
 import base64
 import hashlib
 import importlib.metadata
+import pathlib
 import sys
 
 import pytest
-from harness import ROOT
+from harness import ROOT, Program
 from runfile import findings
 
 STANDIN = ROOT / "runners/python/tests/standin"
@@ -15,7 +16,7 @@ PLUGIN = "rmm/allocators/numba.py"
 
 
 @pytest.fixture(scope="module")
-def wheel():
+def wheel() -> importlib.metadata.Distribution:
     """The installed distribution of RMM."""
     try:
         return importlib.metadata.distribution("rmm-cu13")
@@ -23,13 +24,16 @@ def wheel():
         pytest.skip("rmm-cu13 is not installed; its wheels are for Python 3.11 and later")
 
 
-def test_the_plugin_is_the_wheels_own(wheel):
-    (recorded,) = [file for file in wheel.files if str(file) == PLUGIN]
+def test_the_plugin_is_the_wheels_own(wheel: importlib.metadata.Distribution) -> None:
+    (recorded,) = [file for file in wheel.files or () if str(file) == PLUGIN]
+    assert recorded.hash is not None
     digest = hashlib.new(recorded.hash.mode, recorded.read_binary()).digest()
     assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == recorded.hash.value
 
 
-def test_rmms_plugin_is_as_expected(wheel, allocert, tmp_path):
+def test_rmms_plugin_is_as_expected(
+    wheel: importlib.metadata.Distribution, allocert: Program, tmp_path: pathlib.Path
+) -> None:
     out = tmp_path / "run.jsonl"
     asked = ("rmm_standin", "--python", sys.executable, "--out", out, "--expect", EXPECTED)
     ended = allocert("run", "emm", *asked, path=[STANDIN])
@@ -44,5 +48,7 @@ def test_rmms_plugin_is_as_expected(wheel, allocert, tmp_path):
     }
 
 
-def test_the_expectations_say_which_version_they_are_of(wheel):
+def test_the_expectations_say_which_version_they_are_of(
+    wheel: importlib.metadata.Distribution,
+) -> None:
     assert f"rmm-cu13 {wheel.version}," in EXPECTED.read_text()

@@ -1,5 +1,8 @@
-"""numba-cuda's own tests on the software driver: with Numba's manager, and with the reference pool as the plugin; on the
-pinned cuda-bindings and on the newest."""
+"""numba-cuda's own tests on the software driver.
+
+They run with Numba's manager and with the reference pool as the plugin, on the pinned cuda-bindings
+and on the newest.
+"""
 
 import json
 import os
@@ -11,13 +14,16 @@ import sys
 import pytest
 
 MODULES = json.loads((pathlib.Path(__file__).parent / "upstream.json").read_text())["modules"]
-#: `test (module.Class.test)`, perhaps the arguments of a subtest, on the next line perhaps the first line of its
-#: documentation, ` ... ` and the outcome.
+#: What unittest prints of a test: `test (module.Class.test)`, the arguments of a subtest if it is
+#: one, the first line of its documentation if there is one, on a line of its own, ` ... ` and the
+#: outcome.
 OUTCOME = re.compile(
-    r"^ *(test\w+) \([\w.]+\.(\w+)\.test\w+\)(?: \(.*\))?(?:\n.*)? \.\.\. (ok|FAIL|ERROR|skipped.*)$",
+    r"^ *(test\w+) \([\w.]+\.(\w+)\.test\w+\)(?: \(.*\))?(?:\n.*)?"
+    r" \.\.\. (ok|FAIL|ERROR|skipped.*)$",
     re.MULTILINE,
 )
-#: Runs a module's tests. Those that ask another process wait 4 s for it, which a busy machine does not always make.
+#: Runs a module's tests. Those that ask another process wait 4 s for it, which is too short on a
+#: busy machine.
 RUN = """
 import importlib, sys, unittest
 tests = importlib.import_module(sys.argv[1])
@@ -40,12 +46,19 @@ print(cuda.bindings.__file__)
 
 
 @pytest.fixture(params=["pinned", "newest"])
-def bindings(request):
+def bindings(request: pytest.FixtureRequest) -> list[pathlib.Path]:
     """The folders to put first on the path, so that these cuda-bindings are found."""
     return [request.getfixturevalue("newest")] if request.param == "newest" else []
 
 
-def run(command, libraries, bindings, folder, manager="default"):
+def run(
+    command: list[str],
+    libraries: pathlib.Path,
+    bindings: list[pathlib.Path],
+    folder: pathlib.Path,
+    manager: str = "default",
+) -> subprocess.CompletedProcess[str]:
+    """Runs the interpreter on the software driver."""
     environment = dict(
         os.environ, LD_LIBRARY_PATH=str(libraries), NUMBA_CUDA_MEMORY_MANAGER=manager
     )
@@ -61,7 +74,7 @@ def run(command, libraries, bindings, folder, manager="default"):
     )
 
 
-def left_out(module, **given):
+def left_out(module: str, **given: str) -> set[str]:
     """The tests that are left out of a module for a manager and bindings."""
     entries = [
         entry
@@ -73,7 +86,13 @@ def left_out(module, **given):
 
 @pytest.mark.parametrize("manager", ["default", "allocert.numba"])
 @pytest.mark.parametrize("module", MODULES)
-def test_upstream(libraries, bindings, tmp_path, module, manager):
+def test_upstream(
+    libraries: pathlib.Path,
+    bindings: list[pathlib.Path],
+    tmp_path: pathlib.Path,
+    module: str,
+    manager: str,
+) -> None:
     expected = left_out(module, manager=manager, bindings="newest" if bindings else "pinned")
     ended = run(["-c", RUN, f"numba.cuda.tests.{module}"], libraries, bindings, tmp_path, manager)
     outcomes = [(f"{cls}.{test}", outcome) for test, cls, outcome in OUTCOME.findall(ended.stderr)]
@@ -83,7 +102,9 @@ def test_upstream(libraries, bindings, tmp_path, module, manager):
     assert (ended.returncode == 0) is (not expected), ended.stderr
 
 
-def test_cuda_core_alone(libraries, bindings, tmp_path):
+def test_cuda_core_alone(
+    libraries: pathlib.Path, bindings: list[pathlib.Path], tmp_path: pathlib.Path
+) -> None:
     ended = run(["-c", BUFFER], libraries, bindings, tmp_path)
     assert ended.returncode == 0, ended.stderr
     home = bindings[0] if bindings else pathlib.Path(sys.prefix)

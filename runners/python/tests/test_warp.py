@@ -1,10 +1,14 @@
-"""NVIDIA Warp as producer and consumer. Its wheel has 136 MB: more than a check of every change should download."""
+"""NVIDIA Warp as producer and consumer.
+
+Its wheel has 136 MB, so `cargo xtask test` does not install it.
+"""
 
 import importlib.metadata
+import pathlib
 import sys
 
 import pytest
-from harness import ROOT
+from harness import ROOT, Program
 from runfile import findings
 
 EXPECTED = {
@@ -14,14 +18,14 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def version():
+def version() -> str:
     try:
         return importlib.metadata.version("warp-lang")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("warp-lang is not installed: pip install warp-lang==1.19.0 beside numba-cuda")
 
 
-def test_the_expectations_say_which_version_they_are_of(version):
+def test_the_expectations_say_which_version_they_are_of(version: str) -> None:
     assert all(f"warp-lang {version}," in path.read_text() for path in EXPECTED.values())
 
 
@@ -32,7 +36,9 @@ def test_the_expectations_say_which_version_they_are_of(version):
         ("consumer", "Sized", {"CAI-CONSUME-51", "CAI-CONSUME-53"}),
     ],
 )
-def test_warp_is_as_expected(allocert, tmp_path, side, subject, least):
+def test_warp_is_as_expected(
+    allocert: Program, tmp_path: pathlib.Path, side: str, subject: str, least: set[str]
+) -> None:
     out = tmp_path / "run.jsonl"
     asked = (
         f"allocert.adapters.warp:{subject}",

@@ -1,32 +1,31 @@
 """The worker: what it reports of plugins that do well, badly, or nothing at all."""
 
+import pathlib
 import signal
+from typing import Any
 
 import pytest
+from harness import Body, Outcome, Step, Worker, facts
 
-SETUP = [
+SETUP: list[Step] = [
     {"do": {"attach": {"device": 0}}},
     {"do": {"create": {"as": "m", "device": 0}}},
     {"do": {"initialize": {}}},
 ]
-ALLOCATE = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
-DROP = {"do": {"drop": {"name": "a"}}}
+ALLOCATE: Step = {"do": {"memalloc": {"size": 4096, "as": "a"}}}
+DROP: Step = {"do": {"drop": {"name": "a"}}}
 
 
-def facts(outcome):
-    assert "returned" in outcome, outcome
-    return outcome["returned"]
-
-
-def run(worker, subject, *steps, **case):
+def run(worker: Worker, subject: str, *steps: Step, **case: Any) -> tuple[list[Outcome], Body]:
+    """Loads the subject and performs one case after its set-up."""
     kind, body = worker.load(subject)
     assert kind == "loaded", body
     outcomes, ended = worker.run(*SETUP, *steps, **case)
     return outcomes[len(SETUP) :], ended
 
 
-def test_facts_of_an_honest_allocation(worker):
-    outcomes, ended = run(worker, "allocert_mutants.honest:Manager", ALLOCATE, DROP)
+def test_facts_of_a_conforming_allocation(worker: Worker) -> None:
+    outcomes, ended = run(worker, "allocert_mutants.emm.conforming_plugin:Manager", ALLOCATE, DROP)
     memory = facts(outcomes[0])
     assert memory["pointer"] % 256 == 0 < memory["pointer"]
     del memory["pointer"]
@@ -50,11 +49,11 @@ def test_facts_of_an_honest_allocation(worker):
     )
 
 
-def test_memory_is_written_and_read_through_the_driver(worker):
+def test_memory_is_written_and_read_through_the_driver(worker: Worker) -> None:
     fill, read = {"memory": "a", "byte": 7, "offset": 96}, {"memory": "a"}
     outcomes, _ = run(
         worker,
-        "allocert_mutants.honest:Manager",
+        "allocert_mutants.emm.conforming_plugin:Manager",
         ALLOCATE,
         {"do": {"fill": fill}},
         {"do": {"read": read}},
@@ -66,12 +65,12 @@ def test_memory_is_written_and_read_through_the_driver(worker):
 
 
 @pytest.mark.parametrize("mapped", [False, True])
-def test_host_memory(worker, mapped):
+def test_host_memory(worker: Worker, mapped: bool) -> None:
     host = {"size": 8192, "mapped": mapped, "as": "a"}
     fill, read = {"memory": "a", "byte": 9}, {"memory": "a"}
     outcomes, _ = run(
         worker,
-        "allocert_mutants.honest:Manager",
+        "allocert_mutants.emm.conforming_plugin:Manager",
         {"do": {"memhostalloc": host}},
         {"do": {"fill": fill}},
         {"do": {"read": read}},
@@ -87,14 +86,18 @@ def test_host_memory(worker, mapped):
 
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("wc", [False, True])
-def test_host_memory_says_whether_it_is_write_combined(worker, portable, wc):
+def test_host_memory_says_whether_it_is_write_combined(
+    worker: Worker, portable: bool, wc: bool
+) -> None:
     host = {"size": 8192, "portable": portable, "wc": wc, "as": "a"}
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", {"do": {"memhostalloc": host}})
+    outcomes, _ = run(
+        worker, "allocert_mutants.emm.conforming_plugin:Manager", {"do": {"memhostalloc": host}}
+    )
     assert facts(outcomes[0])["write_combined"] == wc
 
 
 ONE_BLOCK = """
-from allocert_mutants.honest import Manager
+from allocert_mutants.emm.conforming_plugin import Manager
 
 class OneBlock(Manager):
     def memalloc(self, size):
@@ -104,9 +107,12 @@ class OneBlock(Manager):
 
 
 @pytest.mark.parametrize(
-    ("subject", "wrong"), [("allocert_mutants.honest:Manager", False), ("block:OneBlock", True)]
+    ("subject", "wrong"),
+    [("allocert_mutants.emm.conforming_plugin:Manager", False), ("block:OneBlock", True)],
 )
-def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject, wrong):
+def test_a_mixed_churn_looks_at_what_each_block_holds(
+    worker: Worker, subjects: pathlib.Path, subject: str, wrong: bool
+) -> None:
     (subjects / "block.py").write_text(ONE_BLOCK)
     churn = {"do": {"churn": {"size": 5000, "times": 60, "hold": 8, "mixed": True}}}
     outcomes, _ = run(worker, subject, churn)
@@ -115,24 +121,24 @@ def test_a_mixed_churn_looks_at_what_each_block_holds(worker, subjects, subject,
     assert (found["changed"] > 0, found["overlaps"] > 0) == (wrong, wrong)
 
 
-def test_a_pinned_buffer_lives_as_long_as_the_pin(worker):
-    steps = [
+def test_a_pinned_buffer_lives_as_long_as_the_pin(worker: Worker) -> None:
+    steps: list[Step] = [
         {"do": {"host_buffer": {"size": 4096, "as": "buffer"}}},
         {"do": {"mempin": {"buffer": "buffer", "mapped": False, "as": "a"}}},
         {"do": {"drop": {"name": "buffer"}}},
         DROP,
     ]
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", *steps)
+    outcomes, _ = run(worker, "allocert_mutants.emm.conforming_plugin:Manager", *steps)
     assert [facts(outcome).get("finalized") for outcome in outcomes[2:]] == [False, True]
     run_again, _ = worker.run(*SETUP, *steps)
     assert facts(run_again[-2]) == {"finalized": False}
 
 
-def test_a_view_keeps_the_memory(worker):
+def test_a_view_keeps_the_memory(worker: Worker) -> None:
     view = {"do": {"view": {"of": "a", "offset": 256, "size": 64, "as": "v"}}}
     outcomes, _ = run(
         worker,
-        "allocert_mutants.honest:Manager",
+        "allocert_mutants.emm.conforming_plugin:Manager",
         ALLOCATE,
         view,
         DROP,
@@ -145,22 +151,22 @@ def test_a_view_keeps_the_memory(worker):
     ]
 
 
-def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker):
-    outcomes, ended = run(worker, "allocert_mutants.finalized:Raises", ALLOCATE, DROP)
+def test_a_finalizer_that_raises_is_the_outcome_of_its_step(worker: Worker) -> None:
+    outcomes, ended = run(worker, "allocert_mutants.emm.finalizer:Raises", ALLOCATE, DROP)
     assert outcomes[1]["raised"]["type"] == "ValueError"
     assert outcomes[1]["raised"]["message"] == "this finalizer always raises"
     assert "ValueError" in ended["stderr"]["text"]
 
 
-@pytest.mark.parametrize("subject", ["finalized:HoldsItself", "finalized:Collected"])
-def test_memory_in_a_cycle_is_not_finalized(worker, subject):
-    outcomes, _ = run(worker, f"allocert_mutants.{subject}", ALLOCATE, DROP)
+@pytest.mark.parametrize("subject", ["ReferencesMemory", "MemoryInReferenceCycle"])
+def test_memory_in_a_cycle_is_not_finalized(worker: Worker, subject: str) -> None:
+    outcomes, _ = run(worker, f"allocert_mutants.emm.finalizer:{subject}", ALLOCATE, DROP)
     assert facts(outcomes[1]) == {"finalized": False}
 
 
-def test_an_exception_keeps_nothing_alive(worker, subjects):
+def test_an_exception_keeps_nothing_alive(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "keeps.py").write_text(
-        "from allocert_mutants.honest import Manager as Honest\n"
+        "from allocert_mutants.emm.conforming_plugin import Manager as Honest\n"
         "class Manager(Honest):\n"
         "    def get_ipc_handle(self, memory):\n"
         "        try:\n            raise ValueError('kept')\n"
@@ -172,22 +178,25 @@ def test_an_exception_keeps_nothing_alive(worker, subjects):
     assert facts(outcomes[2]) == {"finalized": True}
 
 
-def test_a_missing_name_skips_the_step(worker):
-    outcomes, _ = run(worker, "allocert_mutants.useless:AlwaysRaises", ALLOCATE, DROP)
+def test_a_missing_name_skips_the_step(worker: Worker) -> None:
+    outcomes, _ = run(worker, "allocert_mutants.emm.constant_answer:AlwaysRaises", ALLOCATE, DROP)
     assert outcomes[0]["raised"]["message"] == "this plugin always refuses"
     assert outcomes[1] == {"skipped": {"because": "a"}}
 
 
-def test_a_fresh_thread_has_no_context(worker):
+def test_a_fresh_thread_has_no_context(worker: Worker) -> None:
     outcomes, _ = run(
-        worker, "allocert_mutants.honest:Manager", {**ALLOCATE, "thread": "fresh"}, ALLOCATE
+        worker,
+        "allocert_mutants.emm.conforming_plugin:Manager",
+        {**ALLOCATE, "thread": "fresh"},
+        ALLOCATE,
     )
     assert outcomes[0]["raised"]["code"] == 201
     assert facts(outcomes[1])["kind"] == "device"
 
 
 ODD = """
-from allocert_mutants.honest import Manager as Honest
+from allocert_mutants.emm.conforming_plugin import Manager as Honest
 
 class Lie(int):
     def __index__(self): raise RuntimeError('index')
@@ -214,9 +223,13 @@ class Odd(Honest):
 """
 
 
-def test_odd_objects_are_described_and_never_trusted(worker, subjects):
+def test_odd_objects_are_described_and_never_trusted(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "odd.py").write_text(ODD)
-    steps = [{"do": {"memalloc": {"size": size, "as": f"n{size}"}}} for size in range(1, 7)]
+    steps: list[Step] = [
+        {"do": {"memalloc": {"size": size, "as": f"n{size}"}}} for size in range(1, 7)
+    ]
     outcomes, ended = run(worker, "odd:Odd", *steps)
     huge, lie, loud, interrupt, leave, _ = outcomes
     assert facts(huge)["pointer"] is None and facts(huge)["size_bytes"] == "<integer of 81 bits>"
@@ -234,43 +247,51 @@ def test_odd_objects_are_described_and_never_trusted(worker, subjects):
     [
         ("Crashes", {"signal": signal.SIGSEGV}),
         ("Aborts", {"signal": signal.SIGABRT}),
-        ("Exits", {"code": 0}),
+        ("ExitsWith0", {"code": 0}),
     ],
 )
-def test_a_process_that_ends_in_a_step_leaves_the_server_alive(worker, subject, ending):
-    outcomes, ended = run(worker, f"allocert_mutants.misbehaving:{subject}", ALLOCATE, DROP)
+def test_a_process_that_ends_in_a_step_leaves_the_server_alive(
+    worker: Worker, subject: str, ending: dict[str, int]
+) -> None:
+    outcomes, ended = run(
+        worker, f"allocert_mutants.emm.crash_hang_output:{subject}", ALLOCATE, DROP
+    )
     assert outcomes == [] and ended["exit"] == ending
     outcomes, ended = worker.run({"do": {"describe": {}}})
     assert facts(outcomes[0])["instantiable"] is True and ended["exit"] == {"code": 0}
 
 
-def test_a_flood_is_counted_and_cut(worker):
-    outcomes, ended = run(worker, "allocert_mutants.misbehaving:Floods", ALLOCATE)
+def test_a_flood_is_counted_and_cut(worker: Worker) -> None:
+    outcomes, ended = run(
+        worker, "allocert_mutants.emm.crash_hang_output:PrintsMegabytes", ALLOCATE
+    )
     assert facts(outcomes[0])["kind"] == "device"
     assert ended["stdout"]["bytes"] == 64 * 4096 * len("nothing to see here\n")
     assert len(ended["stdout"]["text"]) < 17000 and "bytes left out" in ended["stdout"]["text"]
 
 
-def test_forged_lines_do_not_reach_the_protocol(worker):
-    outcomes, ended = run(worker, "allocert_mutants.misbehaving:Forges", ALLOCATE)
+def test_forged_lines_do_not_reach_the_protocol(worker: Worker) -> None:
+    outcomes, ended = run(worker, "allocert_mutants.emm.crash_hang_output:ForgesVerdicts", ALLOCATE)
     assert [facts(outcome)["kind"] for outcome in outcomes] == ["none"]
     assert '"verdict"' in ended["stdout"]["text"] and '"verdict"' in ended["stderr"]["text"]
 
 
-def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker):
-    _, ended = run(worker, "allocert_mutants.misbehaving:ChattersAtExit", ALLOCATE, ending="exit")
+def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker: Worker) -> None:
+    _, ended = run(
+        worker, "allocert_mutants.emm.crash_hang_output:RaisesAtExit", ALLOCATE, ending="exit"
+    )
     assert "RuntimeError: too late" in ended["stderr"]["text"]
     _, ended = worker.run(*SETUP, ALLOCATE)
     assert ended["stderr"]["bytes"] == 0
 
 
-def test_an_import_that_starts_the_driver_is_seen(worker):
-    outcomes, _ = run(worker, "allocert_mutants.needs_gpu:Manager", ALLOCATE)
+def test_an_import_that_starts_the_driver_is_seen(worker: Worker) -> None:
+    outcomes, _ = run(worker, "allocert_mutants.emm.cuda_at_import:Manager", ALLOCATE)
     assert facts(outcomes[0])["kind"] == "device"
 
 
-def test_driver_settings_of_a_case(worker):
-    worker.load("allocert_mutants.honest:Manager")
+def test_driver_settings_of_a_case(worker: Worker) -> None:
+    worker.load("allocert_mutants.emm.conforming_plugin:Manager")
     second = {"do": {"attach": {"device": 1}}}
     outcomes, _ = worker.run(second, {"do": {"create": {"as": "m", "device": 1}}}, devices=2)
     assert facts(outcomes[1])["holds_context"] is True
@@ -278,8 +299,8 @@ def test_driver_settings_of_a_case(worker):
     assert "raised" in outcomes[0]
 
 
-def test_a_handle_is_read_by_a_second_process(worker):
-    steps = [
+def test_a_handle_is_read_by_a_second_process(worker: Worker) -> None:
+    steps: list[Step] = [
         ALLOCATE,
         {"do": {"fill": {"memory": "a", "byte": 5}}},
         {"do": {"view": {"of": "a", "offset": 512, "size": 128, "as": "v"}}},
@@ -288,7 +309,7 @@ def test_a_handle_is_read_by_a_second_process(worker):
         {"do": {"peer_read": {"handle": "h", "size": 128}}},
         {"do": {"pickle": {"handle": "h"}}},
     ]
-    outcomes, _ = run(worker, "allocert_mutants.honest:Manager", *steps)
+    outcomes, _ = run(worker, "allocert_mutants.emm.conforming_plugin:Manager", *steps)
     handle = facts(outcomes[4])
     assert (handle["handle_bytes"], handle["offset_bytes"], handle["size_bytes"]) == (64, 512, 128)
     assert handle["base_is_memory"] and handle["source_matches"]
@@ -296,8 +317,8 @@ def test_a_handle_is_read_by_a_second_process(worker):
     assert facts(outcomes[6]) == {"same_handle": True, "same_offset": True, "same_size": True}
 
 
-def test_the_host_with_the_subject_installed(worker):
-    steps = [
+def test_the_host_with_the_subject_installed(worker: Worker) -> None:
+    steps: list[Step] = [
         {"do": {"register": {}}},
         {"do": {"open_context": {}}},
         {"do": {"to_device": {"size": 1000, "byte": 3, "as": "a"}}},
@@ -310,8 +331,8 @@ def test_the_host_with_the_subject_installed(worker):
         {"do": {"drop": {"name": "p"}}},
         {"do": {"close": {}}},
     ]
-    worker.load("allocert_mutants.honest:Manager")
-    outcomes, ended = worker.run(*steps, through="host")
+    worker.load("allocert_mutants.emm.conforming_plugin:Manager")
+    outcomes, ended = worker.run(*steps, operations="emm-host")
     opened = {
         "manager_type": "Manager",
         "manager_is_subject": True,

@@ -1,6 +1,6 @@
 //! Memory of the subject: asked for, shared, let go.
 
-use allocert_suite::case::Kind as Error;
+use allocert_suite::nouns::ErrorKind;
 
 use crate::bytes::Bytes;
 use crate::expect::{
@@ -11,10 +11,14 @@ use crate::model::{Kind, Memory, Model, Outlook, Root};
 /// Host memory up to here must be served.
 const HOST_BYTES: u64 = 1 << 20;
 /// Where the device is full, nothing is too much as well.
-const TYPED: &[Error] =
-    &[Error::InvalidValue, Error::NotSupported, Error::DriverError, Error::OutOfMemory];
-const ALREADY_PINNED: &[Error] =
-    &[Error::DriverError, Error::InvalidValue, Error::State, Error::NotSupported];
+const TYPED: &[ErrorKind] = &[
+    ErrorKind::InvalidValue,
+    ErrorKind::NotSupported,
+    ErrorKind::DriverError,
+    ErrorKind::OutOfMemory,
+];
+const ALREADY_PINNED: &[ErrorKind] =
+    &[ErrorKind::DriverError, ErrorKind::InvalidValue, ErrorKind::State, ErrorKind::NotSupported];
 
 impl Model {
     pub(super) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Option<Expect> {
@@ -24,15 +28,14 @@ impl Model {
             Outlook::Zero => Expect::nothing()
                 .facts("EMM-ZERO-01", [("size_bytes", is(0)), ("kind", is("device"))])
                 .raises("EMM-ZERO-01", TYPED),
-            Outlook::Huge => {
-                Expect::nothing().raises("EMM-ALLOC-23", &[Error::OutOfMemory, Error::InvalidValue])
-            }
+            Outlook::Huge => Expect::nothing()
+                .raises("EMM-ALLOC-23", &[ErrorKind::OutOfMemory, ErrorKind::InvalidValue]),
             Outlook::Short => Expect::nothing()
-                .raises("EMM-OOM-01", &[Error::Any])
-                .raises("EMM-OOM-02", &[Error::OutOfMemory]),
+                .raises("EMM-OOM-01", &[ErrorKind::Any])
+                .raises("EMM-OOM-02", &[ErrorKind::OutOfMemory]),
             Outlook::Either => Expect::nothing()
                 .facts("EMM-ALLOC-03", [("size_bytes", is(size_bytes))])
-                .raises("EMM-ALLOC-03", &[Error::OutOfMemory]),
+                .raises("EMM-ALLOC-03", &[ErrorKind::OutOfMemory]),
             Outlook::Served => self.served(index, size_bytes),
         };
         let manager = &mut self.managers[index];

@@ -1,6 +1,6 @@
 //! What a manager tells about its memory.
 
-use allocert_suite::case::Kind as Error;
+use allocert_suite::nouns::ErrorKind;
 
 use crate::expect::{Expect, at_most, between, is, same_as};
 use crate::model::{Handle, Kind, Model};
@@ -40,7 +40,7 @@ impl Model {
         }
         self.managers[index].blank = false;
         if root.kind == Kind::Host {
-            return Some(Expect::nothing().raises("EMM-IPC-14", &[Error::Any]));
+            return Some(Expect::nothing().raises("EMM-IPC-14", &[ErrorKind::Any]));
         }
         let mut expect =
             Expect::nothing().returns("EMM-IPC-01").facts("EMM-IPC-03", [("handle_bytes", is(64))]);

@@ -10,9 +10,9 @@ mod tallies;
 use std::collections::BTreeSet;
 
 use allocert_explore::Exploration;
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::verdict::{Fault, Finding, Judgement, Place, Verdict};
+use allocert_suite::verdict::{Finding, Judgement, Place, Verdict};
 use allocert_suite::{Catalogue, Level};
 
 fn exploration(seed: u64, ops: u64) -> Exploration {
@@ -35,7 +35,6 @@ fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
         check: None,
         expected: "uniform is 8".to_owned(),
         observed: "uniform is 9".to_owned(),
-        fault: Fault::SubjectViolated,
         events: Vec::new(),
         expected_because: None,
     });

@@ -18,8 +18,7 @@ fn shown(outcome: Outcome) -> Shown {
     Shown {
         requirement: "EMM-ALLOC-13".to_owned(),
         level: Level::Must,
-        statement: "An allocation keeps what was written into it for as long as it lives."
-            .to_owned(),
+        statement: "An allocation keeps its content for as long as it lives.".to_owned(),
         sequence: 12,
         drawn: 402,
         outcome,

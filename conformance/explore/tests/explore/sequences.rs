@@ -1,7 +1,7 @@
 //! What is drawn.
 
 use allocert_explore::{LENGTH, fixture};
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
 use allocert_suite::operation::Operation;
 
 use crate::{essence, exploration};

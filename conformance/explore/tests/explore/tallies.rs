@@ -2,8 +2,8 @@
 
 use allocert_explore::{Broken, Tally, declined};
 use allocert_suite::Level;
-use allocert_suite::applicability::Reason;
-use allocert_suite::case::Need;
+use allocert_suite::nouns::Need;
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 
 use crate::judgement;

@@ -1,5 +1,6 @@
-"""Known-bad subjects, each a small change of an honest one that breaks one requirement: Numba EMM plugins here, producers and
-consumers of the CUDA Array Interface in `cai`.
+"""Python subjects that are built to break requirements, a package for each side.
 
-`conformance/mutants/mutants.yaml` says which. They import nothing of this project: the suite is judged with them.
+`conformance/mutants/mutants.yaml` lists them with the requirements that they break. Each is a small
+change of a conforming subject in the same package. They import nothing else of this project, so
+that the suite judges them as it judges the subjects of others.
 """

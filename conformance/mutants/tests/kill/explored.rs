@@ -6,26 +6,25 @@ use std::process::Command;
 
 use allocert_requirements::Catalogue;
 use allocert_suite::fixture;
+use allocert_test_support::{library, program};
 use rstest::rstest;
-
-use crate::product;
 
 /// What a seed finds in each of these mutants, and in how few steps.
 #[rstest]
-#[case("mutant_overlapping", "EMM-LEDGER-05", 3)]
+#[case("mutant_overlapping_blocks", "EMM-LEDGER-05", 3)]
 #[case("mutant_rounded_size", "EMM-ALLOC-03", 2)]
-#[case("mutant_scribbler", "EMM-ALLOC-13", 5)]
+#[case("mutant_writes_to_live_block", "EMM-ALLOC-13", 5)]
 #[case("mutant_leaks_on_release", "EMM-LEDGER-01", 3)]
-#[case("mutant_frees_neighbour", "EMM-LEDGER-04", 3)]
-#[case("mutant_by_address", "EMM-LEDGER-05", 7)]
-#[case("mutant_reset_is_final", "EMM-RESET-10", 3)]
-#[case("mutant_initialize_forgets", "EMM-LEDGER-05", 4)]
-#[case("mutant_oom_is_final", "EMM-OOM-04", 3)]
+#[case("mutant_frees_another_block", "EMM-LEDGER-04", 3)]
+#[case("mutant_release_by_address", "EMM-LEDGER-05", 7)]
+#[case("mutant_no_memory_after_reset", "EMM-RESET-10", 3)]
+#[case("mutant_initialize_reuses_live_memory", "EMM-LEDGER-05", 4)]
+#[case("mutant_oom_is_permanent", "EMM-OOM-04", 3)]
 #[case("mutant_defer_not_nested", "EMM-DEFER-03", 5)]
-#[case("mutant_defer_forgets_host", "EMM-DEFER-05", 5)]
+#[case("mutant_defer_frees_host_memory", "EMM-DEFER-05", 5)]
 #[case("mutant_pin_deferred", "EMM-PIN-06", 7)]
-#[case("mutant_host_scribbler", "EMM-HOST-10", 5)]
-#[case("mutant_context_lost", "EMM-CONTEXT-01", 2)]
+#[case("mutant_writes_to_live_host_block", "EMM-HOST-10", 5)]
+#[case("mutant_release_clears_context", "EMM-CONTEXT-01", 2)]
 #[case("mutant_segfault", "EMM-EXIT-01", 2)]
 fn a_mutant_is_found_shrunk_and_found_again(
     #[case] symbol: &str,
@@ -33,8 +32,8 @@ fn a_mutant_is_found_shrunk_and_found_again(
     #[case] steps: usize,
 ) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let subject = format!("{}:{symbol}", product("liballocert_mutants.so").display());
-    let mut explore = Command::new(product("allocert"));
+    let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
+    let mut explore = Command::new(program());
     explore.args([
         "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
     ]);
@@ -58,15 +57,15 @@ fn a_mutant_is_found_shrunk_and_found_again(
     assert_eq!(planned.len(), 1);
     assert!(count <= steps, "{count} steps:\n{text}");
 
-    let mut again = Command::new(product("allocert"));
+    let mut again = Command::new(program());
     let output =
         again.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
 
-    let mut faithful = Command::new(product("allocert"));
-    let subject = format!("{}:mutant_faithful", product("liballocert_mutants.so").display());
+    let mut faithful = Command::new(program());
+    let subject = format!("{}:mutant_conforming", library("liballocert_mutants.so").display());
     let output = faithful
         .args(["run", "emm", &subject, "--fixtures"])
         .arg(&path)
@@ -88,9 +87,10 @@ fn fixture_name(requirement: &str) -> String {
 #[test]
 fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let subject = format!("{}:mutant_scribbler", product("liballocert_mutants.so").display());
+    let subject =
+        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
     let explore = |jobs: &str| {
-        let mut explore = Command::new(product("allocert"));
+        let mut explore = Command::new(program());
         explore.args([
             "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", jobs, "--out",
         ]);
@@ -113,7 +113,8 @@ fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
 fn a_finding_that_cannot_be_written_is_printed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // A folder stands where the file would, under each of its names.
-    let subject = format!("{}:mutant_scribbler", product("liballocert_mutants.so").display());
+    let subject =
+        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
     let out = folder.path().join("gone");
     fs::create_dir(&out).expect("the folder is ours");
     for taken in 0..100 {
@@ -121,7 +122,7 @@ fn a_finding_that_cannot_be_written_is_printed() {
         fs::create_dir(out.join(format!("emm-alloc-13-seed-7{number}.yaml")))
             .expect("the folder is ours");
     }
-    let mut explore = Command::new(product("allocert"));
+    let mut explore = Command::new(program());
     explore.args([
         "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
     ]);

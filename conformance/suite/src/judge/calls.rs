@@ -1,19 +1,18 @@
-//! Expectations on calls: the subject's own driver calls within a window, and a host's calls into
-//! the plugin.
+//! Expectations on calls: the subject's own driver calls within a window, and the calls of other
+//! boundaries, such as those of a host into its plugin.
 
 use std::ops::Range;
 
-use allocert_contract::trace::{Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Function, What};
 
-use crate::applicability::Reason;
-use crate::case::{Calls, Wanted};
-use crate::judge::docket::{Docket, witness};
-use crate::judge::predicate;
-use crate::judge::scene::Scene;
-use crate::judge::timeline::call;
+use crate::call_name;
+use crate::expectation::{Calls, Wanted};
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{FindingSink, witness};
+use crate::judge::predicates;
 use crate::observation::Facts;
 use crate::plan::PlannedStep;
-use crate::plugin::Method;
+use crate::reason::Reason;
 use crate::verdict::Witness;
 
 /// A finding shows this many calls at most.
@@ -29,103 +28,93 @@ struct Complaint {
 
 /// Judges the window of a step, or from the labelled step to this one.
 pub(crate) fn judge_step(
-    scene: &Scene<'_>,
-    docket: &mut Docket<'_>,
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
     requirement: &str,
     step: &PlannedStep,
     wanted: &Calls,
 ) {
-    let first = first_step(scene, wanted).unwrap_or(step.index);
-    let Some(window) = scene.timeline.between(first, step.index) else {
-        return docket.not_observed(Reason::NoMarks { step: step.index });
+    let first = first_step(record, wanted).unwrap_or(step.index);
+    let Some(window) = record.timeline.between(first, step.index) else {
+        return sink.not_observed(Reason::NoMarks { step: step.index });
     };
-    for Complaint { expected, observed, events } in complaints(scene, window, wanted) {
-        docket.find(requirement, step, expected, observed, events);
+    for Complaint { expected, observed, events } in complaints(record, window, wanted) {
+        sink.report(requirement, step, expected, observed, events);
     }
 }
 
 /// Judges the whole case, or from the labelled step to its end.
 pub(crate) fn judge_case(
-    scene: &Scene<'_>,
-    docket: &mut Docket<'_>,
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
     requirement: &str,
     wanted: &Calls,
 ) {
-    docket.checked(requirement);
-    let end = scene.observation.events.len();
-    let window = match first_step(scene, wanted) {
-        Some(first) => match scene.timeline.window(first) {
+    sink.checked(requirement);
+    let end = record.observation.events.len();
+    let window = match first_step(record, wanted) {
+        Some(first) => match record.timeline.window(first) {
             Some(window) => window.start..end,
-            None => return docket.not_observed(Reason::NoMarks { step: first }),
+            None => return sink.not_observed(Reason::NoMarks { step: first }),
         },
         None => 0..end,
     };
-    for Complaint { expected, observed, events } in complaints(scene, window, wanted) {
-        docket.find_at_end(requirement, expected, observed, events);
+    for Complaint { expected, observed, events } in complaints(record, window, wanted) {
+        sink.report_at_end(requirement, expected, observed, events);
     }
 }
 
 /// The last calls of the subject in a step, to show beside an error.
-pub(crate) fn witnesses_of(scene: &Scene<'_>, step: u32) -> Vec<Witness> {
-    let Some(window) = scene.timeline.window(step) else { return Vec::new() };
-    let entries: Vec<Entry<'_>> = entries(scene, window).collect();
+pub(crate) fn witnesses_of(record: &CaseRecord<'_>, step: u32) -> Vec<Witness> {
+    let Some(window) = record.timeline.window(step) else { return Vec::new() };
+    let entries: Vec<Entry<'_>> = entries(record, window).collect();
     let from = entries.len().saturating_sub(3);
     entries[from..].iter().map(|entry| witness(entry.event.seq, "called in this step")).collect()
 }
 
-fn first_step(scene: &Scene<'_>, wanted: &Calls) -> Option<u32> {
+fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
     let label = wanted.since.as_deref()?;
-    scene.case.steps.iter().find(|step| step.label.as_deref() == Some(label)).map(|step| step.index)
+    record
+        .case
+        .steps
+        .iter()
+        .find(|step| step.label.as_deref() == Some(label))
+        .map(|step| step.index)
 }
 
 /// A call that can be expected, and where the trace has it.
 #[derive(Debug, Clone, Copy)]
 struct Entry<'s> {
     event: &'s Event,
-    what: Called,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Called {
-    Driver(Function),
-    /// A call into the plugin and its number.
-    Plugin(Method, u64),
+    call: &'s Call,
 }
 
 impl Entry<'_> {
-    /// Whether a name of a fixture stands for it. The name of a driver function without its version
-    /// stands for every version.
+    /// Whether a name of a fixture stands for it.
     fn is(&self, name: &str) -> bool {
-        match self.what {
-            Called::Driver(function) => function.name() == name || function.base_name() == name,
-            Called::Plugin(method, _) => method.name() == name,
-        }
+        call_name::stands_for(name, self.call.function)
     }
 }
 
-fn entries<'s>(scene: &'s Scene<'_>, window: Range<usize>) -> impl Iterator<Item = Entry<'s>> {
+fn entries<'s>(
+    record: &'s CaseRecord<'_>,
+    window: Range<usize>,
+) -> impl Iterator<Item = Entry<'s>> {
     let events =
-        scene.observation.events[window.clone()].iter().zip(&scene.timeline.moments[window]);
+        record.observation.events[window.clone()].iter().zip(&record.timeline.moments[window]);
     events.filter_map(|(event, moment)| {
-        let driver =
-            call(event).filter(|_| moment.subject).map(|call| Called::Driver(call.function));
-        let what = driver.or_else(|| plugin_call(event).filter(|_| moment.own))?;
-        Some(Entry { event, what })
+        let What::Call(call) = &event.what else { return None };
+        // The worker itself records the calls of other boundaries, whatever it does around them.
+        let counts = match call.function {
+            Function::Cuda(_) => moment.subject,
+            _ => moment.own,
+        };
+        counts.then_some(Entry { event, call })
     })
 }
 
-/// Marks of the harness's own business are number 0.
-fn plugin_call(event: &Event) -> Option<Called> {
-    match event.what {
-        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if number > 0 => {
-            Some(Called::Plugin(Method::from_code(code)?, number))
-        }
-        _ => None,
-    }
-}
-
-fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Complaint> {
-    let entries: Vec<Entry<'_>> = entries(scene, window).collect();
+fn complaints(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Complaint> {
+    let entries: Vec<Entry<'_>> = entries(record, window).collect();
     let mut complaints = Vec::new();
     let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
         let found = called(&entries, name);
@@ -142,7 +131,7 @@ fn complaints(scene: &Scene<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Co
         wanted.balanced.iter().filter_map(|(done, undone)| imbalance(&entries, done, undone)),
     );
     for (name, facts) in &wanted.with {
-        complaints.extend(misgiven(scene, &entries, name, facts));
+        complaints.extend(misgiven(record, &entries, name, facts));
     }
     complaints
 }
@@ -162,8 +151,7 @@ fn miscounted(phrase: &str, name: &str, wanted: u64, found: &[&Entry<'_>]) -> Co
 
 /// More or fewer calls of the function that undoes another than of this one.
 fn imbalance(entries: &[Entry<'_>], done: &str, undone: &str) -> Option<Complaint> {
-    let succeeded =
-        |entry: &&Entry<'_>| call(entry.event).is_none_or(|call| call.result == Some(0));
+    let succeeded = |entry: &&Entry<'_>| entry.call.result == Some(0);
     let did: Vec<&Entry<'_>> = called(entries, done).into_iter().filter(succeeded).collect();
     let undid = called(entries, undone);
     if did.len() == undid.len() {
@@ -210,7 +198,7 @@ fn disorder(entries: &[Entry<'_>], wanted: &[String]) -> Option<Complaint> {
 /// The first call of a plugin method that was made with other facts than these; there has to be
 /// one.
 fn misgiven(
-    scene: &Scene<'_>,
+    record: &CaseRecord<'_>,
     entries: &[Entry<'_>],
     name: &str,
     wanted: &Wanted,
@@ -221,9 +209,9 @@ fn misgiven(
     }
     let nothing = Facts::new();
     found.into_iter().find_map(|entry| {
-        let facts = handed(scene, entry).unwrap_or(&nothing);
+        let facts = handed(record, entry).unwrap_or(&nothing);
         let mismatch =
-            wanted.iter().find_map(|(path, one)| predicate::check(scene, facts, path, one))?;
+            wanted.iter().find_map(|(path, one)| predicates::check(record, facts, path, one))?;
         Some(Complaint {
             expected: format!("{name} is called with: {}", mismatch.expected),
             observed: mismatch.observed,
@@ -233,9 +221,9 @@ fn misgiven(
 }
 
 /// What a call into the plugin was made with, as the worker reports it.
-fn handed<'s>(scene: &Scene<'s>, entry: &Entry<'_>) -> Option<&'s Facts> {
-    let Called::Plugin(_, number) = entry.what else { return None };
-    let calls = scene.observation.steps.iter().flat_map(|step| &step.plugin_calls);
+fn handed<'s>(record: &CaseRecord<'s>, entry: &Entry<'_>) -> Option<&'s Facts> {
+    let number = entry.call.arg("number")?;
+    let calls = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);
     calls
         .into_iter()
         .find(|facts| facts.get("number").and_then(serde_json::Value::as_u64) == Some(number))

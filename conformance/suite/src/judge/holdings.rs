@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::judge::space::{Space, ranges};
+use crate::judge::addresses::{AddressMap, ranges};
 use crate::observation::Facts;
 use crate::operation::Operation;
 use crate::plan::PlannedStep;
@@ -14,7 +14,7 @@ pub(crate) struct Holdings<'a> {
     roots: Vec<Root<'a>>,
     /// The root that each name holds.
     of: HashMap<&'a str, usize>,
-    ranges: Space<usize>,
+    ranges: AddressMap<usize>,
 }
 
 #[derive(Debug)]

@@ -1,173 +1,157 @@
-//! The ledger of driver memory: leak, double free, foreign free, use after free. Walks the trace
-//! once.
+//! The ledger of memory: leaks, double frees, foreign frees, uses after a free, and memory that
+//! overlaps what the host holds. It reads the trace once, and knows calls by their
+//! [effects](crate::effect) alone.
 
-use std::collections::HashMap;
+mod blocks;
 
-use allocert_contract::trace::{Call, Event, Mark, Misuse, What};
+use allocert_contract::trace::{Boundary, Call, Event, Marker, What};
+use allocert_requirements::Side;
 
-use crate::case::{Teardown, Through};
-use crate::judge::act::{Act, Of, Room, Span};
-use crate::judge::docket::{Docket, Hit, witness};
+use crate::effect::{
+    AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span, provider, reached_after_free,
+};
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::holdings::{Complaint, Holdings};
-use crate::judge::scene::Scene;
-use crate::judge::space::Space;
-use crate::judge::timeline::{CASE_MARK, Moment};
-use crate::judge::words;
+use crate::judge::messages;
+use crate::judge::timeline::Moment;
+use crate::nouns::Teardown;
 use crate::observation::Outcome;
-use crate::verdict::{Check, Witness};
-
-const INVALID_VALUE: i32 = 1;
-const DEINITIALIZED: i32 = 4;
-const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
+use crate::verdict::Check;
+use blocks::{Block, BlockEnd, Blocks};
 
 /// Judges all events of the case. A trace with gaps says nothing about memory.
-pub(crate) fn judge(scene: &Scene<'_>, docket: &mut Docket<'_>) {
-    if scene.observation.events_lost > 0 {
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    if record.observation.events_lost > 0 {
         return;
     }
     for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
-        docket.performed(check);
+        sink.performed(check);
     }
     let mut ledger = Ledger {
-        scene,
-        docket,
-        blocks: Space::default(),
-        contexts: HashMap::new(),
+        record,
+        sink,
+        blocks: Blocks::default(),
+        owners: Owners::default(),
         holdings: Holdings::default(),
-        next: 0,
+        next_step: 0,
     };
-    for (event, moment) in scene.observation.events.iter().zip(&scene.timeline.moments) {
+    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
         if moment.own {
             ledger.event(event, *moment);
         }
     }
-    ledger.pass(scene.case.steps.len());
+    ledger.pass_steps(record.case.steps.len());
     ledger.leaks();
 }
 
-/// One allocation, alive or dead. Dead ones stay until their addresses are given out again.
-#[derive(Debug)]
-struct Block {
-    size_bytes: u64,
-    room: Room,
-    context: u64,
-    born: u64,
-    step: Option<u32>,
-    subject: bool,
-    end: Option<End>,
-    /// The case itself made a free of it fail.
-    spared: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct End {
-    seq: u64,
-    /// Given back, and did not end with its context.
-    freed: bool,
-    subject: bool,
-}
-
-/// A primary context as far as the trace shows it.
-#[derive(Debug, Default)]
-struct Primary {
-    context: u64,
-    retains: i64,
-}
-
 struct Ledger<'a, 'd> {
-    scene: &'a Scene<'a>,
-    docket: &'a mut Docket<'d>,
-    blocks: Space<Block>,
-    contexts: HashMap<u64, Primary>,
+    record: &'a CaseRecord<'a>,
+    sink: &'a mut FindingSink<'d>,
+    blocks: Blocks,
+    owners: Owners,
     holdings: Holdings<'a>,
     /// The first step that has not begun.
-    next: usize,
+    next_step: usize,
+}
+
+/// One call in the trace.
+#[derive(Clone, Copy)]
+struct Entry<'e> {
+    event: &'e Event,
+    call: &'e Call,
+    moment: Moment,
+}
+
+impl Entry<'_> {
+    fn boundary(&self) -> Boundary {
+        self.call.function.boundary()
+    }
+
+    fn provider(&self) -> &'static str {
+        provider(self.boundary())
+    }
 }
 
 impl Ledger<'_, '_> {
     fn event(&mut self, event: &Event, moment: Moment) {
         match &event.what {
-            What::Call(call) => self.call(event, call, moment),
-            What::Mark { mark: Mark::StepBegin, a, .. } if *a != CASE_MARK => self.begin(*a),
-            What::Mark { mark: Mark::StepEnd, a, .. } => self.end(*a),
-            What::Misuse { misuse: Misuse::WorkAfterFree, args: [address, size], .. } => {
-                self.late_work(event.seq, *address, *size, moment);
+            What::Call(call) => self.call(Entry { event, call, moment }),
+            What::Marker(Marker::StepBegin { step }) => self.begin_step(*step),
+            What::Marker(Marker::StepEnd { step }) => self.end_step(*step),
+            what => {
+                if let Some((boundary, range)) = reached_after_free(what) {
+                    self.late_work(event.seq, boundary, range, moment);
+                }
             }
-            _ => {}
         }
     }
 
-    fn call(&mut self, event: &Event, call: &Call, moment: Moment) {
-        let granted = call.result == Some(0);
-        match Act::of(call) {
+    fn call(&mut self, entry: Entry<'_>) {
+        let granted = entry.call.result == Some(0);
+        match Effect::of(entry.call) {
             // No bytes of host memory have no address, and nothing to give back.
-            Act::Take { start, size_bytes, room } if granted && start != 0 => {
-                self.take(event, start, size_bytes, room, moment)
+            Effect::Take { start, size_bytes, source } if granted && start != 0 => {
+                self.take(entry, start, size_bytes, source);
             }
-            Act::Give { start, room } if start != 0 => {
-                self.give(event.seq, call, start, room, moment)
+            Effect::Give { start, source } if start != 0 => self.give(entry, start, source),
+            Effect::Resize { from, to, size_bytes, source } if granted && to != 0 => {
+                if from != 0 {
+                    self.give(entry, from, source);
+                }
+                self.take(entry, to, size_bytes, source);
             }
-            Act::Touch { write, read } if moment.subject => {
-                self.touch(event.seq, call, [write, read], moment)
+            Effect::Touch { write, read } if entry.moment.subject => {
+                self.touch(entry, [write, read]);
             }
-            Act::Retain { device, context } if granted => {
-                let primary = self.contexts.entry(device).or_default();
-                primary.context = context;
-                primary.retains += 1;
-            }
-            Act::Release { device } if granted => self.release(event.seq, device, moment),
-            Act::ResetDevice { device } if granted => {
-                let context = self.contexts.get(&device).map(|primary| primary.context);
-                self.end_context(event.seq, context, moment);
-            }
-            Act::EndContext { context } if granted => {
-                self.end_context(event.seq, Some(context), moment)
+            Effect::Nothing => {
+                if let Some(owner) = self.owners.ended_by(entry.call) {
+                    let end = BlockEnd {
+                        seq: entry.event.seq,
+                        freed: false,
+                        by_subject: entry.moment.subject,
+                    };
+                    self.blocks.end_owner(owner, end);
+                }
             }
             _ => {}
         }
     }
 
-    fn take(&mut self, event: &Event, start: u64, size_bytes: u64, room: Room, moment: Moment) {
-        let block = Block {
-            size_bytes,
-            room,
-            context: event.context,
-            born: event.seq,
-            step: moment.step,
-            subject: moment.subject,
-            end: None,
-            spared: false,
-        };
-        self.blocks.put(start, start.saturating_add(size_bytes.max(1)), block);
+    fn take(&mut self, entry: Entry<'_>, start: u64, size_bytes: u64, source: MemorySource) {
+        let block = Block::new(entry.event, entry.call, entry.moment, size_bytes, source);
+        let end = start.saturating_add(size_bytes.max(1));
+        self.blocks.of_mut(entry.boundary()).put(start, end, block);
     }
 
-    fn give(&mut self, seq: u64, call: &Call, start: u64, room: Room, moment: Moment) {
-        if call.injected {
-            if let Some(block) = self.blocks.get_mut(start) {
-                block.spared = true;
+    fn give(&mut self, entry: Entry<'_>, start: u64, source: MemorySource) {
+        let block = self.blocks.of_mut(entry.boundary()).get_mut(start);
+        if entry.call.injected {
+            if let Some(block) = block {
+                block.free_injected = true;
             }
             return;
         }
-        let live =
-            self.blocks.get(start).is_some_and(|block| block.end.is_none() && block.room == room);
-        match call.result {
-            Some(0) => self.freed(seq, start, moment),
-            Some(DEINITIALIZED) => {}
-            _ if !moment.subject || live => {}
-            result => self.refused(seq, call, start, result, moment),
+        let alive = block.is_some_and(|block| block.end.is_none() && block.source == source);
+        match FreeAnswer::of(entry.call) {
+            FreeAnswer::Accepted => self.freed(entry, start),
+            FreeAnswer::NoAnswer if alive => self.freed(entry, start),
+            FreeAnswer::ShutDown => {}
+            _ if !entry.moment.subject || alive => {}
+            answer => self.refused(entry, start, answer),
         }
     }
 
-    /// The driver took it back.
-    fn freed(&mut self, seq: u64, start: u64, moment: Moment) {
-        let Some(block) = self.blocks.get_mut(start) else { return };
-        block.end = Some(End { seq, freed: true, subject: moment.subject });
-        let (born, end) = (block.born, start.saturating_add(block.size_bytes.max(1)));
-        if !moment.subject || self.ending(moment) {
-            return;
-        }
-        if let Some(holder) = self.holdings.meeting(start, end) {
-            self.docket.hit(Hit {
+    /// The boundary took the memory back.
+    fn freed(&mut self, entry: Entry<'_>, start: u64) {
+        let Entry { event, moment, .. } = entry;
+        let judged = moment.subject && !self.program_ends(moment);
+        let Some(block) = self.blocks.of_mut(entry.boundary()).get_mut(start) else { return };
+        block.end = Some(BlockEnd { seq: event.seq, freed: true, by_subject: moment.subject });
+        let end = start.saturating_add(block.size_bytes.max(1));
+        if let Some(holder) = self.holdings.meeting(start, end).filter(|_| judged) {
+            let events = vec![block.taken_here(), witness(event.seq, "freed here")];
+            self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
                 step: moment.step,
                 expected: format!(
@@ -175,176 +159,159 @@ impl Ledger<'_, '_> {
                     holder.name
                 ),
                 observed: format!(
-                    "the driver was given back {start:#x}..{end:#x}, which `{}` of step {} lies in",
-                    holder.name, holder.step
+                    "{} was given back {start:#x}..{end:#x}, which `{}` of step {} lies in",
+                    entry.provider(),
+                    holder.name,
+                    holder.step
                 ),
-                events: vec![witness(born, "allocated here"), witness(seq, "freed here")],
-            });
-        }
-    }
-
-    /// After the last step of a case that ends as a program ends: finalizers run while the host
-    /// lets go of everything.
-    fn ending(&self, moment: Moment) -> bool {
-        let over = moment.step.is_none() && self.next == self.scene.case.steps.len();
-        over && self.scene.case.teardown == Teardown::Exit
-    }
-
-    /// The driver did not know it, or not any more.
-    fn refused(&mut self, seq: u64, call: &Call, start: u64, result: Option<i32>, moment: Moment) {
-        let unknown = matches!(result, Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None);
-        let (check, expected, observed, mut events) = match self.blocks.get(start) {
-            Some(Block { end: Some(end), born, .. }) if end.freed => (
-                Check::DoubleFree,
-                "memory is given back to the driver once".to_owned(),
-                format!("{}({start:#x}) a second time", call.function),
-                vec![witness(*born, "allocated here"), witness(end.seq, "freed here")],
-            ),
-            Some(Block { end: Some(_), .. }) => return,
-            Some(Block { born, .. }) => (
-                Check::ForeignFree,
-                "memory is given back by the function that belongs to it".to_owned(),
-                format!(
-                    "{} of {start:#x}, which another kind of allocation returned",
-                    call.function
-                ),
-                vec![witness(*born, "allocated here")],
-            ),
-            None if unknown => self.foreign(call, start),
-            None => return,
-        };
-        events.push(witness(
-            seq,
-            if check == Check::DoubleFree { "freed again here" } else { "freed here" },
-        ));
-        self.docket.hit(Hit { check, step: moment.step, expected, observed, events });
-    }
-
-    fn foreign(&self, call: &Call, start: u64) -> (Check, String, String, Vec<Witness>) {
-        let expected = "only addresses that the driver gave are given back to it".to_owned();
-        let (observed, events) = match self.blocks.at(start) {
-            Some((base, block)) => (
-                format!(
-                    "{}({start:#x}), {} into the allocation at {base:#x}",
-                    call.function,
-                    words::bytes(start - base)
-                ),
-                vec![witness(block.born, "allocated here")],
-            ),
-            None => {
-                (format!("{}({start:#x}), which no allocation returned", call.function), Vec::new())
-            }
-        };
-        (Check::ForeignFree, expected, observed, events)
-    }
-
-    fn touch(&mut self, seq: u64, call: &Call, spans: [Span; 2], moment: Moment) {
-        let of_driver = |span: &Span| span.start != 0 && span.size_bytes > 0 && span.of != Of::Host;
-        for Span { start: address, size_bytes, .. } in spans.into_iter().filter(of_driver) {
-            let Some((start, block)) =
-                self.blocks.meeting(address, address.saturating_add(size_bytes))
-            else {
-                continue;
-            };
-            let Some(end) = block.end.filter(|end| end.freed && block.room == Room::Device) else {
-                continue;
-            };
-            let events = vec![
-                witness(block.born, "allocated here"),
-                witness(end.seq, "freed here"),
-                witness(seq, "used here"),
-            ];
-            self.docket.hit(Hit {
-                check: Check::UseAfterFree,
-                step: moment.step,
-                expected: "freed memory is not used".to_owned(),
-                observed: format!("{} reaches the freed allocation at {start:#x}", call.function),
                 events,
             });
         }
     }
 
-    /// Work that was queued before a free ran after it; whoever freed is to blame.
-    fn late_work(&mut self, seq: u64, address: u64, size_bytes: u64, moment: Moment) {
-        let block = self.blocks.meeting(address, address.saturating_add(size_bytes.max(1)));
+    /// Whether an event comes after the last step of a case that ends as a program ends: finalizers
+    /// run while the host lets go of everything.
+    fn program_ends(&self, moment: Moment) -> bool {
+        let over = moment.step.is_none() && self.next_step == self.record.case.steps.len();
+        over && self.record.case.teardown == Teardown::Exit
+    }
+
+    /// The boundary did not know the memory, or not any more.
+    fn refused(&mut self, entry: Entry<'_>, start: u64, answer: FreeAnswer) {
+        let (function, provider) = (entry.call.function, entry.provider());
+        let blocks = self.blocks.of(entry.boundary());
+        let (check, expected, observed, mut events) = match blocks.get(start) {
+            Some(block @ Block { end: Some(end), .. }) if end.freed => (
+                Check::DoubleFree,
+                format!("memory is given back to {provider} once"),
+                format!("{function}({start:#x}) a second time"),
+                vec![block.taken_here(), witness(end.seq, "freed here")],
+            ),
+            Some(Block { end: Some(_), .. }) => return,
+            Some(block) => (
+                Check::ForeignFree,
+                "memory is given back by the function that belongs to it".to_owned(),
+                format!("{function} of {start:#x}, which another kind of allocation returned"),
+                vec![block.taken_here()],
+            ),
+            None if matches!(answer, FreeAnswer::UnknownAddress | FreeAnswer::NoAnswer) => {
+                let (what, events) = match blocks.at(start) {
+                    Some((base, block)) => {
+                        let offset = messages::bytes(start - base);
+                        let what = format!("{offset} into the allocation at {base:#x}");
+                        (what, vec![block.taken_here()])
+                    }
+                    None => ("which no allocation returned".to_owned(), Vec::new()),
+                };
+                (
+                    Check::ForeignFree,
+                    format!("only addresses that {provider} gave are given back to it"),
+                    format!("{function}({start:#x}), {what}"),
+                    events,
+                )
+            }
+            None => return,
+        };
+        let again = check == Check::DoubleFree;
+        events
+            .push(witness(entry.event.seq, if again { "freed again here" } else { "freed here" }));
+        let step = entry.moment.step;
+        self.sink.report_check(CheckFinding { check, step, expected, observed, events });
+    }
+
+    fn touch(&mut self, entry: Entry<'_>, spans: [Span; 2]) {
+        let given = |span: &Span| {
+            span.start != 0 && span.size_bytes > 0 && span.space != AddressSpace::Host
+        };
+        for Span { start: address, size_bytes, .. } in spans.into_iter().filter(given) {
+            let blocks = self.blocks.of(entry.boundary());
+            let Some((start, block)) = blocks.meeting(address, address.saturating_add(size_bytes))
+            else {
+                continue;
+            };
+            let Some(end) = block.stale_end() else { continue };
+            let events = vec![
+                block.taken_here(),
+                witness(end.seq, "freed here"),
+                witness(entry.event.seq, "used here"),
+            ];
+            let function = entry.call.function;
+            self.sink.report_check(CheckFinding {
+                check: Check::UseAfterFree,
+                step: entry.moment.step,
+                expected: "freed memory is not used".to_owned(),
+                observed: format!("{function} reaches the freed allocation at {start:#x}"),
+                events,
+            });
+        }
+    }
+
+    /// Work that was queued before a free ran after it. Whoever freed is to blame.
+    fn late_work(&mut self, seq: u64, boundary: Boundary, range: (u64, u64), moment: Moment) {
+        let (start, end) = range;
+        let block = self.blocks.of(boundary).meeting(start, end);
         let end = block.and_then(|(_, block)| block.end);
-        if !end.map_or(moment.subject, |end| end.subject) {
+        if !end.map_or(moment.subject, |end| end.by_subject) {
             return;
         }
-        let mut events: Vec<Witness> = end
-            .map(|end| witness(end.seq, "freed here, with work still queued"))
-            .into_iter()
-            .collect();
-        events.push(witness(seq, "the work ran here"));
-        self.docket.hit(Hit {
+        let freed = end.map(|end| witness(end.seq, "freed here, with work still queued"));
+        let events = freed.into_iter().chain([witness(seq, "the work ran here")]).collect();
+        self.sink.report_check(CheckFinding {
             check: Check::UseAfterFree,
             step: moment.step,
             expected: "memory is freed when the work that uses it is done".to_owned(),
-            observed: format!("queued work reached {address:#x} after it was freed"),
+            observed: format!("queued work reached {start:#x} after it was freed"),
             events,
         });
     }
 
-    fn release(&mut self, seq: u64, device: u64, moment: Moment) {
-        let Some(primary) = self.contexts.get_mut(&device) else { return };
-        primary.retains -= 1;
-        if primary.retains == 0 {
-            let context = primary.context;
-            self.end_context(seq, Some(context), moment);
-        }
-    }
-
-    fn end_context(&mut self, seq: u64, context: Option<u64>, moment: Moment) {
-        let alive = |block: &&mut Block| block.end.is_none() && Some(block.context) == context;
-        for block in self.blocks.values_mut().filter(alive) {
-            block.end = Some(End { seq, freed: false, subject: moment.subject });
-        }
-    }
-
-    fn begin(&mut self, step: u64) {
+    fn begin_step(&mut self, step: u64) {
         let Some(index) =
-            usize::try_from(step).ok().filter(|index| *index < self.scene.case.steps.len())
+            usize::try_from(step).ok().filter(|index| *index < self.record.case.steps.len())
         else {
             return;
         };
-        if index < self.next {
+        if index < self.next_step {
             return;
         }
-        self.pass(index);
-        self.next = index + 1;
-        self.holdings.begin(&self.scene.case.steps[index]);
+        self.pass_steps(index);
+        self.next_step = index + 1;
+        self.holdings.begin(&self.record.case.steps[index]);
     }
 
-    /// Steps without marks still bind and drop names.
-    fn pass(&mut self, until: usize) {
-        while self.next < until {
-            let index = self.next;
-            self.next += 1;
-            self.holdings.begin(&self.scene.case.steps[index]);
-            self.end(index as u64);
+    /// Steps without markers still bind and drop names.
+    fn pass_steps(&mut self, until: usize) {
+        while self.next_step < until {
+            let index = self.next_step;
+            self.next_step += 1;
+            self.holdings.begin(&self.record.case.steps[index]);
+            self.end_step(index as u64);
         }
     }
 
-    fn end(&mut self, step: u64) {
-        let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next) else {
+    fn end_step(&mut self, step: u64) {
+        let Some(index) = usize::try_from(step).ok().filter(|index| index + 1 == self.next_step)
+        else {
             return;
         };
-        let Some(Outcome::Returned(facts)) = self.scene.outcome(index) else { return };
-        let complaint = self.holdings.end(&self.scene.case.steps[index], facts, |start, end| {
-            stale(&self.blocks, start, end)
-        });
+        let Some(Outcome::Returned(facts)) = self.record.outcome(index) else { return };
+        let complaint = self
+            .holdings
+            .end(&self.record.case.steps[index], facts, |start, end| self.blocks.stale(start, end));
         match complaint {
-            Some(Complaint::Overlap { name, other, range: (start, end) }) => self.docket.hit(Hit {
-                check: Check::Overlap,
-                step: Some(step as u32),
-                expected: format!(
-                    "memory apart from `{}` of step {}, which the host still holds",
-                    other.name, other.step
-                ),
-                observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
-                events: Vec::new(),
-            }),
-            Some(Complaint::Stale { name, at, events }) => self.docket.hit(Hit {
+            Some(Complaint::Overlap { name, other, range: (start, end) }) => {
+                self.sink.report_check(CheckFinding {
+                    check: Check::Overlap,
+                    step: Some(step as u32),
+                    expected: format!(
+                        "memory apart from `{}` of step {}, which the host still holds",
+                        other.name, other.step
+                    ),
+                    observed: format!("`{name}` at {start:#x}..{end:#x} lies in it"),
+                    events: Vec::new(),
+                })
+            }
+            Some(Complaint::Stale { name, at, events }) => self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
                 step: Some(step as u32),
                 expected: "the memory that is returned is allocated".to_owned(),
@@ -357,53 +324,44 @@ impl Ledger<'_, '_> {
         }
     }
 
-    /// What the subject took and never gave back. Memory that went with its context counts: reset
-    /// should have freed it.
+    /// What the subject took and never gave back. Memory that went with its owner counts: the
+    /// subject should have freed it before.
     fn leaks(&mut self) {
-        let scene = self.scene;
-        if scene.case.teardown != Teardown::Clean
-            || !scene.finished()
-            || scene.contradiction.is_some()
+        let record = self.record;
+        if record.case.teardown != Teardown::Clean
+            || !record.finished()
+            || record.contradiction.is_some()
         {
             return;
         }
-        self.docket.performed(Check::Leak);
+        self.sink.performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
-        let left = self
-            .blocks
-            .values()
-            .filter(|(_, block)| block.subject && !block.spared && !freed(block));
-        let mut left: Vec<&Block> = left.map(|(_, block)| block).collect();
-        left.sort_by_key(|block| block.born);
-        let Some(first) = left.first() else { return };
-        let total: u64 = left.iter().map(|block| block.size_bytes).fold(0, u64::saturating_add);
-        let end = match scene.case.through {
-            Through::Manager => "the last reset and destroy",
-            Through::Host => "cuda.close()",
-            Through::Producer | Through::Consumer => "the last name was dropped",
+        let left = |block: &Block| block.by_subject && !block.free_injected && !freed(block);
+        let mut left: Vec<(Boundary, &Block)> =
+            self.blocks.all().filter(|(_, block)| left(block)).collect();
+        left.sort_by_key(|(_, block)| block.taken);
+        let Some((boundary, first)) = left.first().copied() else { return };
+        let sizes = left.iter().map(|(_, block)| block.size_bytes);
+        let total = messages::bytes(sizes.fold(0, u64::saturating_add));
+        let end = match record.case.operations {
+            Side::Emm => "the last reset and destroy",
+            Side::EmmHost => "cuda.close()",
+            Side::CaiProducer | Side::CaiConsumer | Side::Nep49 | Side::Nep49Host | Side::Place => {
+                "the last name was dropped"
+            }
         };
-        self.docket.hit(Hit {
+        self.sink.report_check(CheckFinding {
             check: Check::Leak,
             step: first.step,
-            expected: format!("nothing that was taken from the driver is left after {end}"),
+            expected: format!(
+                "nothing that was taken from {} is left after {end}",
+                provider(boundary)
+            ),
             observed: match left.len() {
-                1 => format!("1 allocation of {} is left", words::bytes(total)),
-                count => {
-                    format!("{count} allocations of {} together are left", words::bytes(total))
-                }
+                1 => format!("1 allocation of {total} is left"),
+                count => format!("{count} allocations of {total} together are left"),
             },
-            events: left
-                .iter()
-                .take(3)
-                .map(|block| witness(block.born, "allocated here"))
-                .collect(),
+            events: left.iter().take(3).map(|(_, block)| block.taken_here()).collect(),
         });
     }
-}
-
-/// Where a range was allocated and freed, if that is all that is known of it.
-fn stale(blocks: &Space<Block>, start: u64, end: u64) -> Option<Vec<Witness>> {
-    let (_, block) = blocks.meeting(start, end)?;
-    let dead = block.end.filter(|end| end.freed && block.room == Room::Device)?;
-    Some(vec![witness(block.born, "allocated here"), witness(dead.seq, "freed here")])
 }

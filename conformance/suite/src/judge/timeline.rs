@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use allocert_contract::trace::{Call, Event, Mark, What};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda};
 use allocert_requirements::{Role, Side};
 
-use crate::judge::act::Act;
+use crate::effect::Effect;
 use crate::observation::Observation;
-
-/// The step index of the mark that begins a case.
-pub(crate) const CASE_MARK: u64 = u32::MAX as u64;
 
 /// One event's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +50,9 @@ impl Timeline {
                 timeline.moments.push(Moment { step, own: false, subject: false });
                 continue;
             }
-            if let What::Mark { mark, a, .. } = event.what {
-                timeline.mark(mark, a, index, &mut step);
-                inside.mark(event.thread, mark);
+            if let What::Marker(marker) = event.what {
+                timeline.mark(marker, index, &mut step);
+                inside.mark(event.thread, marker);
             }
             let subject =
                 !inside.harness(event.thread) || (!stands_in(side) && takes_or_gives(event));
@@ -85,22 +82,24 @@ impl Timeline {
         open.max_by_key(|(_, window)| window.begin).map(|(step, _)| *step)
     }
 
-    fn mark(&mut self, mark: Mark, a: u64, index: usize, step: &mut Option<u32>) {
-        let number = u32::try_from(a).ok().filter(|_| a != CASE_MARK);
-        match (mark, number) {
-            (Mark::StepBegin, Some(number)) => {
-                *step = Some(number);
-                // A second beginning of the same step is not believed.
-                self.windows.entry(number).or_insert(Window { begin: index, end: None });
+    fn mark(&mut self, marker: Marker, index: usize, step: &mut Option<u32>) {
+        let number = marker.step().and_then(|number| u32::try_from(number).ok());
+        match marker {
+            Marker::CaseBegin => *step = None,
+            Marker::StepBegin { .. } => {
+                *step = number;
+                if let Some(number) = number {
+                    // A second beginning of the same step is not believed.
+                    self.windows.entry(number).or_insert(Window { begin: index, end: None });
+                }
             }
-            (Mark::StepBegin, None) => *step = None,
-            (Mark::StepEnd, number) => {
+            Marker::StepEnd { .. } => {
                 *step = None;
                 if let Some(window) = number.and_then(|number| self.windows.get_mut(&number)) {
                     window.end.get_or_insert(index + 1);
                 }
             }
-            (Mark::HarnessBegin | Mark::HarnessEnd, _) => {}
+            Marker::HarnessBegin | Marker::HarnessEnd => {}
         }
     }
 }
@@ -112,11 +111,11 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn mark(&mut self, thread: u32, mark: Mark) {
-        let step = match mark {
-            Mark::HarnessBegin => 1,
-            Mark::HarnessEnd => -1,
-            Mark::StepBegin | Mark::StepEnd => return,
+    pub(crate) fn mark(&mut self, thread: u32, marker: Marker) {
+        let step = match marker {
+            Marker::HarnessBegin => 1,
+            Marker::HarnessEnd => -1,
+            Marker::CaseBegin | Marker::StepBegin { .. } | Marker::StepEnd { .. } => return,
         };
         match self.depths.iter_mut().find(|(known, _)| *known == thread) {
             Some((_, depth)) => *depth = depth.saturating_add_signed(step),
@@ -137,19 +136,23 @@ fn stands_in(side: Side) -> bool {
 /// Any other worker allocates and frees nothing through the driver, so such a call is the
 /// subject's, whatever marks stand around it.
 fn takes_or_gives(event: &Event) -> bool {
-    call(event).is_some_and(|call| matches!(Act::of(call), Act::Take { .. } | Act::Give { .. }))
+    cuda_call(event).is_some_and(|(_, call)| {
+        matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. })
+    })
 }
 
 /// The process of the first step that is marked.
 fn marked_process(events: &[Event]) -> Option<u32> {
-    let mark = |event: &&Event| matches!(event.what, What::Mark { mark: Mark::StepBegin, .. });
+    let mark = |event: &&Event| {
+        matches!(event.what, What::Marker(Marker::CaseBegin | Marker::StepBegin { .. }))
+    };
     events.iter().find(mark).or(events.first()).map(|event| event.process)
 }
 
-/// The call of an event, if it is one.
-pub(crate) fn call(event: &Event) -> Option<&Call> {
+/// The call of a driver function, if the event is one.
+pub(crate) fn cuda_call(event: &Event) -> Option<(cuda::Function, &Call)> {
     match &event.what {
-        What::Call(call) => Some(call),
+        What::Call(call) => Some((call.function.cuda()?, call)),
         _ => None,
     }
 }

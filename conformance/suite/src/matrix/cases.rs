@@ -1,20 +1,23 @@
 //! What each pair is asked: cases that are planned here, because no fixture has two subjects.
 
-use allocert_requirements::Side;
+use allocert_requirements::{Catalogue, Side};
 use serde_json::{Value, json};
 
-use crate::case::{Expectation, Teardown, Through};
+use crate::nouns::Teardown;
+
+use crate::expectation::Expectation;
 use crate::operation::Operation;
 use crate::plan::{Part, PlannedCase, PlannedStep};
 
 /// The adapters' names, and what a step's `on` says.
 pub(crate) const PRODUCER: &str = "producer";
 pub(crate) const CONSUMER: &str = "consumer";
-/// The requirements of a consumer that a case looks at; a finding under one of them is the pair's.
-const DATA: &str = "CAI-DATA-58";
-const MASK: &str = "CAI-MASK-52";
-const FORWARD: &str = "CAI-CONSUME-51";
-const BACK: &str = "CAI-CONSUME-53";
+/// What a case demands of the consumer. The catalogue says which requirement stands for each; a
+/// finding under it is the pair's.
+const DATA: &str = "matrix.data";
+const MASK: &str = "matrix.mask";
+const FORWARD: &str = "matrix.forward_order";
+const BACK: &str = "matrix.return_order";
 
 /// One case without its libraries.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,15 +33,17 @@ struct Step {
     on: &'static str,
     r#do: Value,
     label: Option<&'static str>,
-    /// Requirement id and what it expects.
+    /// A demand and what it expects.
     expect: Option<(&'static str, Value)>,
 }
 
 impl Pattern {
-    /// The case for one pair; `pair` tells it from those of the other pairs.
+    /// The case for one pair; `pair` tells it from those of the other pairs. What no requirement
+    /// of the catalogue stands for is not expected.
     #[must_use]
-    pub fn plan(&self, pair: &str) -> PlannedCase {
+    pub fn plan(&self, catalogue: &Catalogue, pair: &str) -> PlannedCase {
         let id = format!("{}/pair/{}/{pair}", Side::CaiConsumer, self.name);
+        let planned = |part, step: &Step| planned(catalogue, part, step);
         let attach = planned(Part::Setup, &Step::new("m", json!({"attach": {"device": 0}})));
         let instantiate = [PRODUCER, CONSUMER]
             .map(|party| Step::new(party, json!({"instantiate": {"as": party}})));
@@ -61,7 +66,8 @@ impl Pattern {
             file: id.clone(),
             id,
             about: self.about.to_owned(),
-            through: Through::Consumer,
+            side: Side::CaiConsumer,
+            operations: Side::CaiConsumer,
             needs: Vec::new(),
             driver: Default::default(),
             teardown: Teardown::Clean,
@@ -81,8 +87,8 @@ impl Step {
         Self { label: Some(label), ..self }
     }
 
-    fn expect(self, requirement: &'static str, expectation: Value) -> Self {
-        Self { expect: Some((requirement, expectation)), ..self }
+    fn expect(self, demand: &'static str, expectation: Value) -> Self {
+        Self { expect: Some((demand, expectation)), ..self }
     }
 }
 
@@ -296,13 +302,14 @@ fn launch() -> Step {
     Step::new(CONSUMER, json!({"launch": {"on": ["a"]}}))
 }
 
-fn planned(part: Part, step: &Step) -> PlannedStep {
+fn planned(catalogue: &Catalogue, part: Part, step: &Step) -> PlannedStep {
     let operation: Operation =
         serde_json::from_value(step.r#do.clone()).expect("an operation of the table above");
-    let expect = step.expect.iter().map(|(requirement, expectation)| {
+    let expect = step.expect.iter().filter_map(|(demand, expectation)| {
+        let requirement = catalogue.by_demand(Side::CaiConsumer, demand)?;
         let read: Expectation =
             serde_json::from_value(expectation.clone()).expect("an expectation of the table above");
-        ((*requirement).into(), read)
+        Some((requirement.id.as_str().into(), read))
     });
     PlannedStep {
         index: 0,

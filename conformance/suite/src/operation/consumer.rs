@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::case::Name;
+use crate::nouns::Name;
 
 /// The worker makes an object whose interface says what is asked, true or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Name;
-use crate::plugin::Method;
+use crate::nouns::Name;
+use allocert_contract::trace::plugin;
 
 /// What a host cares for itself, whatever plugin it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct PluginShape {
     pub base: PluginBase,
     /// Methods that it leaves to its base class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without: Vec<Method>,
+    pub without: Vec<plugin::Function>,
     /// The type in which it hands addresses over.
     #[serde(default)]
     pub pointer: PointerType,

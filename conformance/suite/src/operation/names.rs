@@ -4,7 +4,7 @@ use super::{Operation, TableCall};
 
 /// What a bound name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noun {
+pub enum BoundType {
     Manager,
     /// Of a library, through which the subject is called.
     Adapter,
@@ -33,38 +33,38 @@ pub enum Noun {
 impl Operation {
     /// The name that this operation binds, and to what.
     #[must_use]
-    pub fn binds(&self) -> Option<(&str, Noun)> {
+    pub fn binds(&self) -> Option<(&str, BoundType)> {
         let (name, noun) = match self {
-            Self::Create { r#as, .. } => (r#as, Noun::Manager),
+            Self::Create { r#as, .. } => (r#as, BoundType::Manager),
             Self::Memalloc { r#as, .. }
             | Self::Memhostalloc { r#as, .. }
             | Self::Mempin { r#as, .. }
-            | Self::View { r#as, .. } => (r#as, Noun::Memory),
-            Self::HostMemory { r#as, .. } => (r#as, Noun::Memory),
-            Self::HostObject { r#as, .. } => (r#as, Noun::HostObject),
-            Self::HostBuffer { r#as, .. } => (r#as, Noun::Buffer),
-            Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, Noun::Info),
+            | Self::View { r#as, .. } => (r#as, BoundType::Memory),
+            Self::HostMemory { r#as, .. } => (r#as, BoundType::Memory),
+            Self::HostObject { r#as, .. } => (r#as, BoundType::HostObject),
+            Self::HostBuffer { r#as, .. } => (r#as, BoundType::Buffer),
+            Self::GetMemoryInfo { r#as } => (r#as.as_ref()?, BoundType::Info),
             Self::GetIpcHandle { r#as, .. } | Self::HostIpcHandle { r#as, .. } => {
-                (r#as, Noun::Handle)
+                (r#as, BoundType::Handle)
             }
-            Self::ForeignHandle(foreign) => (&foreign.r#as, Noun::Handle),
-            Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, Noun::Scope),
+            Self::ForeignHandle(foreign) => (&foreign.r#as, BoundType::Handle),
+            Self::DeferEnter { r#as } | Self::HostDeferEnter { r#as } => (r#as, BoundType::Scope),
             Self::DeviceArray { r#as, .. }
             | Self::PinnedArray { r#as, .. }
             | Self::MappedArray { r#as, .. }
             | Self::ManagedArray { r#as, .. }
             | Self::ToDevice { r#as, .. }
             | Self::OpenHandle { r#as, .. }
-            | Self::Slice { r#as, .. } => (r#as, Noun::Array),
-            Self::Instantiate { r#as } => (r#as, Noun::Adapter),
-            Self::Array(array) => (&array.r#as, Noun::Array),
-            Self::Derive(derive) => (&derive.r#as, Noun::Array),
-            Self::Stream { r#as, .. } => (r#as, Noun::Stream),
-            Self::SubjectStream { r#as, .. } => (r#as, Noun::SubjectStream),
-            Self::PlainObject { r#as, .. } => (r#as, Noun::Object),
-            Self::Export { r#as, .. } | Self::Reexport { r#as, .. } => (r#as, Noun::Export),
-            Self::Produce(produce) => (&produce.r#as, Noun::Produced),
-            Self::Import(import) => (&import.r#as, Noun::Imported),
+            | Self::Slice { r#as, .. } => (r#as, BoundType::Array),
+            Self::Instantiate { r#as } => (r#as, BoundType::Adapter),
+            Self::Array(array) => (&array.r#as, BoundType::Array),
+            Self::Derive(derive) => (&derive.r#as, BoundType::Array),
+            Self::Stream { r#as, .. } => (r#as, BoundType::Stream),
+            Self::SubjectStream { r#as, .. } => (r#as, BoundType::SubjectStream),
+            Self::PlainObject { r#as, .. } => (r#as, BoundType::Object),
+            Self::Export { r#as, .. } | Self::Reexport { r#as, .. } => (r#as, BoundType::Export),
+            Self::Produce(produce) => (&produce.r#as, BoundType::Produced),
+            Self::Import(import) => (&import.r#as, BoundType::Imported),
             _ => return None,
         };
         Some((name, noun))
@@ -73,50 +73,52 @@ impl Operation {
     /// The names that this operation uses, and what each may stand for; empty: anything but a
     /// manager or an adapter.
     #[must_use]
-    pub fn uses(&self) -> Vec<(&str, &'static [Noun])> {
-        let (name, nouns): (&str, &[Noun]) = match self {
+    pub fn uses(&self) -> Vec<(&str, &'static [BoundType])> {
+        let (name, nouns): (&str, &[BoundType]) = match self {
             Self::Mempin { buffer, .. }
             | Self::Call(TableCall::Mempin { buffer: Some(buffer), .. }) => {
-                (buffer, &[Noun::Buffer])
+                (buffer, &[BoundType::Buffer])
             }
-            Self::GetIpcHandle { memory, .. } => (memory, &[Noun::Memory]),
+            Self::GetIpcHandle { memory, .. } => (memory, &[BoundType::Memory]),
             Self::Pickle { handle }
             | Self::PeerRead { handle, .. }
             | Self::OpenHandle { handle, .. }
             | Self::CloseHandle { handle }
-            | Self::HandleBlock { handle, .. } => (handle, &[Noun::Handle]),
+            | Self::HandleBlock { handle, .. } => (handle, &[BoundType::Handle]),
             Self::DeferExit { scope, .. } | Self::HostDeferExit { scope, .. } => {
-                (scope, &[Noun::Scope])
+                (scope, &[BoundType::Scope])
             }
             Self::Drop { name } => (name, &[]),
-            Self::Free { name } => (name, &[Noun::Memory]),
-            Self::View { of, .. } => (of, &[Noun::Memory]),
+            Self::Free { name } => (name, &[BoundType::Memory]),
+            Self::View { of, .. } => (of, &[BoundType::Memory]),
             Self::Fill { memory, .. } | Self::Read { memory, .. } => {
-                (memory, &[Noun::Memory, Noun::Buffer, Noun::Array])
+                (memory, &[BoundType::Memory, BoundType::Buffer, BoundType::Array])
             }
             Self::CopyToHost { array } | Self::HostIpcHandle { array, .. } => {
-                (array, &[Noun::Array])
+                (array, &[BoundType::Array])
             }
-            Self::Slice { of, .. } => (of, &[Noun::Array]),
-            Self::Synchronize { stream } => (stream, &[Noun::Stream]),
-            Self::Derive(derive) => (&derive.of, &[Noun::Array]),
-            Self::HasInterface { of } => (of, &[Noun::Array, Noun::Object]),
-            Self::Export { of, .. } => (of, &[Noun::Array]),
-            Self::EditExport { export } | Self::Consume { export, .. } => (export, &[Noun::Export]),
-            Self::Import(import) => (&import.of, &[Noun::Produced]),
-            Self::Access(access) => (&access.on, &[Noun::Imported]),
-            Self::Reexport { of, .. } => (of, &[Noun::Imported]),
+            Self::Slice { of, .. } => (of, &[BoundType::Array]),
+            Self::Synchronize { stream } => (stream, &[BoundType::Stream]),
+            Self::Derive(derive) => (&derive.of, &[BoundType::Array]),
+            Self::HasInterface { of } => (of, &[BoundType::Array, BoundType::Object]),
+            Self::Export { of, .. } => (of, &[BoundType::Array]),
+            Self::EditExport { export } | Self::Consume { export, .. } => {
+                (export, &[BoundType::Export])
+            }
+            Self::Import(import) => (&import.of, &[BoundType::Produced]),
+            Self::Access(access) => (&access.on, &[BoundType::Imported]),
+            Self::Reexport { of, .. } => (of, &[BoundType::Imported]),
             _ => return self.uses_more(),
         };
         vec![(name, nouns)]
     }
 
     /// Those of operations that may use several.
-    fn uses_more(&self) -> Vec<(&str, &'static [Noun])> {
-        let stream = |name| (name, [Noun::SubjectStream].as_slice());
-        let own = |name| (name, [Noun::Stream].as_slice());
-        let array = |name| (name, [Noun::Array].as_slice());
-        let produced = |name| (name, [Noun::Produced].as_slice());
+    fn uses_more(&self) -> Vec<(&str, &'static [BoundType])> {
+        let stream = |name| (name, [BoundType::SubjectStream].as_slice());
+        let own = |name| (name, [BoundType::Stream].as_slice());
+        let array = |name| (name, [BoundType::Array].as_slice());
+        let produced = |name| (name, [BoundType::Produced].as_slice());
         match self {
             Self::Array(made) => {
                 let mask = made.mask.as_deref().map(array);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::case::Name;
+use crate::nouns::Name;
 
 /// The subject makes an array, and no work on it is left when it returns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,26 +1,29 @@
 //! Where an operation can be done.
 
+use allocert_requirements::Side;
+
 use super::Operation;
-use crate::case::Through;
 
 impl Operation {
-    /// The kinds of cases that it belongs to.
+    /// The sides that it is an operation of.
     #[must_use]
-    pub fn belongs(&self) -> &'static [Through] {
+    pub fn belongs(&self) -> &'static [Side] {
         match self {
             Self::Fault { .. }
             | Self::ClearFaults {}
             | Self::Collect {}
             | Self::Environment { .. }
-            | Self::Drop { .. } => &Through::ALL,
+            | Self::Drop { .. } => {
+                &[Side::Emm, Side::EmmHost, Side::CaiProducer, Side::CaiConsumer]
+            }
             Self::Describe {}
             | Self::HostBuffer { .. }
             | Self::PeerRead { .. }
             | Self::Pickle { .. }
             | Self::Fill { .. }
-            | Self::Read { .. } => &[Through::Manager, Through::Host],
+            | Self::Read { .. } => &[Side::Emm, Side::EmmHost],
             Self::Attach { .. } | Self::Detach {} => {
-                &[Through::Manager, Through::Producer, Through::Consumer]
+                &[Side::Emm, Side::CaiProducer, Side::CaiConsumer]
             }
             Self::Register { .. }
             | Self::RegisterByEnvironment { .. }
@@ -48,13 +51,13 @@ impl Operation {
             | Self::OpenHandle { .. }
             | Self::CloseHandle { .. }
             | Self::HandleBlock { .. }
-            | Self::Close {} => &[Through::Host],
+            | Self::Close {} => &[Side::EmmHost],
             Self::Instantiate { .. }
             | Self::Stream { .. }
             | Self::SubjectStream { .. }
             | Self::Synchronize { .. }
             | Self::Alive { .. }
-            | Self::Consume { .. } => &[Through::Producer, Through::Consumer],
+            | Self::Consume { .. } => &[Side::CaiProducer, Side::CaiConsumer],
             Self::Array(_)
             | Self::Derive(_)
             | Self::Work { .. }
@@ -62,7 +65,7 @@ impl Operation {
             | Self::PlainObject { .. }
             | Self::HasInterface { .. }
             | Self::Export { .. }
-            | Self::EditExport { .. } => &[Through::Producer],
+            | Self::EditExport { .. } => &[Side::CaiProducer],
             Self::Produce(_)
             | Self::Pend(_)
             | Self::Import(_)
@@ -71,8 +74,8 @@ impl Operation {
             | Self::Inspect { .. }
             | Self::Reuse(_)
             | Self::Release { .. }
-            | Self::Reexport { .. } => &[Through::Consumer],
-            _ => &[Through::Manager],
+            | Self::Reexport { .. } => &[Side::CaiConsumer],
+            _ => &[Side::Emm],
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Name;
+use crate::nouns::Name;
 
 /// The member that is called, and with what. A token is that of the memory `of` names or named, or
 /// 0, and `plus` more. `room` is what the size of the structure that is handed over differs by from

@@ -1,17 +1,12 @@
 //! Driver calls as text: `cuMemFree_v2(dptr=0x7d0000000000) = 201 CUDA_ERROR_INVALID_CONTEXT`.
 
 use allocert_contract::curesult;
-use allocert_contract::trace::{Call, Event, Mark, What};
-
-use crate::plugin::Method;
+use allocert_contract::trace::{Call, Event, What};
 
 /// Whether an event says more than where a step begins or ends.
 #[must_use]
 pub fn is_shown(event: &Event) -> bool {
-    match event.what {
-        What::Mark { mark, a, .. } => mark == Mark::HarnessBegin && a > 0,
-        _ => true,
-    }
+    !matches!(event.what, What::Marker(_))
 }
 
 /// One event in one line.
@@ -19,13 +14,7 @@ pub fn is_shown(event: &Event) -> bool {
 pub fn render(event: &Event) -> String {
     match &event.what {
         What::Call(call) => render_call(call),
-        What::Mark { mark: Mark::HarnessBegin, a: number, b: code } if *number > 0 => {
-            match Method::from_code(*code) {
-                Some(method) => format!("call of the host into the plugin: {method}"),
-                None => format!("call {number} of the host into the plugin"),
-            }
-        }
-        What::Mark { mark, a, .. } => format!("{mark:?} {a}"),
+        What::Marker(marker) => format!("{marker:?}"),
         What::Misuse { misuse, function, args } => {
             format!("{function} misuse: {misuse:?} {:#x}", args[0])
         }
@@ -44,13 +33,14 @@ pub fn render(event: &Event) -> String {
 fn render_call(call: &Call) -> String {
     let function = call.function;
     let inputs: Vec<String> =
-        function.params().zip(call.args).map(|(name, value)| pair(name, value)).collect();
+        function.inputs().zip(call.args).map(|(name, value)| pair(name, value)).collect();
     let thread = if call.per_thread { " [per-thread stream]" } else { "" };
     let injected = if call.injected { " (made to fail by the case)" } else { "" };
     let result = match call.result {
         None => " never returned".to_owned(),
         Some(0) => format!(" = 0{}", outputs(call)),
-        Some(code) => format!(" = {}", error(code)),
+        Some(code) if function.cuda().is_some() => format!(" = {}", error(code)),
+        Some(code) => format!(" = {code}"),
     };
     format!("{function}({}){thread}{result}{injected}", inputs.join(", "))
 }

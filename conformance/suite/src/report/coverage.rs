@@ -61,7 +61,7 @@ impl<'a> Cover<'a> {
     fn new(catalogue: &'a Catalogue, cases: &'a [PlannedCase], mutants: &[Mutant<'a>]) -> Self {
         let mut cover = Self { cases: BTreeMap::new(), mutants: BTreeMap::new() };
         for case in cases {
-            let side = case.side();
+            let side = case.side;
             let operations =
                 case.steps.iter().filter_map(|step| catalogue.by_operation(side, step.r#do.name()));
             let named = case.requirements().filter_map(|id| catalogue.get(id));

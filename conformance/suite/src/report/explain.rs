@@ -30,7 +30,7 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
         .iter()
         .map(|one| one.id.as_str())
         .chain(cases.iter().map(|case| case.id.as_str()));
-    let profiles = Interface::ALL.into_iter().flat_map(|interface| catalogue.profiles(interface));
+    let profiles = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     let contracts = catalogue.contracts().iter().map(|contract| contract.name.as_str());
     let ids = ids.chain(profiles.map(|profile| profile.name.as_str())).chain(contracts);
     let hint =

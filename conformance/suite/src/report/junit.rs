@@ -119,7 +119,7 @@ fn body(report: &Report<'_>, judged: &Judged) -> String {
         let statement =
             report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
         lines.push(format!("{} {}: {statement}", finding.level, finding.requirement));
-        lines.push(format!("{} at fixtures/{}", finding.fault, finding.place));
+        lines.push(format!("the subject violated this at fixtures/{}", finding.place));
         lines.push(format!("expected {}", clean(&finding.expected)));
         lines.push(format!("observed {}", clean(&finding.observed)));
         for witness in &finding.events {

@@ -8,13 +8,13 @@ use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Side};
 use crate::report::table::align;
 use crate::run::Judged;
 
-/// What the suite said of one mutant.
+/// What the suite found in one mutant.
 #[derive(Debug, Clone)]
 pub struct Kill<'a> {
     pub mutant: &'a Mutant,
     /// Findings by requirement, of cases that were judged.
     pub found: BTreeMap<String, usize>,
-    /// Requirements with findings in cases that the harness broke down in: those prove nothing.
+    /// Requirements with findings only in cases that ended in a harness error. They do not count.
     pub crashed: BTreeSet<String>,
     /// Cases that were run.
     pub cases: usize,
@@ -26,7 +26,7 @@ impl<'a> Kill<'a> {
         Self { mutant, found: BTreeMap::new(), crashed: BTreeSet::new(), cases: 0 }
     }
 
-    /// Takes note of what was found in further cases.
+    /// Adds the findings of further cases.
     pub fn add(&mut self, judged: &[Judged]) {
         for judged in judged {
             self.cases += usize::from(judged.observation.is_some());
@@ -41,7 +41,7 @@ impl<'a> Kill<'a> {
         }
     }
 
-    /// What it breaks, and nobody noticed.
+    /// The requirements that it breaks and no case found.
     pub fn unseen(&self) -> impl Iterator<Item = &'a str> {
         self.mutant.breaks.iter().map(String::as_str).filter(|id| !self.found.contains_key(*id))
     }
@@ -53,7 +53,7 @@ impl<'a> Kill<'a> {
     }
 }
 
-/// What was found of all mutants.
+/// What the suite found in all mutants.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
     pub catalogue: &'a Catalogue,
@@ -90,14 +90,15 @@ impl<'a> Matrix<'a> {
         self.breakers(requirement).filter(move |kill| kill.found.contains_key(&id))
     }
 
-    /// Broken by a mutant, and seen in nothing but cases that the harness broke down in.
+    /// Whether a mutant breaks it, and only cases that ended in a harness error found it.
     fn crashed_only(&self, requirement: &Requirement) -> bool {
         let crashed = self.breakers(requirement).any(|kill| kill.crashed.contains(&requirement.id));
         crashed && self.killers(requirement).next().is_none()
     }
 }
 
-/// A row a requirement with its mutants; the mutants that survived; the sums by level.
+/// Renders a row for each requirement with its mutants, the mutants that survived, and the sums by
+/// level.
 #[must_use]
 pub fn render(matrix: &Matrix<'_>) -> String {
     let mut rows = vec![["requirement", "level", "killed", "by"].map(str::to_owned).to_vec()];
@@ -130,21 +131,16 @@ fn row(matrix: &Matrix<'_>, requirement: &Requirement) -> Vec<String> {
 fn survivor(kill: &Kill<'_>) -> String {
     let unseen: Vec<&str> = kill.unseen().collect();
     let Mutant { name, about, .. } = kill.mutant;
+    let noun = if kill.cases == 1 { "case" } else { "cases" };
     format!(
-        "survived: {name} breaks {} ({about}), and {} cases noticed nothing",
-        unseen.join(", "),
-        kill.cases
+        "survived: {name} {about}; {} {noun} found no violation of {}",
+        kill.cases,
+        unseen.join(", ")
     )
 }
 
 fn sums(matrix: &Matrix<'_>) -> Vec<Vec<String>> {
-    let head = [
-        "",
-        "requirements",
-        "with a mutant",
-        "killed",
-        "killed by a breakdown of the harness alone",
-    ];
+    let head = ["", "requirements", "with a mutant", "killed", "killed by a harness error only"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for level in [Level::Must, Level::Should, Level::May] {
         let all: Vec<&Requirement> = matrix.demanded().filter(|one| one.level == level).collect();

@@ -7,12 +7,11 @@ use std::fmt::Write as _;
 use allocert_contract::trace::Event;
 use allocert_requirements::{Level, Requirement, Side};
 
-use crate::case::Need;
+use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean};
 use crate::run::Judged;
-use crate::sweep::is_swept;
 use crate::verdict::{Finding, Verdict};
 
 /// Calls shown before the first and after the last one that a finding points to.
@@ -49,8 +48,8 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
     let header = report.header;
     let subject = palette.strong(clean(&header.subject.argument));
     let driver = match header.driver.kind {
-        crate::applicability::Driver::Sim => "software driver",
-        crate::applicability::Driver::Real => "real driver",
+        crate::offer::Driver::Sim => "software driver",
+        crate::offer::Driver::Real => "real driver",
     };
     line!(out, "{} {subject} on the {driver}, suite {}", header.interface, header.suite);
     profile(out, report, palette);
@@ -83,13 +82,13 @@ fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
 fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
     let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut total: BTreeMap<&str, u64> = BTreeMap::new();
-    for judged in report.cases.iter().filter(|judged| !is_swept(&judged.case)) {
+    for judged in report.cases.iter().filter(|judged| !judged.case.is_swept()) {
         let verdict = judged.judgement.verdict.name();
         *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
         *total.entry(verdict).or_default() += 1;
     }
     let used: Vec<&str> =
-        Verdict::NAMES.into_iter().filter(|name| total.contains_key(name)).collect();
+        Verdict::NAMES.iter().copied().filter(|name| total.contains_key(name)).collect();
     let mut rows =
         vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
     rows.extend(counts.iter().map(|(group, counts)| row(group, counts, &used)));
@@ -230,7 +229,7 @@ fn show(
     let step = finding.step.and_then(|index| judged.case.steps.get(index as usize));
     let step =
         step.map(|step| format!(", step {} {}", step.index, step.r#do.name())).unwrap_or_default();
-    line!(out, "    {} at fixtures/{}{step}", finding.fault, finding.place);
+    line!(out, "    the subject violated this at fixtures/{}{step}", finding.place);
     line!(out, "    expected  {}", clean(&finding.expected));
     line!(out, "    observed  {}", clean(&finding.observed));
     if let Some(reason) = &finding.expected_because {
@@ -279,7 +278,7 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
     let must = broken.len();
     let requirements = BTreeSet::from_iter(broken).len();
     let other = all().filter(unlisted).count() - must;
-    let cases = || report.cases.iter().filter(|judged| !is_swept(&judged.case));
+    let cases = || report.cases.iter().filter(|judged| !judged.case.is_swept());
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
     let verdict = match (must, ran) {
         (_, 0) => palette.odd("nothing ran"),
@@ -303,7 +302,7 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
 /// The fault sweep in one line. Why injections were left out or came to nothing is told with the
 /// other cases that were not run.
 fn sweep(out: &mut String, report: &Report<'_>, palette: Palette) {
-    let swept: Vec<&Judged> = report.cases.iter().filter(|judged| is_swept(&judged.case)).collect();
+    let swept: Vec<&Judged> = report.cases.iter().filter(|judged| judged.case.is_swept()).collect();
     if swept.is_empty() {
         return;
     }

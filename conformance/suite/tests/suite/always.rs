@@ -1,6 +1,9 @@
 //! The always-on checks, each seen to speak and to keep silent.
 
-use allocert_contract::trace::{Call, Function, Misuse, What};
+use allocert_contract::trace::{
+    Call, Marker, What,
+    cuda::{Function, Misuse},
+};
 use allocert_suite::observation::Ending;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Verdict;
@@ -65,9 +68,9 @@ fn memory_that_is_left_leaks() {
 #[test]
 fn memory_that_was_taken_between_marks_of_the_harness_leaks() {
     let mut recorder = Recorder::new(one());
-    recorder.mark(allocert_contract::trace::Mark::HarnessBegin, 0);
+    recorder.mark(Marker::HarnessBegin);
     recorder.event(What::Call(alloc(A, 64)));
-    recorder.mark(allocert_contract::trace::Mark::HarnessEnd, 0);
+    recorder.mark(Marker::HarnessEnd);
     assert_eq!(recorder.step(&[], memory(A, 64)).rest().found(), ["EMM-CHECK-LEAK"]);
 }
 
@@ -75,11 +78,11 @@ fn memory_that_was_taken_between_marks_of_the_harness_leaks() {
 fn memory_that_only_its_context_freed_leaks() {
     let retain = call(Function::cuDevicePrimaryCtxRetain, &[0], &[CONTEXT], 0);
     let mut recorder = Recorder::new(one());
-    recorder.mark(allocert_contract::trace::Mark::HarnessBegin, 0);
+    recorder.mark(Marker::HarnessBegin);
     recorder.event(What::Call(retain));
-    recorder.mark(allocert_contract::trace::Mark::HarnessEnd, 0);
+    recorder.mark(Marker::HarnessEnd);
     let mut recorder = recorder.step(&[alloc(A, 64)], memory(A, 64)).rest();
-    recorder.mark(allocert_contract::trace::Mark::HarnessBegin, 0);
+    recorder.mark(Marker::HarnessBegin);
     recorder.event(What::Call(call(Function::cuDevicePrimaryCtxRelease_v2, &[0], &[], 0)));
     assert_eq!(recorder.found(), ["EMM-CHECK-LEAK"]);
 }

@@ -1,8 +1,10 @@
 //! What runs against whom.
 
 use allocert_suite::applicability::Applicability::{self, NotApplicable, NotObserved, Run};
-use allocert_suite::applicability::{Driver, Flavor, Offer, Reason, applicability};
-use allocert_suite::case::Need;
+use allocert_suite::applicability::applicability;
+use allocert_suite::nouns::Need;
+use allocert_suite::offer::{Driver, Flavor, Offer};
+use allocert_suite::reason::Reason;
 use rstest::rstest;
 
 use crate::record::{case, catalogue};
@@ -11,7 +13,7 @@ const STEP: &str =
     "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 const FAULT: &str = "steps:\n  - do: {fault: {call: cuMemAlloc, error: 2}}\n  - do: {memalloc: {size: 64, as: a}}\n    \
                      expect: {EMM-T-01: {raises: [any]}}\n";
-const HOST: &str = "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+const HOST: &str = "operations: emm-host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
 
 fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
     Offer {

@@ -18,7 +18,7 @@ fn catalogue() -> Catalogue {
 #[test]
 fn every_defect_has_a_requirement_and_every_name_of_one_is_known() {
     let catalogue = catalogue();
-    for side in Side::ALL {
+    for side in Side::all() {
         let known: BTreeSet<String> = judge::defects(side).into_iter().collect();
         let named: BTreeSet<String> = catalogue.defects(side).map(str::to_owned).collect();
         assert_eq!(named, known, "{side}");

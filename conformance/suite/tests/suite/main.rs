@@ -3,13 +3,13 @@
 
 mod always;
 mod applicability;
-mod border;
 mod calls;
-mod expectations;
+mod error_kinds;
+mod expectation_file;
 mod exports;
 mod fixtures;
 mod kills;
-mod kinds;
+mod ledger_boundaries;
 mod matrix;
 mod order;
 mod ordered;
@@ -22,6 +22,7 @@ mod record;
 mod reports;
 mod runfile;
 mod sweep;
+mod table_defects;
 mod taken;
-mod tape;
+mod trace_builder;
 mod verdicts;

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use allocert_requirements::Role;
-use allocert_suite::applicability::Driver;
 use allocert_suite::matrix::{Cell, Exchange, Library, Matrix, Missing, Pattern, State, patterns};
 use allocert_suite::observation::{Ending, Outcome, Raised};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::{Catalogue, judge};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::record::Recorder;
-use crate::tape::{A, B, E, X, after, fill, non_blocking, record, two, wait};
+use crate::trace_builder::{A, B, E, X, after, fill, non_blocking, record, two, wait};
 
 fn pattern(name: &str) -> Pattern {
     patterns().into_iter().find(|one| one.name == name).expect("a case of the matrix")
@@ -20,8 +20,9 @@ fn pattern(name: &str) -> Pattern {
 
 #[test]
 fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
-    let cases: Vec<PlannedCase> = patterns().iter().map(|one| one.plan("a+b")).collect();
     let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
+    let cases: Vec<PlannedCase> =
+        patterns().iter().map(|one| one.plan(&catalogue, "a+b")).collect();
     let ids: BTreeSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), cases.len());
     for case in &cases {
@@ -52,7 +53,7 @@ fn each_step_is_one_librarys_and_each_label_is_an_earlier_steps() {
 /// The state of a case whose own steps went like this; they begin after attach and two adapters.
 fn seen(name: &str, steps: impl FnOnce(Recorder) -> Recorder) -> (State, String) {
     let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
-    let recorder = steps(Recorder::new(pattern(name).plan("a+b")).step(&[], json!({})));
+    let recorder = steps(Recorder::new(pattern(name).plan(&catalogue, "a+b")).step(&[], json!({})));
     let judgement = judge::judge(&catalogue, &recorder.case, &recorder.seen);
     let exchange = Exchange::of(name, &recorder.case, &recorder.seen, &judgement);
     (exchange.state, exchange.text)

@@ -1,16 +1,16 @@
 //! Order: each rule with a trace that it puts in order, and the same trace without that one edge.
 
-use allocert_contract::trace::Function as F;
+use allocert_contract::trace::cuda::Function as F;
 use rstest::rstest;
 
 use crate::record::{CONTEXT, THREAD};
-use crate::tape::{
+use crate::trace_builder::{
     A, B, C, Do, E, E2, LEGACY, OTHER_CONTEXT, OTHER_THREAD, PAGEABLE, PER_THREAD, PINNED, X, Y,
     after, alloc, blocking, copy, destroy, did, event, fill, gave, judged, launch, launch_in,
     non_blocking, races, record, sync, two, wait,
 };
 
-type Tape = fn(bool) -> Vec<Do>;
+type CallsWhen = fn(bool) -> Vec<Do>;
 
 #[rstest]
 #[case::one_stream(|edge| after(two(non_blocking), vec![fill(X, A), fill(X, if edge { A } else { B })]))]
@@ -186,8 +186,8 @@ type Tape = fn(bool) -> Vec<Do>;
 #[case::a_kernel_reaches_all_of_a_named_memory(|edge| after(two(non_blocking), vec![
     launch_in(X, (X, 1 << 20), A), fill(if edge { X + 64 } else { X + 63 }, B).harness(),
 ]))]
-fn an_edge_orders(#[case] tape: Tape) {
-    let (with, without) = (judged(tape(true)), judged(tape(false)));
+fn an_edge_orders(#[case] calls: CallsWhen) {
+    let (with, without) = (judged(calls(true)), judged(calls(false)));
     assert_eq!(races(&with), [""; 0], "with the edge");
     assert_eq!(
         races(&without).len(),

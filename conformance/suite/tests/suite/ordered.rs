@@ -1,15 +1,15 @@
 //! What cases expect of order: `ordered` and `covered_by`, each with what satisfies it and what
 //! does not.
 
-use allocert_contract::trace::Function as F;
-use allocert_suite::applicability::Reason;
+use allocert_contract::trace::cuda::Function as F;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::record::{Recorder, THREAD, case, memory};
-use crate::tape::{
+use crate::trace_builder::{
     A, B, C, Do, E, E2, OTHER_THREAD, PER_THREAD, X, Y, after, blocking, copy, did, fill, launch,
     non_blocking, record, sync, two, wait,
 };

@@ -43,7 +43,7 @@ fn a_manager_case_drops_in_order_of_birth_then_resets_and_destroys() {
 #[test]
 fn a_host_case_registers_and_closes() {
     insta::assert_snapshot!(script(
-        "through: host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n"
+        "operations: emm-host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n"
     ).join("\n"), @r#"
     0 {"register":{}} m
     1 {"device_array":{"size":64,"as":"a"}} m
@@ -57,7 +57,7 @@ fn the_wire_form_expects_nothing() {
     let planned = case(
         "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    thread: fresh\n    expect: {EMM-T-01: {returns: {}}}\n",
     );
-    insta::assert_snapshot!(serde_json::to_string(&planned.wire()).expect("plain data"), @r#"{"id":"emm/test/case","through":"manager","driver":{},"ending":"exit","steps":[{"index":0,"do":{"attach":{"device":0}},"on":"m"},{"index":1,"do":{"create":{"as":"m","device":0}},"on":"m"},{"index":2,"do":{"memalloc":{"size":64,"as":"a"}},"on":"m","thread":"fresh"}]}"#);
+    insta::assert_snapshot!(serde_json::to_string(&planned.wire()).expect("plain data"), @r#"{"id":"emm/test/case","side":"emm","operations":"emm","driver":{},"ending":"exit","steps":[{"index":0,"do":{"attach":{"device":0}},"on":"m"},{"index":1,"do":{"create":{"as":"m","device":0}},"on":"m"},{"index":2,"do":{"memalloc":{"size":64,"as":"a"}},"on":"m","thread":"fresh"}]}"#);
 }
 
 #[test]

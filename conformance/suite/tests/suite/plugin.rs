@@ -1,9 +1,8 @@
 //! The calls of a host into its plugin: counted, ordered against driver calls, and looked at for
 //! what they were made with.
 
-use allocert_contract::trace::{Function, Mark, What};
+use allocert_contract::trace::{Function, Marker, What, cuda, plugin};
 use allocert_suite::observation::StepOutcome;
-use allocert_suite::plugin::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -17,11 +16,11 @@ fn host(expect: &str) -> Recorder {
     );
     let case = case_of("emm-host", &text).unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut recorder = Recorder::bare(case).step(&[], json!({}));
-    recorder.mark(Mark::StepBegin, 1);
-    into_plugin(&mut recorder, 1, Method::Initialize);
-    into_plugin(&mut recorder, 2, Method::Memalloc);
-    recorder.event(What::Call(call(Function::cuStreamSynchronize, &[], &[], 0)));
-    recorder.mark(Mark::StepEnd, 1);
+    recorder.mark(Marker::StepBegin { step: 1 });
+    into_plugin(&mut recorder, 1, plugin::Function::Initialize);
+    into_plugin(&mut recorder, 2, plugin::Function::Memalloc);
+    recorder.event(What::Call(call(cuda::Function::cuStreamSynchronize, &[], &[], 0)));
+    recorder.mark(Marker::StepEnd { step: 1 });
     let facts = |value: Value| serde_json::from_value(value).expect("an object");
     let outcome =
         serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}}))
@@ -30,14 +29,15 @@ fn host(expect: &str) -> Recorder {
         facts(json!({"number": 1})),
         facts(json!({"number": 2, "size_bytes": 64, "pointer": 0x1000})),
     ];
-    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, border: None });
+    recorder.seen.steps.push(StepOutcome { index: 1, outcome, plugin_calls, table_calls: None });
     recorder.rest()
 }
 
-fn into_plugin(recorder: &mut Recorder, number: u64, method: Method) {
-    recorder.event(What::Mark { mark: Mark::HarnessBegin, a: number, b: method as u64 });
+fn into_plugin(recorder: &mut Recorder, number: u64, function: plugin::Function) {
+    recorder.event(What::Call(call(Function::Plugin(function), &[number, 1, 64], &[], 0)));
+    recorder.mark(Marker::HarnessBegin);
     recorder.event(What::Call(alloc(0x1000 * number, 64)));
-    recorder.event(What::Mark { mark: Mark::HarnessEnd, a: number, b: method as u64 });
+    recorder.mark(Marker::HarnessEnd);
 }
 
 #[rstest]
@@ -45,6 +45,10 @@ fn into_plugin(recorder: &mut Recorder, number: u64, method: Method) {
 #[case::miscounted("{count: {memalloc: 2}}", true)]
 #[case::none("{none_of: [memhostalloc, reset]}", false)]
 #[case::one_of_none("{none_of: [memalloc]}", true)]
+#[case::named_with_its_boundary(
+    "{count: {plugin.memalloc: 1, cuda.cuStreamSynchronize: 1}}",
+    false
+)]
 #[case::ordered("{in_order: [initialize, memalloc, cuStreamSynchronize]}", false)]
 #[case::disordered("{in_order: [memalloc, initialize]}", true)]
 #[case::after_the_driver_call("{in_order: [cuStreamSynchronize, memalloc]}", true)]

@@ -1,7 +1,8 @@
 //! Profiles: what one leaves out is not judged, and never left out in silence.
 
-use allocert_suite::applicability::{Reason, outside};
-use allocert_suite::expectations::Expectations;
+use allocert_suite::applicability::outside;
+use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::reason::Reason;
 use allocert_suite::report::{Report, explain, style::Palette, terminal};
 use allocert_suite::run::Judged;
 use allocert_suite::verdict::Verdict;
@@ -90,7 +91,7 @@ fn a_case_of_another_profile_alone_is_not_applicable() {
 fn an_expected_violation_that_is_not_judged_is_not_missed() {
     let text = "subject: x\nseen_on: y\nexpected:\n  - {requirement: EMM-T-02, cases: [\"**\"], reason: known}\n";
     let of = |name| {
-        Expectations::read("expect.yaml", text, &catalogue(name))
+        ExpectationFile::read("expect.yaml", text, &catalogue(name))
             .expect("an expectation file")
             .entries
             .len()

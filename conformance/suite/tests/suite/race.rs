@@ -1,12 +1,12 @@
 //! Races: what a finding says, what is no finding, and what can only be doubted.
 
-use allocert_contract::trace::Function as F;
-use allocert_suite::applicability::{Doubt, Reason};
+use allocert_contract::trace::cuda::Function as F;
+use allocert_suite::reason::{Doubt, Reason};
 use allocert_suite::verdict::Verdict;
 use rstest::rstest;
 
 use crate::record::{Recorder, memory};
-use crate::tape::{
+use crate::trace_builder::{
     A, B, C, Do, E, OTHER_THREAD, X, Y, after, copy, destroy, did, fill, judged, launch,
     non_blocking, one_step, passed_on, races, record, sync, two, unsupported, wait,
 };
@@ -16,7 +16,7 @@ use crate::tape::{
 #[case::function_of_the_host(did(F::cuLaunchHostFunc, &[A, 0x4000, 0]), Doubt::HostFunction { seq: 11 })]
 #[case::event_of_elsewhere(wait(C, 0xbad), Doubt::UnknownEvent { seq: 11 })]
 fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt) {
-    let tape = |between: Do| {
+    let calls = |between: Do| {
         after(
             two(non_blocking),
             vec![
@@ -27,7 +27,7 @@ fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt)
             ],
         )
     };
-    let doubtful = judged(tape(between.clone()));
+    let doubtful = judged(calls(between.clone()));
     assert_eq!(races(&doubtful), [""; 0]);
     let Verdict::NotObserved { reason: Reason::OrderUnknown { because: found } } =
         &doubtful.verdict
@@ -36,7 +36,7 @@ fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt)
     };
     assert_eq!(std::mem::discriminant(found), std::mem::discriminant(&because));
     assert_eq!(
-        races(&judged(tape(unsupported("cuGraphLaunch")))).len(),
+        races(&judged(calls(unsupported("cuGraphLaunch")))).len(),
         1,
         "a call that does nothing"
     );
@@ -46,16 +46,16 @@ fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt)
 
 #[test]
 fn getting_an_export_table_waits_for_nothing() {
-    let tape =
+    let calls =
         after(two(non_blocking), vec![fill(X, A), passed_on("cuGetExportTable"), fill(X, B)]);
-    assert_eq!(races(&judged(tape)).len(), 1);
+    assert_eq!(races(&judged(calls)).len(), 1);
 }
 
 #[test]
 fn memory_of_the_subjects_own_is_its_own_affair() {
-    let tape = |second: Do| after(two(non_blocking), vec![fill(Y, A), second]);
-    assert_eq!(judged(tape(fill(Y, B))).verdict, Verdict::Conforms);
-    assert_eq!(races(&judged(tape(fill(Y, B).harness()))).len(), 1);
+    let calls = |second: Do| after(two(non_blocking), vec![fill(Y, A), second]);
+    assert_eq!(judged(calls(fill(Y, B))).verdict, Verdict::Conforms);
+    assert_eq!(races(&judged(calls(fill(Y, B).harness()))).len(), 1);
     let doubted =
         after(two(non_blocking), vec![fill(Y, A), passed_on("cuGraphLaunch"), fill(Y, B)]);
     assert_eq!(judged(doubted).verdict, Verdict::Conforms, "nor is it in doubt");
@@ -63,9 +63,9 @@ fn memory_of_the_subjects_own_is_its_own_affair() {
 
 #[test]
 fn a_doubt_that_decides_nothing_is_none() {
-    let tape =
+    let calls =
         after(two(non_blocking), vec![fill(X, A), passed_on("cuGraphLaunch"), sync(A), fill(X, B)]);
-    assert_eq!(judged(tape).verdict, Verdict::Conforms);
+    assert_eq!(judged(calls).verdict, Verdict::Conforms);
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn captured_work_is_not_judged() {
 
 #[test]
 fn more_streams_than_can_be_told_apart_are_a_doubt() {
-    let mut tape: Vec<Do> = (0..1025)
+    let mut calls: Vec<Do> = (0..1025)
         .flat_map(|number| [non_blocking(A + number), fill(Y + number * 64, A + number)])
         .collect();
-    tape.extend([fill(X, A), fill(X, A + 1)]);
-    let judgement = judged(tape);
+    calls.extend([fill(X, A), fill(X, A + 1)]);
+    let judgement = judged(calls);
     assert_eq!(races(&judgement), [""; 0]);
     let reason = Reason::OrderUnknown { because: Doubt::ManyStreams { limit: 1024 } };
     assert_eq!(judgement.verdict, Verdict::NotObserved { reason });
@@ -118,10 +118,10 @@ fn streams_that_come_and_go_are_told_apart() {
     let one = |number| {
         vec![non_blocking(A + number), fill(X, A + number), sync(A + number), destroy(A + number)]
     };
-    let mut tape: Vec<Do> = (0..3000).flat_map(one).collect();
-    assert_eq!(judged(tape.clone()).verdict, Verdict::Conforms);
-    tape.extend([non_blocking(B), non_blocking(C), fill(X, B), fill(X, C)]);
-    assert_eq!(races(&judged(tape)).len(), 1);
+    let mut calls: Vec<Do> = (0..3000).flat_map(one).collect();
+    assert_eq!(judged(calls.clone()).verdict, Verdict::Conforms);
+    calls.extend([non_blocking(B), non_blocking(C), fill(X, B), fill(X, C)]);
+    assert_eq!(races(&judged(calls)).len(), 1);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_race_of_the_harness_is_its_own_fault() {
 
 #[test]
 fn a_race_says_what_would_have_ordered_it() {
-    let tape = after(
+    let calls = after(
         two(non_blocking),
         vec![
             fill(X, A).harness(),
@@ -156,7 +156,7 @@ fn a_race_says_what_would_have_ordered_it() {
             copy(X + 32, Y, 0).by(OTHER_THREAD).harness(),
         ],
     );
-    let told: Vec<String> = judged(tape)
+    let told: Vec<String> = judged(calls)
         .findings
         .iter()
         .map(|finding| {

@@ -1,7 +1,7 @@
 //! Observations by hand: a small catalogue, cases from text, and a recorder that plays worker and
 //! driver.
 
-use allocert_contract::trace::{Call, Event, Function, Mark, What};
+use allocert_contract::trace::{Call, Event, Function, Marker, What, cuda};
 use allocert_suite::observation::{
     Captured, Ending, Facts, Observation, Outcome, Raised, StepOutcome,
 };
@@ -57,6 +57,17 @@ pub(crate) fn catalogue_text() -> String {
     text
 }
 
+/// As [`catalogue`], with requirements that stand for what the fault sweep demands.
+pub(crate) fn sweep_catalogue() -> Catalogue {
+    let demands = ["failure_surfaces", "serves_afterwards", "memory_holds"];
+    let text = (1..).zip(demands).map(|(number, demand)| {
+        let more = format!("  stands_for: [sweep.{demand}]\n");
+        entry(&format!("EMM-FAULT-0{number}"), "MUST", &more)
+    });
+    let text = text.fold(catalogue_text(), |all, one| all + &one);
+    Catalogue::from_files([("emm/test.yaml", text.as_str())]).expect("written here")
+}
+
 fn entry(id: &str, level: &str, more: &str) -> String {
     duty(id, level, "plugin", more)
 }
@@ -101,7 +112,7 @@ impl Recorder {
     pub(crate) fn bare(case: PlannedCase) -> Self {
         let seen = Observation::silent(&case.id, Ending::Done);
         let mut recorder = Self { case, seen };
-        recorder.mark(Mark::StepBegin, u64::from(u32::MAX));
+        recorder.mark(Marker::CaseBegin);
         recorder
     }
 
@@ -117,16 +128,17 @@ impl Recorder {
 
     pub(crate) fn outcome(mut self, calls: &[Call], outcome: Outcome) -> Self {
         let index = self.seen.steps.len() as u32;
-        self.mark(Mark::StepBegin, u64::from(index));
+        let step = u64::from(index);
+        self.mark(Marker::StepBegin { step });
         for call in calls {
             self.event(What::Call(call.clone()));
         }
-        self.mark(Mark::StepEnd, u64::from(index));
+        self.mark(Marker::StepEnd { step });
         self.seen.steps.push(StepOutcome {
             index,
             outcome,
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
         self
     }
@@ -145,7 +157,7 @@ impl Recorder {
             index,
             outcome: Outcome::Returned(facts),
             plugin_calls: Vec::new(),
-            border: None,
+            table_calls: None,
         });
         self
     }
@@ -161,8 +173,8 @@ impl Recorder {
 
     /// A step begins, makes calls, and is never heard of again.
     pub(crate) fn dies(mut self, calls: &[Call], ending: Ending) -> Self {
-        let index = self.seen.steps.len() as u64;
-        self.mark(Mark::StepBegin, index);
+        let step = self.seen.steps.len() as u64;
+        self.mark(Marker::StepBegin { step });
         for call in calls {
             self.event(What::Call(call.clone()));
         }
@@ -175,8 +187,8 @@ impl Recorder {
         self
     }
 
-    pub(crate) fn mark(&mut self, mark: Mark, a: u64) {
-        self.event(What::Mark { mark, a, b: 0 });
+    pub(crate) fn mark(&mut self, marker: Marker) {
+        self.event(What::Marker(marker));
     }
 
     pub(crate) fn event(&mut self, what: What) {
@@ -204,9 +216,9 @@ impl Recorder {
     }
 }
 
-pub(crate) fn call(function: Function, args: &[u64], out: &[u64], result: i32) -> Call {
+pub(crate) fn call(function: impl Into<Function>, args: &[u64], out: &[u64], result: i32) -> Call {
     let mut call = Call {
-        function,
+        function: function.into(),
         args: [0; 8],
         out: [0; 3],
         result: Some(result),
@@ -219,11 +231,11 @@ pub(crate) fn call(function: Function, args: &[u64], out: &[u64], result: i32) -
 }
 
 pub(crate) fn alloc(pointer: u64, size: u64) -> Call {
-    call(Function::cuMemAlloc_v2, &[size], &[pointer], 0)
+    call(cuda::Function::cuMemAlloc_v2, &[size], &[pointer], 0)
 }
 
 pub(crate) fn free(pointer: u64, result: i32) -> Call {
-    call(Function::cuMemFree_v2, &[pointer], &[], result)
+    call(cuda::Function::cuMemFree_v2, &[pointer], &[], result)
 }
 
 pub(crate) fn memory(pointer: u64, size: u64) -> Value {

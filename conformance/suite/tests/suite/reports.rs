@@ -1,10 +1,11 @@
 //! What a person reads.
 
 use allocert_contract::trace::Call;
-use allocert_suite::applicability::{Applicability, Reason};
-use allocert_suite::case::Need;
+use allocert_suite::applicability::Applicability;
 use allocert_suite::judge;
+use allocert_suite::nouns::Need;
 use allocert_suite::observation::Ending;
+use allocert_suite::reason::Reason;
 use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::{Report, clean, explain, junit, list, terminal};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use allocert_suite::applicability::Driver;
+use allocert_suite::offer::Driver;
 use allocert_suite::run::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
 
 use crate::record::{Recorder, alloc, memalloc, memory};
@@ -17,7 +17,6 @@ pub(crate) fn header() -> Header {
         profile: Some("numba-cuda-0.30".to_owned()),
         subject: Subject { argument: "reference".to_owned(), ..Subject::default() },
         driver: DriverInfo { kind: Driver::Sim, version: Some(13000) },
-        started: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a consumer took: facts that its adapter tells or does not tell, and arrays that it refuses.
 
-use allocert_suite::applicability::Reason;
 use allocert_suite::observation::Outcome;
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, fixture, judge};
 use rstest::rstest;

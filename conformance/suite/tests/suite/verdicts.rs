@@ -1,7 +1,7 @@
 //! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that
 //! contradict themselves.
 
-use allocert_contract::trace::{Event, Mark, What};
+use allocert_contract::trace::{Event, Marker, What};
 use allocert_suite::exit::Exit;
 use allocert_suite::observation::{Ending, Observation, Outcome, Raised, StepOutcome};
 use allocert_suite::verdict::{Judgement, Verdict};
@@ -98,7 +98,7 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         index: 99,
         outcome: Outcome::Returned(Default::default()),
         plugin_calls: Vec::new(),
-        border: None,
+        table_calls: None,
     };
     assert_eq!(
         because(forged(|seen| seen.steps.push(unknown.clone()))),
@@ -131,10 +131,10 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 #[case::a_step_that_never_began(|seen: &mut Observation| { seen.events.remove(5); }, "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
 #[case::a_step_that_never_ended(|seen: &mut Observation| { seen.events.remove(7); }, "the trace begins step 3 where the end of step 2 was due (event #8)")]
 #[case::a_step_twice(|seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()), "the trace begins step 2 where the end of step 2 was due (event #5)")]
-#[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, mark(Mark::StepBegin, 4, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
-#[case::no_step_at_all(|seen: &mut Observation| seen.events.push(mark(Mark::StepEnd, 77, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
-#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, mark(Mark::HarnessBegin, 0, 70)), "the trace ends step 2 between marks of the harness (event #7)")]
-#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, mark(Mark::StepBegin, 3, 71)), "step 3 is marked by process 71 too (event #5)")]
+#[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, marked(Marker::StepBegin { step: 4 }, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
+#[case::no_step_at_all(|seen: &mut Observation| seen.events.push(marked(Marker::StepEnd { step: 77 }, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
+#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, marked(Marker::HarnessBegin, 70)), "the trace ends step 2 between marks of the harness (event #7)")]
+#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)), "step 3 is marked by process 71 too (event #5)")]
 #[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no marks in the trace")]
 fn marks_that_no_worker_writes_are_not_believed(
     #[case] change: fn(&mut Observation),
@@ -144,8 +144,8 @@ fn marks_that_no_worker_writes_are_not_believed(
     assert!(told.contains(message) && told.contains("; only a subject that"), "{told}");
 }
 
-fn mark(mark: Mark, a: u64, process: u32) -> Event {
-    Event { seq: 5, thread: THREAD, process, context: CONTEXT, what: What::Mark { mark, a, b: 0 } }
+fn marked(marker: Marker, process: u32) -> Event {
+    Event { seq: 5, thread: THREAD, process, context: CONTEXT, what: What::Marker(marker) }
 }
 
 #[test]

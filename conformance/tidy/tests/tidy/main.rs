@@ -1,8 +1,10 @@
 //! The rules of ARCHITECTURE.md that cargo does not enforce.
 #![forbid(unsafe_code)]
 
+mod circles;
+mod columns;
 mod edges;
-mod expectations;
+mod expectation_files;
 mod mutants;
 mod order;
 mod sources;

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use allocert_contract::StreamHandle;
-use allocert_contract::trace::{Call, Event, Function, Mark, What};
-use allocert_driver::{Caller, Driver, Fill, HostSpace, Plane, Settings, Thread, Window};
+use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
+use allocert_driver::{AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Settings, Thread};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
 use allocert_suite::{Catalogue, fixture, judge};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 const CATALOGUE: &str = "- {id: EMM-RACE-01, level: MUST, role: plugin, statement: A statement., source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
 const CASE: &str = "# One step.\ncase: emm/random/order\nabout: random work\nteardown: none\nsetup: false\nsteps:\n  - do: {collect: {}}\n    \
@@ -101,13 +103,8 @@ fn the_judge_of_order_and_the_late_driver_agree() {
 }
 
 fn schedule(seed: u64) -> Vec<Work> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut draw = move |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut draw = |below: u64| random.next_u64() % below;
     let accesses = if seed.is_multiple_of(2) { OPERATIONS } else { 3 };
     let mut left = accesses;
     (0..OPERATIONS)
@@ -185,7 +182,7 @@ impl Machine {
     /// With the memory zeroed, and streams of every kind.
     fn new() -> Self {
         let host = Arc::new(Mutex::new(BTreeMap::new()));
-        let window = Window { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
+        let window = AddressWindow { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
         let driver = Driver::new(Settings::default(), window, Box::new(Host(host.clone())), 1);
         let (memory, streams) = (0, [StreamHandle::DEFAULT; STREAMS]);
         let mut machine =
@@ -313,12 +310,12 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
         index: 0,
         outcome: Outcome::Returned(facts),
         plugin_calls: Vec::new(),
-        border: None,
+        table_calls: None,
     });
     let stream = |index: usize| [1, 2, 0x57_0001, 0x57_0002, 0x57_0003][index];
     let event = |index: usize| 0xe0_0001 + index as u64;
     let created = [(2, 0), (3, 1), (4, 1)];
-    let mut events = vec![What::Mark { mark: Mark::StepBegin, a: 0, b: 0 }];
+    let mut events = vec![What::Marker(Marker::StepBegin { step: 0 })];
     events.push(call(Function::cuMemAlloc_v2, &[MEMORY_BYTES], memory));
     events.extend(
         created.map(|(index, flags)| call(Function::cuStreamCreate, &[flags], stream(index))),
@@ -350,7 +347,7 @@ fn observation(case: &PlannedCase, works: &[Work]) -> (Observation, u64) {
         Work::AwaitEvent { event: of } => call(Function::cuEventSynchronize, &[event(of)], 0),
         Work::AwaitContext => call(Function::cuCtxSynchronize, &[], 0),
     }));
-    events.push(What::Mark { mark: Mark::StepEnd, a: 0, b: 0 });
+    events.push(What::Marker(Marker::StepEnd { step: 0 }));
     let written = (0..).zip(events).map(|(seq, what)| Event {
         seq,
         thread: 1,
@@ -366,7 +363,7 @@ fn call(function: Function, inputs: &[u64], out: u64) -> What {
     let mut args = [0; 8];
     args[..inputs.len()].copy_from_slice(inputs);
     What::Call(Call {
-        function,
+        function: function.into(),
         args,
         out: [out, 0, 0],
         result: Some(0),

@@ -1,11 +1,14 @@
 //! What every crate's sources must say of themselves.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
 
 use crate::workspace::members;
 
-/// The crates that stand at a C border. All others forbid unsafe code.
-const BORDERS: [&str; 7] = [
+/// The crates that call C or are called by it. All others forbid unsafe code.
+const UNSAFE_CRATES: [&str; 8] = [
     "allocert-abi",
     "allocert-cuda",
     "allocert-emm-so",
@@ -13,25 +16,23 @@ const BORDERS: [&str; 7] = [
     "allocert-mutants",
     "allocert-native",
     "allocert-python",
+    "allocert-recorder",
 ];
 
 #[test]
-fn only_border_crates_may_be_unsafe() {
+fn only_crates_that_meet_c_may_be_unsafe() {
     for (name, member) in members() {
         let head = ["src/lib.rs", "src/main.rs"]
             .iter()
             .find_map(|file| fs::read_to_string(member.folder.join(file)).ok())
             .unwrap_or_else(|| panic!("{name} has neither src/lib.rs nor src/main.rs"));
         let forbids = head.contains("#![forbid(unsafe_code)]");
-        let border = BORDERS.contains(&name.as_str());
+        let listed = UNSAFE_CRATES.contains(&name.as_str());
         assert!(
-            forbids || border,
-            "{name} stands at no C border: its crate root must forbid unsafe_code"
+            forbids || listed,
+            "{name} is not in UNSAFE_CRATES: its crate root must forbid unsafe_code"
         );
-        assert!(
-            !(forbids && border),
-            "{name} forbids unsafe code: take it out of the list of border crates"
-        );
+        assert!(!(forbids && listed), "{name} forbids unsafe code: take it out of UNSAFE_CRATES");
     }
 }
 
@@ -45,4 +46,89 @@ fn every_crate_takes_the_workspace_lints() {
             "{name} does not take the workspace lints"
         );
     }
+}
+
+/// The judge reads calls of every boundary. What only CUDA has lies in two folders.
+#[test]
+fn only_the_folders_of_cuda_name_driver_functions() {
+    let src = members()["allocert-suite"].folder.join("src");
+    let of_cuda = [src.join("effect/cuda"), src.join("judge/cuda")];
+    for file in rust_files(&src) {
+        if of_cuda.iter().any(|folder| file.starts_with(folder)) {
+            continue;
+        }
+        let mut named = Vec::new();
+        flatten(tokens(&file), &mut |token| named.extend(driver_function(token)));
+        assert!(
+            named.is_empty(),
+            "{}: {named:?} belong to src/effect/cuda, which tells what a driver call does",
+            file.display()
+        );
+    }
+}
+
+/// `cuMemAlloc_v2`, as a name or in a string.
+fn driver_function(token: &TokenTree) -> Option<String> {
+    let text = match token {
+        TokenTree::Ident(ident) => ident.to_string(),
+        TokenTree::Literal(literal) => literal.to_string().trim_matches('"').to_owned(),
+        TokenTree::Group(_) | TokenTree::Punct(_) => return None,
+    };
+    let rest = text.strip_prefix("cu")?;
+    let is_name = rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (rest.starts_with(|c: char| c.is_ascii_uppercase()) && is_name).then_some(text)
+}
+
+/// The string literals in a folder of Rust files.
+pub(crate) fn literals(folder: &Path) -> Vec<String> {
+    let mut literals = Vec::new();
+    for file in rust_files(folder) {
+        flatten(tokens(&file), &mut |token| {
+            if let TokenTree::Literal(literal) = token {
+                let text = literal.to_string();
+                let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+                literals.extend(inner.map(str::to_owned));
+            }
+        });
+    }
+    literals
+}
+
+/// Calls `each` on every token that is no group. Comments on items are attributes, and left out.
+fn flatten(tokens: TokenStream, each: &mut impl FnMut(&TokenTree)) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(ref punct) if punct.as_char() == '#' => {
+                tokens.next_if(|next| match next {
+                    TokenTree::Group(group) => group.stream().to_string().starts_with("doc"),
+                    TokenTree::Punct(punct) => punct.as_char() == '!',
+                    _ => false,
+                });
+            }
+            TokenTree::Group(ref group) if group.stream().to_string().starts_with("doc =") => {}
+            TokenTree::Group(ref group) => flatten(group.stream(), each),
+            ref token => each(token),
+        }
+    }
+}
+
+pub(crate) fn tokens(file: &Path) -> TokenStream {
+    let text = fs::read_to_string(file).expect("a source file is text");
+    text.parse().unwrap_or_else(|error| panic!("{}: not Rust: {error}", file.display()))
+}
+
+/// The Rust files of a folder and of those in it.
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("a folder is readable").path());
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
 }

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture};
 
+use crate::sources;
+use crate::workspace::members;
+
 fn catalogue() -> Catalogue {
     Catalogue::embedded()
         .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
@@ -40,4 +43,23 @@ fn every_requirement_has_a_case_or_a_reason() {
 fn performed(cases: &[PlannedCase], operation: Option<&str>) -> bool {
     let Some(operation) = operation else { return false };
     cases.iter().flat_map(|case| &case.steps).any(|step| step.r#do.name() == operation)
+}
+
+/// A tool names what it demands of a subject, and the catalogue says which requirement stands for
+/// it: neither knows a name that the other does not.
+#[test]
+fn what_a_tool_demands_is_what_requirements_stand_for() {
+    let catalogue = catalogue();
+    let known: BTreeSet<&str> = catalogue.demands().collect();
+    let members = members();
+    let written: BTreeSet<String> = ["allocert-suite", "allocert-explore"]
+        .iter()
+        .flat_map(|name| sources::literals(&members[*name].folder.join("src")))
+        .filter(|literal| {
+            let tool = literal.split_once('.').map(|(tool, _)| tool);
+            matches!(tool, Some("sweep" | "matrix" | "explore"))
+        })
+        .collect();
+    let written: BTreeSet<&str> = written.iter().map(String::as_str).collect();
+    assert_eq!(written, known, "left: named in Rust; right: `stands_for` of the catalogue");
 }

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub(crate) struct Member {
     pub(crate) folder: PathBuf,
     pub(crate) knows: Vec<String>,
+    /// Those of [`Self::knows`] that its code knows, not its tests alone.
+    pub(crate) builds_on: Vec<String>,
 }
 
 pub(crate) fn root() -> PathBuf {
@@ -35,13 +37,15 @@ pub(crate) fn members() -> BTreeMap<String, Member> {
 
 fn member(package: &Value) -> (String, Member) {
     let manifest = Path::new(text(package, "manifest_path"));
-    let knows = list(package, "dependencies")
-        .iter()
-        .filter(|dependency| !dependency["path"].is_null()) // ours have a path
-        .map(|dependency| text(dependency, "name").to_owned())
-        .collect();
+    let ours = || {
+        let all = list(package, "dependencies").iter();
+        all.filter(|dependency| !dependency["path"].is_null()) // ours have a path
+    };
+    let name = |dependency: &Value| text(dependency, "name").to_owned();
+    let knows = ours().map(name).collect();
+    let builds_on = ours().filter(|dependency| dependency["kind"] != "dev").map(name).collect();
     let folder = manifest.parent().expect("a manifest lies in a folder").to_path_buf();
-    (text(package, "name").to_owned(), Member { folder, knows })
+    (text(package, "name").to_owned(), Member { folder, knows, builds_on })
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {

@@ -1,6 +1,6 @@
 //! The calls of a trace as lines, with streams and events numbered as they appear.
 
-use allocert_contract::trace::{Call, Event, Function, What};
+use allocert_contract::trace::{Call, Event, What, cuda::Function};
 
 /// Calls that order or do work, in the part of a role that a test looks at. Work on piece after
 /// piece is one line.
@@ -45,7 +45,7 @@ impl Names {
         let stream = call.arg("stream").map(|stream| self.stream(stream));
         let event = call.arg("event").map(|event| self.event(event));
         let (stream, event) = (stream.unwrap_or_default(), event.unwrap_or_default());
-        Some(match call.function {
+        Some(match call.function.cuda()? {
             Function::cuEventRecord => format!("record {event} in {stream}"),
             Function::cuStreamWaitEvent => format!("{stream} waits for {event}"),
             Function::cuStreamSynchronize => format!("host waits for {stream}"),

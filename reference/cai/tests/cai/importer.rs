@@ -60,6 +60,6 @@ fn a_stream_is_obeyed_in_any_version(#[case] version: i128) {
         panic!("an exporter")
     };
     let reading = Importer::reading();
-    let array = ArrayInterface::read_as(&interface, &reading).expect("valid");
+    let array = ArrayInterface::read_with(&interface, &reading).expect("valid");
     assert_eq!(array.stream(), Stream::Handle(7));
 }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, symlink};
-use std::path::PathBuf;
 use std::process::Command;
 
 use allocert_contract::trace::{Event, ring};
@@ -11,8 +10,9 @@ use allocert_contract::trace::{Event, ring};
 /// Runs the ignored test `role` with a trace, and returns what it recorded.
 pub(crate) fn play(role: &str) -> Vec<Event> {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    let driver = allocert_test_support::driver();
     for alias in ["libcuda.so", "libcuda.so.1"] {
-        symlink(libcuda(), folder.path().join(alias)).expect("the folder is empty");
+        symlink(&driver, folder.path().join(alias)).expect("the folder is empty");
     }
     let trace = folder.path().join("trace");
     let header = ring::Header::new(4096).expect("a power of two");
@@ -39,11 +39,4 @@ pub(crate) fn play(role: &str) -> Vec<Event> {
         .expect("well formed");
     assert_eq!(batch.lost, 0, "the ring is too small for {role}");
     batch.events
-}
-
-fn libcuda() -> PathBuf {
-    let named = std::env::var_os("ALLOCERT_LIBCUDA").map(PathBuf::from);
-    named
-        .and_then(|path| path.canonicalize().ok())
-        .expect("ALLOCERT_LIBCUDA does not name the software driver: `cargo xtask test` builds it and sets it")
 }

@@ -9,15 +9,18 @@ pub struct Field {
     pub name: String,
     /// The full name, where there is one.
     pub title: Option<String>,
+    /// The type of its elements.
     pub element: Element,
-    /// Of a sub-array; empty for one element.
+    /// The extents of a sub-array; empty for one element.
     pub shape: Vec<u32>,
 }
 
 /// What one element of a field is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Element {
+    /// A value without fields.
     Scalar(Typestr),
+    /// A record of these fields.
     Record(Vec<Field>),
 }
 
@@ -44,8 +47,10 @@ impl Field {
     /// Whether it only fills a gap: `('', '|V4')`.
     #[must_use]
     pub fn is_padding(&self) -> bool {
-        let void =
-            matches!(&self.element, Element::Scalar(Typestr { kind: super::Kind::Void, .. }));
+        let void = matches!(
+            &self.element,
+            Element::Scalar(Typestr { kind: super::ElementKind::Void, .. })
+        );
         self.name.is_empty() && self.title.is_none() && void
     }
 

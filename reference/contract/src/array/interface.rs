@@ -1,6 +1,8 @@
 //! A valid array.
 
-use super::{BitFields, Defect, Description, Field, Reading, Typestr, descr, read};
+use strum::{FromRepr, VariantArray};
+
+use super::{BitFields, Defect, Description, Field, Interpretation, Typestr, descr, read};
 use crate::{DevicePtr, StreamHandle};
 
 /// An array as an export describes it. Only [`ArrayInterface::read`] makes one, so it is always
@@ -20,13 +22,18 @@ pub struct ArrayInterface {
     pub(super) bit_fields: BitFields,
 }
 
-/// Of the interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A version of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, FromRepr, VariantArray)]
+#[repr(u8)]
 pub enum Version {
-    V0,
-    V1,
-    V2,
-    V3,
+    /// As first described; without masks and streams.
+    V0 = 0,
+    /// With masks.
+    V1 = 1,
+    /// With pointer 0 for arrays of no size.
+    V2 = 2,
+    /// With streams.
+    V3 = 3,
 }
 
 /// What the entry `stream` says.
@@ -45,29 +52,35 @@ pub enum Stream {
 
 impl ArrayInterface {
     /// Reads the value of an object's `__cuda_array_interface__`, with the text as
-    /// [`Reading::default`] reads it.
+    /// [`Interpretation::default`] reads it.
     ///
     /// # Errors
     /// Every defect of the description, in the order of the entries in the text.
     pub fn read(description: &Description) -> Result<Self, Vec<Defect>> {
-        Self::read_as(description, &Reading::default())
+        Self::read_with(description, &Interpretation::default())
     }
 
-    /// As [`ArrayInterface::read`], with another reading of what the text leaves open.
+    /// As [`ArrayInterface::read`], with another interpretation of what the text leaves open.
     ///
     /// # Errors
     /// As [`ArrayInterface::read`].
-    pub fn read_as(description: &Description, reading: &Reading) -> Result<Self, Vec<Defect>> {
-        read::interface(description, reading)
+    pub fn read_with(
+        description: &Description,
+        interpretation: &Interpretation,
+    ) -> Result<Self, Vec<Defect>> {
+        read::interface(description, interpretation)
     }
 
-    /// As [`ArrayInterface::read_as`], of an object that is described with its attribute, or with
+    /// As [`ArrayInterface::read_with`], of an object that is described with its attribute, or with
     /// what became of it.
     ///
     /// # Errors
     /// As [`ArrayInterface::read`], and what is wrong with the object itself.
-    pub fn read_object(object: &Description, reading: &Reading) -> Result<Self, Vec<Defect>> {
-        read::object(object, reading)
+    pub fn read_object(
+        object: &Description,
+        interpretation: &Interpretation,
+    ) -> Result<Self, Vec<Defect>> {
+        read::object(object, interpretation)
     }
 
     /// The description that reads back as this array.
@@ -103,6 +116,7 @@ impl ArrayInterface {
         Description::dict(entries)
     }
 
+    /// The version that it follows.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
@@ -114,6 +128,7 @@ impl ArrayInterface {
         &self.shape
     }
 
+    /// The type of an element.
     #[must_use]
     pub fn typestr(&self) -> Typestr {
         self.typestr
@@ -125,6 +140,7 @@ impl ArrayInterface {
         self.data
     }
 
+    /// Whether nobody may write to it.
     #[must_use]
     pub fn read_only(&self) -> bool {
         self.read_only
@@ -148,6 +164,7 @@ impl ArrayInterface {
         self.mask.as_deref()
     }
 
+    /// What has to be waited for before the data are used.
     #[must_use]
     pub fn stream(&self) -> Stream {
         self.stream
@@ -157,8 +174,8 @@ impl ArrayInterface {
 impl Version {
     /// The newest that the text describes.
     pub const NEWEST: Self = Self::V3;
-    pub const ALL: [Self; 4] = [Self::V0, Self::V1, Self::V2, Self::V3];
 
+    /// Its number, as the entry `version` has it.
     #[must_use]
     pub const fn number(self) -> u8 {
         self as u8
@@ -167,7 +184,7 @@ impl Version {
     /// The version with this number.
     #[must_use]
     pub fn of(number: i128) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| i128::from(version.number()) == number)
+        Self::from_repr(u8::try_from(number).ok()?)
     }
 }
 

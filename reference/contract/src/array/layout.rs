@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{ArrayInterface, BitFields, Kind, Typestr};
+use super::{ArrayInterface, BitFields, ElementKind, Typestr};
 
 impl ArrayInterface {
     /// How many elements it has.
@@ -109,7 +109,7 @@ impl Layout<'_> {
 
     /// The bits of an element that need not begin at a byte.
     fn packed_bits(&self) -> Option<u32> {
-        let packed = self.typestr.kind == Kind::BitField
+        let packed = self.typestr.kind == ElementKind::BitField
             && self.bit_fields == BitFields::Packed
             && self.strides.is_none();
         packed.then_some(self.typestr.count)

@@ -6,43 +6,45 @@
 mod data;
 mod fields;
 mod mask;
+mod quote;
 mod reader;
 mod shape;
-mod shown;
 
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::{
     ArrayInterface, Content, Defect, DefectKind, Description, DictSubclass, EarlyStream,
-    LaterVersion, Reading, Stream, Typestr, Version,
+    Interpretation, LaterVersion, Stream, Typestr, Version,
 };
 use crate::DevicePtr;
+use quote::{quote, quote_text};
 use reader::{Number, Reader};
-use shown::shown;
 
 const ATTRIBUTE: &str = "__cuda_array_interface__";
+const STREAM_ZERO: &str = "0 is not allowed: it may mean None, the legacy or the per-thread \
+                           default stream; say None, 1 or 2";
 
 /// The entries of one interface.
-type Known = BTreeMap<String, Description>;
+type KnownEntries = BTreeMap<String, Description>;
 
 pub(super) fn object(
     object: &Description,
-    reading: &Reading,
+    interpretation: &Interpretation,
 ) -> Result<ArrayInterface, Vec<Defect>> {
-    let mut reader = Reader::new(reading);
+    let mut reader = Reader::new(interpretation);
     match &object.content {
-        Content::Exporter(description) => return interface(description, reading),
+        Content::Exporter(description) => return interface(description, interpretation),
         Content::Raised(text) => reader.report(
             DefectKind::InterfaceRaised,
             "",
-            format!("reading `{ATTRIBUTE}` raised {}", shown::text(text)),
+            format!("reading `{ATTRIBUTE}` raised {}", quote_text(text)),
         ),
         Content::NotCarried => reader.not_carried("").unwrap_or(()),
         _ => reader.report(
             DefectKind::NoInterface,
             "",
-            format!("{} has no `{ATTRIBUTE}`", shown(object)),
+            format!("{} has no `{ATTRIBUTE}`", quote(object)),
         ),
     }
     Err(reader.defects)
@@ -50,9 +52,9 @@ pub(super) fn object(
 
 pub(super) fn interface(
     description: &Description,
-    reading: &Reading,
+    interpretation: &Interpretation,
 ) -> Result<ArrayInterface, Vec<Defect>> {
-    let mut reader = Reader::new(reading);
+    let mut reader = Reader::new(interpretation);
     match reader.interface(description) {
         Some(made) if reader.defects.is_empty() => Ok(made),
         _ => Err(reader.defects),
@@ -82,7 +84,7 @@ impl Reader<'_> {
             shape: &shape,
             typestr,
             strides: strides.as_deref(),
-            bit_fields: self.reading.bit_fields,
+            bit_fields: self.interpretation.bit_fields,
         };
         self.addresses(&layout, data);
         let made = ArrayInterface {
@@ -95,49 +97,50 @@ impl Reader<'_> {
             descr,
             mask: mask?.map(Box::new),
             stream: stream?,
-            bit_fields: self.reading.bit_fields,
+            bit_fields: self.interpretation.bit_fields,
         };
         self.explicit_strides(&made);
         Some(made)
     }
 
-    fn dict<'d>(&mut self, description: &'d Description) -> Option<&'d Known> {
+    fn dict<'d>(&mut self, description: &'d Description) -> Option<&'d KnownEntries> {
         match &description.content {
             Content::Dict(entries) => {
-                if description.base.is_some() && self.reading.dict_subclass == DictSubclass::Refused
+                if description.base.is_some()
+                    && self.interpretation.dict_subclass == DictSubclass::Refused
                 {
                     let message =
-                        format!("`{ATTRIBUTE}` is {}, not a dict itself", shown(description));
+                        format!("`{ATTRIBUTE}` is {}, not a dict itself", quote(description));
                     self.report(DefectKind::DictSubclass, "", message);
                 }
                 Some(&entries.known)
             }
             Content::NotCarried => self.not_carried(""),
             _ => {
-                let message = format!("`{ATTRIBUTE}` is {}, not a dict", shown(description));
+                let message = format!("`{ATTRIBUTE}` is {}, not a dict", quote(description));
                 self.report(DefectKind::NotDict, "", message);
                 None
             }
         }
     }
 
-    fn version(&mut self, known: &Known) -> Option<Version> {
+    fn version(&mut self, known: &KnownEntries) -> Option<Version> {
         let value = self.required(known, "version", DefectKind::VersionMissing)?;
         let number =
             self.integer(value, "version", DefectKind::VersionNotInt, DefectKind::VersionBool)?;
         let found = Version::of(number.0);
-        let later = number.0 > 3 && self.reading.later_version == LaterVersion::Newest;
+        let later = number.0 > 3 && self.interpretation.later_version == LaterVersion::Newest;
         if found.is_none() && !later {
             self.report(
                 DefectKind::VersionUnknown,
                 "version",
-                format!("{} is no version from 0 to 3", shown(value)),
+                format!("{} is no version from 0 to 3", quote(value)),
             );
         }
         found.or(later.then_some(Version::NEWEST))
     }
 
-    fn typestr(&mut self, known: &Known) -> Option<Typestr> {
+    fn typestr(&mut self, known: &KnownEntries) -> Option<Typestr> {
         let value = self.required(known, "typestr", DefectKind::TypestrMissing)?;
         let text = match &value.content {
             Content::Str(text) => text,
@@ -146,7 +149,7 @@ impl Reader<'_> {
                 self.report(
                     DefectKind::TypestrNotStr,
                     "typestr",
-                    format!("{} is not a str", shown(value)),
+                    format!("{} is not a str", quote(value)),
                 );
                 return None;
             }
@@ -160,16 +163,16 @@ impl Reader<'_> {
         }
     }
 
-    fn stream(&mut self, known: &Known, rules: Version) -> Option<Stream> {
+    fn stream(&mut self, known: &KnownEntries, rules: Version) -> Option<Stream> {
         let Some(value) = known.get("stream").filter(|value| value.content != Content::None) else {
             return Some(Stream::None);
         };
-        match self.reading.early_stream {
+        match self.interpretation.early_stream {
             EarlyStream::Refused if rules < Version::V3 => {
                 let message = format!(
                     "version {} has no streams, and there is {}",
                     rules.number(),
-                    shown(value)
+                    quote(value)
                 );
                 self.report(DefectKind::StreamEarly, "stream", message);
                 return None;
@@ -184,18 +187,18 @@ impl Reader<'_> {
 
     fn handle(&mut self, Number(number): Number, value: &Description) -> Option<Stream> {
         let (kind, message) = match u64::try_from(number) {
-            Ok(0) => (
-                DefectKind::StreamZero,
-                "0 is not allowed: it may mean None, the legacy or the per-thread default stream; say None, 1 or 2"
-                    .to_owned(),
-            ),
+            Ok(0) => (DefectKind::StreamZero, STREAM_ZERO.to_owned()),
             Ok(1) => return Some(Stream::Legacy),
             Ok(2) => return Some(Stream::PerThread),
             Ok(handle) => return Some(Stream::Handle(handle)),
             Err(_) if number < 0 => {
-                (DefectKind::StreamNegative, format!("{} is no stream: it is negative", shown(value)))
+                let message = format!("{} is no stream: it is negative", quote(value));
+                (DefectKind::StreamNegative, message)
             }
-            Err(_) => (DefectKind::StreamTooLarge, format!("{} is no stream: it does not fit a pointer", shown(value))),
+            Err(_) => {
+                let message = format!("{} is no stream: it does not fit a pointer", quote(value));
+                (DefectKind::StreamTooLarge, message)
+            }
         };
         self.report(kind, "stream", message);
         None

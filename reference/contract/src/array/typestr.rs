@@ -3,95 +3,96 @@
 use std::fmt;
 use std::str::FromStr;
 
+use strum::FromRepr;
+
 use super::unit::Multiple;
 
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typestr {
+    /// The order of its bytes.
     pub order: ByteOrder,
-    pub kind: Kind,
-    /// As written: code points for [`Kind::Unicode`], bits for [`Kind::BitField`], bytes for all
-    /// others.
+    /// What it is.
+    pub kind: ElementKind,
+    /// As written: code points for [`ElementKind::Unicode`], bits for [`ElementKind::BitField`],
+    /// bytes for all others.
     pub count: u32,
-    /// Of [`Kind::Timedelta`] and [`Kind::Datetime`] only, where it may be missing.
+    /// Of [`ElementKind::Timedelta`] and [`ElementKind::Datetime`] only, where it may be missing.
     pub unit: Option<Multiple>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The order of the bytes of an element. The number is its character in a typestr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr)]
+#[repr(u8)]
 pub enum ByteOrder {
-    /// `<`
-    Little,
-    /// `>`
-    Big,
-    /// `|`: it does not matter.
-    None,
+    /// The least significant byte first.
+    Little = b'<',
+    /// The most significant byte first.
+    Big = b'>',
+    /// The order does not matter.
+    None = b'|',
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `t`
-    BitField,
-    /// `b`
-    Boolean,
-    /// `i`
-    Integer,
-    /// `u`
-    Unsigned,
-    /// `f`
-    Float,
-    /// `c`
-    Complex,
-    /// `m`
-    Timedelta,
-    /// `M`
-    Datetime,
-    /// `O`
-    Object,
-    /// `S`
-    Bytes,
-    /// `U`
-    Unicode,
-    /// `V`
-    Void,
+/// What an element is. The number is its letter in a typestr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr)]
+#[repr(u8)]
+pub enum ElementKind {
+    /// A number of bits.
+    BitField = b't',
+    /// True or false.
+    Boolean = b'b',
+    /// A signed integer.
+    Integer = b'i',
+    /// An unsigned integer.
+    Unsigned = b'u',
+    /// A floating-point number.
+    Float = b'f',
+    /// A complex number.
+    Complex = b'c',
+    /// A duration in a [`Unit`](super::Unit).
+    Timedelta = b'm',
+    /// A time in a [`Unit`](super::Unit), counted from 1970.
+    Datetime = b'M',
+    /// A reference to a Python object.
+    Object = b'O',
+    /// A string of bytes.
+    Bytes = b'S',
+    /// A string of code points, four bytes each.
+    Unicode = b'U',
+    /// Bytes without a meaning, or a record.
+    Void = b'V',
 }
 
 /// Why a text is no typestr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadTypestr {
+pub enum TypestrError {
     /// It does not begin with `<`, `>` or `|`.
     Order,
     /// The letter is none of the interface's kinds.
-    Kind,
+    ElementKind,
     /// No count follows the kind.
     NoCount,
     /// NumPy has no type of this kind and count.
-    Count(Kind, u64),
+    Count(ElementKind, u64),
     /// What follows the count of `m` or `M` is no unit.
     Unit,
     /// Something follows that does not belong there.
     Rest,
 }
 
-const KINDS: [(char, Kind); 12] = [
-    ('t', Kind::BitField),
-    ('b', Kind::Boolean),
-    ('i', Kind::Integer),
-    ('u', Kind::Unsigned),
-    ('f', Kind::Float),
-    ('c', Kind::Complex),
-    ('m', Kind::Timedelta),
-    ('M', Kind::Datetime),
-    ('O', Kind::Object),
-    ('S', Kind::Bytes),
-    ('U', Kind::Unicode),
-    ('V', Kind::Void),
-];
+impl ByteOrder {
+    /// Its character in a typestr.
+    #[must_use]
+    pub fn letter(self) -> char {
+        char::from(self as u8)
+    }
+}
 
-impl Kind {
+impl ElementKind {
     /// Its letter in a typestr.
     #[must_use]
     pub fn letter(self) -> char {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or('?', |(letter, _)| *letter)
+        char::from(self as u8)
     }
 
     /// Whether NumPy has a type of this kind with this count.
@@ -116,8 +117,8 @@ impl Typestr {
     #[must_use]
     pub const fn size_bytes(&self) -> u64 {
         match self.kind {
-            Kind::Unicode => 4 * self.count as u64,
-            Kind::BitField => (self.count as u64).div_ceil(8),
+            ElementKind::Unicode => 4 * self.count as u64,
+            ElementKind::BitField => (self.count as u64).div_ceil(8),
             _ => self.count as u64,
         }
     }
@@ -126,9 +127,17 @@ impl Typestr {
     #[must_use]
     pub const fn order_matters(&self) -> bool {
         match self.kind {
-            Kind::Integer | Kind::Unsigned => self.count > 1,
-            Kind::Float | Kind::Complex | Kind::Timedelta | Kind::Datetime | Kind::Unicode => true,
-            Kind::BitField | Kind::Boolean | Kind::Object | Kind::Bytes | Kind::Void => false,
+            ElementKind::Integer | ElementKind::Unsigned => self.count > 1,
+            ElementKind::Float
+            | ElementKind::Complex
+            | ElementKind::Timedelta
+            | ElementKind::Datetime
+            | ElementKind::Unicode => true,
+            ElementKind::BitField
+            | ElementKind::Boolean
+            | ElementKind::Object
+            | ElementKind::Bytes
+            | ElementKind::Void => false,
         }
     }
 
@@ -142,44 +151,39 @@ impl Typestr {
 }
 
 impl FromStr for Typestr {
-    type Err = BadTypestr;
+    type Err = TypestrError;
 
-    fn from_str(text: &str) -> Result<Self, BadTypestr> {
+    fn from_str(text: &str) -> Result<Self, TypestrError> {
         let mut letters = text.chars();
-        let order = match letters.next() {
-            Some('<') => ByteOrder::Little,
-            Some('>') => ByteOrder::Big,
-            Some('|') => ByteOrder::None,
-            _ => return Err(BadTypestr::Order),
-        };
-        let letter = letters.next().ok_or(BadTypestr::Kind)?;
-        let (_, kind) = KINDS.iter().find(|(known, _)| *known == letter).ok_or(BadTypestr::Kind)?;
+        let mut next = || letters.next().and_then(|letter| u8::try_from(letter).ok());
+        let order = next().and_then(ByteOrder::from_repr).ok_or(TypestrError::Order)?;
+        let kind = next().and_then(ElementKind::from_repr).ok_or(TypestrError::ElementKind)?;
         let rest = letters.as_str();
         // NumPy itself writes objects without a count.
-        if *kind == Kind::Object && rest.is_empty() {
-            return Ok(Self { order, kind: Kind::Object, count: 8, unit: None });
+        if kind == ElementKind::Object && rest.is_empty() {
+            return Ok(Self { order, kind: ElementKind::Object, count: 8, unit: None });
         }
         let (count, rest) =
             rest.split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
         let count = number(count)?;
         if !kind.has(count) {
-            return Err(BadTypestr::Count(*kind, count));
+            return Err(TypestrError::Count(kind, count));
         }
         let unit = match (kind, rest) {
             (_, "") => None,
-            (Kind::Timedelta | Kind::Datetime, "[generic]") => None,
-            (Kind::Timedelta | Kind::Datetime, rest) => {
-                Some(bracketed(rest).ok_or(BadTypestr::Unit)?)
+            (ElementKind::Timedelta | ElementKind::Datetime, "[generic]") => None,
+            (ElementKind::Timedelta | ElementKind::Datetime, rest) => {
+                Some(bracketed(rest).ok_or(TypestrError::Unit)?)
             }
-            _ => return Err(BadTypestr::Rest),
+            _ => return Err(TypestrError::Rest),
         };
-        Ok(Self { order, kind: *kind, count: u32::try_from(count).unwrap_or(u32::MAX), unit })
+        Ok(Self { order, kind, count: u32::try_from(count).unwrap_or(u32::MAX), unit })
     }
 }
 
-fn number(digits: &str) -> Result<u64, BadTypestr> {
+fn number(digits: &str) -> Result<u64, TypestrError> {
     match digits {
-        "" => Err(BadTypestr::NoCount),
+        "" => Err(TypestrError::NoCount),
         // More digits than a u64 has are more than any kind has.
         digits => Ok(digits.parse().unwrap_or(u64::MAX)),
     }
@@ -191,23 +195,18 @@ fn bracketed(text: &str) -> Option<Multiple> {
 
 impl fmt::Display for Typestr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let order = match self.order {
-            ByteOrder::Little => '<',
-            ByteOrder::Big => '>',
-            ByteOrder::None => '|',
-        };
-        write!(f, "{order}{}{}", self.kind.letter(), self.count)?;
+        write!(f, "{}{}{}", self.order.letter(), self.kind.letter(), self.count)?;
         self.unit.map_or(Ok(()), |unit| unit.fmt(f))
     }
 }
 
-impl fmt::Display for BadTypestr {
+impl fmt::Display for TypestrError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Order => {
                 f.write_str("it does not begin with a byte order, one of `<`, `>` and `|`")
             }
-            Self::Kind => {
+            Self::ElementKind => {
                 f.write_str("no kind of the array interface (tbiufcmMOSUV) follows the byte order")
             }
             Self::NoCount => f.write_str("no count follows the kind"),

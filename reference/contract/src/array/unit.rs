@@ -2,47 +2,60 @@
 
 use std::fmt;
 
-/// A NumPy datetime unit, from years to attoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use strum::{Display, EnumString};
+
+/// A NumPy datetime unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
 pub enum Unit {
+    /// A calendar year.
+    #[strum(serialize = "Y")]
     Year,
+    /// A calendar month.
+    #[strum(serialize = "M")]
     Month,
+    /// Seven days.
+    #[strum(serialize = "W")]
     Week,
+    /// 24 hours.
+    #[strum(serialize = "D")]
     Day,
+    /// 60 minutes.
+    #[strum(serialize = "h")]
     Hour,
+    /// 60 seconds.
+    #[strum(serialize = "m")]
     Minute,
+    /// A second.
+    #[strum(serialize = "s")]
     Second,
+    /// 10^-3 s.
+    #[strum(serialize = "ms")]
     Millisecond,
+    /// 10^-6 s.
+    #[strum(serialize = "us")]
     Microsecond,
+    /// 10^-9 s.
+    #[strum(serialize = "ns")]
     Nanosecond,
+    /// 10^-12 s.
+    #[strum(serialize = "ps")]
     Picosecond,
+    /// 10^-15 s.
+    #[strum(serialize = "fs")]
     Femtosecond,
+    /// 10^-18 s.
+    #[strum(serialize = "as")]
     Attosecond,
 }
 
 /// So many of a unit: the step of a datetime or a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiple {
-    /// At most 2^31 - 1, as in NumPy.
+    /// How many, at most 2^31 - 1 as in NumPy.
     pub count: u32,
+    /// Of what.
     pub unit: Unit,
 }
-
-const NAMES: [(&str, Unit); 13] = [
-    ("Y", Unit::Year),
-    ("M", Unit::Month),
-    ("W", Unit::Week),
-    ("D", Unit::Day),
-    ("h", Unit::Hour),
-    ("m", Unit::Minute),
-    ("s", Unit::Second),
-    ("ms", Unit::Millisecond),
-    ("us", Unit::Microsecond),
-    ("ns", Unit::Nanosecond),
-    ("ps", Unit::Picosecond),
-    ("fs", Unit::Femtosecond),
-    ("as", Unit::Attosecond),
-];
 
 impl Multiple {
     /// What stands between the brackets. NumPy takes divisors too (`[s/2]`) and never writes them;
@@ -55,17 +68,15 @@ impl Multiple {
         } else {
             count.parse().ok().filter(|count| *count <= i32::MAX as u32)?
         };
-        let (_, unit) = NAMES.iter().find(|(known, _)| *known == name)?;
-        Some(Self { count, unit: *unit })
+        Some(Self { count, unit: name.parse().ok()? })
     }
 }
 
 impl fmt::Display for Multiple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(_, unit)| *unit == self.unit).map_or("", |(name, _)| name);
         match self.count {
-            1 => write!(f, "[{name}]"),
-            count => write!(f, "[{count}{name}]"),
+            1 => write!(f, "[{}]", self.unit),
+            count => write!(f, "[{count}{}]", self.unit),
         }
     }
 }

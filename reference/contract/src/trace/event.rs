@@ -2,49 +2,58 @@
 
 mod json;
 
-use serde::{Deserialize, Serialize};
-
 use super::{
+    cuda,
+    cuda::Misuse,
     function::Function,
-    misuse::Misuse,
-    ring::{self, Record, kind},
+    marker::{Marker, MarkerKind},
+    record::{self, Record, RecordKind},
 };
 
-/// One thing that happened, in the order in which the driver saw it.
+/// One thing that happened, in the order in which it was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
+    /// Its number within the trace, from 0.
     pub seq: u64,
+    /// The system's number of the thread.
     pub thread: u32,
+    /// The system's number of the process.
     pub process: u32,
-    /// The calling thread's current context when the call came in; 0 for none.
+    /// The thread's current CUDA context before it happened; 0 for none.
     pub context: u64,
+    /// What happened.
     pub what: What,
 }
 
+/// What an event tells about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
+    /// A call of a function of any boundary.
     Call(Call),
     /// Written by a worker around what it does.
-    Mark {
-        mark: Mark,
-        a: u64,
-        b: u64,
-    },
-    /// Seen by the driver inside `function`.
+    Marker(Marker),
+    /// The software driver noticed a misuse of its API.
     Misuse {
+        /// What kind of misuse.
         misuse: Misuse,
-        function: Function,
+        /// The function that the driver was in.
+        function: cuda::Function,
+        /// As the kind of misuse says.
         args: [u64; 2],
     },
-    /// A public function that the software driver does not implement was called.
+    /// A public driver function that the software driver does not implement was called.
     Unsupported {
-        function: Function,
+        /// The function.
+        function: cuda::Function,
+        /// Called through a `_ptsz` or `_ptds` symbol.
         per_thread: bool,
     },
-    /// A public function whose parameters are not known here was called and passed on to a genuine
-    /// driver. Neither its arguments nor its result are known.
+    /// A public driver function whose parameters are not known here was called and passed on to a
+    /// genuine driver. Neither its arguments nor its result are known.
     PassedOn {
-        function: Function,
+        /// The function.
+        function: cuda::Function,
+        /// Called through a `_ptsz` or `_ptds` symbol.
         per_thread: bool,
     },
     /// A word of a kernel's parameters that points into memory which is alive, written after its
@@ -56,24 +65,28 @@ pub enum What {
         stream: u64,
         /// Which 8-byte word of the kernel's parameters, counted from their beginning.
         position: u32,
+        /// The word, an address.
         value: u64,
-        /// Where the allocation that `value` points into begins, and how long it is.
+        /// Where the allocation begins that `value` points into.
         base: u64,
+        /// Size of that allocation.
         size_bytes: u64,
     },
 }
 
-/// A driver call. `args` and `out` are in the order of [`Function::params`] and
-/// [`Function::outputs`].
+/// A call of a function of any boundary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
+    /// The function, which tells the boundary too.
     pub function: Function,
+    /// In the order of [`Function::inputs`]; zeros behind them.
     pub args: [u64; 8],
-    /// Meaningful if the result is 0.
+    /// In the order of [`Function::outputs`]; meaningful if the result is 0.
     pub out: [u64; 3],
-    /// The `CUresult`; `None` if the call never returned.
+    /// 0 for a call that succeeded, otherwise a code of the boundary, such as a `CUresult`. `None`
+    /// if the call never returned.
     pub result: Option<i32>,
-    /// Called through a `_ptsz` or `_ptds` symbol.
+    /// Called through a `_ptsz` or `_ptds` symbol. Functions of the CUDA driver alone have these.
     pub per_thread: bool,
     /// The fault plan gave the result.
     pub injected: bool,
@@ -81,94 +94,76 @@ pub struct Call {
 
 impl Call {
     /// The input called `name`, if the function has it among its first eight.
+    #[must_use]
     pub fn arg(&self, name: &str) -> Option<u64> {
         self.function
-            .params()
+            .inputs()
             .zip(self.args)
             .find(|(param, _)| *param == name)
             .map(|(_, value)| value)
     }
 
     /// The output called `name`, if the call succeeded and has it.
+    #[must_use]
     pub fn output(&self, name: &str) -> Option<u64> {
         let found = self.function.outputs().zip(self.out).find(|(output, _)| *output == name)?.1;
         (self.result == Some(0)).then_some(found)
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u16)]
-pub enum Mark {
-    StepBegin = kind::STEP_BEGIN,
-    StepEnd = kind::STEP_END,
-    HarnessBegin = kind::HARNESS_BEGIN,
-    HarnessEnd = kind::HARNESS_END,
-}
-
-impl Mark {
-    /// The mark of a record kind (see [`ring::kind`]).
-    pub fn from_kind(kind: u32) -> Option<Self> {
-        [Self::StepBegin, Self::StepEnd, Self::HarnessBegin, Self::HarnessEnd]
-            .into_iter()
-            .find(|mark| *mark as u32 == kind)
-    }
-}
-
 impl Event {
     /// `None` for a record that this build does not know.
+    #[must_use]
     pub fn decode(record: &Record) -> Option<Self> {
-        let per_thread = record.flags & ring::PER_THREAD != 0;
-        let what = match record.kind {
-            kind::CALL => What::Call(Call {
-                function: Function::from_index(record.function)?,
-                args: record.args,
-                out: record.out,
-                result: (record.state == ring::RETURNED).then_some(record.result),
-                per_thread,
-                injected: record.flags & ring::INJECTED != 0,
-            }),
-            kind::MISUSE => What::Misuse {
-                misuse: Misuse::from_code(record.args[0])?,
-                function: Function::from_index(record.function)?,
-                args: [record.args[1], record.args[2]],
-            },
-            kind::UNSUPPORTED => {
-                What::Unsupported { function: Function::from_index(record.function)?, per_thread }
-            }
-            kind::PASSED_ON => {
-                What::PassedOn { function: Function::from_index(record.function)?, per_thread }
-            }
-            kind::ARGUMENT => {
-                let [launch, stream, position, value, base, size_bytes, ..] = record.args;
-                What::Argument {
-                    launch,
-                    stream,
-                    position: u32::try_from(position).ok()?,
-                    value,
-                    base,
-                    size_bytes,
-                }
-            }
-            other => What::Mark {
-                mark: Mark::from_kind(other.into())?,
-                a: record.args[0],
-                b: record.args[1],
-            },
-        };
         Some(Self {
             seq: record.seq,
             thread: record.thread,
             process: record.process,
             context: record.context,
-            what,
+            what: what(record)?,
         })
     }
+}
+
+fn what(record: &Record) -> Option<What> {
+    let function = Function::from_code(record.function)?;
+    let per_thread = record.flags & record::PER_THREAD != 0;
+    Some(match RecordKind::from_repr(record.kind)? {
+        RecordKind::Call => What::Call(Call {
+            function,
+            args: record.args,
+            out: record.out,
+            result: (record.state == record::RETURNED).then_some(record.result),
+            per_thread,
+            injected: record.flags & record::INJECTED != 0,
+        }),
+        RecordKind::Marker => {
+            let [kind, step, ..] = record.args;
+            let kind = MarkerKind::from_repr(u32::try_from(kind).ok()?)?;
+            What::Marker(Marker::new(kind, step))
+        }
+        RecordKind::Misuse => {
+            let [misuse, first, second, ..] = record.args;
+            What::Misuse {
+                misuse: Misuse::from_repr(u16::try_from(misuse).ok()?)?,
+                function: function.cuda()?,
+                args: [first, second],
+            }
+        }
+        RecordKind::Unsupported => What::Unsupported { function: function.cuda()?, per_thread },
+        RecordKind::PassedOn => What::PassedOn { function: function.cuda()?, per_thread },
+        RecordKind::Argument => {
+            let [launch, stream, position, value, base, size_bytes, ..] = record.args;
+            let position = u32::try_from(position).ok()?;
+            What::Argument { launch, stream, position, value, base, size_bytes }
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::plugin;
 
     fn event(what: What) -> Event {
         Event { seq: 12, thread: 77, process: 70, context: 1, what }
@@ -191,7 +186,7 @@ mod tests {
             thread: 77,
             process: 70,
             context: 1,
-            kind: kind::ARGUMENT,
+            kind: RecordKind::Argument as u16,
             args,
             ..Record::default()
         };
@@ -201,5 +196,32 @@ mod tests {
             None,
             "no such position"
         );
+    }
+
+    #[test]
+    fn a_call_without_return_has_no_result() {
+        let entered = Record {
+            state: record::ENTERED,
+            function: Function::Plugin(plugin::Function::Memalloc).code(),
+            flags: record::PER_THREAD,
+            args: [3, 1, 64, 0, 0, 0, 0, 0],
+            ..Record::default()
+        };
+        let Some(Event { what: What::Call(call), .. }) = Event::decode(&entered) else {
+            panic!("a call")
+        };
+        assert_eq!((call.result, call.arg("size_bytes")), (None, Some(64)));
+        assert!(call.per_thread && !call.injected);
+    }
+
+    #[test]
+    fn only_driver_functions_are_misused() {
+        let misuse = Record {
+            kind: RecordKind::Misuse as u16,
+            function: Function::Plugin(plugin::Function::Reset).code(),
+            args: [1, 0, 0, 0, 0, 0, 0, 0],
+            ..Record::default()
+        };
+        assert_eq!(Event::decode(&misuse), None);
     }
 }

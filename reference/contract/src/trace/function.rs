@@ -1,182 +1,212 @@
-//! Driver functions as small numbers with names.
+//! Functions of all boundaries: a small number with a name and parameters.
 
-use std::{collections::HashMap, fmt, sync::OnceLock};
+use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use strum::VariantArray as _;
 
-use super::launch::{self, Launch};
+use super::{boundary::Boundary, cuda, handler, parameter::Parameter, place, plugin};
 
-/// A driver function that the software driver exports. The number is an index into the table of
-/// this build: write names to files, not numbers.
+/// A function of one boundary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Function(u16);
-
-/// A parameter's name and whether the driver writes through it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    pub name: &'static str,
-    pub output: bool,
+pub enum Function {
+    /// A function of the CUDA driver.
+    Cuda(cuda::Function),
+    /// A call of a host into an EMM plugin.
+    Plugin(plugin::Function),
+    /// A function of a NumPy allocation handler.
+    Handler(handler::Function),
+    /// A function of a place's allocator.
+    Place(place::Function),
 }
 
-impl Parameter {
-    pub(super) const fn input(name: &'static str) -> Self {
-        Self { name, output: false }
-    }
-}
-
-struct Row {
-    name: &'static str,
-    introduced: i32,
-    implemented: bool,
-    parameters: &'static [Parameter],
-}
+/// A code has the boundary in its upper bits and the function's index within it in the lower.
+const INDEX_BITS: u32 = 12;
+const INDEX_MASK: u16 = (1 << INDEX_BITS) - 1;
+const _: () = assert!(cuda::Function::COUNT <= 1 << INDEX_BITS);
 
 impl Function {
-    pub fn from_index(index: u16) -> Option<Self> {
-        (usize::from(index) < TABLE.len()).then_some(Self(index))
-    }
-
-    pub const fn index(self) -> u16 {
-        self.0
-    }
-
-    /// All functions, in table order.
+    /// All functions, boundary by boundary.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..TABLE.len()).map(|index| Self(index as u16))
+        let plugin = plugin::Function::VARIANTS.iter().copied().map(Self::Plugin);
+        let handler = handler::Function::VARIANTS.iter().copied().map(Self::Handler);
+        let place = place::Function::VARIANTS.iter().copied().map(Self::Place);
+        cuda::Function::all().map(Self::Cuda).chain(plugin).chain(handler).chain(place)
     }
 
-    /// The function with exactly this symbol, e.g. `cuMemAlloc_v2`.
-    pub fn by_name(name: &str) -> Option<Self> {
-        static INDEX: OnceLock<HashMap<&'static str, Function>> = OnceLock::new();
-        INDEX
-            .get_or_init(|| Self::all().map(|function| (function.name(), function)).collect())
-            .get(name)
-            .copied()
-    }
-
-    /// The exported symbol, e.g. `cuMemAlloc_v2`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The name without version suffix, as `cuGetProcAddress` takes it, e.g. `cuMemAlloc`.
-    pub fn base_name(self) -> &'static str {
-        let name = self.name();
-        match name.rsplit_once("_v") {
-            Some((base, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => base,
-            _ => name,
+    /// The boundary that the function belongs to.
+    #[must_use]
+    #[inline]
+    pub const fn boundary(self) -> Boundary {
+        match self {
+            Self::Cuda(_) => Boundary::Cuda,
+            Self::Plugin(_) => Boundary::Plugin,
+            Self::Handler(_) => Boundary::Handler,
+            Self::Place(_) => Boundary::Place,
         }
     }
 
-    /// The CUDA version that introduced this symbol, e.g. 11020 for 11.2.
-    pub fn introduced(self) -> i32 {
-        self.row().introduced
+    /// The driver function, if it is one.
+    #[must_use]
+    #[inline]
+    pub const fn cuda(self) -> Option<cuda::Function> {
+        match self {
+            Self::Cuda(function) => Some(function),
+            _ => None,
+        }
     }
 
-    /// Whether the software driver gives it a meaning; otherwise it answers
-    /// `CUDA_ERROR_NOT_SUPPORTED`.
-    pub fn implemented(self) -> bool {
-        self.row().implemented
+    /// The number that a record keeps. It holds for one build: write names to files.
+    #[must_use]
+    #[inline]
+    pub const fn code(self) -> u16 {
+        let index = match self {
+            Self::Cuda(function) => function.index(),
+            Self::Plugin(function) => function as u16,
+            Self::Handler(function) => function as u16,
+            Self::Place(function) => function as u16,
+        };
+        (self.boundary() as u16) << INDEX_BITS | index
     }
 
-    /// Names of the inputs that a trace record keeps: the first eight in C order, or a [`Launch`].
-    pub fn params(self) -> impl Iterator<Item = &'static str> {
-        let recorded = if Launch::is(self) { launch::PARAMETERS } else { self.row().parameters };
-        recorded.iter().filter(|parameter| !parameter.output).map(|parameter| parameter.name)
+    /// The function with this code.
+    #[must_use]
+    #[inline]
+    pub fn from_code(code: u16) -> Option<Self> {
+        let index = code & INDEX_MASK;
+        Some(match Boundary::from_repr(code >> INDEX_BITS)? {
+            Boundary::Cuda => Self::Cuda(cuda::Function::from_index(index)?),
+            Boundary::Plugin => Self::Plugin(plugin::Function::from_repr(index)?),
+            Boundary::Handler => Self::Handler(handler::Function::from_repr(index)?),
+            Boundary::Place => Self::Place(place::Function::from_repr(index)?),
+        })
     }
 
-    /// Names of the outputs, in C order. A trace record keeps the first three.
+    /// The function of a boundary with exactly this name.
+    #[must_use]
+    pub fn by_name(boundary: Boundary, name: &str) -> Option<Self> {
+        Some(match boundary {
+            Boundary::Cuda => Self::Cuda(cuda::Function::by_name(name)?),
+            Boundary::Plugin => Self::Plugin(name.parse().ok()?),
+            Boundary::Handler => Self::Handler(name.parse().ok()?),
+            Boundary::Place => Self::Place(name.parse().ok()?),
+        })
+    }
+
+    /// The name within its boundary, such as `cuMemAlloc_v2` or `memalloc`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cuda(function) => function.name(),
+            Self::Plugin(function) => function.name(),
+            Self::Handler(function) => function.name(),
+            Self::Place(function) => function.name(),
+        }
+    }
+
+    /// Names of the inputs that a record keeps, eight at most.
+    pub fn inputs(self) -> impl Iterator<Item = &'static str> {
+        self.parameters().filter(|parameter| !parameter.output).map(|parameter| parameter.name)
+    }
+
+    /// Names of the outputs. A record keeps the first three.
     pub fn outputs(self) -> impl Iterator<Item = &'static str> {
-        self.row()
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.output)
-            .map(|parameter| parameter.name)
+        self.parameters().filter(|parameter| parameter.output).map(|parameter| parameter.name)
     }
 
-    fn row(self) -> &'static Row {
-        &TABLE[usize::from(self.0)]
+    fn parameters(self) -> impl Iterator<Item = &'static Parameter> {
+        let parameters = match self {
+            Self::Cuda(function) => function.parameters(),
+            Self::Plugin(function) => function.parameters(),
+            Self::Handler(function) => function.parameters(),
+            Self::Place(function) => function.parameters(),
+        };
+        parameters.iter()
+    }
+}
+
+/// `cuMemAlloc_v2` for a driver function, whose names say what they are; `plugin.memalloc` for any
+/// other.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cuda(function) => function.fmt(f),
+            other => write!(f, "{}.{}", other.boundary(), other.name()),
+        }
     }
 }
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for Function {
+/// There is no function of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFunction;
+
+impl fmt::Display for UnknownFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str("expected a driver function, or BOUNDARY.FUNCTION such as plugin.memalloc")
     }
 }
 
-impl Serialize for Function {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+impl std::error::Error for UnknownFunction {}
+
+/// Reads what [`Display`](fmt::Display) writes, and `cuda.cuMemAlloc_v2` too.
+impl FromStr for Function {
+    type Err = UnknownFunction;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFunction> {
+        let (boundary, name) = match text.split_once('.') {
+            Some((boundary, name)) => (boundary.parse().map_err(|_| UnknownFunction)?, name),
+            None => (Boundary::Cuda, text),
+        };
+        Self::by_name(boundary, name).ok_or(UnknownFunction)
     }
 }
 
-impl<'de> Deserialize<'de> for Function {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::by_name(&name)
-            .ok_or_else(|| D::Error::custom(format_args!("unknown driver function `{name}`")))
+impl From<cuda::Function> for Function {
+    #[inline]
+    fn from(function: cuda::Function) -> Self {
+        Self::Cuda(function)
     }
 }
 
-const fn is_output(kind: &str) -> bool {
-    matches!(kind.as_bytes(), b"Out")
+/// Equal to the driver function, and to no function of another boundary.
+impl PartialEq<cuda::Function> for Function {
+    fn eq(&self, other: &cuda::Function) -> bool {
+        matches!(self, Self::Cuda(function) if function == other)
+    }
 }
-
-macro_rules! define {
-    (
-        implemented { $($version:literal $name:ident($($param:ident : $kind:ident $(<$inner:ident>)?),*) $(| $variant:ident)?;)* }
-        unsupported { $($stub_version:literal $stub:ident $(| $stub_variant:ident)?;)* }
-    ) => {
-        #[expect(non_camel_case_types, reason = "CUDA's own symbols; only their numbers are used")]
-        #[repr(u16)]
-        enum Index { $($name,)* $($stub,)* }
-
-        #[expect(non_upper_case_globals, reason = "CUDA's own symbols")]
-        impl Function {
-            $(pub const $name: Self = Self(Index::$name as u16);)*
-            $(pub const $stub: Self = Self(Index::$stub as u16);)*
-        }
-
-        static TABLE: &[Row] = &[
-            $(Row {
-                name: stringify!($name),
-                introduced: $version,
-                implemented: true,
-                parameters: &[$(Parameter { name: stringify!($param), output: is_output(stringify!($kind)) }),*],
-            },)*
-            $(Row { name: stringify!($stub), introduced: $stub_version, implemented: false, parameters: &[] },)*
-        ];
-    };
-}
-
-crate::driver_functions!(define);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_their_function() {
+    fn codes_and_names_lead_back_to_their_function() {
         for function in Function::all() {
-            assert_eq!(Function::by_name(function.name()), Some(function));
-            assert_eq!(Function::from_index(function.index()), Some(function));
+            assert_eq!(Function::from_code(function.code()), Some(function));
+            assert_eq!(Function::by_name(function.boundary(), function.name()), Some(function));
+            assert_eq!(function.to_string().parse(), Ok(function));
         }
-        assert_eq!(Function::by_name("cuMemAlloc_v9"), None);
     }
 
     #[test]
-    fn inputs_and_outputs_follow_the_c_prototype() {
-        let range = Function::cuMemGetAddressRange_v2;
-        assert_eq!(range.params().collect::<Vec<_>>(), ["dptr"]);
-        assert_eq!(range.outputs().collect::<Vec<_>>(), ["base", "size"]);
-        assert_eq!((range.base_name(), range.introduced()), ("cuMemGetAddressRange", 3020));
-        assert!(!Function::cuGetExportTable.implemented());
+    fn codes_without_a_function_are_refused() {
+        assert_eq!(Function::from_code(INDEX_MASK), None, "beyond the driver's table");
+        assert_eq!(Function::from_code(4 << INDEX_BITS), None, "no such boundary");
+        assert_eq!("plugin.malloc".parse::<Function>(), Err(UnknownFunction));
+        assert_eq!("heap.malloc".parse::<Function>(), Err(UnknownFunction));
+    }
+
+    #[test]
+    fn a_record_has_room_for_the_parameters() {
+        let narrow = |function: &Function| function.boundary() != Boundary::Cuda;
+        for function in Function::all().filter(narrow) {
+            assert!(function.inputs().count() <= 8, "{function}");
+            assert!(function.outputs().count() <= 3, "{function}");
+        }
     }
 }

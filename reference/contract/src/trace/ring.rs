@@ -5,12 +5,17 @@
 
 use std::fmt;
 
-use super::event::Event;
+use super::{
+    event::Event,
+    record::{RECORD_BYTES, Record, put, take},
+};
 
+/// Size of the header, one page.
 pub const HEADER_BYTES: usize = 4096;
-pub const RECORD_BYTES: usize = 128;
+/// What the file begins with.
 pub const MAGIC: [u8; 8] = *b"ALCTRACE";
-pub const VERSION: u32 = 1;
+/// The version of this layout, records included.
+pub const VERSION: u32 = 2;
 /// Where the count of reserved records lies in the header; the writer adds to it atomically.
 pub const NEXT_OFFSET: usize = 24;
 
@@ -24,6 +29,7 @@ pub struct Header {
 }
 
 impl Header {
+    /// The header of an empty ring.
     pub fn new(capacity: u64) -> Result<Self, Malformed> {
         if !capacity.is_power_of_two() {
             return Err(Malformed::Capacity(capacity));
@@ -32,15 +38,19 @@ impl Header {
     }
 
     /// Size of the whole file.
+    #[must_use]
     pub fn file_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + self.capacity * RECORD_BYTES as u64
     }
 
     /// Where the record of `seq` lies in the file.
+    #[must_use]
     pub fn record_offset(&self, seq: u64) -> u64 {
         HEADER_BYTES as u64 + (seq & (self.capacity - 1)) * RECORD_BYTES as u64
     }
 
+    /// The header's bytes.
+    #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         put(&mut bytes, 0, MAGIC);
@@ -51,6 +61,7 @@ impl Header {
         bytes
     }
 
+    /// Reads and checks the header.
     pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         if take::<8>(bytes, 0) != MAGIC {
             return Err(Malformed::Magic);
@@ -71,9 +82,13 @@ impl Header {
 /// Why a file is not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
+    /// The file does not begin with [`MAGIC`].
     Magic,
+    /// Another version of the layout.
     Version(u32),
+    /// Records of another size.
     RecordSize(u32),
+    /// A capacity that is no power of two.
     Capacity(u64),
 }
 
@@ -92,92 +107,10 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-pub const ENTERED: u32 = 1;
-pub const RETURNED: u32 = 2;
-
-/// `Record::flags`: the call came through a `_ptsz` or `_ptds` symbol.
-pub const PER_THREAD: u32 = 1;
-/// `Record::flags`: the fault plan gave the result.
-pub const INJECTED: u32 = 2;
-
-/// What a record tells about; `Record::kind`.
-pub mod kind {
-    pub const CALL: u16 = 0;
-    pub const STEP_BEGIN: u16 = 1;
-    pub const STEP_END: u16 = 2;
-    pub const HARNESS_BEGIN: u16 = 3;
-    pub const HARNESS_END: u16 = 4;
-    pub const MISUSE: u16 = 5;
-    pub const UNSUPPORTED: u16 = 6;
-    pub const PASSED_ON: u16 = 7;
-    pub const ARGUMENT: u16 = 8;
-}
-
-/// One record, field for field as it lies in the ring.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Record {
-    pub seq: u64,
-    pub state: u32,
-    pub kind: u16,
-    pub function: u16,
-    pub thread: u32,
-    pub process: u32,
-    pub result: i32,
-    pub flags: u32,
-    pub context: u64,
-    pub args: [u64; 8],
-    pub out: [u64; 3],
-}
-
-impl Record {
-    /// Offsets of the fields that the writer fills in when the call returns.
-    pub const STATE_OFFSET: usize = 8;
-    pub const RESULT_OFFSET: usize = 24;
-    pub const FLAGS_OFFSET: usize = 28;
-    pub const OUT_OFFSET: usize = 104;
-
-    #[inline]
-    pub fn encode(&self) -> [u8; RECORD_BYTES] {
-        let mut bytes = [0; RECORD_BYTES];
-        put(&mut bytes, 0, (self.seq + 1).to_le_bytes());
-        put(&mut bytes, Self::STATE_OFFSET, self.state.to_le_bytes());
-        put(&mut bytes, 12, self.kind.to_le_bytes());
-        put(&mut bytes, 14, self.function.to_le_bytes());
-        put(&mut bytes, 16, self.thread.to_le_bytes());
-        put(&mut bytes, 20, self.process.to_le_bytes());
-        put(&mut bytes, Self::RESULT_OFFSET, self.result.to_le_bytes());
-        put(&mut bytes, Self::FLAGS_OFFSET, self.flags.to_le_bytes());
-        put(&mut bytes, 32, self.context.to_le_bytes());
-        for (index, word) in self.args.into_iter().chain(self.out).enumerate() {
-            put(&mut bytes, 40 + 8 * index, word.to_le_bytes());
-        }
-        bytes
-    }
-
-    /// `None` for a record that was never written.
-    pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Self> {
-        let word = |offset| u64::from_le_bytes(take(bytes, offset));
-        let half = |offset| u32::from_le_bytes(take(bytes, offset));
-        let seq = word(0).checked_sub(1)?;
-        Some(Self {
-            seq,
-            state: half(Self::STATE_OFFSET),
-            kind: u16::from_le_bytes(take(bytes, 12)),
-            function: u16::from_le_bytes(take(bytes, 14)),
-            thread: half(16),
-            process: half(20),
-            result: half(Self::RESULT_OFFSET) as i32,
-            flags: half(Self::FLAGS_OFFSET),
-            context: word(32),
-            args: std::array::from_fn(|index| word(40 + 8 * index)),
-            out: std::array::from_fn(|index| word(Self::OUT_OFFSET + 8 * index)),
-        })
-    }
-}
-
 /// What a read of the ring gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// The complete records, in order.
     pub events: Vec<Event>,
     /// Records from the asked one on that were overwritten or never completed before this read.
     pub lost: u64,
@@ -188,7 +121,9 @@ pub struct Batch {
 /// Why a read of the ring failed.
 #[derive(Debug)]
 pub enum ReadError<E> {
+    /// The file could not be read.
     Source(E),
+    /// The file is no trace.
     Malformed(Malformed),
 }
 
@@ -240,33 +175,13 @@ pub fn read_records<E>(
     Ok(batch)
 }
 
-fn put<const N: usize>(bytes: &mut [u8], offset: usize, value: [u8; N]) {
-    bytes[offset..offset + N].copy_from_slice(&value);
-}
-
-fn take<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
-    std::array::from_fn(|index| bytes[offset + index])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Function, What};
+    use crate::trace::record::RETURNED;
 
     fn record(seq: u64) -> Record {
-        Record {
-            seq,
-            state: RETURNED,
-            kind: kind::CALL,
-            function: Function::cuMemAlloc_v2.index(),
-            thread: 7,
-            process: 8,
-            result: -2,
-            flags: PER_THREAD,
-            context: 0xc0,
-            args: [1, 2, 3, 4, 5, 6, 7, seq],
-            out: [9, 10, 11],
-        }
+        Record { seq, state: RETURNED, ..Record::default() }
     }
 
     fn ring(capacity: u64, written: u64) -> Vec<u8> {
@@ -291,13 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn a_record_survives_its_bytes() {
-        assert_eq!(Record::decode(&record(41).encode()), Some(record(41)));
-        assert_eq!(Record::decode(&[0; RECORD_BYTES]), None);
-        assert_eq!(record(41).encode()[..8], 42_u64.to_le_bytes());
-    }
-
-    #[test]
     fn a_full_ring_says_what_it_lost() {
         let batch = read(&ring(8, 19), 3).expect("well formed");
         assert_eq!(batch.lost, 8, "11 - 3 were overwritten");
@@ -315,17 +223,6 @@ mod tests {
         file[16 + 8..32].copy_from_slice(&4_u64.to_le_bytes());
         let batch = read(&file, 0).expect("well formed");
         assert_eq!((batch.events.len(), batch.lost), (3, 1));
-    }
-
-    #[test]
-    fn a_call_without_return_has_no_result() {
-        let mut entered = record(0);
-        entered.state = ENTERED;
-        let Some(Event { what: What::Call(call), .. }) = Event::decode(&entered) else {
-            panic!("a call")
-        };
-        assert_eq!(call.result, None);
-        assert!(call.per_thread && !call.injected);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use strum::VariantArray as _;
 
 use allocert_contract::array::{
-    ArrayInterface, Content, DefectKind, Description, Kind, Reading, Stream, Typestr, Version,
+    ArrayInterface, Content, DefectKind, Description, ElementKind, Interpretation, Stream, Typestr,
+    Version,
 };
 
 use crate::generator::Random;
@@ -18,7 +20,7 @@ fn two_hundred_thousand_inputs() {
         "{seen:?}"
     );
     let rare = [DefectKind::NoInterface, DefectKind::InterfaceRaised, DefectKind::StridesExplicit];
-    let unseen: Vec<_> = DefectKind::ALL
+    let unseen: Vec<_> = DefectKind::VARIANTS
         .iter()
         .filter(|kind| !seen.kinds.contains(kind) && !rare.contains(kind))
         .collect();
@@ -49,7 +51,7 @@ struct Seen {
 
 /// Of each five inputs one is a typestr alone.
 fn inputs(seed: u64, count: u64) -> Seen {
-    let mut random = Random(seed);
+    let mut random = Random::of(seed);
     let mut seen = Seen::default();
     for _ in 0..count {
         match random.below(5) {
@@ -80,7 +82,7 @@ fn read(description: &Description, random: &mut Random, seen: &mut Seen) {
                 defects.len()
             );
             for defect in defects {
-                assert!(defect.message.len() < 2000 && defect.place.len() < 200, "{defect}");
+                assert!(defect.message.len() < 2000 && defect.path.len() < 200, "{defect}");
                 seen.kinds.insert(defect.kind);
             }
         }
@@ -99,7 +101,7 @@ fn read(description: &Description, random: &mut Random, seen: &mut Seen) {
         }
     }
     // Every other reading ends, too.
-    let _ = ArrayInterface::read_object(description, &Reading::default());
+    let _ = ArrayInterface::read_object(description, &Interpretation::default());
 }
 
 /// Values in a description, itself included.
@@ -132,7 +134,7 @@ fn valid(description: &Description, array: &ArrayInterface) {
         panic!("no typestr: {description:?}")
     };
     assert!(
-        array.typestr().kind != Kind::Object && typestr.starts_with(['<', '>', '|']),
+        array.typestr().kind != ElementKind::Object && typestr.starts_with(['<', '>', '|']),
         "{description:?}"
     );
     let version = int(entry("version").expect("a version"));
@@ -146,7 +148,7 @@ fn valid(description: &Description, array: &ArrayInterface) {
         zero_size
             || shape.iter().try_fold(i128::from(bytes), |size, extent| size.checked_mul(*extent))
                 < Some(1 << 63)
-            || array.typestr().kind == Kind::BitField
+            || array.typestr().kind == ElementKind::BitField
     );
     if let Some(strides) = entry("strides") {
         assert_eq!(
@@ -184,7 +186,7 @@ fn inside(array: &ArrayInterface, random: &mut Random) {
         return assert!(array.is_zero_size() || array.element_bytes() == 0, "{array:?}");
     };
     assert!(!array.is_zero_size() && array.elements() > 0, "{array:?}");
-    if array.typestr().kind == Kind::BitField {
+    if array.typestr().kind == ElementKind::BitField {
         return;
     }
     let axes = || array.shape().iter().zip(array.byte_strides());

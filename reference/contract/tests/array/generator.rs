@@ -1,20 +1,22 @@
 //! Descriptions of all sorts from a seed: valid ones, nearly valid ones and noise.
 
 use allocert_contract::array::{Content, Description, Entries, Items};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 use crate::vector::{Change, data, ints};
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same inputs on every machine.
+/// The same inputs on every machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     pub(crate) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        self.0.next_u64()
     }
 
     pub(crate) fn below(&mut self, limit: u64) -> u64 {

@@ -12,10 +12,13 @@ fn read(json: &str) -> Description {
 #[test]
 fn it_is_what_the_worker_writes() {
     let json = serde_json::to_string(&vector()).expect("serializable");
-    assert_eq!(
-        json,
-        r#"{"type":"dict","entries":{"data":{"type":"tuple","items":[{"type":"int","value":4096},{"type":"bool","value":false}]},"shape":{"type":"tuple","items":[{"type":"int","value":4}]},"typestr":{"type":"str","value":"<f4"},"version":{"type":"int","value":3}}}"#
-    );
+    let entries = [
+        r#""data":{"type":"tuple","items":[{"type":"int","value":4096},"#,
+        r#"{"type":"bool","value":false}]},"#,
+        r#""shape":{"type":"tuple","items":[{"type":"int","value":4}]},"#,
+        r#""typestr":{"type":"str","value":"<f4"},"version":{"type":"int","value":3}"#,
+    ];
+    assert_eq!(json, format!(r#"{{"type":"dict","entries":{{{}}}}}"#, entries.concat()));
 }
 
 #[rstest]

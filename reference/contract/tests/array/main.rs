@@ -5,9 +5,10 @@
 
 mod fuzz;
 mod generator;
+mod interpretations;
 mod json;
 mod layout;
-mod readings;
+
 mod rules;
 mod typestr;
 mod vector;

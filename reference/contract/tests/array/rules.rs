@@ -1,9 +1,10 @@
 //! One description for each rule that breaks it, and what is said of it.
 
 use std::collections::BTreeSet;
+use strum::VariantArray as _;
 
 use allocert_contract::array::{
-    ArrayInterface, Content, Defect, DefectKind, Description, Items, Reading,
+    ArrayInterface, Content, Defect, DefectKind, Description, Interpretation, Items,
 };
 
 use crate::vector::{Change, data, field, ints, vector};
@@ -180,7 +181,7 @@ fn broken() -> Vec<(&'static str, Description)> {
 }
 
 fn defects(object: &Description) -> Vec<Defect> {
-    ArrayInterface::read_object(object, &Reading::default()).expect_err("it is broken")
+    ArrayInterface::read_object(object, &Interpretation::default()).expect_err("it is broken")
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn every_kind_of_defect_has_its_description() {
     let seen: BTreeSet<_> =
         broken().iter().flat_map(|(_, object)| defects(object)).map(|defect| defect.kind).collect();
     // Needs another reading: see readings.rs.
-    let unseen: Vec<_> = DefectKind::ALL.iter().filter(|kind| !seen.contains(kind)).collect();
+    let unseen: Vec<_> = DefectKind::VARIANTS.iter().filter(|kind| !seen.contains(kind)).collect();
     assert_eq!(unseen, [&DefectKind::StridesExplicit]);
 }
 
@@ -208,7 +209,7 @@ fn every_kind_of_defect_has_its_description() {
 fn every_defect_is_reported_at_once() {
     let wrong = ["shape", "typestr", "data", "version", "strides", "descr", "mask", "stream"];
     let object = object(Description::dict(wrong.map(|key| (key, Description::opaque("Thing")))));
-    let places: BTreeSet<_> = defects(&object).into_iter().map(|defect| defect.place).collect();
+    let places: BTreeSet<_> = defects(&object).into_iter().map(|defect| defect.path).collect();
     assert_eq!(places, BTreeSet::from(wrong.map(str::to_owned)));
 }
 

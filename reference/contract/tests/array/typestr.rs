@@ -1,9 +1,9 @@
 //! The grammar of types.
 
-use allocert_contract::array::{BadTypestr, Kind, Multiple, Typestr, Unit};
+use allocert_contract::array::{ElementKind, Multiple, Typestr, TypestrError, Unit};
 use rstest::rstest;
 
-fn parse(text: &str) -> Result<Typestr, BadTypestr> {
+fn parse(text: &str) -> Result<Typestr, TypestrError> {
     text.parse()
 }
 
@@ -29,28 +29,28 @@ fn a_type_has_a_size_and_is_written_as_it_was_read(#[case] text: &str, #[case] b
 }
 
 #[rstest]
-#[case("", BadTypestr::Order)]
-#[case("f4", BadTypestr::Order)]
-#[case("=f4", BadTypestr::Order)]
-#[case("<", BadTypestr::Kind)]
-#[case("<g4", BadTypestr::Kind)]
-#[case("<é4", BadTypestr::Kind)]
-#[case("<f", BadTypestr::NoCount)]
-#[case("<f 4", BadTypestr::NoCount)]
-#[case("<f-4", BadTypestr::NoCount)]
-#[case("<f٤", BadTypestr::NoCount)]
-#[case("<f3", BadTypestr::Count(Kind::Float, 3))]
-#[case("<M4[s]", BadTypestr::Count(Kind::Datetime, 4))]
-#[case("|S2147483648", BadTypestr::Count(Kind::Bytes, 1 << 31))]
-#[case("|V99999999999999999999", BadTypestr::Count(Kind::Void, u64::MAX))]
-#[case("<U536870912", BadTypestr::Count(Kind::Unicode, 1 << 29))]
-#[case("<f4 ", BadTypestr::Rest)]
-#[case("<f8[s]", BadTypestr::Rest)]
-#[case("<M8[]", BadTypestr::Unit)]
-#[case("<M8[s", BadTypestr::Unit)]
-#[case("<M8[s/0]", BadTypestr::Unit)]
-#[case("<m8[2147483648s]", BadTypestr::Unit)]
-fn the_rest_is_refused_for_what_is_wrong(#[case] text: &str, #[case] bad: BadTypestr) {
+#[case("", TypestrError::Order)]
+#[case("f4", TypestrError::Order)]
+#[case("=f4", TypestrError::Order)]
+#[case("<", TypestrError::ElementKind)]
+#[case("<g4", TypestrError::ElementKind)]
+#[case("<é4", TypestrError::ElementKind)]
+#[case("<f", TypestrError::NoCount)]
+#[case("<f 4", TypestrError::NoCount)]
+#[case("<f-4", TypestrError::NoCount)]
+#[case("<f٤", TypestrError::NoCount)]
+#[case("<f3", TypestrError::Count(ElementKind::Float, 3))]
+#[case("<M4[s]", TypestrError::Count(ElementKind::Datetime, 4))]
+#[case("|S2147483648", TypestrError::Count(ElementKind::Bytes, 1 << 31))]
+#[case("|V99999999999999999999", TypestrError::Count(ElementKind::Void, u64::MAX))]
+#[case("<U536870912", TypestrError::Count(ElementKind::Unicode, 1 << 29))]
+#[case("<f4 ", TypestrError::Rest)]
+#[case("<f8[s]", TypestrError::Rest)]
+#[case("<M8[]", TypestrError::Unit)]
+#[case("<M8[s", TypestrError::Unit)]
+#[case("<M8[s/0]", TypestrError::Unit)]
+#[case("<m8[2147483648s]", TypestrError::Unit)]
+fn the_rest_is_refused_for_what_is_wrong(#[case] text: &str, #[case] bad: TypestrError) {
     assert_eq!(parse(text), Err(bad));
 }
 

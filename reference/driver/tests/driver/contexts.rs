@@ -1,6 +1,6 @@
 //! Contexts and threads.
 
-use allocert_contract::trace::Misuse;
+use allocert_contract::trace::cuda::Misuse;
 use allocert_driver::{CudaError, Thread};
 
 use crate::machine::Machine;

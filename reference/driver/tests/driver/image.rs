@@ -1,6 +1,8 @@
 //! What images say about their kernels, and what nonsense says.
 
 use allocert_driver::{CudaError, Kernels, Parameter};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use rstest::rstest;
 
 use crate::machine::Machine;
@@ -22,7 +24,9 @@ const PTX: &str = r#"
     )
     .maxntid 32, 1, 1
     { ld.param.u32 %r1, [k1_param_0]; }
-    .weak .entry _Z2k6IiEvPT_(.param .align 16 .b8 a[0x10], .param .align 1 .b8 b[3], .param .u64 c[2]) { ret; }
+    .weak .entry _Z2k6IiEvPT_(
+        .param .align 16 .b8 a[0x10], .param .align 1 .b8 b[3], .param .u64 c[2]
+    ) { ret; }
     .entry none { ret; }
     .entry odd(.param .texref t) { ret; }
 "#;
@@ -99,20 +103,20 @@ fn parameters_that_cannot_be_are_no_layout() {
 
 #[test]
 fn nonsense_ends_without_harm() {
-    let (cubin, mut random) = (cubin(), Random(7));
+    let (cubin, mut random) = (cubin(), SplitMix64::seed_from_u64(7));
     let mut understood = 0;
     for _ in 0..20_000 {
         let mut file = cubin.clone();
-        for _ in 0..1 + random.below(8) {
-            let at = random.below(file.len());
-            file[at] = random.byte();
+        for _ in 0..1 + below(&mut random, 8) {
+            let at = below(&mut random, file.len());
+            file[at] = random.next_u64() as u8;
         }
-        file.truncate(file.len() - random.below(2) * random.below(file.len()));
+        file.truncate(file.len() - below(&mut random, 2) * below(&mut random, file.len()));
         understood += usize::from(read(&file).is_some());
         let mut text = PTX.as_bytes().to_vec();
-        for _ in 0..1 + random.below(8) {
-            let at = random.below(text.len());
-            text[at] = b"()[],.\"/*0x \xff"[random.below(13)];
+        for _ in 0..1 + below(&mut random, 8) {
+            let at = below(&mut random, text.len());
+            text[at] = b"()[],.\"/*0x \xff"[below(&mut random, 13)];
         }
         Kernels::of_ptx(&String::from_utf8_lossy(&text));
     }
@@ -231,18 +235,7 @@ fn elf(kernels: &[(&str, Option<Vec<u8>>)]) -> Vec<u8> {
     file
 }
 
-/// A linear congruential generator: the same nonsense in every run.
-struct Random(u64);
-
-impl Random {
-    fn byte(&mut self) -> u8 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 56) as u8
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (usize::from(self.byte()) << 16 | usize::from(self.byte()) << 8 | usize::from(self.byte()))
-            % limit
-    }
+/// Less than `limit`, which is above 0.
+fn below(random: &mut SplitMix64, limit: usize) -> usize {
+    (random.next_u64() % limit as u64) as usize
 }

@@ -6,9 +6,11 @@ use std::{
 };
 
 use allocert_contract::{DevicePtr, StreamHandle};
-use allocert_driver::{Caller, Driver, Fill, HostSpace, Plane, Result, Settings, Thread, Window};
+use allocert_driver::{
+    AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Result, Settings, Thread,
+};
 
-const WINDOW: Window = Window { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
+const WINDOW: AddressWindow = AddressWindow { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
 /// Host addresses that the test uses without telling the driver.
 pub(crate) const PAGEABLE: u64 = 0x1000_0000;
 

@@ -1,6 +1,6 @@
 //! Device and host memory.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::Function};
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Function};
 use allocert_driver::{AttributeValue, CudaError, Plane, Settings, UNINITIALISED};
 
 use crate::machine::{Machine, PAGEABLE};

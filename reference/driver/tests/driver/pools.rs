@@ -1,6 +1,6 @@
 //! Stream-ordered memory.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::Misuse};
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 use allocert_driver::{CudaError, PoolAttribute, Result, Settings};
 
 use crate::machine::Machine;

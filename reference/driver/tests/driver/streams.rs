@@ -1,7 +1,7 @@
 //! Order between streams. A missing wait must show in the data, every time; a present one must
 //! never.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::Misuse};
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 use allocert_driver::{CudaError, Kernels, Plane};
 use rstest::rstest;
 

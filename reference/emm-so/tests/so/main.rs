@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use allocert_test_support::library;
 use rstest::rstest;
 use tempfile::TempDir;
 
@@ -21,15 +22,12 @@ fn without_a_driver_create_says_so(#[case] symbol: &str, #[case] name: &str) {
     assert!(printed.starts_with(&missing) || printed.starts_with(&idle), "{printed}");
 }
 
-/// Needs the software driver: `cargo xtask test` builds it first and names it in
-/// `ALLOCERT_LIBCUDA`; otherwise the one that an earlier build left beside this test's own library
-/// is taken.
 #[rstest]
 #[case::pool("allocert_emm_plugin_v1", "allocert reference pool")]
 #[case::deferred("allocert_emm_deferred", "allocert reference deferred")]
 #[case::host_only("allocert_emm_host_only", "allocert reference host-only")]
 fn a_c_host_drives_it(#[case] symbol: &str, #[case] name: &str) {
-    let libcuda = libcuda();
+    let libcuda = allocert_test_support::driver();
     let folder = tempfile::tempdir().expect("a temporary folder");
     for alias in ["libcuda.so", "libcuda.so.1"] {
         std::os::unix::fs::symlink(&libcuda, folder.path().join(alias))
@@ -44,7 +42,7 @@ fn drive(symbol: &str, driver: &str, libraries: &Path) -> String {
     let (_folder, program) = compile();
     let output = Command::new(program)
         .args([
-            products().join("liballocert_emm_reference.so").as_os_str(),
+            library("liballocert_emm_reference.so").as_os_str(),
             symbol.as_ref(),
             driver.as_ref(),
         ])
@@ -71,19 +69,4 @@ fn compile() -> (TempDir, PathBuf) {
         .expect("the tests need a C compiler named cc");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     (folder, program)
-}
-
-/// Where cargo puts this package's library: beside the test's own executable.
-fn products() -> PathBuf {
-    let program = std::env::current_exe().expect("a running program has a path");
-    program.parent().expect("an executable lies in a folder").to_owned()
-}
-
-fn libcuda() -> PathBuf {
-    let beside = products().join("../liballocert_libcuda.so");
-    let named = std::env::var_os("ALLOCERT_LIBCUDA").map(PathBuf::from);
-    named.or_else(|| beside.canonicalize().ok()).expect(
-        "no software driver: `cargo xtask test` builds it and names it in ALLOCERT_LIBCUDA, \
-         and `cargo build -p allocert-libcuda` leaves it where this test looks",
-    )
 }

@@ -1,24 +1,14 @@
 //! Random operations against the simplest model: a list of live ranges.
 
 use allocert_emm::{Kind, Memory};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use rstest::rstest;
 
 use crate::every::open;
 use crate::script::Script;
 
 const MIB: u64 = 1 << 20;
-
-/// Xorshift: the same sequence everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
 
 #[rstest]
 fn live_ranges_are_aligned_disjoint_and_inside_driver_memory(
@@ -28,18 +18,19 @@ fn live_ranges_are_aligned_disjoint_and_inside_driver_memory(
     let driver = Script::new(96 * MIB);
     let manager = open(kind, &driver);
     manager.initialize().expect("a driver");
-    let mut random = Random(seed);
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut below = |limit: u64| random.next_u64() % limit;
     let mut live: Vec<Memory> = Vec::new();
     for step in 0..8_000 {
-        match random.below(100) {
+        match below(100) {
             0 if step % 5 == 0 => {
                 manager.reset();
                 live.clear();
                 assert!(driver.state().device.is_empty());
             }
             0..55 => {
-                let power = random.below(24);
-                let size_bytes = random.below(1 << power);
+                let power = below(24);
+                let size_bytes = below(1 << power);
                 match manager.memalloc(size_bytes) {
                     Ok(memory) => admit(&mut live, memory, &driver),
                     Err(error) => assert!(error.is_out_of_memory(), "{error}"),
@@ -47,7 +38,7 @@ fn live_ranges_are_aligned_disjoint_and_inside_driver_memory(
             }
             _ if live.is_empty() => {}
             _ => {
-                let memory = live.swap_remove(random.below(live.len() as u64) as usize);
+                let memory = live.swap_remove(below(live.len() as u64) as usize);
                 manager.release(memory.token).expect("live");
             }
         }

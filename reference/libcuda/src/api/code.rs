@@ -6,8 +6,8 @@ use allocert_driver::{CudaError, Kernels, Parameter, Result};
 
 use super::text::{read, text};
 use crate::{
-    border::{Call, Out},
-    foreign,
+    c_api::{Call, Out},
+    program_memory,
 };
 
 pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
@@ -211,7 +211,7 @@ unsafe fn kernels(image: u64) -> Result<Option<Kernels>> {
     // other bytes.
     if !matches!(first, b'/' | b'.' | b' ' | b'\t' | b'\r' | b'\n') {
         let mut at = |offset, into: &mut [u8]| {
-            image.checked_add(offset).is_some_and(|from| foreign::read(from, into))
+            image.checked_add(offset).is_some_and(|from| program_memory::read(from, into))
         };
         return Ok(Kernels::of_cubin(&mut at));
     }

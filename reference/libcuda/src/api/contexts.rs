@@ -2,7 +2,7 @@
 
 use allocert_driver::{CudaError, Result};
 
-use crate::border::{Call, Out};
+use crate::c_api::{Call, Out};
 
 pub(crate) fn cuCtxCreate_v2(call: &mut Call, ctx: Out<u64>, flags: u32, device: i32) -> Result {
     let ctx = ctx.required()?;

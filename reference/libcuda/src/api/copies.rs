@@ -4,7 +4,7 @@ use allocert_contract::StreamHandle;
 use allocert_driver::{CudaError, Fill, Plane, Result};
 
 use super::text::read;
-use crate::border::Call;
+use crate::c_api::Call;
 
 pub(crate) fn cuMemcpy(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
     call.driver.copy(&call.caller, Plane::row(to), Plane::row(from), bytes as u64, 1)

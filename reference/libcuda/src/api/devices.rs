@@ -3,7 +3,7 @@
 use allocert_driver::{DEVICE_NAME, Result};
 
 use super::text::write_text;
-use crate::border::{Call, Out, Uuid};
+use crate::c_api::{Call, Out, Uuid};
 
 pub(crate) fn cuDeviceGet(call: &mut Call, device: Out<i32>, ordinal: i32) -> Result {
     let found = call.driver.device_get(ordinal)?;

@@ -3,7 +3,7 @@
 use allocert_contract::StreamHandle;
 use allocert_driver::{CudaError, Result};
 
-use crate::border::{Call, Out};
+use crate::c_api::{Call, Out};
 
 pub(crate) fn cuEventCreate(call: &mut Call, event: Out<u64>, flags: u32) -> Result {
     let created = call.driver.event_create(&call.caller, flags)?;

@@ -1,13 +1,13 @@
-//! Launches. A kernel does nothing here but take its place in its stream.
+//! Launches. A kernel takes its place in its stream and does nothing else.
 
 use allocert_contract::{
     StreamHandle,
-    trace::{Function, Launch},
+    trace::cuda::{Function, Launch},
 };
 use allocert_driver::{CudaError, Result};
 
 use super::text::read;
-use crate::border::{self, Call};
+use crate::c_api::{self, Call};
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
 pub(crate) fn cuLaunchKernel(
@@ -86,10 +86,10 @@ fn configured(config: u64, function: u64, kernel_params: u64, extra: u64) -> Opt
 /// The arguments of a call's record, from all its inputs in C order.
 #[inline]
 pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>; N]) -> [u64; 8] {
-    if Launch::is(function) {
-        launch_of(function, border::pack(inputs)).words()
+    if function.is_launch() {
+        launch_of(function, c_api::pack(inputs)).words()
     } else {
-        border::pack(inputs)
+        c_api::pack(inputs)
     }
 }
 

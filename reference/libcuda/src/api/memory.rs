@@ -4,7 +4,7 @@ use allocert_contract::DevicePtr;
 use allocert_driver::{AttributeValue, CudaError, Driver, Result};
 
 use super::text::{read, write};
-use crate::border::{Call, Location, Out};
+use crate::c_api::{Call, Location, Out};
 
 pub(crate) fn cuMemGetInfo_v2(call: &mut Call, free: Out<usize>, total: Out<usize>) -> Result {
     let (free_bytes, total_bytes) = call.driver.memory_info(&call.caller)?;

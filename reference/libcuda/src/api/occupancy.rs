@@ -4,7 +4,7 @@ use std::{mem, ptr};
 
 use allocert_driver::{CudaError, Result};
 
-use crate::border::{Call, Out};
+use crate::c_api::{Call, Out};
 
 /// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, which changes nothing here.
 const FLAGS: u32 = 1;

@@ -4,7 +4,7 @@ use allocert_contract::{DevicePtr, StreamHandle};
 use allocert_driver::{CudaError, PoolAttribute, Result};
 
 use super::text::{read, write};
-use crate::border::{Call, Location, Out};
+use crate::c_api::{Call, Location, Out};
 
 const LOCATION_DEVICE: u32 = 1;
 const ACCESS_READWRITE: u32 = 3;

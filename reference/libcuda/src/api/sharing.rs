@@ -3,7 +3,7 @@
 use allocert_contract::DevicePtr;
 use allocert_driver::Result;
 
-use crate::border::{Call, IpcHandle, Out};
+use crate::c_api::{Call, IpcHandle, Out};
 
 pub(crate) fn cuIpcGetMemHandle(call: &mut Call, handle: Out<IpcHandle>, dptr: u64) -> Result {
     let handle = handle.required()?;

@@ -4,8 +4,8 @@ use allocert_driver::{CudaError, Result};
 
 use super::text::text;
 use crate::{
-    border::{Call, Out},
-    lookup::{self, Found},
+    c_api::{Call, Out},
+    symbol_lookup::{self, Found},
 };
 
 pub(crate) fn cuInit(call: &mut Call, flags: u32) -> Result {
@@ -86,7 +86,7 @@ fn look_up(
     {
         return Err(CudaError::INVALID_VALUE);
     }
-    let found = lookup::find(&name, version, driver_version, flags == PER_THREAD);
+    let found = symbol_lookup::find(&name, version, driver_version, flags == PER_THREAD);
     function.required()?.put(if let Found::Symbol(entry) = found {
         entry.address.expose_provenance() as u64
     } else {

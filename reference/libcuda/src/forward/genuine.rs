@@ -1,4 +1,4 @@
-//! The genuine driver: loaded once, at the first call that needs it, and never closed.
+//! The genuine driver. It is loaded at the first call that needs it, and never closed.
 
 use std::{
     ffi::{CString, c_void},
@@ -6,11 +6,11 @@ use std::{
     sync::OnceLock,
 };
 
-use allocert_contract::trace::Function;
+use allocert_contract::trace::cuda::Function;
 
 use super::{
-    address,
-    place::{self, Library},
+    driver_path::{self, Library},
+    proc_address,
 };
 use crate::exports::SYMBOLS;
 
@@ -54,7 +54,7 @@ pub(super) fn loaded() -> Option<&'static Genuine> {
 impl Genuine {
     #[cold]
     fn start() -> Result<Self, String> {
-        let library = place::find()?;
+        let library = driver_path::find()?;
         subordinate(&library)?;
         let exports: Vec<_> = SYMBOLS
             .iter()
@@ -88,8 +88,8 @@ impl Genuine {
     #[inline]
     pub(super) fn target(&self, function: Function, per_thread: bool) -> *const c_void {
         match function {
-            Function::cuGetProcAddress => address::look_up as *const c_void,
-            Function::cuGetProcAddress_v2 => address::look_up_v2 as *const c_void,
+            Function::cuGetProcAddress => proc_address::look_up as *const c_void,
+            Function::cuGetProcAddress_v2 => proc_address::look_up_v2 as *const c_void,
             _ => self.export(function, per_thread),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 
@@ -20,9 +20,7 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let driver = std::env::var_os("ALLOCERT_LIBCUDA").map(PathBuf::from).expect(
-            "ALLOCERT_LIBCUDA is not set: it names the software driver, and `cargo xtask test` builds it and sets it",
-        );
+        let driver = allocert_test_support::driver();
         for name in ["libcuda.so", "libcuda.so.1"] {
             symlink(&driver, folder.path().join(name)).expect("a new folder takes a link");
         }
@@ -77,7 +75,7 @@ pub(crate) fn case(ending: &str, steps: &[Value]) -> Value {
     let steps = setup.iter().chain(steps).enumerate();
     let steps: Vec<Value> =
         steps.map(|(index, step)| json!({"index": index, "do": step, "on": "m"})).collect();
-    json!({"id": "case", "through": "manager", "driver": {}, "ending": ending, "steps": steps})
+    json!({"id": "case", "side": "emm", "operations": "emm", "driver": {}, "ending": ending, "steps": steps})
 }
 
 /// Runs the steps on `subject`: their outcomes, without those of the setup, and the `ended` line.

@@ -75,17 +75,17 @@ fn an_error_is_passed_on_as_data(
     assert_eq!(outcomes[1], json!({"skipped": {"because": "a"}}));
 }
 
-/// The borders of the steps, without those of the setup.
-fn borders(subject: &str, steps: &[Value]) -> Vec<Value> {
+/// The table calls of the steps, without those of the setup.
+fn table_calls(subject: &str, steps: &[Value]) -> Vec<Value> {
     let mut worker = Worker::start();
     worker.load(&plugin(subject));
     let lines = worker.run(&[case("leave", steps)]);
-    lines.iter().filter_map(|line| Some(line.get("step")?["border"].clone())).skip(2).collect()
+    lines.iter().filter_map(|line| Some(line.get("step")?["table_calls"].clone())).skip(2).collect()
 }
 
 #[test]
 fn what_a_call_does_besides_its_answer_is_told() {
-    let told = borders(
+    let told = table_calls(
         "careless",
         &[memalloc("a"), json!({"describe": {}}), json!({"get_memory_info": {}})],
     );

@@ -1,3 +1,5 @@
+"""``python -m allocert``: the program."""
+
 from .program import main
 
 if __name__ == "__main__":

@@ -1,37 +1,65 @@
-"""The reference managers and arrays, without Numba. Sizes are bytes, addresses integers (0: none)."""
+"""The native part: the reference managers and arrays, without Numba.
+
+Sizes are bytes and addresses integers, with 0 for none. tests/test_stub.py compares this file with
+the module.
+"""
+
+from typing import Any, final
 
 class DriverError(Exception):
-    """The CUDA driver failed, or there is none: ``args`` are (message, CUresult or None)."""
+    """The CUDA driver failed, or there is none. ``args`` are (message, CUresult or None)."""
 
     args: tuple[str, int | None]
 
+class InterfaceError(ValueError):
+    """An interface is not valid. ``args`` are (message, [(kind, place, message), ...])."""
+
+    args: tuple[str, list[tuple[str, str, str]]]
+
+@final
 class Memory:
     """One page-locked allocation or pinned region."""
 
-    device_pointer: int
-    host_pointer: int
-    size_bytes: int
-    token: int
+    @property
+    def device_pointer(self) -> int: ...
+    @property
+    def host_pointer(self) -> int: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def token(self) -> int: ...
 
+@final
 class IpcHandle:
     """What another process needs to open device memory."""
 
-    handle: bytes
-    size_bytes: int
-    offset_bytes: int
+    @property
+    def handle(self) -> bytes: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def offset_bytes(self) -> int: ...
 
+@final
 class Finalizer:
-    """Releases one allocation when it is called, and otherwise when its own last reference goes: on any thread, with or without
-    a context, at any time. Raises nothing."""
+    """Releases one allocation when it is called, or when its own last reference goes.
 
-    alive: bool
-    token: int
+    It works on any thread, with or without a current context, at any time. It raises nothing.
+    """
 
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def token(self) -> int: ...
     def __call__(self) -> None: ...
 
+@final
 class Manager:
-    """A reference manager for one CUDA context. Raises DriverError, ValueError for what the caller did wrong,
-    NotImplementedError for what it does not do, RuntimeError for a call at the wrong time."""
+    """A reference manager for one CUDA context. ``kind``: ``pool``, ``deferred``, ``host_only``.
+
+    Raises DriverError, ValueError for a wrong argument, NotImplementedError for what the manager
+    does not do, and RuntimeError for a call at the wrong time.
+    """
 
     def __new__(cls, kind: str, context: int, device: int) -> Manager: ...
     def initialize(self) -> None: ...
@@ -47,29 +75,29 @@ class Manager:
     def defer_begin(self) -> None: ...
     def defer_end(self) -> None: ...
 
-class InterfaceError(ValueError):
-    """A CUDA array interface that is not valid: ``args`` are (message, [(kind, place, message), ...])."""
-
-    args: tuple[str, list[tuple[str, str, str]]]
-
+@final
 class Stream:
-    """A CUDA stream: a new one, or with a handle that of somebody else, which ``keep`` keeps alive."""
-
-    handle: int
+    """A CUDA stream: a new one, or the one with this handle, which ``keep`` keeps alive."""
 
     def __new__(cls, handle: int | None = None, keep: object | None = None) -> Stream: ...
+    @property
+    def handle(self) -> int: ...
     def synchronize(self) -> None: ...
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
+@final
 class DeviceArray:
     """An array in device memory. Strides are bytes."""
 
-    shape: list[int]
-    strides: list[int]
-    typestr: str
-    read_only: bool
-
     def __new__(cls, shape: list[int], typestr: str, fortran: bool, device: int) -> DeviceArray: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def strides(self) -> list[int]: ...
+    @property
+    def typestr(self) -> str: ...
+    @property
+    def read_only(self) -> bool: ...
     def mask(self) -> DeviceArray | None: ...
     def take(self, axis: int, first: int, count: int, step: int) -> DeviceArray: ...
     def at(self, axis: int, index: int) -> DeviceArray: ...
@@ -85,22 +113,25 @@ class DeviceArray:
     def synchronize(self) -> None: ...
     def export(
         self, version: int, explicit_strides: bool, without_stream: bool, descr: str | None
-    ) -> dict[str, object]: ...
+    ) -> dict[str, Any]: ...
 
+@final
 class Imported:
-    """An array of somebody else."""
+    """An array of another library."""
 
-    def interface(self) -> dict[str, object]: ...
+    def interface(self) -> dict[str, Any]: ...
     def mask(self) -> Imported | None: ...
     def read(self) -> bytes: ...
     def write(self, elements: bytes) -> None: ...
     def fill(self, value: int) -> None: ...
 
+@final
 class Importer:
-    """Takes arrays of others; ``order`` is one of events, host, enqueue. ``keep`` keeps the array's memory and streams alive."""
+    """Takes arrays of other libraries. ``order``: ``events``, ``host`` or ``enqueue``."""
 
     def __new__(cls, order: str, ignore_stream: bool, refuse_masks: bool) -> Importer: ...
-    def open(self, object: str, keep: object | None) -> Imported: ...
+    def open(self, object: str, keep: object | None) -> Imported:
+        """The array that the JSON text describes; ``keep`` keeps its memory and streams alive."""
 
 def defects(object: str, lenient: bool) -> list[tuple[str, str, str]]:
-    """(kind, place, message) for everything that is wrong with an object that is described in JSON."""
+    """(kind, place, message) for everything that is wrong with an object described in JSON."""

@@ -3,13 +3,17 @@
 import os
 import pathlib
 import sys
+from typing import NoReturn
 
 #: Where the wheel keeps the program and the shared libraries that it loads.
 FOLDER = pathlib.Path(__file__).resolve().parent / "bin"
 
 
-def main():
-    """Replaces this process. The interpreter that runs this is the one that the program runs Python subjects with."""
+def main() -> NoReturn:
+    """Replaces this process by the program.
+
+    The program runs Python subjects with the interpreter that runs this.
+    """
     program = FOLDER / "allocert"
     if not program.is_file():
         sys.exit(
@@ -18,6 +22,6 @@ def main():
         )
     environment = dict(os.environ)
     environment.setdefault("ALLOCERT_PYTHON", sys.executable)
-    if sys.stdout is not None:  # closed by whoever started this
+    if sys.stdout is not None:  # whoever started this may have closed it
         sys.stdout.flush()
     os.execve(program, ["allocert", *sys.argv[1:]], environment)

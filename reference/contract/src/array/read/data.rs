@@ -1,14 +1,14 @@
 //! The entry `data`, and where it puts the elements.
 
-use super::Known;
+use super::KnownEntries;
+use super::quote::quote;
 use super::reader::{Number, Reader};
-use super::shown::shown;
 use crate::array::layout::Layout;
 use crate::array::{Content, DefectKind, Description, Typestr, Version, ZeroSize};
 
 impl Reader<'_> {
     /// The pointer and the read-only flag.
-    pub(super) fn data(&mut self, known: &Known) -> Option<(u64, bool)> {
+    pub(super) fn data(&mut self, known: &KnownEntries) -> Option<(u64, bool)> {
         let value = self.required(known, "data", DefectKind::DataMissing)?;
         let items = self.tuple(value, "data", DefectKind::DataNotTuple)?;
         match (items.carried.as_slice(), items.truncated) {
@@ -35,7 +35,7 @@ impl Reader<'_> {
             self.report(
                 DefectKind::PointerRange,
                 "data[0]",
-                format!("{} is no address of 64 bits", shown(item)),
+                format!("{} is no address of 64 bits", quote(item)),
             );
         }
         address
@@ -47,7 +47,7 @@ impl Reader<'_> {
             Content::NotCarried => self.not_carried("data[1]"),
             _ => {
                 let message =
-                    format!("{} is not a bool: it says whether the data is read-only", shown(item));
+                    format!("{} is not a bool: it says whether the data is read-only", quote(item));
                 self.report(DefectKind::ReadOnlyNotBool, "data[1]", message);
                 None
             }
@@ -65,7 +65,7 @@ impl Reader<'_> {
         let no_elements = shape.contains(&0);
         let no_bytes = no_elements || typestr.is_some_and(|typestr| typestr.size_bytes() == 0);
         let zero_size =
-            if self.reading.zero_size == ZeroSize::Bytes { no_bytes } else { no_elements };
+            if self.interpretation.zero_size == ZeroSize::Bytes { no_bytes } else { no_elements };
         if zero_size && pointer != 0 && rules >= Version::V2 {
             let message =
                 format!("the array has no elements, and its pointer is {pointer:#x} instead of 0");

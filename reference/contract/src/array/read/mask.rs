@@ -1,8 +1,8 @@
 //! The entry `mask`: another array.
 
-use super::Known;
+use super::KnownEntries;
+use super::quote::{quote, quote_text};
 use super::reader::Reader;
-use super::shown::{shown, text};
 use crate::array::{ArrayInterface, Content, DefectKind, Description, Version};
 
 /// Masks of masks: more than anybody makes, few enough for the stack.
@@ -13,7 +13,7 @@ impl Reader<'_> {
     #[expect(clippy::option_option, reason = "a broken entry is not one that was left out")]
     pub(super) fn mask(
         &mut self,
-        known: &Known,
+        known: &KnownEntries,
         rules: Version,
         shape: Option<&[u64]>,
     ) -> Option<Option<ArrayInterface>> {
@@ -21,7 +21,7 @@ impl Reader<'_> {
             return Some(None);
         };
         if rules == Version::V0 {
-            let message = format!("version 0 has no masks, and there is {}", shown(value));
+            let message = format!("version 0 has no masks, and there is {}", quote(value));
             self.report(DefectKind::MaskInVersion0, "mask", message);
             return None;
         }
@@ -53,13 +53,14 @@ impl Reader<'_> {
                 (DefectKind::MaskIsDict, message)
             }
             Content::Raised(raised) => {
-                let message = format!("reading its `{}` raised {}", super::ATTRIBUTE, text(raised));
+                let message =
+                    format!("reading its `{}` raised {}", super::ATTRIBUTE, quote_text(raised));
                 (DefectKind::MaskNotExporter, message)
             }
             _ => {
                 let message = format!(
                     "{} is neither None nor an object that has the interface",
-                    shown(value)
+                    quote(value)
                 );
                 (DefectKind::MaskNotExporter, message)
             }

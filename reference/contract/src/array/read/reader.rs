@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use super::shown::shown;
-use crate::array::{Content, Defect, DefectKind, Description, Reading};
+use super::quote::quote;
+use crate::array::{Content, Defect, DefectKind, Description, Interpretation};
 
 pub(super) struct Reader<'r> {
-    pub(super) reading: &'r Reading,
+    pub(super) interpretation: &'r Interpretation,
     pub(super) defects: Vec<Defect>,
     /// How many masks of masks we are in.
     pub(super) masks: usize,
@@ -17,26 +17,26 @@ pub(super) struct Reader<'r> {
 pub(super) struct Number(pub(super) i128);
 
 impl<'r> Reader<'r> {
-    pub(super) fn new(reading: &'r Reading) -> Self {
-        Self { reading, defects: Vec::new(), masks: 0 }
+    pub(super) fn new(interpretation: &'r Interpretation) -> Self {
+        Self { interpretation, defects: Vec::new(), masks: 0 }
     }
 
-    pub(super) fn report(&mut self, kind: DefectKind, place: impl Display, message: String) {
-        let place = format!("{}{place}", "mask.".repeat(self.masks));
-        self.defects.push(Defect { kind, place, message });
+    pub(super) fn report(&mut self, kind: DefectKind, path: impl Display, message: String) {
+        let path = format!("{}{path}", "mask.".repeat(self.masks));
+        self.defects.push(Defect { kind, path, message });
     }
 
     /// Always `None`: nothing is known of a value that was not carried.
-    pub(super) fn not_carried<T>(&mut self, place: impl Display) -> Option<T> {
+    pub(super) fn not_carried<T>(&mut self, path: impl Display) -> Option<T> {
         let message =
             "too long or too deep to be carried here, so it could not be checked".to_owned();
-        self.report(DefectKind::NotCarried, place, message);
+        self.report(DefectKind::NotCarried, path, message);
         None
     }
 
     pub(super) fn required<'d>(
         &mut self,
-        known: &'d super::Known,
+        known: &'d super::KnownEntries,
         key: &str,
         missing: DefectKind,
     ) -> Option<&'d Description> {
@@ -50,7 +50,7 @@ impl<'r> Reader<'r> {
     pub(super) fn integer(
         &mut self,
         value: &Description,
-        place: impl Display,
+        path: impl Display,
         not_int: DefectKind,
         bool: DefectKind,
     ) -> Option<Number> {
@@ -60,12 +60,12 @@ impl<'r> Reader<'r> {
                 Some(Number(if digits.starts_with('-') { i128::MIN } else { i128::MAX }))
             }
             Content::Bool(_) => {
-                self.report(bool, place, format!("{} stands where an int belongs", shown(value)));
+                self.report(bool, path, format!("{} stands where an int belongs", quote(value)));
                 None
             }
-            Content::NotCarried => self.not_carried(place),
+            Content::NotCarried => self.not_carried(path),
             _ => {
-                self.report(not_int, place, format!("{} is not an int", shown(value)));
+                self.report(not_int, path, format!("{} is not an int", quote(value)));
                 None
             }
         }

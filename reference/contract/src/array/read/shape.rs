@@ -1,8 +1,8 @@
 //! The entries `shape` and `strides`.
 
-use super::Known;
+use super::KnownEntries;
+use super::quote::quote;
 use super::reader::{Number, Reader};
-use super::shown::shown;
 use crate::array::{
     ArrayInterface, Content, DefectKind, Description, ExplicitContiguous, Items, Version,
 };
@@ -11,7 +11,7 @@ use crate::array::{
 const AXES: usize = 64;
 
 impl Reader<'_> {
-    pub(super) fn shape(&mut self, known: &Known) -> Option<Vec<u64>> {
+    pub(super) fn shape(&mut self, known: &KnownEntries) -> Option<Vec<u64>> {
         let value = self.required(known, "shape", DefectKind::ShapeMissing)?;
         let items = self.tuple(value, "shape", DefectKind::ShapeNotTuple)?;
         if items.truncated > 0 || items.carried.len() > AXES {
@@ -28,19 +28,19 @@ impl Reader<'_> {
     }
 
     fn extent(&mut self, axis: usize, item: &Description) -> Option<u64> {
-        let place = format!("shape[{axis}]");
+        let path = format!("shape[{axis}]");
         let Number(number) =
-            self.integer(item, &place, DefectKind::ExtentNotInt, DefectKind::ExtentBool)?;
+            self.integer(item, &path, DefectKind::ExtentNotInt, DefectKind::ExtentBool)?;
         match i64::try_from(number) {
             Ok(extent) if extent >= 0 => return Some(extent.unsigned_abs()),
             _ if number < 0 => self.report(
                 DefectKind::ExtentNegative,
-                place,
-                format!("{} is negative", shown(item)),
+                path,
+                format!("{} is negative", quote(item)),
             ),
             _ => {
-                let message = format!("{} is more than 2^63 - 1 elements", shown(item));
-                self.report(DefectKind::ExtentTooLarge, place, message);
+                let message = format!("{} is more than 2^63 - 1 elements", quote(item));
+                self.report(DefectKind::ExtentTooLarge, path, message);
             }
         }
         None
@@ -50,7 +50,7 @@ impl Reader<'_> {
     #[expect(clippy::option_option, reason = "a broken entry is not one that was left out")]
     pub(super) fn strides(
         &mut self,
-        known: &Known,
+        known: &KnownEntries,
         shape: Option<&[u64]>,
     ) -> Option<Option<Vec<i64>>> {
         let Some(value) = known.get("strides").filter(|value| value.content != Content::None)
@@ -72,15 +72,15 @@ impl Reader<'_> {
     }
 
     fn stride(&mut self, axis: usize, item: &Description) -> Option<i64> {
-        let place = format!("strides[{axis}]");
+        let path = format!("strides[{axis}]");
         let Number(number) =
-            self.integer(item, &place, DefectKind::StrideNotInt, DefectKind::StrideBool)?;
+            self.integer(item, &path, DefectKind::StrideNotInt, DefectKind::StrideBool)?;
         let stride = i64::try_from(number).ok();
         if stride.is_none() {
             self.report(
                 DefectKind::StrideTooLarge,
-                place,
-                format!("{} bytes do not fit 64 bits", shown(item)),
+                path,
+                format!("{} bytes do not fit 64 bits", quote(item)),
             );
         }
         stride
@@ -88,7 +88,7 @@ impl Reader<'_> {
 
     /// Versions 0 and 1 say nothing about the strides of C-contiguous arrays.
     pub(super) fn explicit_strides(&mut self, made: &ArrayInterface) {
-        let refused = self.reading.explicit_contiguous == ExplicitContiguous::Refused
+        let refused = self.interpretation.explicit_contiguous == ExplicitContiguous::Refused
             && made.version >= Version::V2;
         if refused && made.strides.is_some() && made.is_c_contiguous() {
             let message =
@@ -100,14 +100,14 @@ impl Reader<'_> {
     pub(super) fn tuple<'d>(
         &mut self,
         value: &'d Description,
-        place: &str,
+        path: &str,
         not_tuple: DefectKind,
     ) -> Option<&'d Items> {
         match &value.content {
             Content::Tuple(items) => Some(items),
-            Content::NotCarried => self.not_carried(place),
+            Content::NotCarried => self.not_carried(path),
             _ => {
-                self.report(not_tuple, place, format!("{} is not a tuple", shown(value)));
+                self.report(not_tuple, path, format!("{} is not a tuple", quote(value)));
                 None
             }
         }

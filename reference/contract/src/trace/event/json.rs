@@ -4,7 +4,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::SerializeMap};
 
-use super::{Call, Event, Function, Mark, Misuse, What};
+use super::{Call, Event, Function, Misuse, What};
+use crate::trace::{Boundary, Marker, MarkerKind, cuda};
 
 /// The values of one side of a call, under their names.
 struct Named<'a>(&'a Call, bool);
@@ -15,7 +16,7 @@ impl Serialize for Named<'_> {
         if outputs {
             serializer.collect_map(call.function.outputs().zip(call.out))
         } else {
-            serializer.collect_map(call.function.params().zip(call.args))
+            serializer.collect_map(call.function.inputs().zip(call.args))
         }
     }
 }
@@ -26,10 +27,11 @@ impl Serialize for Event {
         map.serialize_entry("seq", &self.seq)?;
         match &self.what {
             What::Call(call) => serialize_call(&mut map, call)?,
-            What::Mark { mark, a, b } => {
-                map.serialize_entry("mark", mark)?;
-                map.serialize_entry("a", a)?;
-                map.serialize_entry("b", b)?;
+            What::Marker(marker) => {
+                map.serialize_entry("marker", &marker.kind())?;
+                if let Some(step) = marker.step() {
+                    map.serialize_entry("step", &step)?;
+                }
             }
             What::Misuse { misuse, function, args } => {
                 map.serialize_entry("misuse", misuse)?;
@@ -65,7 +67,8 @@ fn serialize_per_thread<M: SerializeMap>(map: &mut M, per_thread: bool) -> Resul
 }
 
 fn serialize_call<M: SerializeMap>(map: &mut M, call: &Call) -> Result<(), M::Error> {
-    map.serialize_entry("call", &call.function)?;
+    map.serialize_entry("boundary", &call.function.boundary())?;
+    map.serialize_entry("call", call.function.name())?;
     serialize_per_thread(map, call.per_thread)?;
     if call.injected {
         map.serialize_entry("injected", &true)?;
@@ -85,7 +88,9 @@ struct Wire<'a> {
     thread: u32,
     process: u32,
     context: u64,
-    call: Option<Function>,
+    boundary: Option<Boundary>,
+    #[serde(borrow)]
+    call: Option<Cow<'a, str>>,
     #[serde(default, borrow)]
     args: BTreeMap<Cow<'a, str>, u64>,
     #[serde(default, borrow)]
@@ -95,17 +100,15 @@ struct Wire<'a> {
     per_thread: bool,
     #[serde(default)]
     injected: bool,
-    mark: Option<Mark>,
+    marker: Option<MarkerKind>,
     #[serde(default)]
-    a: u64,
-    #[serde(default)]
-    b: u64,
+    step: u64,
     misuse: Option<Misuse>,
-    r#in: Option<Function>,
+    r#in: Option<cuda::Function>,
     #[serde(default)]
     values: [u64; 2],
-    unsupported: Option<Function>,
-    passed_on: Option<Function>,
+    unsupported: Option<cuda::Function>,
+    passed_on: Option<cuda::Function>,
     argument: Option<u32>,
     #[serde(default)]
     launch: u64,
@@ -123,24 +126,19 @@ impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
         let what = match (
-            wire.call,
-            wire.mark,
+            &wire.call,
+            wire.marker,
             wire.misuse,
             wire.unsupported,
             wire.passed_on,
             wire.argument,
         ) {
-            (Some(function), None, None, None, None, None) => What::Call(Call {
-                function,
-                args: positional(function, function.params(), &wire.args)
-                    .map_err(D::Error::custom)?,
-                out: positional(function, function.outputs(), &wire.out)
-                    .map_err(D::Error::custom)?,
-                result: wire.result,
-                per_thread: wire.per_thread,
-                injected: wire.injected,
-            }),
-            (None, Some(mark), None, None, None, None) => What::Mark { mark, a: wire.a, b: wire.b },
+            (Some(name), None, None, None, None, None) => {
+                What::Call(call(&wire, name).map_err(D::Error::custom)?)
+            }
+            (None, Some(kind), None, None, None, None) => {
+                What::Marker(Marker::new(kind, wire.step))
+            }
             (None, None, Some(misuse), None, None, None) => {
                 let function = wire.r#in.ok_or_else(|| D::Error::missing_field("in"))?;
                 What::Misuse { misuse, function, args: wire.values }
@@ -160,7 +158,7 @@ impl<'de> Deserialize<'de> for Event {
                 size_bytes: wire.size_bytes,
             },
             _ => {
-                let kinds = "`call`, `mark`, `misuse`, `unsupported`, `passed_on`, `argument`";
+                let kinds = "`call`, `marker`, `misuse`, `unsupported`, `passed_on`, `argument`";
                 return Err(D::Error::custom(format_args!("an event has exactly one of {kinds}")));
             }
         };
@@ -172,6 +170,20 @@ impl<'de> Deserialize<'de> for Event {
             what,
         })
     }
+}
+
+fn call(wire: &Wire<'_>, name: &str) -> Result<Call, String> {
+    let boundary = wire.boundary.ok_or("a call without its `boundary`")?;
+    let function = Function::by_name(boundary, name)
+        .ok_or_else(|| format!("the boundary `{boundary}` has no function `{name}`"))?;
+    Ok(Call {
+        function,
+        args: positional(function, function.inputs(), &wire.args)?,
+        out: positional(function, function.outputs(), &wire.out)?,
+        result: wire.result,
+        per_thread: wire.per_thread,
+        injected: wire.injected,
+    })
 }
 
 fn positional<const N: usize>(
@@ -197,6 +209,7 @@ fn positional<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::plugin;
 
     fn event(what: What) -> Event {
         Event { seq: 12, thread: 77, process: 70, context: 1, what }
@@ -204,7 +217,7 @@ mod tests {
 
     fn alloc(result: Option<i32>, out: u64) -> What {
         What::Call(Call {
-            function: Function::cuMemAlloc_v2,
+            function: cuda::Function::cuMemAlloc_v2.into(),
             args: [64, 0, 0, 0, 0, 0, 0, 0],
             out: [out, 0, 0],
             result,
@@ -212,6 +225,15 @@ mod tests {
             injected: false,
         })
     }
+
+    const FINALIZE: What = What::Call(Call {
+        function: Function::Plugin(plugin::Function::Finalize),
+        args: [4, 1, 3, 137, 1, 1, 0, 0],
+        out: [0; 3],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    });
 
     const ARGUMENT: What = What::Argument {
         launch: 11,
@@ -224,18 +246,34 @@ mod tests {
 
     #[test]
     fn the_json_names_everything() {
-        let text = |what| serde_json::to_string(&event(what)).expect("serializable");
+        let text = |what| {
+            let text = serde_json::to_string(&event(what)).expect("serializable");
+            let rest = r#","thread":77,"process":70,"context":1}"#;
+            let own = text.strip_prefix(r#"{"seq":12,"#).and_then(|text| text.strip_suffix(rest));
+            own.expect("every event begins and ends like this").to_owned()
+        };
         assert_eq!(
             text(alloc(Some(0), 137)),
-            r#"{"seq":12,"call":"cuMemAlloc_v2","args":{"bytesize":64},"out":{"dptr":137},"result":0,"thread":77,"process":70,"context":1}"#
+            r#""boundary":"cuda","call":"cuMemAlloc_v2","args":{"bytesize":64},"#.to_owned()
+                + r#""out":{"dptr":137},"result":0"#
+        );
+        assert_eq!(
+            text(FINALIZE),
+            r#""boundary":"plugin","call":"finalize","#.to_owned()
+                + r#""args":{"number":4,"manager":1,"of":3,"pointer":137,"times":1,"live":1},"#
+                + r#""result":0"#
+        );
+        assert_eq!(
+            text(What::Marker(Marker::StepBegin { step: 3 })),
+            r#""marker":"step_begin","step":3"#
         );
         assert_eq!(
             text(What::Misuse {
                 misuse: Misuse::DestroyedStream,
-                function: Function::cuStreamQuery,
+                function: cuda::Function::cuStreamQuery,
                 args: [5, 0]
             }),
-            r#"{"seq":12,"misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0],"thread":77,"process":70,"context":1}"#
+            r#""misuse":"destroyed_stream","in":"cuStreamQuery","values":[5,0]"#
         );
         assert_eq!(
             text(What::Argument {
@@ -246,7 +284,7 @@ mod tests {
                 base: 4096,
                 size_bytes: 64
             }),
-            r#"{"seq":12,"argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64,"thread":77,"process":70,"context":1}"#
+            r#""argument":2,"launch":11,"stream":87,"value":4104,"base":4096,"size_bytes":64"#
         );
     }
 
@@ -256,14 +294,16 @@ mod tests {
             alloc(Some(0), 137),
             alloc(Some(2), 0),
             alloc(None, 0),
-            What::Mark { mark: Mark::StepEnd, a: 1, b: u64::MAX },
+            What::Marker(Marker::StepEnd { step: u64::MAX }),
+            What::Marker(Marker::HarnessBegin),
+            FINALIZE,
             What::Misuse {
                 misuse: Misuse::WorkAfterFree,
-                function: Function::cuCtxSynchronize,
+                function: cuda::Function::cuCtxSynchronize,
                 args: [5, 6],
             },
-            What::Unsupported { function: Function::cuGetExportTable, per_thread: true },
-            What::PassedOn { function: Function::cuGraphCreate, per_thread: true },
+            What::Unsupported { function: cuda::Function::cuGetExportTable, per_thread: true },
+            What::PassedOn { function: cuda::Function::cuGraphCreate, per_thread: true },
             ARGUMENT,
         ];
         for what in kinds {
@@ -277,10 +317,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_is_named_with_its_function() {
-        let text = r#"{"seq":1,"call":"cuMemFree_v2","args":{"bytes":1},"result":0,"thread":1,"process":1,"context":0}"#;
-        let error =
-            serde_json::from_str::<Event>(text).expect_err("bytes is no parameter").to_string();
-        assert!(error.contains("not a parameter of cuMemFree_v2"), "{error}");
+    fn what_is_wrong_with_a_call_is_said() {
+        let error = |call: &str| {
+            let text = format!(r#"{{"seq":1,{call},"thread":1,"process":1,"context":0}}"#);
+            serde_json::from_str::<Event>(&text).expect_err(call).to_string()
+        };
+        let parameter = error(r#""boundary":"cuda","call":"cuMemFree_v2","args":{"bytes":1}"#);
+        assert!(parameter.contains("not a parameter of cuMemFree_v2"), "{parameter}");
+        let function = error(r#""boundary":"place","call":"memalloc""#);
+        assert!(function.contains("`place` has no function `memalloc`"), "{function}");
+        let boundary = error(r#""call":"cuMemFree_v2""#);
+        assert!(boundary.contains("without its `boundary`"), "{boundary}");
     }
 }

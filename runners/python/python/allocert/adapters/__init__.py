@@ -1,4 +1,5 @@
-"""Adapters: how the suite makes a library's arrays, and gives it arrays of others. runners/python/ADAPTERS.md says how to write one.
+"""Adapters: how the suite makes a library's arrays, and gives arrays to it.
 
-Each module adapts one library and imports it when it is imported itself; nothing here needs the rest of this package.
+runners/python/ADAPTERS.md says how to write one. Each module adapts one library and imports it at
+the top. None needs the rest of this package.
 """

@@ -1,30 +1,38 @@
-"""cuda.core: `StridedMemoryView`, which orders its data before the stream that it is given. It produces no arrays.
+"""cuda.core: `StridedMemoryView`, which orders its data before the stream that it is given.
 
-A view is what users hand to kernels and copies of their own, on that stream, and waits for are theirs to add; so `read` copies and
-waits, as they would, and nothing writes.
+It produces no arrays. Users hand a view to kernels and copies of their own on that stream, and
+wait themselves; so `read` copies and waits, as they would, and nothing writes.
 """
+
+from typing import Any
 
 import numpy
 from cuda.bindings import driver
 from cuda.core import Device
 from cuda.core.utils import StridedMemoryView
 
-from . import hostside
+from . import host_arrays
+from .array_spec import Description
+
+#: Stands for no stream.
+_NO_STREAM = -1
 
 
 class Consumer:
+    """Takes arrays by `StridedMemoryView.from_cuda_array_interface`."""
+
     library = "cuda-core"
 
-    def __init__(self):
+    def __init__(self) -> None:
         device = Device(0)
         device.set_current()
         self._stream = device.create_stream()
 
-    def accept(self, exporter, ignore_stream):
-        stream = -1 if ignore_stream else int(self._stream.handle)
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        stream = _NO_STREAM if ignore_stream else int(self._stream.handle)
         return StridedMemoryView.from_cuda_array_interface(exporter, stream_ptr=stream)
 
-    def describe(self, view):
+    def describe(self, view: Any) -> Description:
         return {
             "shape": tuple(view.shape),
             "typestr": view.dtype.str,
@@ -34,27 +42,24 @@ class Consumer:
             "valid": None,
         }
 
-    def read(self, view):
-        low, high = hostside.span(view.shape, _byte_strides(view), view.dtype.itemsize)
+    def read(self, view: Any) -> "numpy.ndarray[Any, Any]":
+        low, high = host_arrays.span(view.shape, _byte_strides(view), view.dtype.itemsize)
         raw = numpy.empty(high - low, numpy.uint8)
         if raw.size:
-            _done(
-                driver.cuMemcpyDtoHAsync(
-                    raw.ctypes.data, view.ptr + low, raw.size, self._stream.handle
-                )
-            )
+            stream = self._stream.handle
+            _check(driver.cuMemcpyDtoHAsync(raw.ctypes.data, view.ptr + low, raw.size, stream))
             self._stream.sync()
-        return hostside.gathered(raw, low, view.shape, _byte_strides(view), view.dtype)
+        return host_arrays.gathered(raw, low, view.shape, _byte_strides(view), view.dtype)
 
 
-def _byte_strides(view):
-    """Strides are counted in elements there, and None stands for C order."""
+def _byte_strides(view: Any) -> tuple[int, ...]:
+    """The strides in bytes: cuda.core counts elements, and None stands for C order."""
     size = view.dtype.itemsize
     if view.strides is not None:
         return tuple(stride * size for stride in view.strides)
     return numpy.empty(tuple(view.shape), view.dtype).strides
 
 
-def _done(answer):
+def _check(answer: Any) -> None:
     if answer[0] != driver.CUresult.CUDA_SUCCESS:
         raise RuntimeError(f"the driver answered {answer[0].name}")

@@ -1,12 +1,17 @@
 """numba-cuda: device, managed and mapped arrays; `as_cuda_array`, and arguments of kernels."""
 
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
 import numpy
 from numba import cuda, types
 from numba.cuda.cudadrv.driver import device_memset
 
-from . import hostside
+from . import host_arrays
+from .array_spec import ArraySpec, Description
 
-_STREAMS = {
+_STREAMS: dict[str, Callable[[], Any]] = {
     "new": cuda.stream,
     "legacy": cuda.legacy_default_stream,
     "per_thread": cuda.per_thread_default_stream,
@@ -15,15 +20,17 @@ _STREAMS = {
 
 
 class Producer:
+    """Makes arrays by `to_device`, `managed_array` and `mapped_array`."""
+
     library = "numba-cuda"
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
-    def array(self, spec):
+    def array(self, spec: ArraySpec) -> Any:
         if spec.read_only or spec.mask is not None:
             raise NotImplementedError("numba-cuda has no read-only and no masked device arrays")
-        host, stream = hostside.filled(spec), spec.stream or 0
+        host, stream = host_arrays.filled(spec), spec.stream or 0
         if spec.memory == "device":
             return cuda.to_device(host, stream=stream)
         if spec.memory == "pinned":
@@ -31,18 +38,17 @@ class Producer:
                 "a pinned array of numba-cuda is NumPy's and has no device interface"
             )
         make = cuda.managed_array if spec.memory == "managed" else cuda.mapped_array
-        made = make(
-            host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C", stream=stream
-        )
+        order = "F" if spec.layout == "fortran" else "C"
+        made = make(host.shape, host.dtype, order=order, stream=stream)
         made[...] = host
         return made
 
-    def view(self, array, way, value):
+    def view(self, array: Any, way: str, value: Any) -> Any:
         if isinstance(array, numpy.ndarray):
             raise NotImplementedError(
                 "a view of a managed or mapped array is NumPy's and has no device interface"
             )
-        if way == "slice" and any(one is None for one in value):
+        if way == "slice" and any(axis is None for axis in value):
             raise NotImplementedError("device arrays take no new axes")
         if way == "transpose" and array.ndim == 2:
             raise NotImplementedError("transposing copies")
@@ -50,30 +56,32 @@ class Producer:
             raise NotImplementedError("device arrays cannot be byteswapped")
         if way == "broadcast_to":
             return cuda.to_device(numpy.broadcast_to(array.copy_to_host(), value))
-        return hostside.view(array, way, value)
+        return host_arrays.view(array, way, value)
 
-    def write(self, array, stream, byte):
+    def write(self, array: Any, stream: Any, byte: int) -> None:
         stream = stream or array.stream or cuda.default_stream()
         device_memset(array, byte, array.nbytes, stream=stream)
 
-    def read(self, array, stream):
-        # Without a stream, the array's own included, copying waits.
+    def read(self, array: Any, stream: Any) -> None:
+        # Without any stream, also of the array itself, copying waits.
         array.copy_to_host(cuda.pinned_array(array.shape, array.dtype), stream=stream or 0)
 
-    def plain_object(self, kind):
+    def plain_object(self, kind: str) -> Any:
         return cuda.pinned_array(4, numpy.float32)
 
 
 class Consumer:
+    """Takes arrays by `as_cuda_array`, and as arguments of kernels."""
+
     library = "numba-cuda"
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
-    def accept(self, exporter, ignore_stream):
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
         return cuda.as_cuda_array(exporter, sync=not ignore_stream)
 
-    def describe(self, array):
+    def describe(self, array: Any) -> Description:
         return {
             "shape": array.shape,
             "typestr": array.dtype.str,
@@ -83,55 +91,61 @@ class Consumer:
             "valid": None,
         }
 
-    def read(self, array):
+    def read(self, array: Any) -> Any:
         return array.copy_to_host()
 
-    def write(self, array, byte):
+    def write(self, array: Any, byte: int) -> None:
         if not array.is_c_contiguous():
             raise NotImplementedError("device_memset knows no strides")
         device_memset(array, byte, array.nbytes, stream=array.stream or cuda.default_stream())
 
-    def launch(self, exporters, stream):
+    def launch(self, exporters: list[Any], stream: Any) -> list[Description]:
         if len(exporters) not in _KERNELS:
-            raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
-        # A dispatcher of its own for each launch: what it compiled is what these arguments were
-        # taken for.
+            raise NotImplementedError(f"there is no kernel of {len(exporters)} arguments here")
+        # A new dispatcher for each launch: the one signature that it compiled says what these
+        # arguments were taken for.
         kernel = cuda.jit(_KERNELS[len(exporters)])
         kernel[1, 1, stream or 0](*exporters)
         (signature,) = kernel.overloads
-        return [_taken_for(exporter, kind) for exporter, kind in zip(exporters, signature)]
+        return [
+            _taken_for(exporter, kind) for exporter, kind in zip(exporters, signature, strict=True)
+        ]
 
-    def export(self, array):
+    def export(self, array: Any) -> Any:
         return array
 
 
 class Described(Consumer):
-    """By `from_cuda_array_interface`, which keeps no reference to the owner."""
+    """Takes arrays by `from_cuda_array_interface`, which keeps no reference to the owner."""
 
     keeps_owner = False
 
-    def accept(self, exporter, ignore_stream):
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
         return cuda.from_cuda_array_interface(
             exporter.__cuda_array_interface__, sync=not ignore_stream
         )
 
 
-def _taken_for(exporter, kind):
-    """A kernel compiled for C or Fortran order does not look at strides, and takes any others from the array."""
-    said = exporter.__cuda_array_interface__
-    strides, element = said.get("strides"), numpy.dtype(said["typestr"]).itemsize
+def _taken_for(exporter: Any, kind: Any) -> Description:
+    """What a kernel takes an argument of a Numba type for.
+
+    A kernel that was compiled for C or Fortran order does not look at strides; one for any order
+    takes them from the array.
+    """
+    interface = exporter.__cuda_array_interface__
+    strides, element = interface.get("strides"), numpy.dtype(interface["typestr"]).itemsize
     if kind.layout != "A" or strides is None:
-        strides = _contiguous(said["shape"], element, kind.layout)
+        strides = _contiguous(interface["shape"], element, kind.layout)
     return {
-        "shape": said["shape"],
+        "shape": interface["shape"],
         "strides": strides,
         "read_only": not kind.mutable,
         "valid": None,
     }
 
 
-def _contiguous(shape, step, layout):
-    """The strides of arrays of this order without gaps."""
+def _contiguous(shape: tuple[int, ...], step: int, layout: str) -> tuple[int, ...]:
+    """The strides in bytes of arrays of this order without gaps."""
     strides = []
     for extent in shape if layout == "F" else reversed(shape):
         strides.append(step)
@@ -139,28 +153,31 @@ def _contiguous(shape, step, layout):
     return tuple(strides if layout == "F" else reversed(strides))
 
 
-def _one(first):
-    first.size
+# What a kernel does with its arguments shows on a GPU only; which arguments it has shows
+# everywhere.
+def _one(first: Any) -> None:
+    first.size  # noqa: B018
 
 
-def _two(first, second):
-    first.size, second.size
+def _two(first: Any, second: Any) -> None:
+    first.size, second.size  # noqa: B018
 
 
-def _three(first, second, third):
-    first.size, second.size, third.size
+def _three(first: Any, second: Any, third: Any) -> None:
+    first.size, second.size, third.size  # noqa: B018
 
 
-#: What kernels do with their arguments shows on a GPU alone; which arguments they have shows everywhere.
 _KERNELS = {1: _one, 2: _two, 3: _three}
 
 
-def _begin():
-    """The first compilation loads half a second of compiler. Cases run in forks of this process, and each would load it anew."""
-    try:
+def _load_compiler() -> None:
+    """Compiles once at import, which takes half a second.
+
+    Each case runs in a fork of this process, and would load the compiler itself.
+    """
+    # Without a compiler `launch` raises, in the cases that launch.
+    with contextlib.suppress(Exception):
         cuda.compile(_one, (types.Array(types.float32, 1, "C"),), cc=(9, 0))
-    except Exception:
-        pass  # Without a compiler `launch` raises, in the cases that launch.
 
 
-_begin()
+_load_compiler()

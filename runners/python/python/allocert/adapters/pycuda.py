@@ -1,75 +1,79 @@
 """PyCUDA: `GPUArray`; objects as arguments of kernels."""
 
-import numpy
-import pycuda.driver as driver
-from pycuda import gpuarray
+from typing import Any
 
-from . import hostside
+from pycuda import driver, gpuarray
+
+from . import host_arrays
+from .array_spec import ArraySpec, Description
 
 
 class Producer:
+    """Makes `GPUArray`."""
+
     library = "pycuda"
 
-    def __init__(self):
-        self._context = _context()
-        #: Asynchronous copies need where they go for as long as they take.
-        self._copies = []
+    def __init__(self) -> None:
+        self._context = _push_primary_context()
+        #: The targets of copies, which must live until the copies end.
+        self._copies: list[Any] = []
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _stream(kind)
 
-    def array(self, spec):
+    def array(self, spec: ArraySpec) -> Any:
         if spec.read_only or spec.mask is not None or spec.memory != "device":
             raise NotImplementedError(
                 "PyCUDA has neither read-only nor masked arrays, and no arrays of other memory"
             )
-        host = hostside.filled(spec)
-        made = gpuarray.GPUArray(
-            host.shape, host.dtype, order="F" if spec.layout == "fortran" else "C"
-        )
+        host = host_arrays.filled(spec)
+        order = "F" if spec.layout == "fortran" else "C"
+        made = gpuarray.GPUArray(host.shape, host.dtype, order=order)
         made.set(host)
         return made
 
-    def view(self, array, way, value):
+    def view(self, array: Any, way: str, value: Any) -> Any:
         if way in ("broadcast_to", "byteswapped"):
             raise NotImplementedError(f"no {way}")
-        return hostside.view(array, way, value)
+        return host_arrays.view(array, way, value)
 
-    def write(self, array, stream, byte):
+    def write(self, array: Any, stream: Any, byte: int) -> None:
         driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)
 
-    def read(self, array, stream):
+    def read(self, array: Any, stream: Any) -> None:
         self._copies.append(driver.pagelocked_empty(array.shape, array.dtype))
         driver.memcpy_dtoh_async(self._copies[-1], array.gpudata, stream)
 
 
 class Consumer:
+    """Takes arrays as arguments of kernels."""
+
     library = "pycuda"
 
-    def __init__(self):
-        self._context = _context()
+    def __init__(self) -> None:
+        self._context = _push_primary_context()
         self._module = driver.module_from_buffer(_PTX)
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _stream(kind)
 
-    def launch(self, exporters, stream):
-        if len(exporters) > 3:
-            raise NotImplementedError(f"no kernel of {len(exporters)} arguments is at hand")
+    def launch(self, exporters: list[Any], stream: Any) -> list[Description]:
+        if len(exporters) > _MOST_ARGUMENTS:
+            raise NotImplementedError(f"there is no kernel of {len(exporters)} arguments here")
         kernel = self._module.get_function(f"take{len(exporters)}")
         kernel(*exporters, block=(1, 1, 1), grid=(1, 1), stream=stream)
         return [{"valid": None}] * len(exporters)
 
 
-def _context():
-    """The primary context of device 0, current already, as an object of PyCUDA's."""
+def _push_primary_context() -> Any:
+    """The primary context of device 0, which is current already, as an object of PyCUDA's."""
     driver.init()
     context = driver.Device(0).retain_primary_context()
     context.push()
     return context
 
 
-def _stream(kind):
+def _stream(kind: str) -> Any:
     if kind == "new":
         return driver.Stream()
     if kind in ("legacy", "default"):
@@ -77,12 +81,19 @@ def _stream(kind):
     raise NotImplementedError("PyCUDA has no per-thread default stream")
 
 
-def _kernel(count):
+_MOST_ARGUMENTS = 3
+
+
+def _kernel(count: int) -> str:
+    """PTX of a kernel with so many pointers, which does nothing."""
     parameters = ", ".join(f".param .u64 p{index}" for index in range(count))
     return f".visible .entry take{count}({parameters}) {{ ret; }}\n"
 
 
-_PTX = ".version 8.0\n.target sm_80\n.address_size 64\n" + "".join(
-    _kernel(count) for count in (1, 2, 3)
-)
-_PTX = numpy.frombuffer((_PTX + "\0").encode(), "u1").tobytes()
+def _module() -> bytes:
+    """PTX of all kernels, as a C string."""
+    kernels = "".join(_kernel(count) for count in range(1, _MOST_ARGUMENTS + 1))
+    return f".version 8.0\n.target sm_80\n.address_size 64\n{kernels}\0".encode()
+
+
+_PTX = _module()

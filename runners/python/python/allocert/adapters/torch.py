@@ -1,11 +1,15 @@
-"""PyTorch: tensors on the device, `torch.as_tensor`. It exports no stream, and asks for none."""
+"""PyTorch: tensors on the device; `torch.as_tensor`. It exports no stream and waits for none."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 import torch
 
-from . import hostside
+from . import host_arrays
+from .array_spec import ArraySpec, Description
 
-_STREAMS = {
+_STREAMS: dict[str, Callable[[], Any]] = {
     "new": torch.cuda.Stream,
     "legacy": torch.cuda.default_stream,
     "per_thread": lambda: torch.cuda.ExternalStream(2),
@@ -14,25 +18,27 @@ _STREAMS = {
 
 
 class Producer:
+    """Makes tensors."""
+
     library = "torch"
 
-    def __init__(self):
-        _begin()
+    def __init__(self) -> None:
+        _use_once()
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
-    def array(self, spec):
+    def array(self, spec: ArraySpec) -> Any:
         if spec.read_only or spec.mask is not None or spec.memory != "device":
             raise NotImplementedError(
                 "PyTorch has neither read-only nor masked tensors, and they lie in device memory"
             )
         with torch.cuda.stream(spec.stream):
-            return _of_host(hostside.filled(spec)).to("cuda")
+            return _tensor_over(host_arrays.filled(spec)).to("cuda")
 
-    def view(self, array, way, value):
+    def view(self, array: Any, way: str, value: Any) -> Any:
         if way == "slice":
-            if any(isinstance(one, slice) and (one.step or 1) < 0 for one in value):
+            if any(isinstance(axis, slice) and (axis.step or 1) < 0 for axis in value):
                 raise NotImplementedError("tensors have no negative strides")
             return array[value]
         if way == "transpose":
@@ -42,71 +48,72 @@ class Producer:
         if way == "reshape":
             return array.view(value)
         if way == "dtype":
-            return array.view(_of_host(numpy.empty(0, value)).dtype)
+            return array.view(_tensor_over(numpy.empty(0, value)).dtype)
         raise NotImplementedError(f"no {way}")
 
-    def write(self, array, stream, byte):
+    def write(self, array: Any, stream: Any, byte: int) -> None:
         _fill(array, stream, byte)
 
-    def read(self, array, stream):
+    def read(self, array: Any, stream: Any) -> None:
         with torch.cuda.stream(stream):
             torch.empty_like(array, device="cpu", pin_memory=True).copy_(array, non_blocking=True)
 
-    def plain_object(self, kind):
+    def plain_object(self, kind: str) -> Any:
         return torch.zeros(4)
 
 
 class Consumer:
+    """Takes arrays by `torch.as_tensor`."""
+
     library = "torch"
 
-    def __init__(self):
-        _begin()
+    def __init__(self) -> None:
+        _use_once()
 
-    def stream(self, kind):
+    def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
-    def accept(self, exporter, ignore_stream):
-        # There is no option because there is no wait: without it, this is what PyTorch does by
-        # default.
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        # PyTorch never waits, so it has no option for it: ignoring the stream is its default.
         if ignore_stream:
             raise NotImplementedError("PyTorch has no option for it")
         return torch.as_tensor(exporter, device="cuda")
 
-    def describe(self, tensor):
-        element = tensor.element_size()
+    def describe(self, tensor: Any) -> Description:
+        element_bytes = tensor.element_size()
         return {
             "shape": tuple(tensor.shape),
-            "typestr": torch.empty(0, dtype=tensor.dtype).numpy().dtype.str,
-            "strides": tuple(stride * element for stride in tensor.stride()),
+            "typestr": _numpy_type(tensor).str,
+            "strides": tuple(stride * element_bytes for stride in tensor.stride()),
             "pointer": tensor.data_ptr(),
             "valid": None,
         }
 
-    def read(self, tensor):
+    def read(self, tensor: Any) -> Any:
         return tensor.cpu().numpy()
 
-    def write(self, tensor, byte):
+    def write(self, tensor: Any, byte: int) -> None:
         _fill(tensor, None, byte)
 
-    def export(self, tensor):
+    def export(self, tensor: Any) -> Any:
         return tensor
 
 
-def _begin():
+def _use_once() -> None:
     """PyTorch asks the driver for what it needs when it is first used."""
     torch.zeros(1).to("cuda").cpu()
 
 
-def _of_host(array):
-    """A tensor that shares the memory of a NumPy array; what has no type in PyTorch is declined."""
+def _tensor_over(array: Any) -> Any:
+    """A tensor over the memory of a NumPy array. Declines types that PyTorch lacks."""
     try:
         return torch.from_numpy(array)
     except (TypeError, ValueError) as error:
         raise NotImplementedError(str(error)) from None
 
 
-def _fill(tensor, stream, byte):
-    """Copies from page-locked memory: a copy shows in a trace as a write, and a kernel as no more than a kernel."""
+def _fill(tensor: Any, stream: Any, byte: int) -> None:
+    """Copies from page-locked memory: a trace shows a copy as a write, a kernel as a kernel."""
     source = torch.from_numpy(
         numpy.full(tensor.nbytes, byte, "u1").view(_numpy_type(tensor)).reshape(tensor.shape)
     )
@@ -114,5 +121,5 @@ def _fill(tensor, stream, byte):
         tensor.copy_(source.pin_memory(), non_blocking=True)
 
 
-def _numpy_type(tensor):
+def _numpy_type(tensor: Any) -> Any:
     return torch.empty(0, dtype=tensor.dtype).numpy().dtype

@@ -1,6 +1,7 @@
-"""The worker for Python subjects: performs steps against a subject and reports what happened.
+"""The worker for Python subjects: it performs steps against a subject and reports what happened.
 
-It compares nothing and knows no expectation. The protocol is runners/PROTOCOL.md, the operations fixtures/README.md.
-Each interface is a package of its own; outside of them nothing here needs more than the standard library, and the interface
-emm alone needs a numba-cuda in the interpreter that runs it.
+It compares nothing and knows no expectation. runners/PROTOCOL.md describes the protocol. The
+modules of this folder know no interface; each interface is a folder of its own, which registry.py
+lists. The worker needs only the standard library; the folders of `emm` and `emm-host` need
+numba-cuda in the interpreter that runs them.
 """

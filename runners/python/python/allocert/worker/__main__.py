@@ -1,21 +1,24 @@
-"""``python <this directory> SOCKET``, under whatever name the directory has, and ``python -m allocert.worker SOCKET``."""
+"""Starts the worker: `python FOLDER SOCKET`, or `python -m allocert.worker SOCKET`.
+
+FOLDER is the directory of this file; it may have any name.
+"""
 
 import os
 import sys
 
 if not __package__:
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[0] = os.path.dirname(here)
-    __package__ = os.path.basename(here)
+    _folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[0] = os.path.dirname(_folder)
+    __package__ = os.path.basename(_folder)
     __import__(__package__)
 
-# The subject is found as `python -m` would find it: the current directory first, and nothing of
-# ours.
-from . import main as _main  # noqa: E402
+from . import main as _main
 
+# The subject is found as `python -m` would find it: in the current directory first, and never in
+# the worker's own folder.
 try:
     sys.path[0] = os.getcwd()
-except OSError:  # it was deleted; nothing can be found in it
+except OSError:  # the directory was deleted; nothing can be found in it
     del sys.path[0]
 
 if __name__ == "__main__":

@@ -1,42 +1,61 @@
-"""The forked child: performs its cases in order, then leaves."""
+"""The forked child: it performs the cases of its batch in order, then leaves."""
 
+import contextlib
 import os
 import sys
 
-#: What the child performed, held until the interpreter itself lets go: a case may ask to end with everything alive.
-_performed = []
+from .case import Case
+from .driver import Driver
+from .interface import Interface, Subject
+from .protocol import CaseDescription, Connection
+
+#: The case that was performed last. A case may ask to end with everything alive, so the child
+#: holds it until the interpreter itself lets go.
+_last_case: list[Case] = []
 
 
 class Batch:
-    def __init__(self, cases, stage, subject, driver, wire):
-        self._cases, self._stage = cases, stage
-        self._subject, self._driver, self._wire = subject, driver, wire
+    """The cases that one child performs."""
 
-    def perform(self):
-        """Returns only for a case that ends as a program ends; such a case is the last of its batch."""
+    def __init__(
+        self,
+        cases: list[CaseDescription],
+        interface: Interface,
+        subject: Subject,
+        driver: Driver,
+        connection: Connection,
+    ) -> None:
+        self._cases, self._interface, self._subject = cases, interface, subject
+        self._driver, self._connection = driver, connection
+
+    def perform(self) -> int:
+        """Performs all cases and ends the process.
+
+        Returns only if the last case asks to end as a program ends; then the value is the exit
+        code.
+        """
         self._prepare()
         for described in self._cases:
             self._driver.fault_clear()
-            case = self._stage(described, self._subject, self._driver)
-            _performed[:] = [case]
-            case.run(self._wire)
+            case = self._interface.new_case(described, self._subject, self._driver)
+            _last_case[:] = [case]
+            case.run(self._connection)
             if described.get("ending") == "exit":
                 return 0
         _flush()
         os._exit(0)
 
-    def _prepare(self):
-        """The driver of the batch. Libraries hold on to their contexts, so a later case of a batch goes on with them."""
+    def _prepare(self) -> None:
+        """Gives all cases of the batch one driver: libraries keep their contexts between cases."""
         self._driver.restart(self._cases[0].get("driver") or {})
         if self._subject.initialized_driver:
-            # The subject's import did this in the server, and what it holds believes that it is
-            # still so.
+            # The subject's import did this in the server, and the objects that it made there
+            # depend on it.
             self._driver.initialize()
 
 
-def _flush():
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        # The subject may have closed or replaced the stream.
+        with contextlib.suppress(BaseException):
             stream.flush()
-        except BaseException:  # noqa: BLE001 - the subject may have closed or replaced it
-            continue

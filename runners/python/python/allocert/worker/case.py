@@ -1,72 +1,92 @@
-"""One case while it runs: its names, and how a step becomes an outcome. Each interface has a stage that goes on from here."""
+"""One case while it runs: the names that it bound, and how a step becomes an outcome."""
 
 import threading
+from collections.abc import Mapping
+from typing import Any
 
-from . import driver as marks
-from . import process  # noqa: F401 - it registers operations
-from .names import Names
-from .operation import OPERATIONS
-from .outcome import Declined, Missing, Unraisable, raised
-from .text import bounded
+from .bindings import Bindings, LifetimeOf
+from .driver import Driver
+from .operations import Operation
+from .outcome import Declined, Missing, UnraisableHook, raised
+from .protocol import Body, CaseDescription, Connection, Outcome, StepDescription
+from .safe_text import bounded
+
+
+def _itself(value: Any) -> tuple[Any, None]:
+    return value, None
 
 
 class Case:
-    def __init__(self, case, subject, driver, root):
-        self.id = case["id"]
+    """What the cases of every interface share; each interface derives its own class."""
+
+    #: Which object's life decides about a bound one.
+    lifetime_of: LifetimeOf = staticmethod(_itself)
+
+    def __init__(
+        self,
+        described: CaseDescription,
+        subject: Any,
+        driver: Driver,
+        operations: Mapping[str, Operation[Any]],
+    ) -> None:
+        self.id = described["id"]
         self.subject = subject
         self.driver = driver
-        self.names = Names(root)
-        self._steps = case["steps"]
+        self.names = Bindings(self.lifetime_of)
+        self._operations = operations
+        self._steps = described["steps"]
 
-    def begin(self):
-        """Before the first step."""
+    def begin(self) -> None:
+        """Called before the first step."""
 
-    def attach(self, device):
-        """The context of this device becomes current."""
+    def attach(self, device: int) -> None:
+        """Makes the context of this device current."""
         raise NotImplementedError
 
-    def environment_changed(self, name):
-        """A step set this variable."""
+    def environment_changed(self, name: str) -> None:
+        """Called after a step set this environment variable."""
 
-    def heard(self):
-        """What the line of a step tells besides its outcome."""
+    def step_details(self) -> Body:
+        """What the message of a step says besides its outcome."""
         return {}
 
-    def run(self, wire):
+    def run(self, connection: Connection) -> None:
+        """Performs all steps and reports each."""
         self.begin()
-        wire.send("case", {"id": self.id})
-        self.driver.mark(marks.STEP_BEGIN, marks.CASE)
+        connection.send("case", {"id": self.id})
+        self.driver.recorder.case_begin()
         for step in self._steps:
-            wire.send(
-                "step", {"index": step["index"], "outcome": self._outcome(step), **self.heard()}
-            )
-        wire.send("done", {"id": self.id})
+            outcome = self._outcome(step)
+            body = {"index": step["index"], "outcome": outcome, **self.step_details()}
+            connection.send("step", body)
+        connection.send("done", {"id": self.id})
 
-    def _outcome(self, step):
+    def _outcome(self, step: StepDescription) -> Outcome:
         if step.get("thread") != "fresh":
-            return self._perform(step)
-        answer = []
-        thread = threading.Thread(target=lambda: answer.append(self._perform(step)), daemon=True)
+            return self.perform(step)
+        answer: list[Outcome] = []
+        thread = threading.Thread(target=lambda: answer.append(self.perform(step)), daemon=True)
         thread.start()
         thread.join()
         return answer[0]
 
-    def _perform(self, step):
+    def perform(self, step: StepDescription) -> Outcome:
+        """Performs one step. An operation that the table lacks is `unsupported`."""
         ((name, arguments),) = step["do"].items()
-        function = OPERATIONS.get(name)
+        function = self._operations.get(name)
         if function is None:
             return {"unsupported": {"operation": name}}
-        with Unraisable() as unraisable:
-            self.driver.mark(marks.STEP_BEGIN, step["index"])
+        with UnraisableHook() as unraisable:
+            self.driver.recorder.step_begin(step["index"])
             try:
                 outcome = {"returned": function(self, step.get("on", "m"), arguments) or {}}
             except Missing as missing:
                 outcome = {"skipped": {"because": missing.args[0]}}
             except Declined as reason:
                 outcome = {"declined": {"because": bounded(reason)}}
-            except BaseException as error:  # noqa: BLE001 - SystemExit and the like are the subject's answer too
+            except BaseException as error:  # noqa: BLE001 - SystemExit too is the subject's answer
                 outcome = raised(error)
-            self.driver.mark(marks.STEP_END, step["index"])
+            self.driver.recorder.step_end(step["index"])
         if unraisable.outcome is not None and "returned" in outcome:
             return unraisable.outcome
         return outcome

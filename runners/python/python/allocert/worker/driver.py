@@ -1,25 +1,28 @@
 """libcuda.so.1, called by the worker itself.
 
-Every call of the worker's own stands between two marks in the trace, so that nobody takes it for the subject's.
+Every call of the worker stands between two markers in the trace, so that nobody takes it for the
+subject's.
 """
 
 import contextlib
 import ctypes
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
 
 from .outcome import DriverError
+from .recorder import Recorder, control
 
-STEP_BEGIN, STEP_END, HARNESS_BEGIN, HARNESS_END = 1, 2, 3, 4
-#: The step index that marks the beginning of a case.
-CASE = 0xFFFF_FFFF
-
-NOT_INITIALIZED, NOT_FOUND = 3, 500
+#: CUresult.
+_NOT_INITIALIZED, _NOT_FOUND = 3, 500
+#: CUpointer_attribute, CUmemorytype and a flag of cuMemHostAlloc.
 _MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
 _HOST = 1
 _WRITE_COMBINED = 4
 
 #: The environment variable of each driver setting that a case may change.
-SETTINGS = {
+_SETTINGS = {
     "devices": "ALLOCERT_DEVICES",
     "memory_bytes": "ALLOCERT_MEMORY_BYTES",
     "version": "ALLOCERT_DRIVER_VERSION",
@@ -28,13 +31,14 @@ SETTINGS = {
 
 
 class Driver:
-    def __init__(self):
-        """Loads the library; OSError when there is none. Initializes nothing."""
+    """The driver API, the controls of the software driver, and the recorder of the trace."""
+
+    def __init__(self) -> None:
+        """Loads the library and initializes nothing. Raises OSError if there is none."""
         self._lib = ctypes.CDLL("libcuda.so.1")
-        self._mark = self._control(
-            "allocert_trace_mark", ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
-        )
-        self._fault_add = self._control(
+        self.recorder = Recorder(self._lib)
+        self._fault_add = control(
+            self._lib,
             "allocert_fault_add",
             ctypes.c_char_p,
             ctypes.c_uint64,
@@ -42,96 +46,79 @@ class Driver:
             ctypes.c_int32,
             returns=ctypes.c_int,
         )
-        self._fault_clear = self._control("allocert_fault_clear")
-        self._restart = self._control("allocert_driver_restart", returns=ctypes.c_int)
+        self._fault_clear = control(self._lib, "allocert_fault_clear")
+        self._restart = control(self._lib, "allocert_driver_restart", returns=ctypes.c_int)
 
-    def _control(self, name, *arguments, returns=None):
-        """One of the recording driver's own functions; on another driver a function that does nothing."""
-        function = getattr(self._lib, name, None)
-        if function is None:
-            return lambda *_arguments: 0
-        function.argtypes, function.restype = arguments, returns
-        return function
+    def harness(self) -> AbstractContextManager[None]:
+        """Around driver calls of the worker."""
+        return self.recorder.harness()
 
-    # -- the trace
-    # ---------------------------------------------------------------------------------------------------
+    def fault_add(self, call: str, nth: int, count: int, error: int) -> None:
+        """Makes `count` calls of a function fail with a CUresult, from the `nth` one on.
 
-    def mark(self, kind, a=0, b=0):
-        self._mark(kind, a, b)
-
-    @contextlib.contextmanager
-    def harness(self, number=0, method=0):
-        """Around calls of the worker's own; with a number, around what it does as the plugin of a host."""
-        self._mark(HARNESS_BEGIN, number, method)
-        try:
-            yield
-        finally:
-            self._mark(HARNESS_END, number, method)
-
-    # -- the software driver's controls
-    # ------------------------------------------------------------------------------
-
-    def fault_add(self, call, nth, count, error):
-        """`call` is a symbol's exact name, or the name that every version of the function shares."""
+        `call` is the exact name of a symbol, or the name that every version of it shares. Raises
+        DriverError if the driver has no such function.
+        """
         code = self._fault_add(call.encode(), nth, count, error)
-        if code == NOT_FOUND:
+        if code == _NOT_FOUND:
             code = self._fault_add(f"{call}_v2".encode(), nth, count, error)
         if code != 0:
             raise DriverError(f"allocert_fault_add({call})", code)
 
-    def fault_clear(self):
+    def fault_clear(self) -> None:
+        """Forgets all faults."""
         self._fault_clear()
 
-    def restart(self, settings):
-        """A driver as at process start, with these settings of a case."""
-        for name, variable in SETTINGS.items():
-            # Empty means the default to the driver, whatever the harness was started with.
+    def restart(self, settings: Mapping[str, int]) -> None:
+        """Makes the driver as it is when a process starts, with these settings of a case."""
+        for name, variable in _SETTINGS.items():
+            # Empty means the driver's default, whatever the harness was started with.
             chosen = settings.get(name)
             os.environ[variable] = "" if chosen is None else str(int(chosen))
         code = self._restart()
         if code != 0:
             raise DriverError("allocert_driver_restart", code)
 
-    # -- the public API
-    # ----------------------------------------------------------------------------------------------
-
-    def call(self, name, *arguments):
-        """Calls a driver function; DriverError unless it succeeds. Arguments are ctypes values."""
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls a driver function with ctypes values. Raises DriverError if it fails."""
         code = self.code(name, *arguments)
         if code != 0:
             raise DriverError(name, code)
 
-    def code(self, name, *arguments):
-        """The CUresult of a driver function."""
-        return getattr(self._lib, name)(*arguments)
+    def code(self, name: str, *arguments: Any) -> int:
+        """Calls a driver function with ctypes values. Returns its CUresult."""
+        code: int = getattr(self._lib, name)(*arguments)
+        return code
 
-    def initialize(self):
+    def initialize(self) -> None:
+        """Calls cuInit."""
         with self.harness():
             self.call("cuInit", ctypes.c_uint(0))
 
-    def initialized(self):
+    def initialized(self) -> bool:
         """Whether this process called cuInit."""
         count = ctypes.c_int()
         with self.harness():
-            return self.code("cuDeviceGetCount", ctypes.byref(count)) != NOT_INITIALIZED
+            return self.code("cuDeviceGetCount", ctypes.byref(count)) != _NOT_INITIALIZED
 
-    def set_current(self, handle):
+    def set_current(self, handle: int) -> None:
         """Makes a CUcontext (0: none) the calling thread's current one."""
         with self.harness():
             self.call("cuCtxSetCurrent", ctypes.c_void_p(handle))
 
     @contextlib.contextmanager
-    def current_kept(self):
-        """Whatever happens inside, the same context is current afterwards."""
+    def current_kept(self) -> Iterator[None]:
+        """After its block the same context is current as before, whatever happens inside."""
         before = ctypes.c_void_p()
-        if self.code("cuCtxGetCurrent", ctypes.byref(before)) == NOT_INITIALIZED:
+        if self.code("cuCtxGetCurrent", ctypes.byref(before)) == _NOT_INITIALIZED:
             before.value = None
         try:
             yield
         finally:
             self.call("cuCtxSetCurrent", before)
 
-    def fill(self, pointer, byte, size_bytes):
+    def fill(self, pointer: int, byte: int, size_bytes: int) -> None:
+        """Sets device memory to a byte."""
         with self.harness():
             self.call(
                 "cuMemsetD8_v2",
@@ -140,7 +127,8 @@ class Driver:
                 ctypes.c_size_t(size_bytes),
             )
 
-    def read(self, pointer, size_bytes):
+    def read(self, pointer: int, size_bytes: int) -> bytes:
+        """Copies device memory to the host."""
         buffer = ctypes.create_string_buffer(size_bytes)
         with self.harness():
             self.call(
@@ -148,27 +136,35 @@ class Driver:
             )
         return buffer.raw
 
-    def write_combined(self, pointer):
-        """Whether the driver allocated host memory as that; None where it did not allocate it, as for registered memory."""
+    def write_combined(self, pointer: int) -> bool | None:
+        """Whether the driver allocated this host memory as write-combined.
+
+        None if it did not allocate it, as for registered memory.
+        """
         flags = ctypes.c_uint()
         with self.harness():
             code = self.code("cuMemHostGetFlags", ctypes.byref(flags), ctypes.c_void_p(pointer))
         return bool(flags.value & _WRITE_COMBINED) if code == 0 else None
 
-    def owns_host_memory(self, pointer, size_bytes):
-        """Whether all of it is host memory that the driver allocated or registered: then touching it is safe."""
+    def owns_host_memory(self, pointer: int, size_bytes: int) -> bool:
+        """Whether the driver allocated or registered all of this host memory.
+
+        Only then it is safe to touch it.
+        """
         with self.harness():
             kind = self._attribute(_MEMORY_TYPE, ctypes.c_uint(), pointer)
             start = self._attribute(_RANGE_START, ctypes.c_uint64(), pointer)
             length = self._attribute(_RANGE_SIZE, ctypes.c_size_t(), pointer)
-        known = kind == _HOST and start is not None and length is not None
-        return known and start <= pointer and pointer + size_bytes <= start + length
+        if kind != _HOST or start is None or length is None:
+            return False
+        return start <= pointer and pointer + size_bytes <= start + length
 
-    def _attribute(self, attribute, out, pointer):
+    def _attribute(self, attribute: int, out: Any, pointer: int) -> int | None:
         code = self.code(
             "cuPointerGetAttribute",
             ctypes.byref(out),
             ctypes.c_int(attribute),
             ctypes.c_uint64(pointer),
         )
-        return out.value if code == 0 else None
+        value: int = out.value
+        return value if code == 0 else None

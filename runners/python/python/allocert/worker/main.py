@@ -1,20 +1,24 @@
-"""What the process is started as: a server of batches, the child that performs one, or the reader of an IPC handle."""
+"""What the process is started as: a server of batches, or the second process of an IPC case."""
 
 import os
 
 
-def main(arguments):
-    if arguments and arguments[0] == "--peer":
-        from .emm import peer
+def main(arguments: list[str]) -> int:
+    """Runs until the harness ends the service. Returns the exit code of a case that asked for one.
 
-        return peer.main()
+    `arguments` are `--peer`, or end with the path of the harness's socket.
+    """
+    if arguments and arguments[0] == "--peer":
+        from .emm_shared import peer_process
+
+        peer_process.serve()
     if not arguments:
         raise SystemExit("usage: allocert worker SOCKET (started by `allocert run`, not by hand)")
     from . import server
 
-    # Both a served batch and the end of the service return here: a batch that asks to end as a
-    # program ends must leave through the interpreter's own shutdown, with no frame of the server
-    # left in between.
+    # `serve` returns in the server and in each forked child. A batch whose last case asks to end
+    # as a program ends leaves through the interpreter's shutdown, with no frame of the server in
+    # between.
     batch = server.serve(arguments[-1])
     if batch is None:
         os._exit(0)

@@ -1,29 +1,38 @@
-"""How a step ended, as the protocol's OUTCOME."""
+"""How a step ended, as an OUTCOME of runners/PROTOCOL.md."""
 
 import sys
 import traceback
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from .text import bounded, class_name, class_names
+from .protocol import Outcome
+from .safe_text import bounded, class_name, class_names
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 
 class Missing(Exception):
-    """A step uses a name that an earlier step failed to make."""
+    """A step uses a name that an earlier step failed to bind; the argument is the name."""
 
 
 class Declined(Exception):
-    """The subject has no way to do what a step asks, and says so."""
+    """The subject has no way to do what a step asks; the argument says why."""
 
 
 class DriverError(Exception):
-    """A driver call made by the worker for a step failed."""
+    """A driver call that the worker made for a step failed."""
 
-    def __init__(self, call, code):
+    def __init__(self, call: str, code: int) -> None:
         super().__init__(f"{call} answered CUresult {code}")
         self.code = code
 
 
-def raised(error):
-    """Describes an exception, then cuts what it keeps alive, so that it extends no object's life."""
+def raised(error: BaseException) -> Outcome:
+    """Describes an exception and clears the frames that it holds.
+
+    The frames would keep the subject's objects alive longer than the subject does.
+    """
     described = {
         "type": class_name(type(error)),
         "bases": class_names(type(error)),
@@ -31,49 +40,59 @@ def raised(error):
         "code": _code(error),
         "status": None,
     }
-    _forget(error)
+    _clear_frames(error)
     return {"raised": described}
 
 
-def _code(error):
+def _code(error: BaseException) -> int | None:
+    """The CUresult that an exception carries, if any."""
     if isinstance(error, SystemExit):
         return None  # its code is an exit code
     try:
-        code = int(error.code)
-    except BaseException:  # noqa: BLE001 - most exceptions carry no code, and `code` may be the subject's
+        code = int(error.code)  # type: ignore[attr-defined]
+    except BaseException:  # noqa: BLE001 - most have no code, and `code` may be the subject's
         return None
     return code if 0 <= code < 1 << 31 else None
 
 
-def _forget(error):
-    seen = set()
+def _clear_frames(error: BaseException | None) -> None:
+    seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        traceback.clear_frames(_own(error, "__traceback__"))
-        error = _own(error, "__cause__") or _own(error, "__context__")
+        traceback.clear_frames(_own_attribute(error, "__traceback__"))
+        error = _own_attribute(error, "__cause__") or _own_attribute(error, "__context__")
 
 
-def _own(error, name):
-    """The attribute as Python keeps it; a class may have one of its own by that name."""
+def _own_attribute(error: BaseException, name: str) -> Any:
+    """The attribute as BaseException has it; a class may define another by that name."""
     return BaseException.__dict__[name].__get__(error)
 
 
-class Unraisable:
-    """While it is entered, the first exception that Python could raise nowhere (a finalizer's) is kept as an outcome.
+class UnraisableHook:
+    """Inside its block, keeps the first exception that Python cannot raise, as a finalizer's.
 
-    It is printed as always: what a user would see on stderr stays there.
+    Python prints the exception as always, so that standard error stays as a user would see it.
+    `outcome` is the exception as an OUTCOME, or None.
     """
 
-    def __enter__(self):
-        self.outcome = None
+    def __init__(self) -> None:
+        self.outcome: Outcome | None = None
+        self._before = sys.unraisablehook
+
+    def __enter__(self) -> "UnraisableHook":
         self._before = sys.unraisablehook
         sys.unraisablehook = self._hook
         return self
 
-    def __exit__(self, *_error):
+    def __exit__(
+        self,
+        cls: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         sys.unraisablehook = self._before
 
-    def _hook(self, unraisable):
+    def _hook(self, unraisable: "UnraisableHookArgs") -> None:
         sys.__unraisablehook__(unraisable)
         if self.outcome is None and unraisable.exc_value is not None:
             self.outcome = raised(unraisable.exc_value)

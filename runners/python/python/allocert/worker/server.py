@@ -1,8 +1,8 @@
 """The process that loads the subject once and forks a child for each batch."""
 
+import contextlib
 import ctypes
 import gc
-import importlib
 import importlib.metadata
 import os
 import platform
@@ -10,136 +10,149 @@ import select
 import signal
 import sys
 import warnings
+from typing import NamedTuple
 
-from .capture import Capture
-from .wire import Wire
+from . import registry
+from .batch import Batch
+from .driver import Driver
+from .interface import Interface, Subject
+from .output_capture import OutputCapture
+from .protocol import Body, Connection
+from .refused import Refused
 
-#: How long the child's last words may take to arrive after its end.
-_POLL_S = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
-#: Side to the package that performs its cases.
-INTERFACES = {
-    "emm": "emm",
-    "emm-host": "emm",
-    "cai-producer": "cai",
-    "cai-consumer": "cai",
-    "cai-pair": "cai",
-}
 
 
-def serve(path):
-    """Serves until the harness says quit (None), or returns in a forked child with the batch that it must perform."""
+def serve(path: str) -> Batch | None:
+    """Serves the harness that listens at `path`.
+
+    Returns None when the harness ends the service, and in each forked child the batch that it must
+    perform.
+    """
     _adopt_orphans()
-    server = Server(Wire(path))
+    server = _Server(Connection(path))
     try:
-        return _serve(server)
+        return server.serve()
     except ConnectionError:
-        return None  # the harness went away while it was told something
+        return None  # the harness ended while the server was sending
 
 
-def _serve(server):
-    while (message := server.wire.receive()) is not None:
-        kind, body = message
-        if kind == "load":
-            server.load(body)
-        elif kind == "run":
-            batch = server.run(body)
-            if batch is not None:
-                return batch
-        elif kind == "quit":
-            break
-    return None
-
-
-def _adopt_orphans():
-    """Whatever a batch leaves behind comes to this process, where the harness finds and ends it."""
-    try:
+def _adopt_orphans() -> None:
+    """Makes this process the parent of what a batch leaves behind, so the harness finds it."""
+    # Not on this system: then what is left behind lives on.
+    with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    except (AttributeError, OSError):
-        pass  # not on this system; then it lives on
 
 
-class Server:
-    def __init__(self, wire):
-        self.wire = wire
-        self._driver = self._subject_class = self._subject = self._stage = None
+class _Loaded(NamedTuple):
+    """What every batch needs once the subject is there."""
 
-    def load(self, body):
-        from .subject import Refused
+    driver: Driver
+    interface: Interface
+    #: Of Python and the interface's distributions, by name.
+    versions: dict[str, str]
+    subject: Subject
 
+
+class _Server:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._loaded: _Loaded | None = None
+
+    def serve(self) -> Batch | None:
+        while (message := self._connection.receive()) is not None:
+            kind, body = message
+            if kind == "load":
+                self._load(body)
+            elif kind == "run":
+                batch = self._run(body)
+                if batch is not None:
+                    return batch
+            elif kind == "quit":
+                break
+        return None
+
+    def _load(self, body: Body) -> None:
         try:
-            host = self._prepare(body["interface"])
-            self._subject = subject = self._subject_class(body["subject"], self._driver)
+            loaded = _prepare(body["interface"], body["subject"])
         except Refused as refused:
-            return self.wire.send("refused", refused.body)
-        described = {"name": subject.name, "version": subject.version, "file": subject.file}
-        described.update(interface_version=None, host=host)
+            self._connection.send("refused", refused.body)
+            return
+        self._loaded = loaded
         # What exists now lives as long as the process; a child's garbage collection need not look
         # at it again.
         gc.collect()
         gc.freeze()
-        self.wire.send(
+        subject = loaded.subject
+        described = {
+            "name": subject.name,
+            "version": subject.version,
+            "file": subject.file,
+            "interface_version": None,
+            "host": loaded.versions,
+        }
+        self._connection.send(
             "loaded",
             {"flavor": "python", "capabilities": subject.capabilities, "subject": described},
         )
 
-    def _prepare(self, side):
-        """Loads the driver first, so that its name is taken, then all that the side needs. Returns the versions.
-
-        All of the worker is imported before the subject: what a subject changes or deletes later cannot be missed. No call
-        may reach the driver here: it reads its settings at the first one, and those are a case's to choose.
-        """
-        from .driver import Driver
-        from .subject import Refused
-
-        if side not in INTERFACES:
-            raise Refused(
-                "host", f"the Python worker runs subjects of {', '.join(INTERFACES)}, not of {side}"
-            )
-        interface = importlib.import_module(f".{INTERFACES[side]}", __package__)
-        try:
-            self._driver = Driver()
-        except OSError as error:
-            raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
-        self._subject_class, self._stage = interface.prepare(side)
-        return _versions(interface.DISTRIBUTIONS)
-
-    def run(self, body):
-        """Forks for a batch. Returns it in the child, None in the server once the child is gone."""
+    def _run(self, body: Body) -> Batch | None:
+        """Forks for a batch. Returns it in the child, and None in the server after its end."""
+        loaded = self._loaded
+        if loaded is None:
+            raise RuntimeError("the harness asked for a run before it loaded a subject")
         out, err = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # threads of a BLAS at fork; they hold nothing of ours
+            # Python warns of threads at a fork; those are of a BLAS and hold no lock of ours.
+            warnings.simplefilter("ignore")
             pid = os.fork()
         if pid == 0:
             _become_child(out, err)
-            self.wire.send("child", {"batch": body["batch"], "pid": os.getpid()})
-            from .batch import Batch
-
-            return Batch(body["cases"], self._stage, self._subject, self._driver, self.wire)
+            self._connection.send("child", {"batch": body["batch"], "pid": os.getpid()})
+            return Batch(
+                body["cases"], loaded.interface, loaded.subject, loaded.driver, self._connection
+            )
         os.close(out[1])
         os.close(err[1])
-        captures = [Capture(out[0]), Capture(err[0])]
-        ended = _wait(pid, captures, self.wire)
+        captures = [OutputCapture(out[0]), OutputCapture(err[0])]
+        ended = _wait(pid, captures, self._connection)
         stdout, stderr = (capture.close() for capture in captures)
-        self.wire.send(
+        self._connection.send(
             "ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr}
         )
         return None
 
 
-def _versions(distributions):
+def _prepare(side: str, specification: str) -> _Loaded:
+    """Loads the driver, all of the worker that the side needs, and then the subject.
+
+    The driver comes first, so that every later lookup of its name finds it. The worker comes
+    before the subject, so that nothing that a subject changes or deletes is missed later. No call
+    may reach the driver here: it reads its settings at the first one, and a case chooses those.
+
+    Raises Refused.
+    """
+    try:
+        driver = Driver()
+    except OSError as error:
+        raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
+    interface = registry.load(side)
+    versions = _versions(interface.distributions)
+    return _Loaded(driver, interface, versions, interface.subject(specification, driver))
+
+
+def _versions(distributions: tuple[str, ...]) -> dict[str, str]:
     versions = {"python": platform.python_version(), "executable": sys.executable}
     for name in distributions:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name.replace("-", "_")] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return versions
 
 
-def _become_child(out, err):
+def _become_child(out: tuple[int, int], err: tuple[int, int]) -> None:
+    """Gives the forked process its own group and standard streams."""
     os.setpgid(0, 0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (out[1], 1), (err[1], 2)):
@@ -149,33 +162,32 @@ def _become_child(out, err):
             os.close(descriptor)
 
 
-def _wait(pid, captures, wire):
-    """Drains the captures until the child or the harness is gone, ends what is left of its group, and says how it ended."""
-    life, watched = os.pidfd_open(pid), select.poll()
-    watched.register(life, select.POLLIN)
-    # Nothing asked for: only that the harness hung up.
-    watched.register(wire, 0)
+def _wait(pid: int, captures: list[OutputCapture], connection: Connection) -> dict[str, int]:
+    """Drains the captures until the child or the harness is gone, then ends the child's group.
+
+    Returns how the child ended, as `ended` carries it.
+    """
+    child, poll = os.pidfd_open(pid), select.poll()
+    poll.register(child, select.POLLIN)
+    # No event is asked for: poll reports that the harness closed the socket in any case.
+    poll.register(connection, 0)
     for capture in captures:
-        watched.register(capture.descriptor, select.POLLIN)
+        poll.register(capture.descriptor, select.POLLIN)
     open_captures = {capture.descriptor: capture for capture in captures}
     running = True
     while running:
-        for descriptor, _ in watched.poll():
+        for descriptor, _ in poll.poll():
             if descriptor not in open_captures:
                 running = False
             elif not open_captures[descriptor].drain():
-                watched.unregister(descriptor)
-    os.close(life)
-    # Nobody has waited for the child, so its group id cannot have passed to anybody else.
-    try:
+                poll.unregister(descriptor)
+    os.close(child)
+    # Nobody has waited for the child yet, so its group id cannot belong to another process.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     _, status = os.waitpid(pid, 0)
     for capture in captures:
         capture.drain()
-    return (
-        {"signal": os.WTERMSIG(status)}
-        if os.WIFSIGNALED(status)
-        else {"code": os.WEXITSTATUS(status)}
-    )
+    if os.WIFSIGNALED(status):
+        return {"signal": os.WTERMSIG(status)}
+    return {"code": os.WEXITSTATUS(status)}

@@ -1,4 +1,7 @@
-"""Finding the subject: a class in an importable module. It is looked at, not used. Each interface says what it looks for."""
+"""Finding a subject: a class in an importable module. The worker looks at it and does not use it.
+
+Each interface derives its own class, which says what it looks for.
+"""
 
 import difflib
 import importlib
@@ -6,102 +9,111 @@ import importlib.metadata
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from types import ModuleType, TracebackType
+from typing import Any
 
-from .peek import read
-from .text import bounded, class_name, type_name
+from .driver import Driver
+from .refused import Refused
+from .safe_access import read_attribute
+from .safe_text import bounded, type_name
 
-#: A class or its module may say what the subject offers; otherwise all that the interface has is asked of it.
+#: A class or its module may declare which of the optional capabilities it offers; without this
+#: attribute the worker assumes all.
 CAPABILITIES = "allocert_capabilities"
 
-
-class Refused(Exception):
-    """The subject cannot be run: the stage, whose fault and what to do, and the details."""
-
-    def __init__(self, stage, message, detail=""):
-        super().__init__(message)
-        self.body = {"stage": stage, "message": message, "detail": detail}
+#: Characters of a message and of a traceback that are reported.
+_MESSAGE_LIMIT, _TRACEBACK_LIMIT = 500, 16384
 
 
-class Subject:
-    """What an interface's own class sets: the attribute that stands for a subject where none is named, the capabilities that
-    a subject may lack, those that it always has."""
+class ModuleSubject:
+    """A subject given as `module` or `module:attribute`.
 
-    default_attribute = None
-    optional = ()
-    always = ("python",)
+    `cls` is what lies there: a class, or what `find` of an interface returns instead.
+    """
 
-    def __init__(self, spec, driver):
-        module_name, _, attribute = spec.partition(":")
-        attribute = attribute or self.default_attribute
-        self.module = module = import_module(module_name)
+    #: The attribute that is the subject if the specification names none.
+    default_attribute: str | None = None
+    #: The capabilities that a subject may lack, and those that every one has.
+    optional: tuple[str, ...] = ()
+    always: tuple[str, ...] = ("python",)
+
+    def __init__(self, specification: str, driver: Driver) -> None:
+        """Imports the module and finds the subject. Raises Refused if that fails."""
+        module_name, _, named = specification.partition(":")
+        attribute = named or self.default_attribute
+        self.module = import_module(module_name)
         self.initialized_driver = _in_fork(driver.initialized)
-        self.cls = self.find(module, attribute)
-        self.version = self._version()
-        self.file = bounded(read(module, "__file__") or "") or None
+        self.cls = self.find(self.module, attribute)
+        self.version = self.find_version()
+        self.file = bounded(read_attribute(self.module, "__file__") or "") or None
         self.name = f"{module_name}:{attribute}" if attribute else module_name
         self.capabilities = self._capabilities()
 
-    def check(self, cls, seen):
-        """Refuses a class that cannot be a subject."""
+    def check(self, cls: type, place: str) -> None:
+        """Raises Refused if the class cannot be a subject. `place` names it in messages."""
 
-    def offers(self, cls):
-        """Whether a class looks like a subject, for `did you mean`."""
+    def looks_like_subject(self, cls: type) -> bool:
+        """Whether a message may suggest this class with `did you mean`."""
         raise NotImplementedError
 
-    def find(self, module, path):
-        """The class at a path of a module; Refused where there is none."""
-        found, seen = self.walk(module, path)
+    def find(self, module: ModuleType, path: str | None) -> Any:
+        """The class at a path of attributes in a module. Raises Refused if there is none."""
+        found, place = self.walk(module, path)
         if not isinstance(found, type):
-            hint = "; give the class, not an instance of it" if self.offers(type(found)) else ""
-            raise Refused("class", f"`{seen}` is no class but a {type_name(found)}{hint}")
-        self.check(found, seen)
+            is_instance = self.looks_like_subject(type(found))
+            hint = "; give the class, not an instance of it" if is_instance else ""
+            raise Refused("class", f"`{place}` is no class but a {type_name(found)}{hint}")
+        self.check(found, place)
         return found
 
-    def walk(self, module, path):
-        """What lies at a path of a module, and the name of that place; the module itself where there is no path."""
-        found, seen = module, module.__name__
+    def walk(self, module: ModuleType, path: str | None) -> tuple[Any, str]:
+        """What lies at a path of attributes (None: the module itself), and the full path of it."""
+        found: Any = module
+        place = module.__name__
         for part in path.split(".") if path else ():
             try:
                 found = getattr(found, part)
             except AttributeError:
-                near = self._near(found, part)
-                raise Refused("attribute", f"`{seen}` has no attribute `{part}`{near}") from None
-            except BaseException as error:  # noqa: BLE001 - a module's __getattr__ is the subject's code
-                raise Refused(
-                    "attribute",
-                    f"reading `{part}` of `{seen}` raised {type_name(error)}: {bounded(error, 500)}",
-                ) from None
-            seen = f"{seen}.{part}"
-        return found, seen
+                near = self._did_you_mean(found, part)
+                raise Refused("attribute", f"`{place}` has no attribute `{part}`{near}") from None
+            except BaseException as error:  # noqa: BLE001 - `__getattr__` is the subject's code
+                reason = f"{type_name(error)}: {bounded(error, _MESSAGE_LIMIT)}"
+                message = f"reading `{part}` of `{place}` raised {reason}"
+                raise Refused("attribute", message) from None
+            place = f"{place}.{part}"
+        return found, place
 
-    def _near(self, owner, name):
-        names = [one for one in dir(owner) if not one.startswith("__")]
+    def _did_you_mean(self, owner: object, name: str) -> str:
+        names = [other for other in dir(owner) if not other.startswith("__")]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        subjects = [
-            one
-            for one in names
-            if isinstance(read(owner, one), type) and self._own(owner, read(owner, one))
-        ]
-        offered = list(dict.fromkeys(near + subjects))[:5]
-        return "; did you mean " + ", ".join(f"`{one}`" for one in offered) + "?" if offered else ""
+        subjects = [other for other in names if self._defines_subject(owner, other)]
+        suggested = list(dict.fromkeys(near + subjects))[:5]
+        if not suggested:
+            return ""
+        return "; did you mean " + ", ".join(f"`{other}`" for other in suggested) + "?"
 
-    def _own(self, owner, cls):
-        return self.offers(cls) and read(cls, "__module__") == read(owner, "__name__")
+    def _defines_subject(self, owner: object, name: str) -> bool:
+        """Whether the owner itself, and not a module that it imports, defines such a class."""
+        cls = read_attribute(owner, name)
+        if not isinstance(cls, type) or not self.looks_like_subject(cls):
+            return False
+        return bool(read_attribute(cls, "__module__") == read_attribute(owner, "__name__"))
 
-    def _version(self):
+    def find_version(self) -> str | None:
         """The version of the module, or of the distribution that it came with."""
         top = self.module.__name__.partition(".")[0]
-        version = read(self.module, "__version__")
-        version = version if version is not None else read(sys.modules.get(top), "__version__")
+        version = read_attribute(self.module, "__version__")
+        if version is None:
+            version = read_attribute(sys.modules.get(top), "__version__")
         return bounded(version, 100) if version is not None else version_of_module(top)
 
-    def _capabilities(self):
-        declared = read(self.cls, CAPABILITIES)
-        declared = read(self.module, CAPABILITIES) if declared is None else declared
+    def _capabilities(self) -> list[str]:
+        declared = read_attribute(self.cls, CAPABILITIES)
+        declared = read_attribute(self.module, CAPABILITIES) if declared is None else declared
         if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
-            raise Refused(
-                "class", f"{CAPABILITIES} is no tuple of words but a {type_name(declared)}"
-            )
+            found = type_name(declared)
+            raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {found}")
         offered = self.optional if declared is None else tuple(bounded(one, 50) for one in declared)
         unknown = sorted(set(offered) - set(self.optional))
         if unknown:
@@ -110,8 +122,8 @@ class Subject:
         return [*self.always, *[one for one in self.optional if one in offered]]
 
 
-def import_module(name):
-    """The module; Refused where it is no name, not there, or raises."""
+def import_module(name: str) -> ModuleType:
+    """Imports a module. Raises Refused if the name is none, or the import fails."""
     if not name or not all(part.isidentifier() for part in name.split(".")):
         raise Refused(
             "import",
@@ -131,38 +143,39 @@ def import_module(name):
         raise _failed_import(name, error) from None
 
 
-def _failed_import(name, error):
+def _failed_import(name: str, error: BaseException) -> Refused:
     lines = traceback.format_exception(
-        type(error), error, _after_import(error.__traceback__), chain=True
+        type(error), error, _without_importer(error.__traceback__), chain=True
     )
     return Refused(
         "import",
-        f"importing `{name}` raised {type_name(error)}: {bounded(error, 500)}",
-        bounded("".join(lines), 16384),
+        f"importing `{name}` raised {type_name(error)}: {bounded(error, _MESSAGE_LIMIT)}",
+        bounded("".join(lines), _TRACEBACK_LIMIT),
     )
 
 
-def _after_import(tb):
+def _without_importer(trace: TracebackType | None) -> TracebackType | None:
     """The traceback from the subject's own first frame on."""
-    while tb is not None and (
-        tb.tb_frame.f_code.co_filename == __file__ or "importlib" in tb.tb_frame.f_code.co_filename
-    ):
-        tb = tb.tb_next
-    return tb
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file != __file__ and "importlib" not in file:
+            break
+        trace = trace.tb_next
+    return trace
 
 
-def _in_fork(question):
-    """Asks in a copy of this process, so that no call of ours reaches the driver in this one."""
+def _in_fork(question: Callable[[], bool]) -> bool:
+    """Asks in a copy of this process, so that the question's driver calls leave no trace here."""
     pid = os.fork()
     if pid == 0:
         os._exit(bool(question()))
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 
 
-def version_of_module(top):
-    """The version of the distribution that a top-level module came with, where it can be told."""
+def version_of_module(top: str) -> str | None:
+    """The version of the distribution that a top-level module came with, if that is known."""
     try:
         distributions = importlib.metadata.packages_distributions().get(top, ())
         return importlib.metadata.version(distributions[0]) if distributions else None
-    except Exception:  # noqa: BLE001 - broken metadata of some package; the version is a courtesy
+    except Exception:  # noqa: BLE001 - some package has broken metadata; the report does without
         return None

@@ -1,36 +1,39 @@
-"""The interface emm: memory managers for Numba, called directly and through real numba-cuda.
+"""The side `emm`: the subject is a memory manager, called directly or by real numba-cuda."""
 
-Nothing is imported before it is asked for: a peer process must not pay for Numba, and an interpreter may lack it.
-"""
-
-import os
-import sys
-import traceback
-
-#: The distributions whose versions a reader of a report wants to know.
-DISTRIBUTIONS = ("numba-cuda", "numba", "cuda-bindings", "cuda-core", "numpy")
+from ..interface import CaseKind, Interface
 
 
-def prepare(side):
-    """Imports Numba and all operations, so that no child compiles again. Returns the classes of subjects and of cases."""
-    from ..subject import Refused
-    from ..text import bounded
+def load() -> Interface:
+    """Imports Numba and all operations, so that no child compiles again. Raises Refused."""
+    from ..emm_shared import DISTRIBUTIONS, numba_imports
 
-    os.environ.pop("NUMBA_CUDA_MEMORY_MANAGER", None)
-    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
-    try:
-        from .host.stage import HostStage
-        from .host.subject import Host
-        from .stage import Stage
-        from .subject import Subject
-    except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
-        missing = isinstance(error, ModuleNotFoundError)
-        what = "is not installed" if missing else "cannot be imported"
-        advice = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
-        detail = "".join(traceback.format_exception(error))
-        raise Refused(
-            "host",
-            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}",
-            bounded(detail, 16384),
-        ) from None
-    return (Host, HostStage) if side == "emm-host" else (Subject, Stage)
+    with numba_imports():
+        from .. import context_operations, process_operations
+        from ..emm_host import api_operations
+        from ..emm_shared import handle_operations, memory_operations
+        from ..operations import merged
+        from . import describe_operation, manager_operations, reenter_operation, stress_operations
+        from .case import InstalledManagerCase, ManagerCase
+        from .subject import ManagerSubject
+
+    shared = merged(
+        process_operations.OPERATIONS,
+        memory_operations.OPERATIONS,
+        handle_operations.OPERATIONS,
+        describe_operation.OPERATIONS,
+    )
+    direct = merged(
+        shared,
+        context_operations.OPERATIONS,
+        manager_operations.OPERATIONS,
+        stress_operations.OPERATIONS,
+        reenter_operation.OPERATIONS,
+    )
+    return Interface(
+        distributions=DISTRIBUTIONS,
+        subject=ManagerSubject,
+        case_kinds={
+            "emm": CaseKind(ManagerCase, direct),
+            "emm-host": CaseKind(InstalledManagerCase, merged(shared, api_operations.OPERATIONS)),
+        },
+    )

@@ -1,11 +1,12 @@
-"""A manager class: what Numba would take for one."""
+"""A memory manager as a subject: a class that Numba would take for one."""
 
 from numba.cuda.cudadrv.driver import BaseCUDAMemoryManager
 
-from .. import subject
-from ..subject import Refused
+from ..refused import Refused
+from ..subject import ModuleSubject
 
-METHODS = (
+#: What the interface asks of a class that does not derive from Numba's.
+_METHODS = (
     "memalloc",
     "memhostalloc",
     "mempin",
@@ -18,22 +19,24 @@ METHODS = (
 )
 
 
-class Subject(subject.Subject):
-    #: What NUMBA_CUDA_MEMORY_MANAGER looks for in a module.
+class ManagerSubject(ModuleSubject):
+    """A class that derives from BaseCUDAMemoryManager, or has all of its methods."""
+
+    #: The attribute that Numba reads from the module named in NUMBA_CUDA_MEMORY_MANAGER.
     default_attribute = "_numba_memory_manager"
     optional = ("host_memory", "memory_info", "ipc")
     always = ("python", "peer")
 
-    def check(self, cls, seen):
+    def check(self, cls: type, place: str) -> None:
         if issubclass(cls, BaseCUDAMemoryManager):
             return
-        missing = [name for name in METHODS if not hasattr(cls, name)]
+        missing = [name for name in _METHODS if not hasattr(cls, name)]
         if missing:
             raise Refused(
                 "class",
-                f"`{seen}` is no memory manager: it does not derive from numba.cuda.BaseCUDAMemoryManager and lacks "
-                + ", ".join(missing),
+                f"`{place}` is no memory manager: it does not derive from"
+                f" numba.cuda.BaseCUDAMemoryManager and lacks {', '.join(missing)}",
             )
 
-    def offers(self, cls):
+    def looks_like_subject(self, cls: type) -> bool:
         return hasattr(cls, "memalloc")

@@ -1,0 +1,159 @@
+"""Consumers that read the shape, type, pointer or strides of an array wrongly."""
+
+from typing import Any
+
+import numpy
+
+from .conforming_consumer import Consumer, Dtype, Entries, View
+from .element_layout import Integers, c_strides
+
+
+class NeedsStrides(Consumer):
+    """Refuses a dictionary without strides."""
+
+    def strides(self, entries: Entries, shape: Integers, itemsize: int) -> Integers:
+        return super().strides({"strides": entries["strides"]}, shape, itemsize)
+
+
+class ScalarIsEmpty(Consumer):
+    """Treats an array of no dimensions as one of no elements."""
+
+    def shape(self, entries: Entries) -> Integers:
+        return super().shape(entries) or (0,)
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        return c_strides(shape, itemsize)
+
+
+class DropsUnitAxes(Consumer):
+    """Drops axes of one element."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        axes = zip(view.shape, view.strides, strict=False)
+        longer = [(extent, stride) for extent, stride in axes if extent != 1]
+        view.shape = tuple(extent for extent, _ in longer)
+        view.strides = tuple(stride for _, stride in longer)
+        return view
+
+
+class IgnoresByteOrder(Consumer):
+    """Reads big-endian data as little-endian."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        return super().dtype(entries, typestr.replace(">", "<"))
+
+
+class ReadsIntegersOnly(Consumer):
+    """Reads every type as the integer of its size."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        itemsize = super().dtype(entries, typestr).itemsize
+        return numpy.dtype(f"<i{itemsize}" if itemsize in (1, 2, 4, 8) else f"|V{itemsize}")
+
+
+class RefusesNullPointer(Consumer):
+    """Refuses address 0 of an array of no elements."""
+
+    def data(self, entries: Entries) -> tuple[int, bool]:
+        pointer, read_only = super().data(entries)
+        if not pointer:
+            raise ValueError("the pointer is 0")
+        return pointer, read_only
+
+
+class Skips8Bytes(Consumer):
+    """Reads from eight bytes behind the pointer."""
+
+    def data(self, entries: Entries) -> tuple[int, bool]:
+        pointer, read_only = super().data(entries)
+        return pointer + 8 if pointer else 0, read_only
+
+
+class ReusesViewOfSameShape(Consumer):
+    """Uses one view for all arrays of the same shape and type."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[tuple[Integers, str], View] = {}
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        return self.views.setdefault((view.shape, view.typestr), view)
+
+
+class IgnoresStridesBeforeVersion2(Consumer):
+    """Ignores strides before version 2."""
+
+    def strides(self, entries: Entries, shape: Integers, itemsize: int) -> Integers:
+        return super().strides(entries if entries["version"] >= 2 else {}, shape, itemsize)
+
+
+def _fortran_strides(shape: Integers, itemsize: int) -> Integers:
+    return tuple(reversed(c_strides(tuple(reversed(shape)), itemsize)))
+
+
+class FortranOrderByDefault(Consumer):
+    """Reads arrays without strides in Fortran order."""
+
+    def strides(self, entries: Entries, shape: Integers, itemsize: int) -> Integers:
+        if entries.get("strides") is None:
+            return _fortran_strides(shape, itemsize)
+        return super().strides(entries, shape, itemsize)
+
+
+class ExplicitCStridesAreFortran(Consumer):
+    """Reads arrays with explicit strides of C order in Fortran order."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        strides = super().explicit_strides(strides, shape, itemsize)
+        in_c_order = strides == c_strides(shape, itemsize)
+        return _fortran_strides(shape, itemsize) if in_c_order else strides
+
+
+class IgnoresStrides(Consumer):
+    """Reads every array as contiguous."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        return c_strides(shape, itemsize)
+
+
+class RoundsStrides(Consumer):
+    """Rounds strides down to whole elements."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        exact = super().explicit_strides(strides, shape, itemsize)
+        return tuple(stride // itemsize * itemsize for stride in exact)
+
+
+class IgnoresNegativeStrides(Consumer):
+    """Reads forwards where strides are negative."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        return tuple(map(abs, super().explicit_strides(strides, shape, itemsize)))
+
+
+class StrideZeroIsMissing(Consumer):
+    """Treats a stride of 0 as one that is missing."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        given = super().explicit_strides(strides, shape, itemsize)
+        default = c_strides(shape, itemsize)
+        return tuple(one or other for one, other in zip(given, default, strict=False))
+
+
+class IgnoresPadding(Consumer):
+    """Leaves the padding out of the element size."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        named = [field for field in entries.get("descr") or () if field[0]]
+        if not named:
+            return super().dtype(entries, typestr)
+        return numpy.dtype(f"|V{numpy.dtype(named).itemsize}")
+
+
+class ReadsOpaqueAsBytes(Consumer):
+    """Reads elements without descr as single bytes."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        return super().dtype(entries, typestr) if entries.get("descr") else numpy.dtype("|u1")

@@ -1,0 +1,42 @@
+"""Consumers that treat the mask wrongly."""
+
+import time
+from typing import Any
+
+import numpy
+
+from .conforming_consumer import Consumer, Entries, HostArray, View
+from .element_layout import Integers
+
+
+class NoneMasksEverything(Consumer):
+    """Treats a mask of None as one in which nothing is valid."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if "mask" in entries and entries["mask"] is None:
+            view.valid = numpy.zeros(view.shape, bool)
+        return view
+
+
+class IgnoresMask(Consumer):
+    """Ignores the mask."""
+
+    def mask(self, entries: Entries) -> Any:
+        return None
+
+
+class MaskTrueIs1(Consumer):
+    """Treats only mask elements equal to 1 as true."""
+
+    def is_true(self, elements: HostArray) -> Any:
+        return elements == 1
+
+
+class FollowsMaskForEver(Consumer):
+    """Never returns when a mask is its own mask."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        while mask is exporter:
+            time.sleep(0.01)
+        return super().validity(exporter, mask, shape)

@@ -1,0 +1,35 @@
+"""Consumers that export an imported array again with wrong entries."""
+
+from .conforming_consumer import Consumer, View
+
+
+class ReexportsBytes(Consumer):
+    """Exports every imported array as bytes."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"typestr": "|u1", "shape": (*view.shape, view.dtype.itemsize)}
+        return view
+
+
+class ReexportsWithoutStream(Consumer):
+    """Exports an imported array without its stream."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"stream": None}
+        return view
+
+
+class ReexportsOwnStream(Consumer):
+    """Exports an imported array with a stream that has waited for nothing."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"stream": self.own_stream.handle}
+        return view
+
+
+class ReexportsWithoutMask(Consumer):
+    """Exports an imported array without its mask."""
+
+    def export(self, view: View) -> View:
+        view.entries.pop("mask", None)
+        return view

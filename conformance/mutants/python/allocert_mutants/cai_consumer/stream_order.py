@@ -1,0 +1,113 @@
+"""Consumers that order their work wrongly with the exported stream."""
+
+import weakref
+from typing import Any
+
+from allocert_mutants.cuda_driver import Stream
+
+from .conforming_consumer import Consumer, Entries, View
+
+
+class NeedsStream(Consumer):
+    """Refuses a dictionary without a stream."""
+
+    def stream_entry(self, entries: Entries) -> int | None:
+        return super().stream_entry({"stream": entries["stream"]})
+
+
+class IgnoresDefaultStreams(Consumer):
+    """Does not wait for the streams 1 and 2."""
+
+    def stream_entry(self, entries: Entries) -> int | None:
+        stream = super().stream_entry(entries)
+        return None if stream in (1, 2) else stream
+
+
+class RefusesOtherStreams(Consumer):
+    """Refuses every stream but 1 and 2."""
+
+    def stream_entry(self, entries: Entries) -> int | None:
+        stream = super().stream_entry(entries)
+        if stream is not None and stream > 2:
+            raise LookupError(f"no such stream: {stream}")
+        return stream
+
+
+class NeverWaits(Consumer):
+    """Does not wait for the exported stream."""
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        return own or self.own_stream
+
+
+class IgnoresStreamByDefault(Consumer):
+    """Ignores the exported stream unless it is told otherwise."""
+
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        return super().accept(exporter, True)
+
+
+class WaitsForFirstArgumentOnly(Consumer):
+    """Waits only for the stream of the first argument."""
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        return own if index else self.wait_for_producer(view, own)
+
+
+class FirstProducerWaitsOnly(Consumer):
+    """Makes only the producer of the first argument wait for a launch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.later_arguments: weakref.WeakSet[View] = weakref.WeakSet()
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        if index:
+            self.later_arguments.add(view)
+        return super().wait_for_argument(index, view, own)
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if view not in self.later_arguments:
+            super().make_producer_wait(view, own)
+
+
+class ProducerNeverWaits(Consumer):
+    """Does not make the producer wait for its own work, and returns before that is finished."""
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        pass
+
+
+class OrdersFirstOperationOnly(Consumer):
+    """Orders only the first operation on a view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ordered: weakref.WeakSet[View] = weakref.WeakSet()
+
+    def uses_stream(self, view: View) -> bool:
+        return super().uses_stream(view) and view not in self.ordered
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if view not in self.ordered:
+            super().make_producer_wait(view, own)
+        self.ordered.add(view)
+
+
+class CachesLaunchArguments(Consumer):
+    """Reads the attribute of an argument at its first launch only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[Any, View] = {}
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        new = [exporter for exporter in exporters if exporter not in self.views]
+        super().launch(new, stream)
+        self.views.update(
+            (exporter, self.view(exporter, self.entries(exporter))) for exporter in new
+        )
+        for exporter in exporters:
+            if exporter not in new:
+                self.fill(self.views[exporter], 0, self.own_stream)
+        return [self.describe(self.views[exporter]) for exporter in exporters]

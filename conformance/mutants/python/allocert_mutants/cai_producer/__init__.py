@@ -1,0 +1,1 @@
+"""Producers of the CUDA Array Interface, each a change of `conforming_producer`."""

@@ -1,0 +1,184 @@
+"""Producers whose exported stream does not cover the pending work."""
+
+import ctypes
+from typing import Any
+
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Stream, Work, call
+
+from .conforming_producer import Array, Entry, adapter
+
+
+@adapter
+class StreamIsObject(Array):
+    """Exports a stream object instead of a handle."""
+
+    def stream_entry(self) -> Entry:
+        super().stream_entry()
+        return self.exported_stream or self.stream
+
+
+@adapter
+class DefaultStreamZero(Array):
+    """Exports 0 as the default stream."""
+
+    def stream_entry(self) -> Entry:
+        handle = super().stream_entry() or (self.stream and self.stream.handle)
+        return 0 if handle == LEGACY else handle
+
+
+@adapter
+class DefaultStreamsSwapped(Array):
+    """Exports 1 for the per-thread default stream and 2 for the legacy one."""
+
+    def stream_entry(self) -> Entry:
+        handle = super().stream_entry()
+        return {LEGACY: PER_THREAD, PER_THREAD: LEGACY}.get(handle, handle)
+
+
+@adapter
+class StreamHandleInvalid(Array):
+    """Exports an index into a table of its own as the stream."""
+
+    def stream_entry(self) -> Entry:
+        return 7 if super().stream_entry() else None
+
+
+@adapter
+class StreamOfOtherDevice(Array):
+    """Exports a stream of the second device."""
+
+    def stream_entry(self) -> Entry:
+        if super().stream_entry() is None or _device_count() < 2:
+            return None
+        self.exported_stream = _stream_of_second_device()
+        return self.exported_stream.handle
+
+
+def _device_count() -> int:
+    count = ctypes.c_int()
+    call("cuDeviceGetCount", ctypes.byref(count))
+    return count.value
+
+
+def _stream_of_second_device() -> Stream:
+    context = ctypes.c_void_p()
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(1))
+    call("cuCtxPushCurrent_v2", context)
+    try:
+        return Stream()
+    finally:
+        call("cuCtxPopCurrent_v2", ctypes.byref(context))
+
+
+@adapter
+class AlwaysOwnStream(Array):
+    """Exports the array's own stream, whichever stream the work is in."""
+
+    def stream_entry(self) -> Entry:
+        return self.stream.handle if self.stream else super().stream_entry()
+
+
+@adapter
+class LastStreamOnly(Array):
+    """Exports the stream of the latest work only."""
+
+    def pending_work(self) -> list[Work]:
+        return self.memory.work[-1:]
+
+
+@adapter
+class StreamWaitsForNothing(Array):
+    """Exports a stream that waits for none of the pending work."""
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        return Stream()
+
+
+@adapter
+class NeverExportsStream(Array):
+    """Always exports None as the stream, as libraries with that option do by default."""
+
+    def stream_entry(self) -> Entry:
+        return None
+
+
+@adapter
+class StreamCached(Array):
+    """Exports the stream of the first reading at every later one."""
+
+    def stream_entry(self) -> Entry:
+        if not hasattr(self, "first"):
+            self.first = super().stream_entry()
+        return self.first
+
+
+@adapter
+class IgnoresPendingReads(Array):
+    """Exports no stream for pending reads."""
+
+    def pending_work(self) -> list[Work]:
+        return [work for work in self.memory.work if work.writes]
+
+
+@adapter
+class IgnoresWorkOfViews(Array):
+    """Exports no stream for work that was enqueued through another view."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.own_work: list[Work] = []
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.own_work.append(work)
+
+    def pending_work(self) -> list[Work]:
+        return self.own_work
+
+
+@adapter
+class IgnoresDefaultStream(Array):
+    """Exports no stream for work in the default stream, as if it were finished."""
+
+    def pending_work(self) -> list[Work]:
+        return [work for work in self.memory.work if work.stream.handle != LEGACY]
+
+
+@adapter
+class Version2WithoutStream(Array):
+    """Exports version 2 even while work is pending. The text allows it; the suite reports it."""
+
+    def version(self) -> Entry:
+        return 2
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        del entries["stream"]
+        return entries
+
+
+@adapter
+class StreamInVersion2(Array):
+    """Exports a stream in version 2."""
+
+    def version(self) -> Entry:
+        return 2
+
+
+@adapter
+class SecondReadClearsData(Array):
+    """Clears the data when the attribute is read a second time."""
+
+    reads = 0
+
+    def interface(self) -> Any:
+        self.reads += 1
+        if self.reads > 1:
+            zeros = bytes(self.memory.size_bytes)
+            call(
+                "cuMemcpyHtoD_v2",
+                ctypes.c_uint64(self.memory.base),
+                zeros,
+                ctypes.c_size_t(len(zeros)),
+            )
+        return super().interface()

@@ -1,0 +1,128 @@
+"""Plugins with a faulty defer_cleanup()."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from .conforming_plugin import HostMemory, Manager
+
+
+class ReturnsNone(Manager):
+    """Returns None from defer_cleanup()."""
+
+    def defer_cleanup(self) -> None:  # type: ignore[override]  # the mutation
+        return None
+
+
+class FreesHostMemory(Manager):
+    """Does not call super().defer_cleanup(), so that host memory is freed inside the scope."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        self.blocks.deferring += 1
+        try:
+            yield
+        finally:
+            self.blocks.deferring -= 1
+            self.blocks.flush()
+
+
+class FreesDeviceMemory(Manager):
+    """Frees device memory inside defer_cleanup(), as the example of NBEP 7 does."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super(Manager, self).defer_cleanup():
+            yield
+
+
+class NotNestable(Manager):
+    """Raises when a scope begins inside a scope."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        if self.blocks.deferring:
+            raise RuntimeError("defer_cleanup() is active already")
+        with super().defer_cleanup():
+            yield
+
+
+class InnerEndsOuter(Manager):
+    """Ends the outer scope when the inner one ends."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super(Manager, self).defer_cleanup():
+            self.blocks.deferring = 1
+            try:
+                yield
+            finally:
+                self.blocks.deferring = 0
+                self.blocks.flush()
+
+
+class NeverEndsAfterException(Manager):
+    """Continues to defer after an exception inside the scope, because it has no `finally`."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        self.blocks.deferring += 1
+        self.deallocations._disable_count += 1
+        yield
+        self.deallocations._disable_count -= 1
+        self.blocks.deferring -= 1
+        self.blocks.flush()
+
+
+class SuppressesException(Manager):
+    """Suppresses an exception inside the scope."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup(), contextlib.suppress(Exception):
+            yield
+
+
+class NeverEnds(Manager):
+    """Never frees the memory that was dropped inside the scope."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super(Manager, self).defer_cleanup():
+            self.blocks.deferring += 1
+            yield
+
+
+class ExitRaises(Manager):
+    """Raises when a scope ends."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup():
+            yield
+        raise RuntimeError("this scope cannot end")
+
+
+class DelaysUnpinning(Manager):
+    """Unpins at the end of defer_cleanup().
+
+    A buffer cannot be pinned again inside the scope.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.dropped_later: list[HostMemory] = []
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        memory = super().mempin(owner, pointer, size, mapped)
+        if self.blocks.deferring:
+            self.dropped_later.append(memory)
+        return memory
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup():
+            try:
+                yield
+            finally:
+                self.dropped_later.clear()

@@ -1,0 +1,100 @@
+"""Plugins with a faulty memhostalloc() or mempin()."""
+
+import ctypes
+import weakref
+from typing import Any
+
+from numba.cuda import MappedMemory, PinnedMemory
+from numba.cuda.cudadrv.driver import driver
+
+from .conforming_plugin import HostMemory, Manager
+
+
+class PinDropsOwner(Manager):
+    """Does not keep the owner of a pinned buffer alive."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        return super().mempin(None, pointer, size, mapped)
+
+
+class NeverUnpins(Manager):
+    """Never unpins a region."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        driver.cuMemHostRegister(pointer, size, 2 if mapped else 0)
+        context = weakref.proxy(self.context)
+        if mapped:
+            return MappedMemory(context, pointer, size, owner=owner, finalizer=lambda: None)
+        return PinnedMemory(context, pointer, size, owner=owner, finalizer=lambda: None)
+
+
+class NeverMapped(Manager):
+    """Never maps host memory."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        return super().memhostalloc(size, False, portable, wc)
+
+
+class RoundsSize(Manager):
+    """Reports the size rounded up to whole pages."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        return super().memhostalloc(-(-size // 4096) * 4096, mapped, portable, wc)
+
+
+class MappedWithoutBuffer(Manager):
+    """Returns mapped memory without the buffer protocol.
+
+    The documentation asks for a MappedMemory; no array can be made of it.
+    """
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if not mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        flags = 2 | (1 if portable else 0) | (4 if wc else 0)
+        pointer = driver.cuMemHostAlloc(size, flags)
+        context = weakref.proxy(self.context)
+        return MappedMemory(context, pointer, size, finalizer=lambda: driver.cuMemFreeHost(pointer))
+
+
+class PinErrorIsNone(Manager):
+    """Returns None when the driver fails to pin."""
+
+    def mempin(
+        self, owner: Any, pointer: int, size: int, mapped: bool = False
+    ) -> HostMemory | None:
+        try:
+            return super().mempin(owner, pointer, size, mapped)
+        except Exception:  # noqa: BLE001 - the mutation
+            return None
+
+
+class CtypesAddress(Manager):
+    """Returns pinned memory whose address is a ctypes.c_void_p, as the documentation shows."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        pointer = int(driver.cuMemHostAlloc(size, 0))
+        self.allocations[pointer] = pointer
+        context = weakref.proxy(self.context)
+        return PinnedMemory(
+            context, ctypes.c_void_p(pointer), size, finalizer=lambda: self._free(pointer)
+        )
+
+    def _free(self, pointer: int) -> None:
+        if self.allocations.pop(pointer, None) is not None:
+            driver.cuMemFreeHost(pointer)
+
+    def reset(self) -> None:
+        for pointer in [key for key in self.allocations if type(self.allocations[key]) is int]:
+            self._free(pointer)
+        super().reset()

@@ -1,0 +1,114 @@
+"""Plugins with a faulty reset()."""
+
+from typing import Any
+
+from numba.cuda import MemoryPointer
+from numba.cuda.cudadrv.driver import driver
+
+from .conforming_plugin import Blocks, Manager
+
+
+class NeedsInitialize(Manager):
+    """Raises in reset() before initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = False
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def reset(self) -> None:
+        if not self.initialized:
+            raise RuntimeError("not initialized")
+        super().reset()
+
+
+class KeepsHostMemory(Manager):
+    """Does not call super().reset(), so that mapped memory is not freed."""
+
+    def reset(self) -> None:
+        self.blocks.reset()
+
+
+class KeepsDeviceMemory(Manager):
+    """Frees no device memory in reset()."""
+
+    def reset(self) -> None:
+        super(Manager, self).reset()
+
+
+class AlwaysRaises(Manager):
+    """Resets and then raises."""
+
+    def reset(self) -> None:
+        super().reset()
+        raise RuntimeError("this reset() always raises")
+
+
+class OnceOnly(Manager):
+    """Raises in a second reset()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.done = False
+
+    def reset(self) -> None:
+        if self.done:
+            raise RuntimeError("reset() was called before")
+        super().reset()
+        self.done = True
+
+
+class ReturnsSelf(Manager):
+    """Returns the manager from reset()."""
+
+    def reset(self) -> "ReturnsSelf":  # type: ignore[override]  # the mutation
+        super().reset()
+        return self
+
+
+class NeedsContext(Manager):
+    """Fails in reset() while no context is current."""
+
+    def reset(self) -> None:
+        driver.cuMemGetInfo()
+        super().reset()
+
+
+class NeedsSecondInitialize(Manager):
+    """Refuses every request between a reset() and the next initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = True
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if not self.initialized:
+            raise RuntimeError("not initialized")
+        return super().memalloc(size)
+
+    def reset(self) -> None:
+        super().reset()
+        self.initialized = False
+
+
+_blocks_of_all_managers: list[Blocks] = []
+
+
+class FreesAllManagers(Manager):
+    """Frees the memory of all managers when one of them is reset."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _blocks_of_all_managers.append(self.blocks)
+
+    def reset(self) -> None:
+        super().reset()
+        for blocks in _blocks_of_all_managers:
+            blocks.reset()

@@ -1,0 +1,29 @@
+//! EMM plugins: each is the reference plugin with one mutation, behind a C symbol of its own.
+//!
+//! A file holds the mutations of one function or topic, and exports their symbols at its top. The
+//! first sentence of a mutation says what it does wrong. [`base_manager`], [`mutation`] and
+//! [`state`] are what all mutations are made of.
+
+mod base_manager;
+mod call_table;
+mod constant_answer;
+mod context;
+mod crash_hang_output;
+mod create_destroy;
+mod defer_cleanup;
+mod driver_fault;
+mod initialize;
+mod ipc_handle;
+mod memalloc;
+mod memhostalloc;
+mod memory_info;
+mod mempin;
+mod mutation;
+mod out_of_memory;
+mod release;
+mod reset;
+mod second_manager;
+mod state;
+mod threads;
+mod token;
+mod zero_size;

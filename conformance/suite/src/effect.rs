@@ -1,0 +1,147 @@
+//! What a boundary call does, one file or folder a boundary.
+//!
+//! The judge's ledger knows a boundary by what this file says of its calls: [`Effect`],
+//! [`FreeAnswer`] and [`Owners`]. A new boundary is one file beside the others and a line in each
+//! `match` here.
+
+pub(crate) mod cuda;
+mod handler;
+mod place;
+
+use allocert_contract::trace::{Boundary, Call, Event, Function, What};
+
+/// What a call does to memory, if the boundary does not refuse it. An address of 0 is no memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Take {
+        start: u64,
+        size_bytes: u64,
+        source: MemorySource,
+    },
+    Give {
+        start: u64,
+        source: MemorySource,
+    },
+    /// Gives `from` back and takes `to`, which may be the same address. Where `to` is 0, memory is
+    /// short and `from` stays.
+    Resize {
+        from: u64,
+        to: u64,
+        size_bytes: u64,
+        source: MemorySource,
+    },
+    Touch {
+        write: Span,
+        read: Span,
+    },
+    Nothing,
+}
+
+/// Where the memory at an address comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemorySource {
+    Device,
+    /// Page-locked memory of the driver.
+    PageLocked,
+    /// The caller's own memory, page-locked.
+    Registered,
+    /// Pageable memory of the process.
+    Heap,
+}
+
+impl MemorySource {
+    /// Whether its boundary alone gives out these addresses. Others can be in use again after a
+    /// free without a call that shows it.
+    pub(crate) fn is_exclusive(self) -> bool {
+        self == Self::Device
+    }
+}
+
+/// What a call reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) space: AddressSpace,
+}
+
+/// What the type of a parameter says about its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddressSpace {
+    Device,
+    Host,
+    /// Either of the two.
+    Unified,
+}
+
+/// What a boundary answers when memory is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FreeAnswer {
+    /// It takes the memory back.
+    Accepted,
+    /// It does not know the address.
+    UnknownAddress,
+    /// It shuts down, and says nothing about the memory.
+    ShutDown,
+    /// It fails for another reason.
+    Failed,
+    /// Its function has no result. Only earlier calls tell whether the address was right.
+    NoAnswer,
+}
+
+impl Effect {
+    pub(crate) fn of(call: &Call) -> Self {
+        match call.function {
+            Function::Cuda(function) => cuda::memory_effect(function, call),
+            Function::Handler(function) => handler::memory_effect(function, call),
+            Function::Place(function) => place::memory_effect(function, call),
+            // The memory that a plugin gives is the driver's, whose calls are in the trace too.
+            Function::Plugin(_) => Self::Nothing,
+        }
+    }
+}
+
+impl FreeAnswer {
+    /// Reads the result of a call that gives memory back.
+    pub(crate) fn of(call: &Call) -> Self {
+        match call.function.boundary() {
+            Boundary::Cuda => cuda::free_answer(call),
+            Boundary::Handler => handler::free_answer(),
+            Boundary::Place => place::free_answer(call),
+            Boundary::Plugin => Self::NoAnswer,
+        }
+    }
+}
+
+/// Who gives memory at a boundary, as messages name it.
+pub(crate) fn provider(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::Cuda => "the driver",
+        Boundary::Plugin => "the plugin",
+        Boundary::Handler => "the handler",
+        Boundary::Place => "the place",
+    }
+}
+
+/// The half-open range of memory that work reached after it was freed, and whose memory it is.
+pub(crate) fn reached_after_free(what: &What) -> Option<(Boundary, (u64, u64))> {
+    Some((Boundary::Cuda, cuda::reached_after_free(what)?))
+}
+
+/// What memory belongs to, and ends with without being given back: contexts.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    contexts: cuda::PrimaryContexts,
+}
+
+impl Owners {
+    /// The owner of the memory that a call takes.
+    pub(crate) fn owner(event: &Event, call: &Call) -> Option<u64> {
+        (call.function.boundary() == Boundary::Cuda).then_some(event.context)
+    }
+
+    /// The owner that ends with a call, if one does.
+    pub(crate) fn ended_by(&mut self, call: &Call) -> Option<u64> {
+        self.contexts.ended_by(call)
+    }
+}

@@ -1,0 +1,16 @@
+//! What a call of the CUDA driver does. CUDA Driver API reference.
+//!
+//! - `memory`: takes, gives back and touches memory
+//! - `contexts`: begins, ends and switches contexts
+//! - `order`: queues work, records events and waits
+//! - `faults`: what the fault sweep must know of a function
+
+mod contexts;
+mod faults;
+mod memory;
+mod order;
+
+pub(crate) use contexts::{ContextEffect, PrimaryContexts};
+pub(crate) use faults::{is_lookup, may_run_out_of_memory, restores_context};
+pub(crate) use memory::{free_answer, is_managed, memory_effect, reached_after_free};
+pub(crate) use order::{HostWait, OrderEffect, PassedOnEffect, breaks_context};

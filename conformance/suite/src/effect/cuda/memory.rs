@@ -1,0 +1,105 @@
+//! What a driver call does to memory. "Memory Management" and "Stream Ordered Memory Allocator".
+
+use allocert_contract::trace::{
+    Call, What,
+    cuda::{Function, Misuse},
+};
+
+use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Span};
+
+const INVALID_VALUE: i32 = 1;
+const DEINITIALIZED: i32 = 4;
+const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
+
+const NOTHING: Span = device(0, 0);
+
+pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
+    let ([a, b, c, _, e, ..], [out, second, _]) = (call.args, call.out);
+    match function {
+        Function::cuMemAlloc_v2
+        | Function::cuMemAllocManaged
+        | Function::cuMemAllocAsync
+        | Function::cuMemAllocFromPoolAsync => {
+            Effect::Take { start: out, size_bytes: a, source: MemorySource::Device }
+        }
+        Function::cuMemAllocPitch_v2 => Effect::Take {
+            start: out,
+            size_bytes: second.saturating_mul(b),
+            source: MemorySource::Device,
+        },
+        Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => {
+            Effect::Take { start: out, size_bytes: a, source: MemorySource::PageLocked }
+        }
+        Function::cuMemHostRegister_v2 => {
+            Effect::Take { start: a, size_bytes: b, source: MemorySource::Registered }
+        }
+        Function::cuMemFree_v2 | Function::cuMemFreeAsync => {
+            Effect::Give { start: a, source: MemorySource::Device }
+        }
+        Function::cuMemFreeHost => Effect::Give { start: a, source: MemorySource::PageLocked },
+        Function::cuMemHostUnregister => {
+            Effect::Give { start: a, source: MemorySource::Registered }
+        }
+        Function::cuMemcpy | Function::cuMemcpyAsync => {
+            Effect::Touch { write: unified(a, c), read: unified(b, c) }
+        }
+        Function::cuMemcpyDtoD_v2 | Function::cuMemcpyDtoDAsync_v2 => {
+            Effect::Touch { write: device(a, c), read: device(b, c) }
+        }
+        Function::cuMemcpyHtoD_v2 | Function::cuMemcpyHtoDAsync_v2 => {
+            Effect::Touch { write: device(a, c), read: host(b, c) }
+        }
+        Function::cuMemcpyDtoH_v2 | Function::cuMemcpyDtoHAsync_v2 => {
+            Effect::Touch { write: host(a, c), read: device(b, c) }
+        }
+        Function::cuMemcpyPeer | Function::cuMemcpyPeerAsync => {
+            Effect::Touch { write: device(a, e), read: device(c, e) }
+        }
+        Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => fill(a, c),
+        Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => fill(a, c.saturating_mul(2)),
+        Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => fill(a, c.saturating_mul(4)),
+        Function::cuIpcGetMemHandle => Effect::Touch { write: NOTHING, read: device(a, 1) },
+        _ => Effect::Nothing,
+    }
+}
+
+const fn fill(start: u64, size_bytes: u64) -> Effect {
+    Effect::Touch { write: device(start, size_bytes), read: NOTHING }
+}
+
+/// Reads the result of a call that gives memory back.
+pub(crate) fn free_answer(call: &Call) -> FreeAnswer {
+    match call.result {
+        Some(0) => FreeAnswer::Accepted,
+        Some(DEINITIALIZED) => FreeAnswer::ShutDown,
+        Some(INVALID_VALUE | HOST_MEMORY_NOT_REGISTERED) | None => FreeAnswer::UnknownAddress,
+        Some(_) => FreeAnswer::Failed,
+    }
+}
+
+/// The half-open range of memory that queued work reached after it was freed.
+pub(crate) fn reached_after_free(what: &What) -> Option<(u64, u64)> {
+    match what {
+        What::Misuse { misuse: Misuse::WorkAfterFree, args: [start, size_bytes], .. } => {
+            Some((*start, start.saturating_add((*size_bytes).max(1))))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a function takes memory that the host and the device see at one address.
+pub(crate) fn is_managed(function: Function) -> bool {
+    function == Function::cuMemAllocManaged
+}
+
+const fn device(start: u64, size_bytes: u64) -> Span {
+    Span { start, size_bytes, space: AddressSpace::Device }
+}
+
+const fn host(start: u64, size_bytes: u64) -> Span {
+    Span { start, size_bytes, space: AddressSpace::Host }
+}
+
+const fn unified(start: u64, size_bytes: u64) -> Span {
+    Span { start, size_bytes, space: AddressSpace::Unified }
+}

@@ -1,0 +1,111 @@
+//! What must come of a step or of a whole case, under which requirement.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use crate::nouns::ErrorKind;
+use crate::predicate::Predicate;
+use crate::vec_map::VecMap;
+
+/// Requirement id to what must hold.
+pub type Expectations = VecMap<SmolStr, Expectation>;
+
+/// Fact to what must hold of it.
+pub type Wanted = VecMap<SmolStr, Predicate>;
+
+/// What must hold under one requirement; all given fields together, `returns` and `raises` as
+/// alternatives.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// What must be the case for the rest to be asked: `name.fact` to what holds of it.
+    #[serde(default, skip_serializing_if = "VecMap::is_empty")]
+    pub given: Wanted,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<Wanted>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raises: Option<Vec<ErrorKind>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Box<Calls>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<Ordered>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covered_by: Option<CoveredBy>,
+}
+
+impl Expectation {
+    /// Whether it asks for anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let given = self.given.clone();
+        *self == Self { given, ..Self::default() }
+    }
+}
+
+/// Demands on the calls of a window: driver calls, and on the side of a host its calls into the
+/// plugin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub none_of: Vec<SmolStr>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub count: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_least: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_most: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_order: Vec<String>,
+    /// Function to the one that undoes it: as many calls of this as of the other that succeeded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub balanced: BTreeMap<String, String>,
+    /// Plugin method to what holds of each of its calls, of which there is at least one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub with: BTreeMap<String, Wanted>,
+    /// The label of the step at whose beginning the window opens, instead of this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// All accesses to memory of this step that conflict with one of the labelled step come after it,
+/// whatever the device is free to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ordered {
+    /// The label of the earlier step.
+    pub after: String,
+}
+
+/// At the end of the step, all work on the memory is over for whoever synchronizes with the stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoveredBy {
+    /// A name whose facts have an address and a size.
+    pub memory: String,
+    /// `name.fact`: a stream's handle, 1 and 2 the default streams. Where there is none, all work
+    /// is over for the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+}
+
+impl CoveredBy {
+    /// The names that it refers to.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let stream = self.stream.as_deref().map(|text| text.split('.').next().unwrap_or(text));
+        [self.memory.as_str()].into_iter().chain(stream)
+    }
+}
+
+/// What the subject may have written to standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    Empty,
+}

@@ -1,0 +1,173 @@
+//! What a subject is known to violate. A listed violation is expected; a listed violation that does
+//! not happen fails the run.
+
+use allocert_requirements::yaml::{Document, Spanned};
+use allocert_requirements::{Catalogue, Level, Refusal};
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+
+use crate::verdict::{Finding, Judgement, Verdict};
+
+/// A checked expectation file.
+#[derive(Debug, Clone)]
+pub struct ExpectationFile {
+    pub file: String,
+    /// Which subject it is about.
+    pub subject: String,
+    /// The versions it was last seen to be true of.
+    pub seen_on: String,
+    pub entries: Vec<ExpectedViolation>,
+}
+
+/// One violation that is known.
+#[derive(Debug, Clone)]
+pub struct ExpectedViolation {
+    pub requirement: String,
+    /// Globs over case ids, as written.
+    pub cases: Vec<String>,
+    pub reason: String,
+    pub issue: Option<String>,
+    /// Its line in the file.
+    pub line: usize,
+    globs: Vec<GlobMatcher>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    subject: String,
+    seen_on: String,
+    expected: Vec<Spanned<Listed>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    requirement: String,
+    cases: Vec<String>,
+    reason: String,
+    #[serde(default)]
+    issue: Option<String>,
+}
+
+impl ExpectationFile {
+    /// Reads an expectation file; `file` is the name to show in errors. Entries whose requirement
+    /// the profile leaves out are dropped.
+    ///
+    /// # Errors
+    /// The first place where it is not one.
+    pub fn read(file: &str, text: &str, catalogue: &Catalogue) -> Result<Self, Box<Refusal>> {
+        let document = Document { noun: "expectation file", file, text };
+        let read: File = document.read()?;
+        let entries = read.expected.into_iter().map(|listed| entry(listed, &document, catalogue));
+        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        // What is not judged can neither be met nor be found to be gone.
+        entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
+        Ok(Self { file: file.to_owned(), subject: read.subject, seen_on: read.seen_on, entries })
+    }
+
+    /// Applies the file to a whole run.
+    pub fn apply(&self, judgements: &mut [&mut Judgement]) {
+        let mut met = vec![false; self.entries.len()];
+        for judgement in judgements.iter_mut() {
+            for (entry, met) in self.entries.iter().zip(&mut met) {
+                *met |= entry.mark(judgement);
+            }
+            let listed = |finding: &Finding| {
+                finding.level != Level::Must || finding.expected_because.is_some()
+            };
+            if judgement.verdict == Verdict::Violates && judgement.findings.iter().all(listed) {
+                judgement.verdict = Verdict::ExpectedViolation;
+            }
+        }
+        for (entry, _) in self.entries.iter().zip(met).filter(|(_, met)| !met) {
+            self.stale(entry, judgements);
+        }
+    }
+
+    /// An entry without a violation: the cases that looked at its requirement conform where they
+    /// should not.
+    fn stale(&self, entry: &ExpectedViolation, judgements: &mut [&mut Judgement]) {
+        let ExpectedViolation { requirement, line, .. } = entry;
+        let message = format!(
+            "{}:{line} expects a violation of {requirement}, and there is none: the entry can go",
+            self.file
+        );
+        let looked = |judgement: &Judgement| judgement.checked.contains(requirement);
+        let meant =
+            |judgement: &Judgement| judgement.verdict.ran() && entry.matches(&judgement.case);
+        let any_looked = judgements.iter().any(|judgement| meant(judgement) && looked(judgement));
+        for judgement in judgements.iter_mut().filter(|judgement| meant(judgement)) {
+            if judgement.verdict != Verdict::Violates && (looked(judgement) || !any_looked) {
+                judgement.verdict = Verdict::UnexpectedConformance { message: message.clone() };
+            }
+        }
+    }
+}
+
+impl ExpectedViolation {
+    /// Whether it speaks of a case.
+    #[must_use]
+    pub fn matches(&self, case: &str) -> bool {
+        self.globs.iter().any(|glob| glob.is_match(case))
+    }
+
+    /// Its globs that speak of none of these cases.
+    #[must_use]
+    pub fn idle(&self, cases: &[&str]) -> Vec<&str> {
+        let idle = |glob: &&GlobMatcher| !cases.iter().any(|case| glob.is_match(case));
+        self.globs.iter().filter(idle).map(|glob| glob.glob().glob()).collect()
+    }
+
+    /// Marks the findings that this entry lists, and says whether there were any.
+    fn mark(&self, judgement: &mut Judgement) -> bool {
+        let mut met = false;
+        if self.matches(&judgement.case) {
+            for finding in judgement
+                .findings
+                .iter_mut()
+                .filter(|finding| finding.requirement == self.requirement)
+            {
+                finding.expected_because = Some(self.because());
+                met = true;
+            }
+        }
+        met
+    }
+
+    fn because(&self) -> String {
+        match &self.issue {
+            Some(issue) => format!("{} ({issue})", self.reason),
+            None => self.reason.clone(),
+        }
+    }
+}
+
+fn entry(
+    listed: Spanned<Listed>,
+    document: &Document<'_>,
+    catalogue: &Catalogue,
+) -> Result<ExpectedViolation, Box<Refusal>> {
+    let line = listed.line();
+    let Listed { requirement, cases, reason, issue } = listed.value;
+    if catalogue.get(&requirement).is_none() {
+        let message = format!("the catalogue has no requirement `{requirement}`");
+        let mut refusal = document.refuse_word(line, &requirement, message);
+        refusal.help = catalogue.suggestion(&requirement);
+        return Err(refusal);
+    }
+    if reason.trim().is_empty() {
+        return Err(document.refuse_word(line, "reason", "an expected violation needs a reason"));
+    }
+    if cases.is_empty() {
+        return Err(document.refuse_word(line, "cases", "`cases` lists no case"));
+    }
+    let glob = |text: &String| match Glob::new(text) {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => {
+            Err(document.refuse_word(line, text, format!("not a glob: {}", error.kind())))
+        }
+    };
+    let globs = cases.iter().map(glob).collect::<Result<_, _>>()?;
+    Ok(ExpectedViolation { requirement, cases, reason, issue, line, globs })
+}

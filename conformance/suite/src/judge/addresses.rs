@@ -1,0 +1,109 @@
+//! Address ranges: those that facts claim, and those that the driver gave.
+
+use std::collections::BTreeMap;
+
+use allocert_contract::array::{
+    ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous,
+    Interpretation, LaterVersion, ZeroSize,
+};
+use serde_json::Value;
+
+use crate::observation::Facts;
+
+/// The half-open address ranges of memory or array facts: the device's, and the host's where it is
+/// another; those of an array description from its lowest to its highest byte.
+pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
+    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let (device, host, size) = (number("pointer"), number("host_pointer"), number("size_bytes"));
+    let host = if host == device { 0 } else { host };
+    [device, host]
+        .into_iter()
+        .filter(move |start| *start != 0 && size > 0)
+        .map(move |start| (start, start.saturating_add(size)))
+        .chain(described(facts))
+}
+
+/// What is held against the one who exports does not move the array.
+const LENIENT: Interpretation = Interpretation {
+    later_version: LaterVersion::Newest,
+    early_stream: EarlyStream::Ignored,
+    dict_subclass: DictSubclass::Allowed,
+    explicit_contiguous: ExplicitContiguous::Allowed,
+    zero_size: ZeroSize::Elements,
+    bit_fields: BitFields::Packed,
+};
+
+/// The bytes of a description's array: of an interface, or of an object that has one. Facts are
+/// one, or hold one beside others.
+fn described(facts: &Facts) -> Option<(u64, u64)> {
+    let nested = facts.get("description").and_then(Value::as_object);
+    let has =
+        |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
+    let read = match (has("entries"), has("interface")) {
+        (true, _) => ArrayInterface::read_with,
+        (false, true) => ArrayInterface::read_object,
+        (false, false) => return None,
+    };
+    let own = || facts.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    let description: Description =
+        serde_json::from_value(Value::Object(nested.cloned().unwrap_or_else(own))).ok()?;
+    let extent = read(&description, &LENIENT).ok()?.extent()?;
+    Some((*extent.start(), extent.end().saturating_add(1)))
+}
+
+/// Values by address range. Ranges do not overlap.
+#[derive(Debug)]
+pub(crate) struct AddressMap<T> {
+    ranges: BTreeMap<u64, (u64, T)>,
+}
+
+impl<T> Default for AddressMap<T> {
+    fn default() -> Self {
+        Self { ranges: BTreeMap::new() }
+    }
+}
+
+impl<T> AddressMap<T> {
+    /// The value whose range contains an address, with the start of the range.
+    pub(crate) fn at(&self, address: u64) -> Option<(u64, &T)> {
+        let (start, (end, value)) = self.ranges.range(..=address).next_back()?;
+        (address < *end).then_some((*start, value))
+    }
+
+    /// The first value whose range meets `start..end`.
+    pub(crate) fn meeting(&self, start: u64, end: u64) -> Option<(u64, &T)> {
+        if let Some(found) = self.at(start) {
+            return Some(found);
+        }
+        let (start, (_, value)) = self.ranges.range(start..end).next()?;
+        Some((*start, value))
+    }
+
+    pub(crate) fn get(&self, start: u64) -> Option<&T> {
+        self.ranges.get(&start).map(|(_, value)| value)
+    }
+
+    pub(crate) fn get_mut(&mut self, start: u64) -> Option<&mut T> {
+        self.ranges.get_mut(&start).map(|(_, value)| value)
+    }
+
+    /// Puts a range in; everything that it meets is taken out.
+    pub(crate) fn put(&mut self, start: u64, end: u64, value: T) {
+        while let Some((met, _)) = self.meeting(start, end) {
+            self.ranges.remove(&met);
+        }
+        self.ranges.insert(start, (end, value));
+    }
+
+    pub(crate) fn remove(&mut self, start: u64) -> Option<T> {
+        self.ranges.remove(&start).map(|(_, value)| value)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.ranges.iter().map(|(start, (_, value))| (*start, value))
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.ranges.values_mut().map(|(_, value)| value)
+    }
+}

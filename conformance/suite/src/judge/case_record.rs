@@ -1,0 +1,159 @@
+//! Everything the judge looks at, put in order: the case, its outcomes by step, its timeline, its
+//! names.
+
+use std::collections::HashMap;
+
+use allocert_requirements::{Catalogue, Side};
+use serde_json::Value;
+
+use crate::judge::markers;
+use crate::judge::timeline::Timeline;
+use crate::observation::{Ending, Facts, Observation, Outcome};
+use crate::plan::PlannedCase;
+
+pub(crate) struct CaseRecord<'a> {
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) side: Side,
+    pub(crate) case: &'a PlannedCase,
+    pub(crate) observation: &'a Observation,
+    pub(crate) timeline: Timeline,
+    /// By step index; nothing for a step that was not heard of.
+    pub(crate) outcomes: Vec<Option<&'a Outcome>>,
+    /// What cannot be true in the record.
+    pub(crate) contradiction: Option<String>,
+    births: HashMap<&'a str, usize>,
+}
+
+impl<'a> CaseRecord<'a> {
+    pub(crate) fn new(
+        catalogue: &'a Catalogue,
+        case: &'a PlannedCase,
+        observation: &'a Observation,
+    ) -> Self {
+        let (outcomes, contradiction) = sort(case, observation);
+        let births = case.steps.iter().enumerate();
+        let timeline = Timeline::new(observation, case.side);
+        let contradiction =
+            contradiction.or_else(|| markers::contradiction(observation, timeline.process));
+        Self {
+            catalogue,
+            side: case.side,
+            case,
+            observation,
+            timeline,
+            outcomes,
+            contradiction,
+            births: births
+                .filter_map(|(index, step)| Some((step.r#do.binds()?.0, index)))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn outcome(&self, step: usize) -> Option<&'a Outcome> {
+        self.outcomes.get(step).copied().flatten()
+    }
+
+    /// The facts of all steps that returned.
+    pub(crate) fn all_facts(&self) -> impl Iterator<Item = &'a Facts> {
+        self.outcomes.iter().flatten().filter_map(|outcome| match outcome {
+            Outcome::Returned(facts) => Some(facts),
+            _ => None,
+        })
+    }
+
+    /// The facts of the step that bound a name, if it returned.
+    pub(crate) fn facts(&self, name: &str) -> Option<&'a Facts> {
+        match self.outcome(*self.births.get(name)?)? {
+            Outcome::Returned(facts) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// One fact by `name.path`.
+    pub(crate) fn fact(&self, reference: &str) -> Option<&'a Value> {
+        let (name, path) = reference.split_once('.')?;
+        lookup(self.facts(name)?, path)
+    }
+
+    /// Whether all steps were performed and the process is in order.
+    pub(crate) fn finished(&self) -> bool {
+        self.observation.done && self.observation.ending == Ending::Done
+    }
+}
+
+/// A fact by its dotted path.
+pub(crate) fn lookup<'a>(facts: &'a Facts, path: &str) -> Option<&'a Value> {
+    if let Some(value) = facts.get(path) {
+        return Some(value);
+    }
+    let mut parts = path.split('.');
+    let first = facts.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| value.get(part))
+}
+
+/// Outcomes by step, and the first thing in the lines that a worker cannot have written.
+fn sort<'a>(
+    case: &PlannedCase,
+    observation: &'a Observation,
+) -> (Vec<Option<&'a Outcome>>, Option<String>) {
+    let mut outcomes: Vec<Option<&Outcome>> = vec![None; case.steps.len()];
+    for (next, line) in observation.steps.iter().enumerate() {
+        let index = line.index;
+        if index as usize >= case.steps.len() {
+            return (
+                outcomes,
+                Some(format!("an outcome of step {index}, and the case has {}", case.steps.len())),
+            );
+        }
+        if index as usize != next {
+            return (
+                outcomes,
+                Some(format!("an outcome of step {index} where step {next} was due")),
+            );
+        }
+        outcomes[next] = Some(&line.outcome);
+    }
+    (outcomes, incomplete(case, observation))
+}
+
+fn incomplete(case: &PlannedCase, observation: &Observation) -> Option<String> {
+    let (heard, planned) = (observation.steps.len(), case.steps.len());
+    if observation.case != case.id {
+        return Some(format!("it is of case {}", observation.case));
+    }
+    if observation.done && heard < planned {
+        return Some(format!(
+            "the case is done, and only {heard} of {planned} steps have an outcome"
+        ));
+    }
+    if !observation.done && observation.ending == Ending::Done {
+        return Some("the process ended in order, and the case was not done".to_owned());
+    }
+    let skipped = observation.steps.iter().find_map(|line| match &line.outcome {
+        Outcome::Skipped { because } => Some((line.index as usize, because)),
+        _ => None,
+    });
+    skipped.and_then(|(index, because)| unfounded(case, observation, index, because))
+}
+
+/// A step may only be skipped for want of a name that an earlier step did not make.
+fn unfounded(
+    case: &PlannedCase,
+    observation: &Observation,
+    index: usize,
+    because: &str,
+) -> Option<String> {
+    let mut earlier = case.steps.get(..index)?.iter();
+    let birth = earlier.position(|step| step.r#do.binds().is_some_and(|(name, _)| name == because));
+    let missing = birth.and_then(|birth| observation.steps.get(birth)).is_some_and(|line| {
+        match &line.outcome {
+            Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),
+            _ => true,
+        }
+    });
+    (!missing).then(|| {
+        format!(
+            "step {index} was skipped for want of `{because}`, which no earlier step failed to make"
+        )
+    })
+}

@@ -1,0 +1,53 @@
+//! The arguments of kernels that point into memory.
+
+use std::rc::Rc;
+
+use allocert_contract::trace::{Event, What};
+
+use crate::judge::case_record::CaseRecord;
+
+/// What kernels were given, in the order of their launches.
+pub(crate) struct KernelArguments<'a> {
+    events: &'a [Event],
+    /// Launch and event, by launch.
+    given: Vec<(u64, u32)>,
+    next: usize,
+    /// The memory that facts name.
+    named: Rc<[(u64, u64)]>,
+}
+
+impl<'a> KernelArguments<'a> {
+    pub(crate) fn new(record: &CaseRecord<'a>, named: Rc<[(u64, u64)]>) -> Self {
+        let events = record.observation.events.as_slice();
+        let launch = |(index, event): (usize, &Event)| match event.what {
+            What::Argument { launch, .. } => Some((launch, index as u32)),
+            _ => None,
+        };
+        let mut given: Vec<(u64, u32)> = events.iter().enumerate().filter_map(launch).collect();
+        given.sort_by_key(|(launch, _)| *launch);
+        Self { events, given, next: 0, named }
+    }
+
+    /// The next range that a launch was given.
+    pub(crate) fn next(&mut self, launch: u64) -> Option<(u64, u64)> {
+        while self.given.get(self.next).is_some_and(|(of, _)| *of < launch) {
+            self.next += 1;
+        }
+        let (_, index) = self.given.get(self.next).filter(|(of, _)| *of == launch)?;
+        self.next += 1;
+        match self.events[*index as usize].what {
+            What::Argument { value, base, size_bytes, .. } => {
+                Some(self.reach(value, base.saturating_add(size_bytes)))
+            }
+            _ => None,
+        }
+    }
+
+    /// From an argument to the end of the smallest memory that it points into, as far as the
+    /// allocation goes.
+    fn reach(&self, value: u64, end: u64) -> (u64, u64) {
+        let around = self.named.iter().filter(|(start, end)| (*start..*end).contains(&value));
+        let smallest = around.min_by_key(|(start, end)| end - start);
+        (value, smallest.map_or(value.saturating_add(1), |(_, named)| (*named).min(end)))
+    }
+}

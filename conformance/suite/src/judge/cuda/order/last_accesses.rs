@@ -1,0 +1,182 @@
+//! The last accesses to each range of addresses: those that no later one stands for.
+
+use std::collections::BTreeMap;
+
+use crate::judge::cuda::order::access::Access;
+
+/// An access that meets more pieces than this puts them together, so that the work stays linear.
+const PIECES: usize = 256;
+
+/// Accesses by address. Pieces do not overlap; each access lies in all the pieces of its range.
+#[derive(Debug, Default)]
+pub(crate) struct LastAccesses {
+    pieces: BTreeMap<u64, Piece>,
+}
+
+#[derive(Debug, Clone)]
+struct Piece {
+    end: u64,
+    accesses: Vec<Access>,
+}
+
+impl LastAccesses {
+    /// Every remembered access that meets a range, with the part where they meet.
+    pub(crate) fn meeting(
+        &self,
+        start: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (Access, (u64, u64))> {
+        let first = self.pieces.range(..=start).next_back().filter(|(_, piece)| piece.end > start);
+        let rest = self.pieces.range(start.saturating_add(1)..end.max(start.saturating_add(1)));
+        first.into_iter().chain(rest).flat_map(move |(from, piece)| {
+            let part = ((*from).max(start), piece.end.min(end));
+            piece.accesses.iter().map(move |access| (*access, part))
+        })
+    }
+
+    /// Remembers an access to `start..end` in the place of those that are `past`.
+    pub(crate) fn add(
+        &mut self,
+        start: u64,
+        end: u64,
+        access: Access,
+        past: impl Fn(&Access) -> bool,
+    ) {
+        if start >= end {
+            return;
+        }
+        // Most accesses are to just the range of an earlier one.
+        if let Some(piece) = self.pieces.get_mut(&start).filter(|piece| piece.end == end) {
+            piece.accesses.retain(|earlier| !past(earlier));
+            piece.accesses.push(access);
+            return;
+        }
+        self.split(start);
+        self.split(end);
+        let mut gaps = Vec::new();
+        let (mut at, mut met, mut alike) = (start, 0, true);
+        for (from, piece) in self.pieces.range_mut(start..end) {
+            if *from > at {
+                gaps.push((at, *from));
+            }
+            at = piece.end;
+            met += 1;
+            piece.accesses.retain(|earlier| !past(earlier));
+            alike &= piece.accesses.is_empty();
+            piece.accesses.push(access);
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        if met + gaps.len() > 1 && alike {
+            self.forget(start, end);
+            gaps = vec![(start, end)];
+        }
+        for (from, end) in gaps {
+            self.pieces.insert(from, Piece { end, accesses: vec![access] });
+        }
+        if met > PIECES && !alike {
+            self.melt(start, end);
+        }
+    }
+
+    /// Nothing is known of a range any more.
+    pub(crate) fn forget(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        self.split(start);
+        self.split(end);
+        while let Some(from) = self.pieces.range(start..end).next().map(|(from, _)| *from) {
+            self.pieces.remove(&from);
+        }
+    }
+
+    fn split(&mut self, at: u64) {
+        let Some((_, piece)) = self.pieces.range_mut(..at).next_back() else { return };
+        if piece.end > at {
+            let rest = Piece { end: piece.end, accesses: piece.accesses.clone() };
+            piece.end = at;
+            self.pieces.insert(at, rest);
+        }
+    }
+
+    /// Makes one piece of many. What it says is right of the lanes and no longer of the addresses.
+    fn melt(&mut self, start: u64, end: u64) {
+        let mut accesses: Vec<Access> = Vec::new();
+        for (access, _) in self.meeting(start, end) {
+            let same = |one: &&mut Access| {
+                (one.epoch.lane, one.kind, one.subject)
+                    == (access.epoch.lane, access.kind, access.subject)
+            };
+            match accesses.iter_mut().find(same) {
+                Some(one) if one.epoch.time >= access.epoch.time => one.coarse = true,
+                Some(one) => *one = Access { coarse: true, ..access },
+                None => accesses.push(Access { coarse: true, ..access }),
+            }
+        }
+        self.forget(start, end);
+        self.pieces.insert(start, Piece { end, accesses });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::cuda::order::access::AccessKind;
+    use crate::judge::cuda::order::vector_clock::Epoch;
+
+    fn access(event: u32, kind: AccessKind) -> Access {
+        Access { epoch: Epoch { lane: event, time: 1 }, event, kind, subject: true, coarse: false }
+    }
+
+    fn all(memory: &LastAccesses) -> Vec<(u32, u64, u64)> {
+        memory
+            .meeting(0, u64::MAX)
+            .map(|(access, (start, end))| (access.event, start, end))
+            .collect()
+    }
+
+    #[test]
+    fn ranges_are_kept_to_the_byte() {
+        let mut memory = LastAccesses::default();
+        memory.add(10, 20, access(1, AccessKind::Write), |_| false);
+        memory.add(15, 30, access(2, AccessKind::Read), |_| false);
+        assert_eq!(all(&memory), [(1, 10, 15), (1, 15, 20), (2, 15, 20), (2, 20, 30)]);
+        let met: Vec<_> =
+            memory.meeting(19, 21).map(|(access, part)| (access.event, part)).collect();
+        assert_eq!(met, [(1, (19, 20)), (2, (19, 20)), (2, (20, 21))]);
+        memory.forget(12, 16);
+        assert_eq!(all(&memory), [(1, 10, 12), (1, 16, 20), (2, 16, 20), (2, 20, 30)]);
+    }
+
+    #[test]
+    fn what_is_past_gives_way() {
+        let mut memory = LastAccesses::default();
+        memory.add(0, 8, access(1, AccessKind::Write), |_| false);
+        memory.add(2, 4, access(2, AccessKind::Read), |_| false);
+        assert_eq!(all(&memory), [(1, 0, 2), (1, 2, 4), (2, 2, 4), (1, 4, 8)]);
+        memory.add(0, 16, access(3, AccessKind::Write), |_| true);
+        assert_eq!(all(&memory), [(3, 0, 16)], "one piece again");
+        memory.add(0, 16, access(4, AccessKind::Write), |earlier| earlier.event != 3);
+        assert_eq!(all(&memory), [(3, 0, 16), (4, 0, 16)]);
+    }
+
+    #[test]
+    fn many_pieces_are_put_together() {
+        let mut memory = LastAccesses::default();
+        for start in 0..1000 {
+            memory.add(
+                start * 2,
+                start * 2 + 1,
+                access(start as u32 % 3, AccessKind::Read),
+                |_| false,
+            );
+        }
+        memory.add(0, 2000, access(7, AccessKind::Read), |_| false);
+        assert_eq!(memory.pieces.len(), 1);
+        let melted: Vec<_> =
+            memory.meeting(0, 1).map(|(access, _)| (access.event, access.coarse)).collect();
+        assert_eq!(melted, [(0, true), (7, true), (1, true), (2, true)]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Clocks: how far each stream has been waited for. A lane is one stream's place in them.
+
+use std::rc::Rc;
+
+/// A place in one lane: work of that lane up to here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    pub(crate) lane: u32,
+    /// From 1. Moves on when someone has looked at the lane, not with every operation.
+    pub(crate) time: u32,
+}
+
+/// The highest time of each lane that is known to be over; shared until it changes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VectorClock(Rc<Vec<u32>>);
+
+/// What a lane has to say to whoever waits for it now.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    pub(crate) epoch: Epoch,
+    pub(crate) known: VectorClock,
+}
+
+impl VectorClock {
+    #[inline]
+    pub(crate) fn covers(&self, epoch: Epoch) -> bool {
+        self.0.get(epoch.lane as usize).is_some_and(|time| *time >= epoch.time)
+    }
+
+    /// Takes in all that another clock knows. Whether that was anything new.
+    pub(crate) fn absorb(&mut self, other: &Self) -> bool {
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return false;
+        }
+        let (mine, theirs) = (self.0.as_slice(), other.0.as_slice());
+        let (mut behind, mut ahead) = (theirs.len() > mine.len(), mine.len() > theirs.len());
+        for (mine, theirs) in mine.iter().zip(theirs) {
+            behind |= mine < theirs;
+            ahead |= mine > theirs;
+        }
+        match (behind, ahead) {
+            (false, _) => return false,
+            (true, false) => self.0 = Rc::clone(&other.0),
+            (true, true) => {
+                let mine = self.reach(other.0.len());
+                mine.iter_mut()
+                    .zip(other.0.iter())
+                    .for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+            }
+        }
+        true
+    }
+
+    /// Takes in one epoch. Whether that was anything new.
+    pub(crate) fn raise(&mut self, epoch: Epoch) -> bool {
+        if self.covers(epoch) {
+            return false;
+        }
+        self.reach(epoch.lane as usize + 1)[epoch.lane as usize] = epoch.time;
+        true
+    }
+
+    /// A lane and all that it waited for.
+    pub(crate) fn absorb_lane(&mut self, seen: &Snapshot) -> bool {
+        // Both, always.
+        self.absorb(&seen.known) | self.raise(seen.epoch)
+    }
+
+    fn reach(&mut self, lanes: usize) -> &mut Vec<u32> {
+        let mine = Rc::make_mut(&mut self.0);
+        if mine.len() < lanes {
+            mine.resize(lanes, 0);
+        }
+        mine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: &[u32]) -> VectorClock {
+        VectorClock(Rc::new(times.to_vec()))
+    }
+
+    #[test]
+    fn a_clock_takes_the_highest_of_both() {
+        let mut mine = clock(&[3, 1]);
+        assert!(!mine.absorb(&clock(&[2, 1])), "nothing new");
+        assert!(mine.absorb(&clock(&[1, 4, 7])));
+        assert_eq!(*mine.0, [3, 4, 7]);
+        assert!(mine.absorb(&clock(&[9, 9, 9, 9])));
+        assert_eq!(*mine.0, [9, 9, 9, 9]);
+        assert!(mine.raise(Epoch { lane: 5, time: 2 }));
+        assert!(!mine.raise(Epoch { lane: 5, time: 1 }));
+        assert_eq!(*mine.0, [9, 9, 9, 9, 0, 2]);
+        assert!(!mine.covers(Epoch { lane: 6, time: 1 }), "a lane that nobody waited for");
+    }
+}

@@ -1,0 +1,60 @@
+//! What kind of error a raised error is, the same for Python exceptions and native status values.
+
+use crate::nouns::ErrorKind;
+use crate::observation::Raised;
+
+/// The kinds that an error belongs to; none for one that only `any` accepts.
+#[must_use]
+pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
+    let candidates = [
+        (
+            ErrorKind::OutOfMemory,
+            is_a(raised, &["MemoryError"])
+                || native(raised, "OUT_OF_MEMORY")
+                || raised.code == Some(2),
+        ),
+        (
+            ErrorKind::NotSupported,
+            is_a(raised, &["NotImplementedError"])
+                || native(raised, "NOT_SUPPORTED")
+                || raised.code == Some(801),
+        ),
+        (
+            ErrorKind::InvalidValue,
+            is_a(raised, &["ValueError", "TypeError", "OverflowError"])
+                || native(raised, "INVALID_VALUE")
+                || raised.code == Some(1),
+        ),
+        (ErrorKind::DriverError, driver_error(raised)),
+        (ErrorKind::State, state(raised)),
+        (ErrorKind::VersionMismatch, raised.message.to_ascii_lowercase().contains("version")),
+    ];
+    candidates.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()
+}
+
+/// Whether one of the wanted kinds is met.
+pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
+    let kinds = kinds(raised);
+    wanted.iter().any(|kind| *kind == ErrorKind::Any || kinds.contains(kind))
+}
+
+/// A CUresult that has no kind of its own, or the contract's word for it.
+fn driver_error(raised: &Raised) -> bool {
+    native(raised, "DRIVER_ERROR")
+        || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | 2 | 801))
+}
+
+/// `NotImplementedError` is a `RuntimeError` in Python, and says something else.
+fn state(raised: &Raised) -> bool {
+    native(raised, "STATE")
+        || (is_a(raised, &["RuntimeError"]) && !is_a(raised, &["NotImplementedError"]))
+}
+
+fn is_a(raised: &Raised, classes: &[&str]) -> bool {
+    let last = |name: &str| name.rsplit('.').next().is_some_and(|name| classes.contains(&name));
+    last(&raised.r#type) || raised.bases.iter().any(|base| last(base))
+}
+
+fn native(raised: &Raised, status: &str) -> bool {
+    raised.status.as_deref() == Some(status)
+}

@@ -1,0 +1,160 @@
+//! Exports: what an object said of itself is read whole, wherever a case reads it. The catalogue
+//! gives each defect its requirement.
+
+use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, Stream};
+use allocert_requirements::Level;
+use serde_json::Value;
+use strum::VariantArray as _;
+
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
+use crate::observation::{Facts, Outcome};
+use crate::operation::Operation;
+use crate::plan::PlannedStep;
+use crate::reason::Reason;
+
+/// What only the driver can say of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreal {
+    /// The driver knows no memory at the pointer.
+    MemoryUnknown,
+    /// A byte of an element lies outside of the allocation that the pointer lies in.
+    OutsideAllocation,
+    /// The driver knows no such stream.
+    StreamUnknown,
+}
+
+impl Unreal {
+    pub(crate) const ALL: [Self; 3] =
+        [Self::MemoryUnknown, Self::OutsideAllocation, Self::StreamUnknown];
+
+    /// The name that the catalogue's `defects:` uses.
+    #[must_use]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::MemoryUnknown => "memory_unknown",
+            Self::OutsideAllocation => "outside_allocation",
+            Self::StreamUnknown => "stream_unknown",
+        }
+    }
+}
+
+/// Judges every export of the case. What is wrong with a mask is wrong with the mask, whatever it
+/// is.
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    for (index, step) in record.case.steps.iter().enumerate() {
+        let exports = matches!(step.r#do, Operation::Export { .. } | Operation::Reexport { .. });
+        let Some(Outcome::Returned(facts)) = record.outcome(index).filter(|_| exports) else {
+            continue;
+        };
+        let Some(description) = facts.get("description") else { continue };
+        for kind in names() {
+            if let Some(requirement) = record.catalogue.by_defect(record.side, &kind) {
+                sink.checked(&requirement.id);
+            }
+        }
+        match read(description) {
+            Ok(array) => unreal(&array, facts).into_iter().for_each(|(unreal, observed)| {
+                find(record, sink, step, unreal.name(), observed);
+            }),
+            Err(defects) => defects.iter().for_each(|defect| {
+                if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
+                    return sink.not_observed(Reason::NotCarried {
+                        step: step.index,
+                        entry: defect.path.clone(),
+                    });
+                }
+                find(record, sink, step, &name(record, defect), defect.to_string());
+            }),
+        }
+    }
+}
+
+/// The name of any defect of a mask that keeps it from conforming.
+const MASK: &str = "mask";
+
+/// What is no breach in an array is none in its mask.
+fn name(record: &CaseRecord<'_>, defect: &Defect) -> String {
+    let own = defect.kind.to_string();
+    let level = record.catalogue.by_defect(record.side, &own).map(|requirement| requirement.level);
+    if defect.of_mask() && level.is_none_or(|level| level == Level::Must) {
+        MASK.to_owned()
+    } else {
+        own
+    }
+}
+
+/// The names of everything that can be wrong with an export.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    let read = DefectKind::VARIANTS
+        .iter()
+        .filter(|kind| **kind != DefectKind::NotCarried)
+        .map(ToString::to_string);
+    read.chain(Unreal::ALL.map(|unreal| unreal.name().to_owned())).chain([MASK.to_owned()])
+}
+
+fn read(description: &Value) -> Result<ArrayInterface, Vec<Defect>> {
+    match serde_json::from_value::<Description>(description.clone()) {
+        Ok(description) => ArrayInterface::read(&description),
+        // A worker writes descriptions of one form, so this is not the subject's.
+        Err(_) => Err(Vec::new()),
+    }
+}
+
+/// What a valid description says that the driver knows better.
+fn unreal(array: &ArrayInterface, facts: &Facts) -> Vec<(Unreal, String)> {
+    let mut found = Vec::new();
+    found.extend(
+        array.extent().and_then(|extent| misplaced(array, *extent.start(), *extent.end(), facts)),
+    );
+    let handle = match array.stream() {
+        Stream::Handle(handle) => Some(handle),
+        Stream::None | Stream::Legacy | Stream::PerThread => None,
+    };
+    if let Some(handle) = handle.filter(|_| facts.get("stream_flags").is_some_and(Value::is_null)) {
+        found.push((
+            Unreal::StreamUnknown,
+            format!("stream: the driver knows no stream {handle:#x}"),
+        ));
+    }
+    found
+}
+
+/// Whether its elements lie in memory that the driver gave.
+fn misplaced(
+    array: &ArrayInterface,
+    first: u64,
+    last: u64,
+    facts: &Facts,
+) -> Option<(Unreal, String)> {
+    let memory = facts.get("memory")?;
+    let pointer = array.data().0;
+    if memory.get("known").and_then(Value::as_bool) == Some(false) {
+        return Some((
+            Unreal::MemoryUnknown,
+            format!("data[0]: the driver knows no memory at {pointer:#x}"),
+        ));
+    }
+    let number = |name: &str| memory.get(name).and_then(Value::as_u64);
+    let (base, end) = (number("base")?, number("base")?.checked_add(number("size_bytes")?)?);
+    (first < base || last >= end).then(|| {
+        let observed = format!(
+            "data[0]: elements lie at {first:#x}..={last:#x}, and the allocation is {base:#x}..{end:#x}, {} bytes",
+            end - base
+        );
+        (Unreal::OutsideAllocation, observed)
+    })
+}
+
+/// A finding under the requirement that the catalogue gives a defect.
+fn find(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    defect: &str,
+    observed: String,
+) {
+    if let Some(requirement) = record.catalogue.by_defect(record.side, defect) {
+        sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+    }
+}

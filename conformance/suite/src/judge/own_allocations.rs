@@ -1,0 +1,35 @@
+//! A host that has a plugin leaves all memory to it.
+
+use crate::effect::Effect;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{CheckFinding, FindingSink, witness};
+use crate::judge::timeline::cuda_call;
+use crate::observation::Outcome;
+use crate::operation::Operation;
+use crate::plan::Part;
+use crate::verdict::Check;
+
+/// Looks at cases whose setup installs the plugin before anything else: whatever context there is
+/// afterwards is the plugin's.
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    let Some(setup) = record.case.steps.first().filter(|step| step.part == Part::Setup) else {
+        return;
+    };
+    let installed = matches!(setup.r#do, Operation::Register { .. });
+    if !installed || !matches!(record.outcome(0), Some(Outcome::Returned(_))) {
+        return;
+    }
+    sink.performed(Check::OwnAllocation);
+    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
+        let Some((function, call)) = cuda_call(event).filter(|_| moment.subject) else { continue };
+        if matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. }) {
+            sink.report_check(CheckFinding {
+                check: Check::OwnAllocation,
+                step: moment.step,
+                expected: "memory is asked of the plugin and given back to it".to_owned(),
+                observed: format!("the host itself called {function}"),
+                events: vec![witness(event.seq, "called here")],
+            });
+        }
+    }
+}

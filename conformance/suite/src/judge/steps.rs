@@ -1,0 +1,315 @@
+//! Steps: what each returned or raised against what the fixture expects of it.
+
+use serde_json::Value;
+
+use crate::nouns::{ErrorKind, Need};
+
+use crate::expectation::{Expectation, Output};
+use crate::judge::calls;
+use crate::judge::case_record::{CaseRecord, lookup};
+use crate::judge::error_kinds;
+use crate::judge::findings::{CheckFinding, FindingSink};
+use crate::judge::messages;
+use crate::judge::predicates::{self, given_holds};
+use crate::observation::{Facts, Outcome, Raised};
+use crate::operation::Operation;
+use crate::plan::PlannedStep;
+use crate::predicate::{Predicate, Test};
+use crate::reason::Reason;
+use crate::verdict::Check;
+
+/// Judges every step, then what is expected of the whole case.
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    for (index, step) in record.case.steps.iter().enumerate() {
+        match record.outcome(index) {
+            Some(Outcome::Returned(facts)) => returned(record, sink, step, facts),
+            Some(Outcome::Raised(error)) => raised(record, sink, step, error),
+            Some(Outcome::Declined { because }) => declined(sink, step, because.clone()),
+            Some(Outcome::Unsupported { operation }) => {
+                sink.not_observed(Reason::NoSuchOperation {
+                    step: step.index,
+                    operation: operation.clone(),
+                });
+            }
+            Some(Outcome::Skipped { .. }) | None => {}
+        }
+    }
+    if record.observation.done {
+        for (requirement, calls) in &record.case.r#finally {
+            calls::judge_case(record, sink, requirement, calls);
+        }
+    }
+}
+
+fn returned(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    facts: &Facts,
+) {
+    if let Some(requirement) = stands_for(record, step) {
+        sink.checked(requirement);
+    }
+    if matches!(step.r#do, Operation::Drop { .. }) {
+        sink.performed(Check::FinalizerError);
+    }
+    if came_back_empty(step, facts) {
+        let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
+        match stands_for(record, step) {
+            Some(requirement) => sink.report(
+                requirement,
+                step,
+                format!("{name} returns memory"),
+                observed,
+                Vec::new(),
+            ),
+            None => sink.failure(format!(
+                "step {}: {name} returned no memory, and no requirement stands for it",
+                step.index
+            )),
+        }
+        return;
+    }
+    for (requirement, expectation) in
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
+    {
+        sink.checked(requirement);
+        match (&expectation.returns, &expectation.raises) {
+            (Some(returns), _) => {
+                for (path, wanted) in returns {
+                    if unsaid(step, facts, path, wanted) {
+                        sink.not_observed(Reason::NotDescribed {
+                            step: step.index,
+                            fact: path.to_string(),
+                        });
+                    } else if let Some(mismatch) = predicates::check(record, facts, path, wanted) {
+                        sink.report(
+                            requirement,
+                            step,
+                            mismatch.expected,
+                            mismatch.observed,
+                            Vec::new(),
+                        );
+                    }
+                }
+            }
+            (None, Some(kinds)) => {
+                let expected = format!("{} raises {}", step.r#do.name(), either(kinds));
+                sink.report(requirement, step, expected, "it returned".to_owned(), Vec::new());
+            }
+            (None, None) => {}
+        }
+        rest(record, sink, requirement, step, expectation);
+    }
+}
+
+/// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it
+/// need not tell all.
+fn unsaid(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
+    takes(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
+}
+
+fn raised(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
+    let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
+    if !allowed {
+        return unexpected(record, sink, step, raised);
+    }
+    for (requirement, expectation) in
+        step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
+    {
+        sink.checked(requirement);
+        let wrong = match (&expectation.raises, &expectation.returns) {
+            (Some(kinds), _) => wrong_error(
+                raised,
+                kinds,
+                expectation.message.as_deref(),
+                expectation.returns.is_some(),
+            ),
+            (None, Some(_)) => Some(format!("{} returns", step.r#do.name())),
+            (None, None) => None,
+        };
+        if let Some(expected) = wrong {
+            sink.report(requirement, step, expected, messages::raised(raised), Vec::new());
+        }
+        rest(record, sink, requirement, step, expectation);
+    }
+}
+
+/// What was expected instead of this error, if it is not the right one.
+fn wrong_error(
+    raised: &Raised,
+    kinds: &[ErrorKind],
+    message: Option<&str>,
+    or_returns: bool,
+) -> Option<String> {
+    if !error_kinds::is_one_of(raised, kinds) {
+        let or = if or_returns { ", or a return" } else { "" };
+        return Some(format!("an error of kind {}{or}", either(kinds)));
+    }
+    let part = message.filter(|part| !raised.message.contains(*part))?;
+    Some(format!("an error whose message contains {part:?}"))
+}
+
+/// An error that nothing allows: declined, or a finding under the requirement that the operation
+/// stands for.
+fn unexpected(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
+    let name = step.r#do.name();
+    let declinable = step.r#do.adapted()
+        || capability(&step.r#do).is_some_and(|need| record.case.needs.contains(&need));
+    if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
+        return declined(sink, step, raised.message.clone());
+    }
+    if !step.expect.is_empty() && !step.expect.values().any(|one| given_holds(record, one)) {
+        return; // nothing is asked of it in this situation
+    }
+    let expected = format!("{name} returns");
+    let observed = messages::raised(raised);
+    let events = calls::witnesses_of(record, step.index);
+    if matches!(step.r#do, Operation::Drop { .. }) {
+        sink.performed(Check::FinalizerError);
+        let (expected, observed) =
+            ("dropping the last reference raises nothing".to_owned(), observed.clone());
+        let events = events.clone();
+        sink.report_check(CheckFinding {
+            check: Check::FinalizerError,
+            step: Some(step.index),
+            expected,
+            observed,
+            events,
+        });
+    }
+    let broken = broken_by_error(record, step);
+    if broken.is_empty() && !matches!(step.r#do, Operation::Drop { .. }) {
+        match step.r#do {
+            Operation::Instantiate { .. } => sink.unusable(format!(
+                "the subject's adapter could not be made: its class, called without arguments, {observed}; what the \
+                 library cannot do, the methods decline"
+            )),
+            _ => sink.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index)),
+        }
+    }
+    for requirement in broken {
+        sink.checked(requirement);
+        sink.report(requirement, step, expected.clone(), observed.clone(), events.clone());
+    }
+    // Where nothing is asked of the step itself, the case is about what would have come after it.
+    if takes(step) && step.expect.is_empty() {
+        let (operation, message) = (name.to_owned(), raised.message.clone());
+        sink.declined(Reason::Refused { step: step.index, operation, message });
+    }
+}
+
+fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
+    sink.declined(Reason::Declined {
+        step: step.index,
+        operation: step.r#do.name().to_owned(),
+        message,
+    });
+}
+
+/// The requirements that an unexpected error breaks: all that ask for a return; and the one that
+/// the operation stands for, unless the step is there to show no more than that it returns, or what
+/// it asks for says why an array is to be taken.
+fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
+    let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
+    let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
+    let (mut broken, only): (Vec<&str>, Vec<bool>) =
+        asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
+    // The failure of a drop is the finalizer's, and its own check has spoken.
+    let told = takes(step) && !broken.is_empty();
+    if !only.contains(&true) && !told && !matches!(step.r#do, Operation::Drop { .. }) {
+        broken.extend(
+            stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
+        );
+    }
+    broken
+}
+
+/// The parts of an expectation that hold whether the step returned or raised.
+fn rest(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    requirement: &str,
+    step: &PlannedStep,
+    expectation: &Expectation,
+) {
+    if let Some(wanted) = &expectation.calls {
+        calls::judge_step(record, sink, requirement, step, wanted);
+    }
+    let printed = &record.observation.stderr;
+    if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
+        let observed = format!(
+            "{} on standard error: {}",
+            messages::bytes(printed.bytes),
+            printed.text.trim_end()
+        );
+        sink.report(
+            requirement,
+            step,
+            "nothing is written to standard error".to_owned(),
+            observed,
+            Vec::new(),
+        );
+    }
+}
+
+/// The requirement that an operation stands for when it fails.
+fn stands_for<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str> {
+    let requirement = record.catalogue.by_operation(record.side, step.r#do.name())?;
+    Some(&requirement.id)
+}
+
+/// Whether the subject is to take what somebody else made.
+fn takes(step: &PlannedStep) -> bool {
+    matches!(step.r#do, Operation::Import(_) | Operation::Launch(_))
+}
+
+/// Memory was asked for, none came back, and the fixture does not speak about that itself.
+fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
+    let asks = matches!(
+        step.r#do,
+        Operation::Memalloc { .. }
+            | Operation::Memhostalloc { .. }
+            | Operation::Mempin { .. }
+            | Operation::View { .. }
+    );
+    let spoken_of = step
+        .expect
+        .values()
+        .filter_map(|one| one.returns.as_ref())
+        .any(|returns| returns.contains_key("kind"));
+    asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
+}
+
+/// The capability without which a subject may say "not supported" to an operation.
+fn capability(operation: &Operation) -> Option<Need> {
+    match operation {
+        Operation::GetMemoryInfo { .. } | Operation::HostMemoryInfo {} => Some(Need::MemoryInfo),
+        Operation::GetIpcHandle { .. }
+        | Operation::HostIpcHandle { .. }
+        | Operation::Pickle { .. }
+        | Operation::PeerRead { .. } => Some(Need::Ipc),
+        Operation::ForeignHandle(_) => Some(Need::Peer),
+        Operation::Memhostalloc { .. }
+        | Operation::Mempin { .. }
+        | Operation::PinnedArray { .. }
+        | Operation::MappedArray { .. }
+        | Operation::PinBlock { .. } => Some(Need::HostMemory),
+        _ => None,
+    }
+}
+
+fn either(kinds: &[ErrorKind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    names.join(" or ")
+}

@@ -1,0 +1,43 @@
+//! Calls of the C table: what each did besides answering. The catalogue gives each defect its
+//! requirement.
+
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
+
+/// The names of everything that can be wrong there.
+pub(crate) const NAMES: [&str; 7] = [
+    "unknown_status",
+    "written_on_failure",
+    "no_error_text",
+    "written_beyond_size",
+    "size_changed",
+    "token_not_new",
+    "wrong_members",
+];
+
+/// Judges every step that called the table.
+pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    let mut lines =
+        record.observation.steps.iter().filter(|line| line.table_calls.is_some()).peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    for requirement in NAMES.iter().filter_map(|name| record.catalogue.by_defect(record.side, name))
+    {
+        sink.checked(&requirement.id);
+    }
+    for line in lines {
+        let (Some(table_calls), Some(step)) =
+            (&line.table_calls, record.case.steps.get(line.index as usize))
+        else {
+            continue;
+        };
+        for found in &table_calls.defects {
+            let Some(requirement) = record.catalogue.by_defect(record.side, &found.defect) else {
+                continue;
+            };
+            let observed = format!("{}: {}", found.call, found.observed);
+            sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+        }
+    }
+}

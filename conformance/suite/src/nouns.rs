@@ -1,0 +1,130 @@
+//! What cases, plans and observations are made of: names, needs, kinds of errors, settings.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+/// What a fixture calls a thing of its case: a manager, an allocation, a stream.
+pub type Name = SmolStr;
+
+/// Something a case asks of the subject, its worker or the driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    Python,
+    Native,
+    /// A subject behind the C table of `allocert_emm.h`.
+    Table,
+    HostMemory,
+    MemoryInfo,
+    Ipc,
+    Peer,
+    TwoDevices,
+}
+
+impl Need {
+    pub const ALL: [Self; 8] = [
+        Self::Python,
+        Self::Native,
+        Self::Table,
+        Self::HostMemory,
+        Self::MemoryInfo,
+        Self::Ipc,
+        Self::Peer,
+        Self::TwoDevices,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Native => "native",
+            Self::Table => "table",
+            Self::HostMemory => "host_memory",
+            Self::MemoryInfo => "memory_info",
+            Self::Ipc => "ipc",
+            Self::Peer => "peer",
+            Self::TwoDevices => "two_devices",
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The thread that a step runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thread {
+    /// A new one without a current context, joined before the next step.
+    Fresh,
+}
+
+/// How a case ends after its last step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Teardown {
+    /// All names dropped, managers reset and destroyed, the context detached.
+    #[default]
+    Clean,
+    /// The process ends normally with everything still alive.
+    Exit,
+    /// Nothing more.
+    None,
+}
+
+/// Settings of the software driver for one case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriverSettings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// As `cuDriverGetVersion` reports it: 13000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// Whether devices reach each other's memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_access: Option<bool>,
+}
+
+impl DriverSettings {
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The kind of an error, the same for natively returned and Python errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    OutOfMemory,
+    InvalidValue,
+    NotSupported,
+    DriverError,
+    State,
+    VersionMismatch,
+    /// Only in an expectation: whatever it is.
+    Any,
+}
+
+impl ErrorKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "out_of_memory",
+            Self::InvalidValue => "invalid_value",
+            Self::NotSupported => "not_supported",
+            Self::DriverError => "driver_error",
+            Self::State => "state",
+            Self::VersionMismatch => "version_mismatch",
+            Self::Any => "any",
+        }
+    }
+}

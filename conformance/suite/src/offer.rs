@@ -1,0 +1,39 @@
+//! What a run offers to its cases: the subject's language and capabilities, and the driver.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::nouns::Need;
+
+/// What a run has to offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub flavor: Flavor,
+    /// What the subject and its worker declare (`loaded.capabilities`); words that are no [`Need`]
+    /// are left out.
+    pub capabilities: BTreeSet<Need>,
+    pub driver: Driver,
+    /// Devices that the driver shows; the software driver shows as many as a case asks for.
+    pub devices: u32,
+    /// Whether the worker can put the subject under real numba-cuda.
+    pub host: bool,
+}
+
+/// The language the subject is reached through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flavor {
+    Native,
+    Python,
+}
+
+/// The driver under the subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// The software driver.
+    Sim,
+    /// A real one, recorded.
+    Real,
+}

@@ -1,0 +1,282 @@
+//! Why a case was not run, or was not judged to its end.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::nouns::Need;
+use crate::offer::Flavor;
+
+/// Why a case was not run or not judged to the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The subject does not declare this capability.
+    NotDeclared {
+        need: Need,
+    },
+    /// The case is for subjects of the other flavor.
+    OtherFlavor {
+        flavor: Flavor,
+    },
+    /// The case goes through numba-cuda, which this worker does not have.
+    NoHost,
+    /// The worker cannot start a second process.
+    NoPeer,
+    TooFewDevices {
+        needed: u32,
+        found: u32,
+    },
+    /// The case sets what only the software driver lets it set.
+    SoftwareDriverOnly {
+        because: String,
+    },
+    /// The subject said "not supported" in this step to what the case needs.
+    Declined {
+        step: u32,
+        operation: String,
+        message: String,
+    },
+    /// The subject raised an error in this step, which is there to make what the case looks at.
+    Refused {
+        step: u32,
+        operation: String,
+        message: String,
+    },
+    /// The adapter does not say this of what its library took.
+    NotDescribed {
+        step: u32,
+        fact: String,
+    },
+    /// The worker has no such operation.
+    NoSuchOperation {
+        step: u32,
+        operation: String,
+    },
+    /// The trace does not show where this step begins or ends.
+    NoMarks {
+        step: u32,
+    },
+    /// The trace is incomplete.
+    EventsLost {
+        events: u64,
+    },
+    /// The profile contains none of the requirements that the case states.
+    OutsideProfile {
+        profile: String,
+    },
+    /// As [`Reason::OutsideProfile`] when the run was made, and it is judged by another profile
+    /// now.
+    NotRecorded {
+        profile: String,
+    },
+    /// The fault sweep leaves this out.
+    Unswept {
+        because: Unswept,
+    },
+    /// The call that was to fail was never made.
+    FaultNotReached {
+        call: String,
+    },
+    /// Accesses would race, but something that the trace does not show may have put them in order.
+    OrderUnknown {
+        because: Doubt,
+    },
+    /// No access of this step conflicts with one of the labelled step.
+    NothingToOrder {
+        step: u32,
+        after: String,
+    },
+    /// Nothing was seen to read or write the memory of this name.
+    NothingAccessed {
+        step: u32,
+        name: String,
+    },
+    /// The facts of this name describe no memory.
+    NoMemory {
+        step: u32,
+        name: String,
+    },
+    /// The export is too long to be written down, so what of it is not cannot be judged.
+    NotCarried {
+        step: u32,
+        entry: String,
+    },
+    /// The fact that should name a stream names none.
+    NoStream {
+        step: u32,
+        found: String,
+    },
+}
+
+/// What can put accesses in order without a trace of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// A call whose parameters are not known.
+    PassedOn { call: String, seq: u64 },
+    /// A function of the host in a stream.
+    HostFunction { seq: u64 },
+    /// A wait for an event that nobody created in the trace.
+    UnknownEvent { seq: u64 },
+    /// A stream is captured: its work is not run.
+    Capture { seq: u64 },
+    /// So many streams at a time are not told apart.
+    ManyStreams { limit: u64 },
+    /// Memory was read and written in so many pieces that they are not told apart.
+    ManyPieces,
+}
+
+/// Of the calls of one function in one step, the fault sweep makes so many fail, and the last one.
+pub(crate) const SWEPT_REPEATS: u64 = 8;
+
+/// Why the fault sweep leaves an injection out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unswept {
+    /// The driver's documentation does not list this error for the function.
+    NeverAnswers { function: String, error: String },
+    /// The call gives back or restores a context; where it fails nobody can.
+    Restores { function: String },
+    /// The case makes calls fail itself.
+    OwnFaults,
+    /// The case did not conform without a fault.
+    NotClean,
+    /// The sweep knows what a manager must do when a call fails, and of no other subject.
+    OtherSubject,
+    /// Several threads make calls, and which of them is the nth is another in each run.
+    Threads,
+    /// numba-cuda makes calls too, and they cannot be told from the subject's.
+    HostCalls,
+    /// The same call at the same place of another case is swept.
+    Sampled,
+    /// One of many calls of one step, neither among the first nor the last.
+    Repeated,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
+            Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
+            Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
+            Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
+            Self::NoPeer => f.write_str("the worker cannot start a second process"),
+            Self::TooFewDevices { needed, found } => {
+                write!(f, "needs {needed} devices, the driver shows {found}")
+            }
+            Self::SoftwareDriverOnly { because } => {
+                write!(f, "only on the software driver: {because}")
+            }
+            Self::Declined { step, operation, message } => {
+                write!(f, "the subject declined {operation} in step {step}: {message}")
+            }
+            Self::Refused { step, operation, message } => {
+                write!(f, "the subject refused {operation} in step {step}: {message}")
+            }
+            Self::NotDescribed { step, fact } => {
+                write!(
+                    f,
+                    "the adapter does not say `{fact}` of what the library took in step {step}"
+                )
+            }
+            Self::NoSuchOperation { step, operation } => {
+                write!(f, "the worker has no operation {operation} (step {step})")
+            }
+            Self::NoMarks { step } => {
+                write!(f, "the trace does not show where step {step} begins and ends")
+            }
+            Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
+            Self::OutsideProfile { profile } => {
+                write!(f, "the profile {profile} contains nothing of what the case states")
+            }
+            Self::NotRecorded { profile } => {
+                write!(
+                    f,
+                    "the run was made with the profile {profile}, which leaves the case out; run it again with this one"
+                )
+            }
+            Self::Unswept { because } => because.fmt(f),
+            Self::FaultNotReached { call } => {
+                write!(f, "the call of {call} that was to fail was not made this time")
+            }
+            Self::OrderUnknown { because } => {
+                write!(f, "whether accesses to memory are ordered is not known: {because}")
+            }
+            Self::NothingToOrder { step, after } => {
+                write!(
+                    f,
+                    "no access to memory in step {step} conflicts with one of `{after}`: nothing to order"
+                )
+            }
+            Self::NothingAccessed { step, name } => {
+                write!(f, "nothing was seen to read or write `{name}` until the end of step {step}")
+            }
+            Self::NoMemory { step, name } => {
+                write!(f, "the facts of `{name}` describe no memory (step {step})")
+            }
+            Self::NotCarried { step, entry } => {
+                write!(
+                    f,
+                    "`{entry}` of the export in step {step} is too long or too deep to be judged"
+                )
+            }
+            Self::NoStream { step, found } => write!(f, "the stream of step {step} is {found}"),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PassedOn { call, seq } => {
+                write!(
+                    f,
+                    "{call} (#{seq}) was passed on by name alone and may have waited for anything"
+                )
+            }
+            Self::HostFunction { seq } => {
+                write!(
+                    f,
+                    "the function of the host that #{seq} queued may have told a thread of it"
+                )
+            }
+            Self::UnknownEvent { seq } => {
+                write!(f, "#{seq} waits for an event that was created out of sight")
+            }
+            Self::Capture { seq } => write!(f, "a stream is captured from #{seq} on"),
+            Self::ManyStreams { limit } => {
+                write!(f, "there are more than {limit} streams at a time")
+            }
+            Self::ManyPieces => f.write_str("memory was accessed in too many pieces"),
+        }
+    }
+}
+
+impl fmt::Display for Unswept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not swept: ")?;
+        match self {
+            Self::NeverAnswers { function, error } => write!(f, "{function} never answers {error}"),
+            Self::Restores { function } => {
+                write!(f, "{function} gives a context back, and where that fails nobody can make up for it")
+            }
+            Self::OwnFaults => f.write_str("the case makes driver calls fail itself"),
+            Self::NotClean => f.write_str("the case does not conform without a fault"),
+            Self::OtherSubject => f.write_str("the fault sweep is for managers"),
+            Self::Threads => f.write_str("several threads make driver calls in this case, in another order each time"),
+            Self::HostCalls => {
+                f.write_str("numba-cuda makes driver calls in this case that cannot be told from the subject's")
+            }
+            Self::Repeated => {
+                write!(
+                    f,
+                    "of the calls of one function in one step the first {SWEPT_REPEATS} and the last are swept (--faults=every sweeps all)"
+                )
+            }
+            Self::Sampled => {
+                f.write_str("the same call at the same place of another case is swept (--faults=every sweeps all)")
+            }
+        }
+    }
+}

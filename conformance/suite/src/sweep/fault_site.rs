@@ -1,0 +1,96 @@
+//! Where a fault can be put: the subject's driver calls in a clean run.
+
+use std::collections::HashMap;
+
+use allocert_contract::trace::cuda::Function;
+use allocert_requirements::Side;
+
+use crate::effect::cuda::{is_lookup, restores_context};
+use crate::judge::timeline::{Timeline, cuda_call};
+use crate::observation::Observation;
+use crate::reason::SWEPT_REPEATS;
+
+/// One call that the subject made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FaultSite {
+    pub(crate) step: usize,
+    pub(crate) function: Function,
+    /// Among all calls of the function in the step, those of the harness too: what a `fault` right
+    /// before the step counts.
+    pub(crate) nth: u64,
+    /// Among the subject's calls of the function in the step, from 1.
+    pub(crate) in_step: u64,
+    /// No call of the function by the subject in the step follows.
+    pub(crate) last: bool,
+    /// Among the subject's calls of the function in the case, from 1.
+    pub(crate) in_case: u64,
+    /// It puts a context back where it was.
+    pub(crate) restores: bool,
+}
+
+impl FaultSite {
+    /// In the middle of a loop.
+    pub(crate) fn repeats(&self) -> bool {
+        self.in_step > SWEPT_REPEATS && !self.last
+    }
+}
+
+/// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and
+/// are no sites.
+pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSite> {
+    let timeline = Timeline::new(observation, side);
+    let mut sites = Vec::new();
+    let mut counts = Counts::default();
+    for (event, moment) in observation.events.iter().zip(&timeline.moments) {
+        let (Some((function, call)), Some(step), true) =
+            (cuda_call(event), moment.step, moment.own)
+        else {
+            continue;
+        };
+        let nth = counts.all(step, function);
+        if !moment.subject || is_lookup(function) {
+            continue;
+        }
+        let before = timeline.window(step).and_then(|window| observation.events.get(window.start));
+        sites.push(FaultSite {
+            step: step as usize,
+            function,
+            nth,
+            in_step: counts.in_step(step, function),
+            last: false,
+            in_case: counts.in_case(function),
+            restores: restores_context(function, call, before.map_or(0, |event| event.context)),
+        });
+    }
+    for site in &mut sites {
+        site.last = site.in_step == counts.in_step[&(site.step as u32, site.function)];
+    }
+    sites
+}
+
+/// How often each function was called.
+#[derive(Default)]
+struct Counts {
+    all: HashMap<(u32, Function), u64>,
+    in_step: HashMap<(u32, Function), u64>,
+    in_case: HashMap<Function, u64>,
+}
+
+impl Counts {
+    fn all(&mut self, step: u32, function: Function) -> u64 {
+        add(self.all.entry((step, function)).or_default())
+    }
+
+    fn in_step(&mut self, step: u32, function: Function) -> u64 {
+        add(self.in_step.entry((step, function)).or_default())
+    }
+
+    fn in_case(&mut self, function: Function) -> u64 {
+        add(self.in_case.entry(function).or_default())
+    }
+}
+
+fn add(count: &mut u64) -> u64 {
+    *count += 1;
+    *count
+}

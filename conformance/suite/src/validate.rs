@@ -1,0 +1,275 @@
+//! Whether a fixture makes sense: its name, its requirements, its expectations.
+
+mod operation;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_contract::trace::cuda::Function;
+use allocert_requirements::yaml::{Document, suggestion};
+use allocert_requirements::{Catalogue, Refusal, Side};
+use smol_str::SmolStr;
+
+use crate::call_name;
+use crate::case::{Case, Step};
+use crate::nouns::Need;
+
+use crate::expectation::{Calls, Expectation, Ordered, Wanted};
+use crate::operation::Operation;
+
+type Checked = Result<(), Box<Refusal>>;
+
+/// Everything but the names that steps bind.
+pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue) -> Checked {
+    check_head(case, document)?;
+    let side = case.side();
+    let table = case.needs.contains(&Need::Table);
+    let mut labels = BTreeSet::new();
+    for step in &case.steps {
+        let line = step.line();
+        if let Some(label) = &step.value.label
+            && !labels.insert(label.as_str())
+        {
+            return Err(document.refuse_word(
+                line,
+                label,
+                format!("label `{label}` is given twice"),
+            ));
+        }
+        check_step(
+            &step.value,
+            line,
+            &Sense { side, table, labels: &labels, document, catalogue },
+        )?;
+    }
+    let sense = Sense { side, table, labels: &labels, document, catalogue };
+    let finally = document.find(1, "finally").map_or(1, |(line, _)| line);
+    for (id, expectation) in &case.r#finally {
+        check_requirement(id, finally, &sense)?;
+        let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
+        if *expectation != only_calls || expectation.calls.is_none() {
+            return Err(document.refuse_word(
+                finally,
+                id,
+                "`finally` expects `calls` and nothing else",
+            ));
+        }
+        check_expectation(id, expectation, finally, &sense)?;
+    }
+    if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
+        return Err(document.refuse_word(
+            1,
+            "steps",
+            "the case expects nothing: no step has `expect`, and there is no `finally`",
+        ));
+    }
+    Ok(())
+}
+
+fn check_head(case: &Case, document: &Document<'_>) -> Checked {
+    let stem = document.file.strip_suffix(".yaml").unwrap_or(document.file);
+    let expected = stem.split_once('/').map_or(stem, |(_, name)| name);
+    if case.case != expected {
+        let message = format!("the case is called `{}`, its file `{expected}`", case.case);
+        return Err(document.refuse_word(1, &case.case, message));
+    }
+    if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
+        return Err(document.refuse_word(
+            1,
+            &case.case,
+            format!("`{}` is below no side of an interface", case.case),
+        ));
+    }
+    let side = case.side();
+    if let Some(operations) = case.operations.filter(|other| !may_use(side, *other)) {
+        return Err(document.refuse_word(
+            1,
+            "operations",
+            format!("a case of {side} cannot use the operations of {operations}"),
+        ));
+    }
+    if case.about.trim().is_empty() {
+        return Err(document.refuse_word(1, "about", "`about` says nothing"));
+    }
+    if case.timeout_s == 0 {
+        return Err(document.refuse_word(1, "timeout_s", "`timeout_s` leaves no time"));
+    }
+    Ok(())
+}
+
+/// Whether cases of a side may use the operations of another one: an EMM plugin is also certified
+/// by driving the host that it is installed in.
+fn may_use(side: Side, operations: Side) -> bool {
+    side == Side::Emm && operations == Side::EmmHost
+}
+
+/// What an expectation is read against.
+struct Sense<'a> {
+    side: Side,
+    /// Whether the subject is a C table.
+    table: bool,
+    /// Of this and all earlier steps.
+    labels: &'a BTreeSet<&'a str>,
+    document: &'a Document<'a>,
+    catalogue: &'a Catalogue,
+}
+
+fn check_step(step: &Step, line: usize, sense: &Sense<'_>) -> Checked {
+    operation::check(&step.r#do, line, sense.document)?;
+    if matches!(step.r#do, Operation::Call(_)) && !sense.table {
+        return Err(sense.document.refuse_word(
+            line,
+            "call",
+            "`call` is of a C table, so the case needs `table`",
+        ));
+    }
+    for (id, expectation) in &step.expect {
+        check_requirement(id, line, sense)?;
+        check_expectation(id, expectation, line, sense)?;
+        let own = expectation
+            .ordered
+            .as_ref()
+            .filter(|ordered| step.label.as_ref() == Some(&ordered.after));
+        if let Some(Ordered { after }) = own {
+            let message = format!("`{after}` is the label of this step, not of an earlier one");
+            return Err(sense.document.refuse_word(line, after, message));
+        }
+    }
+    Ok(())
+}
+
+fn check_requirement(id: &str, line: usize, sense: &Sense<'_>) -> Checked {
+    if let Some(requirement) = sense.catalogue.get(id) {
+        let bound = requirement.side();
+        if let Some(contract) = sense.catalogue.contract_of(requirement).filter(|_| !sense.table) {
+            let message = format!(
+                "{id} is of {}, which binds tables alone, so the case needs `table`",
+                contract.name
+            );
+            return Err(sense.document.refuse_word(line, id, message));
+        }
+        if bound == Some(sense.side) {
+            return Ok(());
+        }
+        let message = format!(
+            "{id} binds {}, and this is a case of {}",
+            bound.map_or("no side", Side::name),
+            sense.side
+        );
+        return Err(sense.document.refuse_word(line, id, message));
+    }
+    let mut refusal =
+        sense.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    refusal.help = sense.catalogue.suggestion(id);
+    Err(refusal)
+}
+
+fn check_expectation(
+    id: &str,
+    expectation: &Expectation,
+    line: usize,
+    sense: &Sense<'_>,
+) -> Checked {
+    let refuse = |word: &str, message: String| Err(sense.document.refuse_word(line, word, message));
+    if expectation.is_empty() {
+        return refuse(id, format!("{id} expects nothing"));
+    }
+    if expectation.raises.as_ref().is_some_and(Vec::is_empty) {
+        return refuse("raises", "`raises` lists no kind of error".to_owned());
+    }
+    if expectation.message.is_some() && expectation.raises.is_none() {
+        return refuse("message", "`message` without `raises`".to_owned());
+    }
+    if let Some(returns) = &expectation.returns {
+        check_facts(returns, line, sense.document)?;
+    }
+    check_facts(&expectation.given, line, sense.document)?;
+    if let Some(fact) = expectation.given.keys().find(|fact| !fact.contains('.')) {
+        return refuse(fact, format!("what is `given` is `name.fact`, not `{fact}`"));
+    }
+    if let Some(Ordered { after }) = &expectation.ordered {
+        check_label(after, line, sense)?;
+    }
+    let stream = expectation.covered_by.as_ref().and_then(|covered| covered.stream.as_deref());
+    if let Some(stream) = stream.filter(|stream| !stream.contains('.')) {
+        return refuse(
+            stream,
+            format!("the stream of `covered_by` is `name.fact`, not `{stream}`"),
+        );
+    }
+    match &expectation.calls {
+        Some(calls) => check_calls(calls, line, sense),
+        None => Ok(()),
+    }
+}
+
+fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked {
+    let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
+    for (fact, predicate) in facts {
+        if predicate.0.is_empty() {
+            return refuse(fact, format!("nothing is asked of `{fact}`"));
+        }
+        for (test, value) in &predicate.0 {
+            if let Some(complaint) = test.complaint(value) {
+                return refuse(
+                    fact,
+                    format!("this predicate of `{fact}` takes {complaint}, not {value}"),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_calls(calls: &Calls, line: usize, sense: &Sense<'_>) -> Checked {
+    let Calls { none_of, count, at_least, at_most, in_order, balanced, with, since } = calls;
+    let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
+    let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
+    let other = in_order.iter().chain(counted).chain(paired).map(String::as_str);
+    let mut names = none_of.iter().map(SmolStr::as_str).chain(other).peekable();
+    if names.peek().is_none() && with.is_empty() {
+        return Err(sense.document.refuse_word(line, "calls", "`calls` asks nothing"));
+    }
+    for name in names.filter(|name| !call_name::is_beside_cuda(name, sense.side)) {
+        check_function(name, line, sense.document)?;
+    }
+    for (name, facts) in with {
+        if !call_name::is_beside_cuda(name, sense.side) {
+            let message = format!(
+                "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
+                sense.side
+            );
+            return Err(sense.document.refuse_word(line, name, message));
+        }
+        if facts.is_empty() {
+            return Err(sense.document.refuse_word(
+                line,
+                name,
+                format!("nothing is asked of the calls of `{name}`"),
+            ));
+        }
+        check_facts(facts, line, sense.document)?;
+    }
+    since.as_ref().map_or(Ok(()), |label| check_label(label, line, sense))
+}
+
+fn check_label(label: &str, line: usize, sense: &Sense<'_>) -> Checked {
+    if sense.labels.contains(label) {
+        return Ok(());
+    }
+    let mut refusal =
+        sense.document.refuse_word(line, label, format!("no earlier step has the label `{label}`"));
+    refusal.help = suggestion(label, sense.labels.iter().copied());
+    Err(refusal)
+}
+
+fn check_function(name: &str, line: usize, document: &Document<'_>) -> Checked {
+    if call_name::is_cuda(name) {
+        return Ok(());
+    }
+    let mut refusal =
+        document.refuse_word(line, name, format!("there is no driver function `{name}`"));
+    let close =
+        allocert_requirements::nearest::nearest(name, Function::all().map(Function::base_name));
+    refusal.help = close.map(|close| format!("did you mean `{close}`?"));
+    Err(refusal)
+}

@@ -1,0 +1,85 @@
+//! Expectation files: a listed violation is expected, a listed violation that does not happen fails
+//! the run.
+
+use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::verdict::{Judgement, Verdict};
+use serde_json::json;
+
+use crate::record::{Recorder, alloc, catalogue, free, memalloc, memory};
+
+const LISTED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  - requirement: EMM-CHECK-LEAK\n    cases: [\"emm/test/*\"]\n    \
+                      reason: it keeps a pool\n    issue: https://example.org/1\n";
+
+fn leaking() -> Judgement {
+    Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .rest()
+        .judged()
+}
+
+fn clean() -> Judgement {
+    let recorder =
+        Recorder::new(memalloc("{EMM-T-01: {returns: {}}}")).step(&[alloc(1, 64)], memory(1, 64));
+    recorder.step(&[free(1, 0)], json!({})).rest().judged()
+}
+
+fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
+    let expectations = ExpectationFile::read("expect.yaml", text, &catalogue())
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
+    expectations.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
+    judgements.into_iter().map(|judgement| judgement.verdict).collect()
+}
+
+#[test]
+fn a_listed_violation_is_expected() {
+    assert_eq!(
+        applied(LISTED, vec![leaking(), clean()]),
+        [Verdict::ExpectedViolation, Verdict::Conforms]
+    );
+}
+
+#[test]
+fn a_violation_elsewhere_is_not() {
+    let elsewhere = LISTED.replace("emm/test/*", "emm/other/*");
+    assert_eq!(applied(&elsewhere, vec![leaking()]), [Verdict::Violates]);
+}
+
+#[test]
+fn an_entry_that_is_not_true_any_more_fails_the_run() {
+    let message =
+        "expect.yaml:4 expects a violation of EMM-CHECK-LEAK, and there is none: the entry can go"
+            .to_owned();
+    assert_eq!(applied(LISTED, vec![clean()]), [Verdict::UnexpectedConformance { message }]);
+}
+
+#[test]
+fn an_entry_whose_cases_did_not_run_says_nothing() {
+    let mut unrun = clean();
+    unrun.verdict = Verdict::HarnessError { message: "gone".to_owned() };
+    assert_eq!(applied(LISTED, vec![unrun.clone()]), [unrun.verdict]);
+}
+
+#[test]
+fn a_broken_file_is_refused_with_its_line() {
+    let refusal = |text: &str| {
+        ExpectationFile::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string()
+    };
+    insta::assert_snapshot!(refusal(&LISTED.replace("EMM-CHECK-LEAK", "EMM-CHECK-LEAF")), @r"
+    expectation file broken: the catalogue has no requirement `EMM-CHECK-LEAF`
+     --> expect.yaml:4:18
+      |
+    4 |   - requirement: EMM-CHECK-LEAF
+      |                  ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `EMM-CHECK-LEAK`?
+    ");
+    insta::assert_snapshot!(refusal(&LISTED.replace("reason:", "because:")), @r"
+    expectation file broken: unknown field `because`
+     --> expect.yaml:6:5
+      |
+    6 |     because: it keeps a pool
+      |     ^^^^^^^
+      |
+      = help: one of: requirement, cases, reason, issue
+    ");
+}

@@ -1,0 +1,50 @@
+//! Reads from a code image the names of its kernels and the layout of their parameters.
+//!
+//! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else. An
+//! image comes from the program and may hold anything: reading it always ends, takes memory in
+//! proportion to its size, and at worst finds no kernels.
+
+mod cubin;
+mod ptx;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A parameter's place in the block of a kernel's parameters, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub offset: u32,
+    pub size: u32,
+}
+
+/// A kernel's parameters in order; `None` if the image does not have them.
+pub type Layout = Option<Arc<[Parameter]>>;
+
+/// All kernels of an image, by the names under which they are looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernels(BTreeMap<String, Layout>);
+
+/// CUDA lets a kernel have 32764 bytes of parameters; no image can make us believe in more than
+/// this.
+const MAX_PARAMETER_BYTES: u64 = 1 << 16;
+
+impl Kernels {
+    /// Those of PTX text.
+    pub fn of_ptx(text: &str) -> Self {
+        Self(ptx::kernels(text))
+    }
+
+    /// Those of a cubin, of which `read` fills a buffer from an offset on, or says that it cannot.
+    /// `None` if it is none.
+    pub fn of_cubin(read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<Self> {
+        cubin::kernels(read).map(Self)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// `None` if there is no such kernel.
+    pub fn layout(&self, name: &str) -> Option<Layout> {
+        self.0.get(name).cloned()
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads PTX, where a kernel is `.entry NAME (.param .align 8 .b8 NAME[40], .param .u64 NAME)`. PTX
+//! ISA, "Kernel and Function Directives" and "Parameter State Space".
+
+use std::{collections::BTreeMap, iter::Peekable};
+
+use super::{Layout, MAX_PARAMETER_BYTES, Parameter};
+
+pub(super) fn kernels(text: &str) -> BTreeMap<String, Layout> {
+    let mut tokens = Tokens(text).peekable();
+    let mut kernels = BTreeMap::new();
+    while let Some(token) = tokens.next() {
+        if token != ".entry" {
+            continue;
+        }
+        let Some(name) = tokens.next() else { break };
+        let layout = match tokens.peek() {
+            Some(&"(") => layout(&mut tokens),
+            _ => Some(Vec::new()),
+        };
+        kernels.insert(name.to_owned(), layout.map(Into::into));
+    }
+    kernels
+}
+
+/// The list in parentheses; `None` if it is not understood.
+fn layout(tokens: &mut Peekable<Tokens>) -> Option<Vec<Parameter>> {
+    tokens.next_if_eq(&"(")?;
+    let mut found = Vec::new();
+    let mut end = 0_u64;
+    while tokens.next_if_eq(&")").is_none() {
+        let Shape { align, size } = Shape::read(tokens)?;
+        let offset = end.next_multiple_of(align);
+        end = offset.checked_add(size).filter(|end| *end <= MAX_PARAMETER_BYTES)?;
+        found.push(Parameter { offset: offset as u32, size: size as u32 });
+        tokens.next_if_eq(&",");
+    }
+    Some(found)
+}
+
+/// What one parameter takes, in bytes.
+struct Shape {
+    align: u64,
+    size: u64,
+}
+
+impl Shape {
+    /// Up to the comma or parenthesis behind it.
+    fn read(tokens: &mut Peekable<Tokens>) -> Option<Self> {
+        tokens.next_if_eq(&".param")?;
+        let (mut align, mut element, mut count, mut of_pointee) = (None, None, 1_u64, false);
+        while let Some(token) = tokens.next_if(|token| !matches!(*token, "," | ")")) {
+            match token {
+                ".align" => {
+                    let value = tokens
+                        .next()
+                        .and_then(number)
+                        .filter(|value| value.is_power_of_two() && *value <= 128);
+                    // Behind `.ptr` it is that of the memory pointed to.
+                    if !of_pointee {
+                        align = Some(value?);
+                    }
+                }
+                ".ptr" => of_pointee = true,
+                ".const" | ".global" | ".local" | ".shared" if of_pointee => {}
+                "[" => {
+                    count = count.checked_mul(tokens.next().and_then(number)?)?;
+                    tokens.next_if_eq(&"]")?;
+                }
+                name if !name.starts_with('.') => {}
+                fundamental => element = Some(bytes(fundamental)?),
+            }
+        }
+        let element = element?;
+        Some(Self { align: align.unwrap_or(element), size: element.checked_mul(count)? })
+    }
+}
+
+/// Size of a fundamental type.
+fn bytes(fundamental: &str) -> Option<u64> {
+    Some(match fundamental {
+        ".b8" | ".u8" | ".s8" => 1,
+        ".b16" | ".u16" | ".s16" | ".f16" | ".bf16" => 2,
+        ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => 4,
+        ".b64" | ".u64" | ".s64" | ".f64" => 8,
+        ".b128" => 16,
+        _ => return None,
+    })
+}
+
+/// An integer literal, without or with its unsigned suffix.
+fn number(token: &str) -> Option<u64> {
+    let token = token.trim_end_matches('U');
+    match token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => token.parse().ok(),
+    }
+}
+
+/// Words and single punctuation characters, without comments and strings.
+struct Tokens<'t>(&'t str);
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        loop {
+            self.0 = self.0.trim_start();
+            let skipped = if let Some(comment) = self.0.strip_prefix("//") {
+                comment.split_once('\n')
+            } else if let Some(comment) = self.0.strip_prefix("/*") {
+                comment.split_once("*/")
+            } else if let Some(string) = self.0.strip_prefix('"') {
+                string.split_once('"')
+            } else {
+                break;
+            };
+            self.0 = skipped.map_or("", |(_, rest)| rest);
+        }
+        let first = self.0.chars().next()?;
+        let is_word =
+            |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '$' | '%' | '.');
+        let length = if is_word(first) {
+            self.0.find(|next| !is_word(next)).unwrap_or(self.0.len())
+        } else {
+            first.len_utf8()
+        };
+        let (token, rest) = self.0.split_at(length);
+        self.0 = rest;
+        Some(token)
+    }
+}

@@ -1,0 +1,138 @@
+//! Device memory: allocation, release, ranges.
+
+use allocert_contract::DevicePtr;
+
+use crate::{
+    Caller, Driver,
+    address_space::{Block, Owner},
+    error::{CudaError, Result},
+};
+
+/// Rows of a pitched allocation start at multiples of this.
+const PITCH_BYTES: u64 = 512;
+
+impl Driver {
+    /// `cuMemAlloc`.
+    #[inline]
+    pub fn alloc(&mut self, caller: &Caller, bytes: u64) -> Result<DevicePtr> {
+        let (context, device) = self.current_device(caller)?;
+        if bytes == 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let buffer_id = self.next_buffer_id();
+        let address = self.devices[device].space.allocate(bytes, context, Owner::Plain, buffer_id);
+        address.map(DevicePtr).ok_or(CudaError::OUT_OF_MEMORY)
+    }
+
+    /// `cuMemAllocPitch`: the address, and the pitch in bytes.
+    pub fn alloc_pitch(
+        &mut self,
+        caller: &Caller,
+        width: u64,
+        rows: u64,
+        element_bytes: u32,
+    ) -> Result<(DevicePtr, u64)> {
+        self.current(caller)?;
+        let pitch = width.checked_next_multiple_of(PITCH_BYTES);
+        let bytes = pitch.and_then(|pitch| pitch.checked_mul(rows));
+        match (pitch, bytes, element_bytes) {
+            (Some(pitch), Some(bytes), 4 | 8 | 16) => Ok((self.alloc(caller, bytes)?, pitch)),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    /// `cuMemFree`. Waits for all work of the device first.
+    #[inline]
+    pub fn free(&mut self, caller: &Caller, address: DevicePtr) -> Result {
+        self.ready(caller)?;
+        if address == DevicePtr::NULL {
+            return Ok(());
+        }
+        let Some(device) = self.device_of(address.0) else {
+            return self.free_managed(address.0);
+        };
+        let space = &self.devices[device].space;
+        let id = space.find_base(address.0).ok_or(CudaError::INVALID_VALUE)?;
+        let block = space.block(id);
+        if block.freed || matches!(block.owner, Owner::Imported { .. }) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.drain_device(device)?;
+        self.release(device, id);
+        Ok(())
+    }
+
+    fn free_managed(&mut self, address: u64) -> Result {
+        let block = self
+            .host_blocks
+            .get(&address)
+            .filter(|block| block.kind == crate::host_memory::HostKind::Managed);
+        let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
+        self.drain_device_of(context)?;
+        self.remove_host(address);
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self, device: usize, id: u32) {
+        let space = &mut self.devices[device].space;
+        if let Owner::Pool(pool) = space.block(id).owner {
+            let bytes = space.block(id).size;
+            self.pool_returns(pool, bytes);
+        }
+        self.devices[device].space.release(id);
+    }
+
+    /// Frees all memory of a context that ends.
+    pub(crate) fn release_memory_of(&mut self, context: u64) {
+        let Ok(device) = self.contexts.get(context).map(|context| context.device) else { return };
+        // From the top, so that the lowest address is reused first.
+        for id in self.devices[device].space.ids().into_iter().rev() {
+            if self.devices[device].space.block(id).context == context {
+                self.release(device, id);
+            }
+        }
+        let host: Vec<_> = self
+            .host_blocks
+            .iter()
+            .filter(|(_, block)| block.context == context)
+            .map(|(address, _)| *address)
+            .collect();
+        for address in host {
+            self.remove_host(address);
+        }
+    }
+
+    /// `cuMemGetInfo`: free and total bytes of the current context's device.
+    pub fn memory_info(&self, caller: &Caller) -> Result<(u64, u64)> {
+        let (_, device) = self.current_device(caller)?;
+        let space = &self.devices[device].space;
+        Ok((space.free_bytes(), space.total_bytes()))
+    }
+
+    /// `cuMemGetAddressRange`: base and size of the allocation around the address.
+    pub fn address_range(&self, caller: &Caller, address: DevicePtr) -> Result<(DevicePtr, u64)> {
+        self.current(caller)?;
+        if let Some(block) = self.find_device(address.0) {
+            return Ok((DevicePtr(block.base), block.size));
+        }
+        self.find_host(address.0)
+            .map(|(start, block)| (DevicePtr(start), block.size))
+            .ok_or(CudaError::NOT_FOUND)
+    }
+
+    /// The live device allocation around `address`.
+    pub(crate) fn find_device(&self, address: u64) -> Option<&Block> {
+        let space = &self.devices[self.device_of(address)?].space;
+        space.find(address).map(|id| space.block(id)).filter(|block| !block.freed)
+    }
+
+    /// `cuMemAdvise`, `cuMemPrefetchAsync`, `cuStreamAttachMemAsync`: hints, checked and accepted.
+    pub fn hint_managed(&mut self, caller: &Caller, address: u64) -> Result {
+        self.current(caller)?;
+        match self.find_host(address) {
+            Some((_, block)) if block.kind == crate::host_memory::HostKind::Managed => Ok(()),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+}

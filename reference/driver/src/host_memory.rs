@@ -1,0 +1,172 @@
+//! Host memory that the driver knows of: page-locked, registered and managed.
+
+use crate::{
+    Caller, Driver,
+    error::{CudaError, Result},
+};
+
+/// The process's own memory, reached on the driver's behalf.
+pub trait HostSpace: Send {
+    /// Zeroed, page-aligned memory; `None` if there is none.
+    fn allocate(&mut self, bytes: u64) -> Option<u64>;
+    /// Takes back what `allocate` gave.
+    fn release(&mut self, address: u64, bytes: u64);
+    /// Fills `into` from host memory; the caller of the CUDA function vouches for the range.
+    fn read(&self, address: u64, into: &mut [u8]);
+    /// Writes host memory; the caller of the CUDA function vouches for the range.
+    fn write(&mut self, address: u64, from: &[u8]);
+    /// Calls back into the program: a `CUhostFn`, or a `CUstreamCallback` if `stream` is given.
+    fn call(&mut self, function: u64, stream: Option<u64>, data: u64);
+}
+
+/// A range of host memory with a meaning to the driver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostBlock {
+    pub(crate) size: u64,
+    pub(crate) context: u64,
+    pub(crate) buffer_id: u64,
+    pub(crate) kind: HostKind,
+    /// As `cuMemHostGetFlags` answers.
+    pub(crate) flags: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostKind {
+    /// `cuMemHostAlloc`, `cuMemAllocHost`.
+    Allocated,
+    /// `cuMemHostRegister`.
+    Registered,
+    /// `cuMemAllocManaged`.
+    Managed,
+}
+
+const ALLOC_FLAGS: u32 = 0b111;
+const REGISTER_FLAGS: u32 = 0b1111;
+const PORTABLE: u32 = 1;
+const DEVICEMAP: u32 = 2;
+
+impl Driver {
+    /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory; 0 for no bytes, which
+    /// is no error.
+    pub fn host_alloc(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
+        let context = self.current(caller)?;
+        if flags & !ALLOC_FLAGS != 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if bytes == 0 {
+            return Ok(0);
+        }
+        // Under unified addressing every page-locked allocation is mapped and portable, and says
+        // the first alone.
+        self.insert_host(bytes, context, HostKind::Allocated, flags & !PORTABLE | DEVICEMAP)
+    }
+
+    /// `cuMemAllocManaged`: memory that host and device share.
+    pub fn alloc_managed(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
+        let context = self.current(caller)?;
+        // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
+        if bytes == 0 || !matches!(flags, 1 | 2) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.insert_host(bytes, context, HostKind::Managed, flags)
+    }
+
+    fn insert_host(&mut self, size: u64, context: u64, kind: HostKind, flags: u32) -> Result<u64> {
+        if size > self.settings.memory_bytes.saturating_mul(4) {
+            return Err(CudaError::OUT_OF_MEMORY);
+        }
+        let address = self.host.allocate(size).ok_or(CudaError::OUT_OF_MEMORY)?;
+        let buffer_id = self.next_buffer_id();
+        self.host_blocks.insert(address, HostBlock { size, context, buffer_id, kind, flags });
+        Ok(address)
+    }
+
+    /// `cuMemFreeHost`. Waits for all work of the device first; an address of 0 is no error.
+    pub fn host_free(&mut self, caller: &Caller, address: u64) -> Result {
+        self.ready(caller)?;
+        if address == 0 {
+            return Ok(());
+        }
+        let block =
+            self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
+        let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
+        let drained = self.drain_device_of(context);
+        self.remove_host(address);
+        drained
+    }
+
+    pub(crate) fn remove_host(&mut self, address: u64) {
+        if let Some(block) = self.host_blocks.remove(&address)
+            && block.kind != HostKind::Registered
+        {
+            self.host.release(address, block.size);
+        }
+    }
+
+    /// `cuMemHostRegister`.
+    pub fn host_register(
+        &mut self,
+        caller: &Caller,
+        address: u64,
+        bytes: u64,
+        flags: u32,
+    ) -> Result {
+        let context = self.current(caller)?;
+        if address == 0
+            || bytes == 0
+            || flags & !REGISTER_FLAGS != 0
+            || address.checked_add(bytes).is_none()
+        {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let before = self.host_blocks.range(..address + bytes).next_back();
+        if before.is_some_and(|(start, block)| start + block.size > address) {
+            return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        let buffer_id = self.next_buffer_id();
+        let block = HostBlock {
+            size: bytes,
+            context,
+            buffer_id,
+            kind: HostKind::Registered,
+            flags: flags | DEVICEMAP,
+        };
+        self.host_blocks.insert(address, block);
+        Ok(())
+    }
+
+    /// `cuMemHostUnregister`. Waits for all work of the device first.
+    pub fn host_unregister(&mut self, caller: &Caller, address: u64) -> Result {
+        self.ready(caller)?;
+        let block =
+            self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Registered);
+        let context = block.ok_or(CudaError::HOST_MEMORY_NOT_REGISTERED)?.context;
+        let drained = self.drain_device_of(context);
+        self.remove_host(address);
+        drained
+    }
+
+    /// `cuMemHostGetDevicePointer`: the same address, under unified addressing.
+    pub fn host_device_pointer(&self, caller: &Caller, address: u64, flags: u32) -> Result<u64> {
+        self.current(caller)?;
+        match self.find_host(address) {
+            Some((_, block)) if flags == 0 && block.kind != HostKind::Managed => Ok(address),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    /// `cuMemHostGetFlags`.
+    pub fn host_flags(&self, caller: &Caller, address: u64) -> Result<u32> {
+        self.current(caller)?;
+        match self.find_host(address) {
+            Some((_, block)) if block.kind == HostKind::Allocated => Ok(block.flags),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    /// The start and the block of known host memory around `address`.
+    pub(crate) fn find_host(&self, address: u64) -> Option<(u64, &HostBlock)> {
+        let (start, block) = self.host_blocks.range(..=address).next_back()?;
+        (address - start < block.size).then_some((*start, block))
+    }
+}

@@ -1,0 +1,290 @@
+//! Stream-ordered allocation and its pools.
+
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
+
+use crate::{
+    Caller, Driver,
+    address_space::Owner,
+    error::{CudaError, Result},
+    work_queue::Work,
+};
+
+#[derive(Debug)]
+pub(crate) struct Pool {
+    device: usize,
+    default: bool,
+    /// Reuse policies 1 to 3; kept, and without effect here.
+    policies: [u64; 3],
+    release_threshold: u64,
+    used: u64,
+    used_high: u64,
+    reserved: u64,
+    reserved_high: u64,
+    /// Freed in a stream that has not got there yet, latest last.
+    waiting: Vec<Waiting>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    stream: u64,
+    address: u64,
+    granules: u64,
+}
+
+/// `CUmemPool_attribute`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolAttribute {
+    Policy(usize),
+    ReleaseThreshold,
+    ReservedCurrent,
+    ReservedHigh,
+    UsedCurrent,
+    UsedHigh,
+}
+
+impl PoolAttribute {
+    /// By CUDA's number. The policies are `int`, the others 64 bits wide.
+    pub fn from_number(number: u32) -> Result<Self> {
+        Ok(match number {
+            1..=3 => Self::Policy(number as usize - 1),
+            4 => Self::ReleaseThreshold,
+            5 => Self::ReservedCurrent,
+            6 => Self::ReservedHigh,
+            7 => Self::UsedCurrent,
+            8 => Self::UsedHigh,
+            _ => return Err(CudaError::INVALID_VALUE),
+        })
+    }
+}
+
+/// Pools take memory from the device in steps of this.
+const RESERVE_BYTES: u64 = 32 << 20;
+const GRANULE_BYTES: u64 = 512;
+
+impl Pool {
+    fn take(&mut self, bytes: u64) {
+        self.used += bytes.next_multiple_of(GRANULE_BYTES);
+        self.used_high = self.used_high.max(self.used);
+        self.reserved = self.reserved.max(self.used.next_multiple_of(RESERVE_BYTES));
+        self.reserved_high = self.reserved_high.max(self.reserved);
+    }
+
+    fn give(&mut self, bytes: u64) {
+        self.used = self.used.saturating_sub(bytes.next_multiple_of(GRANULE_BYTES));
+        self.trim(self.release_threshold);
+    }
+
+    fn trim(&mut self, keep: u64) {
+        self.reserved = self
+            .reserved
+            .min(keep.max(self.used).checked_next_multiple_of(RESERVE_BYTES).unwrap_or(u64::MAX));
+    }
+}
+
+impl Driver {
+    pub(crate) fn new_pool(&mut self, device: usize, default: bool) -> u64 {
+        self.pools.insert(Pool {
+            device,
+            default,
+            policies: [1; 3],
+            release_threshold: 0,
+            used: 0,
+            used_high: 0,
+            reserved: 0,
+            reserved_high: 0,
+            waiting: Vec::new(),
+        })
+    }
+
+    fn pool(&mut self, handle: u64) -> Result<&mut Pool> {
+        self.initialized()?;
+        if self.pools.get(handle).is_err() {
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
+        }
+        self.pools.get_mut(handle).map_err(|_| CudaError::INVALID_VALUE)
+    }
+
+    /// `cuMemAllocAsync`, and `cuMemAllocFromPoolAsync` if `pool` is given. Zero bytes give a null
+    /// pointer.
+    pub fn alloc_async(
+        &mut self,
+        caller: &Caller,
+        bytes: u64,
+        pool: Option<u64>,
+        stream: StreamHandle,
+    ) -> Result<DevicePtr> {
+        let stream = self.stream(caller, stream)?;
+        if bytes == 0 {
+            return Ok(DevicePtr::NULL);
+        }
+        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
+        let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
+        let handle = pool.unwrap_or(self.devices[device].current_pool);
+        let device = self.pool(handle)?.device;
+        let freed = self
+            .take_waiting(handle, stream, bytes)
+            .and_then(|address| self.devices[device].space.find(address));
+        if let Some(id) = freed {
+            self.release(device, id);
+        }
+        let buffer_id = self.next_buffer_id();
+        let address =
+            self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id);
+        let address = address.or_else(|| {
+            // A full device waits for pending frees before it gives up.
+            self.drain_device(device).ok()?;
+            self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id)
+        });
+        let address = address.ok_or(CudaError::OUT_OF_MEMORY)?;
+        self.pool(handle)?.take(bytes);
+        Ok(DevicePtr(address))
+    }
+
+    /// Memory of that size freed earlier in the same stream may be used again at once.
+    fn take_waiting(&mut self, pool: u64, stream: u64, bytes: u64) -> Option<u64> {
+        let waiting = &mut self.pools.get_mut(pool).ok()?.waiting;
+        let same = |freed: &Waiting| {
+            freed.stream == stream && freed.granules == bytes.div_ceil(GRANULE_BYTES)
+        };
+        let index = waiting.iter().rposition(same)?;
+        Some(waiting.remove(index).address)
+    }
+
+    /// `cuMemFreeAsync`; takes memory from `cuMemAlloc` too.
+    pub fn free_async(
+        &mut self,
+        caller: &Caller,
+        address: DevicePtr,
+        stream: StreamHandle,
+    ) -> Result {
+        let stream = self.stream(caller, stream)?;
+        if address == DevicePtr::NULL {
+            return Ok(());
+        }
+        let block = self.find_device(address.0).filter(|block| block.base == address.0);
+        let block = block
+            .filter(|block| !matches!(block.owner, Owner::Imported { .. }))
+            .ok_or(CudaError::INVALID_VALUE)?;
+        let (owner, buffer_id, granules) =
+            (block.owner, block.buffer_id, block.size.div_ceil(GRANULE_BYTES));
+        self.enqueue(stream, Work::Free { address: address.0, buffer_id }, None)?;
+        if let Some(device) = self.device_of(address.0)
+            && let Some(id) = self.devices[device].space.find(address.0)
+        {
+            self.devices[device].space.block_mut(id).freed = true;
+        }
+        if let Owner::Pool(pool) = owner
+            && let Ok(pool) = self.pools.get_mut(pool)
+        {
+            pool.waiting.push(Waiting { stream, address: address.0, granules });
+        }
+        Ok(())
+    }
+
+    /// The stream got to a `cuMemFreeAsync`.
+    pub(crate) fn finish_free(&mut self, address: u64, buffer_id: u64) {
+        let Some(device) = self.device_of(address) else { return };
+        let Some(id) = self.devices[device].space.find(address) else { return };
+        let block = self.devices[device].space.block(id);
+        if block.buffer_id != buffer_id {
+            return; // used again in the same stream
+        }
+        if let Owner::Pool(pool) = block.owner
+            && let Ok(pool) = self.pools.get_mut(pool)
+        {
+            pool.waiting.retain(|freed| freed.address != address);
+        }
+        self.release(device, id);
+    }
+
+    pub(crate) fn pool_returns(&mut self, pool: u64, bytes: u64) {
+        if let Ok(pool) = self.pools.get_mut(pool) {
+            pool.give(bytes);
+        }
+    }
+
+    /// `cuMemPoolCreate` on a device.
+    pub fn pool_create(&mut self, device: i32) -> Result<u64> {
+        let device = self.device(device)?;
+        Ok(self.new_pool(device, false))
+    }
+
+    /// `cuMemPoolDestroy`. Memory still allocated from it stays valid.
+    pub fn pool_destroy(&mut self, handle: u64) -> Result {
+        let pool = self.pool(handle)?;
+        if pool.default {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let device = pool.device;
+        self.pools.remove(handle).ok();
+        let device = &mut self.devices[device];
+        if device.current_pool == handle {
+            device.current_pool = device.default_pool;
+        }
+        Ok(())
+    }
+
+    /// `cuMemPoolTrimTo`.
+    pub fn pool_trim(&mut self, handle: u64, keep_bytes: u64) -> Result {
+        self.pool(handle)?.trim(keep_bytes);
+        Ok(())
+    }
+
+    /// `cuMemPoolGetAttribute`.
+    pub fn pool_attribute(&mut self, handle: u64, attribute: PoolAttribute) -> Result<u64> {
+        let pool = self.pool(handle)?;
+        Ok(match attribute {
+            PoolAttribute::Policy(index) => pool.policies[index],
+            PoolAttribute::ReleaseThreshold => pool.release_threshold,
+            PoolAttribute::ReservedCurrent => pool.reserved,
+            PoolAttribute::ReservedHigh => pool.reserved_high,
+            PoolAttribute::UsedCurrent => pool.used,
+            PoolAttribute::UsedHigh => pool.used_high,
+        })
+    }
+
+    /// `cuMemPoolSetAttribute`. High-water marks take 0 only.
+    pub fn pool_set_attribute(
+        &mut self,
+        handle: u64,
+        attribute: PoolAttribute,
+        value: u64,
+    ) -> Result {
+        let pool = self.pool(handle)?;
+        match (attribute, value) {
+            (PoolAttribute::Policy(index), 0 | 1) => pool.policies[index] = value,
+            (PoolAttribute::ReleaseThreshold, _) => pool.release_threshold = value,
+            (PoolAttribute::ReservedHigh, 0) => pool.reserved_high = pool.reserved,
+            (PoolAttribute::UsedHigh, 0) => pool.used_high = pool.used,
+            _ => return Err(CudaError::INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    /// `cuMemPoolGetAccess`, `cuMemPoolSetAccess`: whether pool and device exist. Every device may
+    /// read and write every pool.
+    pub fn pool_access(&mut self, handle: u64, device: i32) -> Result {
+        self.device(device)?;
+        self.pool(handle).map(|_| ())
+    }
+
+    /// `cuDeviceGetDefaultMemPool`.
+    pub fn default_pool(&self, device: i32) -> Result<u64> {
+        self.device(device).map(|device| self.devices[device].default_pool)
+    }
+
+    /// `cuDeviceGetMemPool`.
+    pub fn current_pool(&self, device: i32) -> Result<u64> {
+        self.device(device).map(|device| self.devices[device].current_pool)
+    }
+
+    /// `cuDeviceSetMemPool`.
+    pub fn set_current_pool(&mut self, device: i32, handle: u64) -> Result {
+        let device = self.device(device)?;
+        if self.pool(handle)?.device != device {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.devices[device].current_pool = handle;
+        Ok(())
+    }
+}

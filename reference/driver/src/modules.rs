@@ -1,0 +1,177 @@
+//! Modules, libraries and kernels. They can be loaded and launched; no kernel computes anything.
+
+use allocert_contract::{StreamHandle, trace::cuda::Misuse};
+
+use crate::{
+    Caller, Driver,
+    code_image::{Kernels, Layout, Parameter},
+    error::{CudaError, Result},
+    handle_registry::Registry,
+    work_queue::Work,
+};
+
+/// All code objects of the process.
+#[derive(Debug)]
+pub(crate) struct Code {
+    images: Registry<Image>,
+    functions: Registry<Function>,
+}
+
+/// A module or a library.
+#[derive(Debug)]
+struct Image {
+    /// 0 for a library, which belongs to no context.
+    context: u64,
+    /// `None` if the image is opaque.
+    kernels: Option<Kernels>,
+    functions: Vec<(String, u64)>,
+}
+
+/// A function or a kernel.
+#[derive(Debug)]
+struct Function {
+    image: u64,
+    name: String,
+    layout: Layout,
+    /// As `cuFuncSetAttribute` left it.
+    most_shared_bytes: i32,
+}
+
+impl Code {
+    pub(crate) fn new() -> Self {
+        Self { images: Registry::new(0x30), functions: Registry::new(0xf0) }
+    }
+}
+
+/// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and
+/// binary version, cache mode, maximum dynamic shared bytes.
+const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
+
+impl Driver {
+    /// `cuModuleLoadData`. No `kernels`: the image is opaque.
+    pub fn module_load(&mut self, caller: &Caller, kernels: Option<Kernels>) -> Result<u64> {
+        let context = self.current(caller)?;
+        Ok(self.code.images.insert(Image { context, kernels, functions: Vec::new() }))
+    }
+
+    /// `cuLibraryLoadData`.
+    pub fn library_load(&mut self, kernels: Option<Kernels>) -> Result<u64> {
+        self.initialized()?;
+        Ok(self.code.images.insert(Image { context: 0, kernels, functions: Vec::new() }))
+    }
+
+    /// `cuModuleUnload`, `cuLibraryUnload`.
+    pub fn image_unload(&mut self, handle: u64) -> Result {
+        self.image(handle)?;
+        self.code.images.remove(handle).ok();
+        for function in self.code.functions.handles(|function| function.image == handle) {
+            self.code.functions.remove(function).ok();
+        }
+        Ok(())
+    }
+
+    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked
+    /// for.
+    pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
+        let image = self.image(handle)?;
+        if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
+            return Ok(*function);
+        }
+        let layout = match &image.kernels {
+            Some(kernels) => kernels.layout(name).ok_or(CudaError::NOT_FOUND)?,
+            None => None,
+        };
+        let function = self.code.functions.insert(Function {
+            image: handle,
+            name: name.to_owned(),
+            layout,
+            most_shared_bytes: FUNCTION_ATTRIBUTES[MAX_DYNAMIC_SHARED_SIZE_BYTES as usize],
+        });
+        self.image(handle)?.functions.push((name.to_owned(), function));
+        Ok(function)
+    }
+
+    /// `cuLibraryGetModule`: libraries and modules are the same thing here.
+    pub fn image_exists(&mut self, handle: u64) -> Result {
+        self.image(handle).map(|_| ())
+    }
+
+    /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
+    pub fn function_attribute(&mut self, handle: u64, attribute: u32) -> Result<i32> {
+        let function = self.function(handle)?;
+        match attribute {
+            MAX_DYNAMIC_SHARED_SIZE_BYTES => Ok(function.most_shared_bytes),
+            _ => Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0)),
+        }
+    }
+
+    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory is kept, all else
+    /// accepted.
+    pub fn function_set_attribute(&mut self, handle: u64, attribute: u32, value: i32) -> Result {
+        let function = self.function(handle)?;
+        if attribute == MAX_DYNAMIC_SHARED_SIZE_BYTES {
+            function.most_shared_bytes = value;
+        }
+        Ok(())
+    }
+
+    /// `cuKernelGetFunction`: kernels and functions are the same thing here.
+    pub fn function_exists(&mut self, handle: u64) -> Result {
+        self.function(handle).map(|_| ())
+    }
+
+    /// `cuFuncGetParamInfo`, `cuKernelGetParamInfo`.
+    pub fn function_parameter(&mut self, handle: u64, index: u64) -> Result<Parameter> {
+        let layout = self.function_layout(handle)?.ok_or(CudaError::NOT_SUPPORTED)?;
+        let index = usize::try_from(index).map_err(|_| CudaError::INVALID_VALUE)?;
+        layout.get(index).copied().ok_or(CudaError::INVALID_VALUE)
+    }
+
+    /// A kernel's parameters; `None` if its image does not have them.
+    pub fn function_layout(&mut self, handle: u64) -> Result<Layout> {
+        self.function(handle).map(|function| function.layout.clone())
+    }
+
+    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
+    pub fn launch(
+        &mut self,
+        caller: &Caller,
+        function: u64,
+        dimensions: [u32; 6],
+        stream: StreamHandle,
+    ) -> Result {
+        let stream = self.stream(caller, stream)?;
+        let name = self.function(function)?.name.clone();
+        if dimensions.contains(&0) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let fault = self.faults.on_kernel(&name);
+        self.enqueue(stream, Work::Kernel { fault }, None)?;
+        Ok(())
+    }
+
+    pub(crate) fn drop_code_of(&mut self, context: u64) {
+        for image in self.code.images.handles(|image| image.context == context) {
+            self.image_unload(image).ok();
+        }
+    }
+
+    fn image(&mut self, handle: u64) -> Result<&mut Image> {
+        self.initialized()?;
+        if self.code.images.get(handle).is_err() {
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
+        }
+        self.code.images.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
+    }
+
+    fn function(&mut self, handle: u64) -> Result<&mut Function> {
+        self.initialized()?;
+        if self.code.functions.get(handle).is_err() {
+            self.report_misuse(Misuse::UnknownObject, [handle, 0]);
+        }
+        self.code.functions.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
+    }
+}

@@ -1,0 +1,218 @@
+//! Work that is queued in streams. It runs as late as possible: when a call has to wait for it,
+//! together with everything that must come before it.
+//!
+//! An operation depends only on operations that were queued before it. So any set of operations may
+//! run in the order of their numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_contract::trace::cuda::Misuse;
+
+use crate::{
+    Driver,
+    copy::{Fill, Transfer},
+    error::{CudaError, Result},
+};
+
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pending: BTreeMap<u64, Operation>,
+    last: u64,
+    /// Device time, for event timestamps; moves with the work done.
+    pub(crate) clock_ns: u64,
+}
+
+#[derive(Debug)]
+struct Operation {
+    stream: u64,
+    context: u64,
+    after: Vec<u64>,
+    work: Work,
+    /// Queries that were answered "not ready".
+    polls: u32,
+}
+
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Waits for what it depends on.
+    Wait,
+    /// Stamps an event.
+    Record {
+        event: u64,
+    },
+    Copy(Transfer),
+    Fill(Fill),
+    /// `cuMemFreeAsync`.
+    Free {
+        address: u64,
+        buffer_id: u64,
+    },
+    Call {
+        function: u64,
+        stream: Option<u64>,
+        data: u64,
+    },
+    /// A launch; computes nothing.
+    Kernel {
+        fault: Option<CudaError>,
+    },
+}
+
+/// A stream may hold so many operations; queueing one more runs the oldest, as a full hardware
+/// queue does.
+const STREAM_DEPTH: usize = 1024;
+
+/// The query that finds pending work finished. Work that is only ever polled must end some time.
+const LAST_POLL: u32 = 4;
+
+/// Device time that each operation takes.
+const OPERATION_NS: u64 = 1000;
+
+impl Queue {
+    pub(crate) fn is_pending(&self, operation: u64) -> bool {
+        self.pending.contains_key(&operation)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn with_predecessors(&self, roots: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
+        let mut wanted = BTreeSet::new();
+        let mut stack: Vec<u64> = roots.into_iter().collect();
+        while let Some(id) = stack.pop() {
+            if let Some(operation) = self.pending.get(&id)
+                && wanted.insert(id)
+            {
+                stack.extend(&operation.after);
+            }
+        }
+        wanted
+    }
+}
+
+impl Driver {
+    /// Queues `work` on a stream behind what the ordering rules demand, and behind `also`.
+    pub(crate) fn enqueue(&mut self, stream: u64, work: Work, also: Option<u64>) -> Result<u64> {
+        let mut after = self.order_before(stream);
+        after.extend(also.filter(|id| self.queue.is_pending(*id)));
+        let found = self.streams.get_mut(stream).map_err(|_| CudaError::INVALID_HANDLE)?;
+        self.queue.last += 1;
+        let id = self.queue.last;
+        let context = found.context;
+        found.pending.push_back(id);
+        let full =
+            (found.pending.len() > STREAM_DEPTH).then(|| found.pending.front().copied()).flatten();
+        self.queue.pending.insert(id, Operation { stream, context, after, work, polls: 0 });
+        if let Some(oldest) = full {
+            self.force([oldest]);
+        }
+        Ok(id)
+    }
+
+    /// Runs the operations and all that must come before them.
+    pub(crate) fn force(&mut self, operations: impl IntoIterator<Item = u64>) {
+        for id in self.queue.with_predecessors(operations) {
+            self.run(id);
+        }
+    }
+
+    /// One query of the operations: whether they are done. Enough queries finish them.
+    pub(crate) fn poll(&mut self, operations: &[u64]) -> Result {
+        let pending: Vec<_> =
+            operations.iter().copied().filter(|id| self.queue.is_pending(*id)).collect();
+        let mut due = pending.is_empty();
+        for id in &pending {
+            if let Some(operation) = self.queue.pending.get_mut(id) {
+                operation.polls += 1;
+                due |= operation.polls >= LAST_POLL;
+            }
+        }
+        if !due {
+            return Err(CudaError::NOT_READY);
+        }
+        self.force(pending);
+        Ok(())
+    }
+
+    pub(crate) fn drain_context(&mut self, context: u64) -> Result {
+        let all: Vec<_> = self
+            .queue
+            .pending
+            .iter()
+            .filter(|(_, operation)| operation.context == context)
+            .map(|(id, _)| *id)
+            .collect();
+        self.force(all);
+        self.usable(context).map(|_| ())
+    }
+
+    /// Runs all work of the context's device.
+    pub(crate) fn drain_device_of(&mut self, context: u64) -> Result {
+        let device =
+            self.contexts.get(context).map_err(|_| CudaError::CONTEXT_IS_DESTROYED)?.device;
+        self.drain_device(device)
+    }
+
+    #[inline]
+    pub(crate) fn drain_device(&mut self, device: usize) -> Result {
+        if !self.queue.is_empty() {
+            self.drain_pending(device);
+        }
+        self.devices[device].sticky.map_or(Ok(()), Err)
+    }
+
+    fn drain_pending(&mut self, device: usize) {
+        let on_device =
+            |context| self.contexts.get(context).is_ok_and(|context| context.device == device);
+        let all: Vec<_> = self
+            .queue
+            .pending
+            .iter()
+            .filter(|(_, operation)| on_device(operation.context))
+            .map(|(id, _)| *id)
+            .collect();
+        self.force(all);
+    }
+
+    /// Forgets the work of a context that ends.
+    pub(crate) fn drop_work_of(&mut self, context: u64) {
+        self.queue.pending.retain(|_, operation| operation.context != context);
+    }
+
+    fn run(&mut self, id: u64) {
+        let Some(operation) = self.queue.pending.remove(&id) else { return };
+        if let Ok(stream) = self.streams.get_mut(operation.stream) {
+            stream.pending.retain(|pending| *pending != id);
+        }
+        self.queue.clock_ns += OPERATION_NS;
+        let Ok(device) = self.contexts.get(operation.context).map(|context| context.device) else {
+            return;
+        };
+        if self.devices[device].sticky.is_none() {
+            self.perform(id, device, operation.work);
+        }
+    }
+
+    fn perform(&mut self, id: u64, device: usize, work: Work) {
+        match work {
+            Work::Wait => {}
+            Work::Record { event } => {
+                let now = self.queue.clock_ns;
+                if let Ok(event) = self.events.get_mut(event) {
+                    event.stamp(id, now);
+                }
+            }
+            Work::Copy(transfer) => self.transfer(&transfer),
+            Work::Fill(fill) => self.fill(&fill),
+            Work::Free { address, buffer_id } => self.finish_free(address, buffer_id),
+            Work::Call { function, stream, data } => self.host.call(function, stream, data),
+            Work::Kernel { fault } => self.devices[device].sticky = fault,
+        }
+    }
+
+    pub(crate) fn work_after_free(&mut self, address: u64, bytes: u64) {
+        self.report_misuse(Misuse::WorkAfterFree, [address, bytes]);
+    }
+}

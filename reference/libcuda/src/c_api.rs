@@ -1,0 +1,237 @@
+//! Runs one call of the C API: takes the lock, records the call, asks the fault plan, performs the
+//! call and records its answer. No panic unwinds into the caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use allocert_contract::trace::cuda::{Function, Launch};
+use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
+use allocert_recorder::{Origin, Ring};
+
+use crate::{
+    kernel_arguments,
+    session::{self, Session},
+};
+
+/// What a function's implementation works with.
+#[derive(Debug)]
+pub(crate) struct Call<'c> {
+    pub(crate) driver: &'c mut Driver,
+    pub(crate) caller: Caller<'c>,
+    /// See [`Session::refused`].
+    pub(crate) refused: bool,
+}
+
+/// Where the caller wants an answer; null if it does not.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out<T>(*mut T);
+
+/// `CUipcMemHandle`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpcHandle(pub(crate) [u8; 64]);
+
+/// `CUuuid`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uuid(pub(crate) [u8; 16]);
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Location {
+    pub(crate) kind: u32,
+    pub(crate) id: i32,
+}
+
+/// A parameter as the trace keeps it: an input or an output word.
+pub(crate) trait Word: Copy {
+    fn input(self) -> Option<u64>;
+    /// Asked after success only.
+    fn output(self) -> Option<u64> {
+        None
+    }
+}
+
+macro_rules! integer_words {
+    ($($kind:ty)*) => {
+        $(impl Word for $kind {
+            #[inline]
+            fn input(self) -> Option<u64> {
+                Some(self as u64)
+            }
+        })*
+    };
+}
+
+integer_words!(u8 u16 u32 i32 u64 usize);
+
+impl Word for f32 {
+    fn input(self) -> Option<u64> {
+        Some(self.to_bits().into())
+    }
+}
+
+impl Word for IpcHandle {
+    /// The bytes that tell handles apart.
+    fn input(self) -> Option<u64> {
+        Some(u64::from_le_bytes(std::array::from_fn(|index| self.0[8 + index])))
+    }
+}
+
+impl Word for Uuid {
+    fn input(self) -> Option<u64> {
+        Some(u64::from_le_bytes(std::array::from_fn(|index| self.0[8 + index])))
+    }
+}
+
+impl Word for Location {
+    fn input(self) -> Option<u64> {
+        Some(u64::from(self.id as u32) << 32 | u64::from(self.kind))
+    }
+}
+
+impl<T: Word> Word for Out<T> {
+    #[inline]
+    fn input(self) -> Option<u64> {
+        None
+    }
+
+    #[inline]
+    fn output(self) -> Option<u64> {
+        // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller
+        // promises null or valid memory.
+        let value = if self.0.is_null() { None } else { Some(unsafe { self.0.read_unaligned() }) };
+        Some(value.and_then(Word::input).unwrap_or(0))
+    }
+}
+
+impl<T> Out<T> {
+    /// Answers, if the caller wants to know.
+    #[inline]
+    pub(crate) fn put(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: an `Out` only comes in as a parameter of an exported function, whose caller
+            // promises null or valid memory.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+
+    /// For functions that insist on being able to answer.
+    #[inline]
+    pub(crate) fn required(self) -> Result<Self> {
+        if self.0.is_null() { Err(CudaError::INVALID_VALUE) } else { Ok(self) }
+    }
+}
+
+/// The first words that are there, zeros after them.
+#[inline]
+pub(crate) fn pack<const N: usize, const M: usize>(words: [Option<u64>; M]) -> [u64; N] {
+    let mut packed = [0; N];
+    for (slot, word) in packed.iter_mut().zip(words.into_iter().flatten()) {
+        *slot = word;
+    }
+    packed
+}
+
+/// Runs an implemented function. `args` and `out` are only asked for if there is a trace.
+#[inline]
+pub(crate) fn call(
+    function: Function,
+    per_thread: bool,
+    args: impl FnOnce() -> [u64; 8],
+    body: impl FnOnce(&mut Call) -> Result,
+    out: impl FnOnce() -> [u64; 3],
+) -> i32 {
+    guard(|| {
+        let entered = session::with(function, |session, thread| {
+            let origin = origin(function, thread, per_thread);
+            let entry = session.ring.map(|ring| {
+                let args = args();
+                (ring, ring.enter(origin, args), args)
+            });
+            let (result, injected) = answer(session, thread, function, per_thread, body);
+            if session.driver.has_misuses() {
+                write_misuses(session, origin);
+            }
+            if let Some((ring, entry, args)) = entry {
+                ring.leave(&entry, result, injected, if result == 0 { out() } else { [0; 3] });
+                if function.is_launch() && result == 0 {
+                    write_arguments(
+                        &mut session.driver,
+                        ring,
+                        origin,
+                        entry.seq(),
+                        &Launch::read(args),
+                    );
+                }
+            }
+            result
+        });
+        entered.unwrap_or_else(CudaError::code)
+    })
+}
+
+#[inline]
+fn origin(function: Function, thread: &Thread, per_thread: bool) -> Origin {
+    let (function, context) = (function.into(), thread.current());
+    Origin { function, thread: thread.id, context, per_thread }
+}
+
+#[cold]
+fn write_misuses(session: &mut Session, origin: Origin) {
+    for (misuse, values) in session.driver.take_misuses() {
+        if let Some(ring) = session.ring {
+            ring.misuse(origin, misuse, values);
+        }
+    }
+}
+
+fn write_arguments(driver: &mut Driver, ring: &Ring, origin: Origin, seq: u64, launch: &Launch) {
+    let layout = driver.function_layout(launch.function).ok().flatten();
+    kernel_arguments::write(
+        ring,
+        origin,
+        seq,
+        launch,
+        || layout,
+        |address| driver.allocation(address),
+    );
+}
+
+/// The result, and whether the fault plan gave it.
+#[inline]
+fn answer(
+    session: &mut Session,
+    thread: &mut Thread,
+    function: Function,
+    per_thread: bool,
+    body: impl FnOnce(&mut Call) -> Result,
+) -> (i32, bool) {
+    let refused = session.refused;
+    let caller = Caller { thread, per_thread };
+    if let Some(error) = session.driver.faults().on_call(function) {
+        session.driver.inject(&caller, error);
+        return (error.code(), true);
+    }
+    let mut call = Call { driver: &mut session.driver, caller, refused };
+    (body(&mut call).map_or_else(CudaError::code, |()| 0), false)
+}
+
+/// Answers for a public function that the software driver does not implement.
+pub(crate) fn unsupported(function: Function, per_thread: bool) -> i32 {
+    guard(|| {
+        let recorded = session::with(function, |session, thread| {
+            if let Some(ring) = session.ring {
+                ring.unsupported(origin(function, thread, per_thread));
+            }
+        });
+        recorded.err().unwrap_or(CudaError::NOT_SUPPORTED).code()
+    })
+}
+
+/// Turns a panic, which would be a defect of this library, into `CUDA_ERROR_UNKNOWN`.
+#[inline]
+pub(crate) fn guard(body: impl FnOnce() -> i32) -> i32 {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(CudaError::UNKNOWN.code())
+}

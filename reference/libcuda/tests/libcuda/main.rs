@@ -1,0 +1,16 @@
+//! The library as programs meet it: loaded, configured by environment, crossed by calls, shared by
+//! processes.
+#![expect(unsafe_code, reason = "calls the C functions under test")]
+
+mod child_process;
+mod control;
+mod fork;
+mod forward;
+mod launches;
+mod library;
+mod probe;
+mod settings;
+mod sharing;
+mod streams;
+mod symbols;
+mod trace;

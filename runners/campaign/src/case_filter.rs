@@ -1,0 +1,103 @@
+//! Which cases a user means: a glob over their names, and a part of them.
+
+use std::str::FromStr;
+
+use allocert_suite::exit::Exit;
+use allocert_suite::plan::PlannedCase;
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::failure::Failure;
+
+/// What `--filter` says.
+///
+/// # Errors
+/// It is no glob.
+pub fn glob(text: &str) -> Result<GlobMatcher, Failure> {
+    let glob = GlobBuilder::new(text).literal_separator(false).build();
+    let glob = glob.map_err(|error| Failure::usage(format!("--filter is no glob: {error}")))?;
+    Ok(glob.compile_matcher())
+}
+
+/// A glob over case names. It takes a case when it matches the name or a folder of it, so
+/// `emm/alloc` means the group.
+#[derive(Debug)]
+pub struct Filter<'a> {
+    text: &'a str,
+    glob: Option<GlobMatcher>,
+}
+
+impl<'a> Filter<'a> {
+    /// Takes every case where nothing is said.
+    ///
+    /// # Errors
+    /// The text is no glob.
+    pub fn new(text: Option<&'a str>) -> Result<Self, Failure> {
+        Ok(Self { text: text.unwrap_or("*"), glob: text.map(glob).transpose()? })
+    }
+
+    fn takes(&self, id: &str) -> bool {
+        let Some(glob) = &self.glob else { return true };
+        let folders = id.match_indices('/').map(|(end, _)| &id[..end]);
+        glob.is_match(id) || folders.into_iter().any(|folder| glob.is_match(folder))
+    }
+
+    /// The cases that are meant, in their order.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn select<'c>(
+        &self,
+        cases: impl Iterator<Item = &'c PlannedCase>,
+        shard: Option<Shard>,
+    ) -> Result<Vec<&'c PlannedCase>, Failure> {
+        let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(&case.id)).collect();
+        if taken.is_empty() {
+            let message = format!(
+                "nothing to do: no case matches `{}`; `allocert list` names them all",
+                self.text
+            );
+            return Err(Failure::new(Exit::NothingRan, message));
+        }
+        let in_shard = |position| shard.is_none_or(|shard| shard.contains(position));
+        let mine: Vec<_> = taken
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| in_shard(*at))
+            .map(|(_, case)| case)
+            .collect();
+        if mine.is_empty() {
+            let message =
+                "nothing to do: this shard is empty, because there are more shards than cases";
+            return Err(Failure::new(Exit::NothingRan, message));
+        }
+        Ok(mine)
+    }
+}
+
+/// The `index`-th (from 1) of `count` parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: usize,
+    count: usize,
+}
+
+impl Shard {
+    /// Whether the case at this position (from 0) is in it.
+    fn contains(self, position: usize) -> bool {
+        position % self.count == self.index - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            _ => Err("expected I/N with I from 1 to N, such as 1/4"),
+        }
+    }
+}

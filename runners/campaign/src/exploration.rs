@@ -1,0 +1,279 @@
+//! Random sequences of operations on one subject; what breaks a requirement is shrunk and written
+//! as a fixture.
+
+mod lanes;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use allocert_explore::fixture::{self, Origin};
+use allocert_explore::report::{Outcome, Report, Shown, Written};
+use allocert_explore::{Broken, Exploration, Shrunk, Tally, declined, finding, shrink};
+use allocert_harness::{AloneLock, Harness, Isolation, Machine, Progress, Request, Subject};
+use allocert_suite::exit::Exit;
+use allocert_suite::nouns::Need;
+use allocert_suite::offer::Offer;
+use allocert_suite::plan::{Part, PlannedCase};
+use allocert_suite::verdict::Judgement;
+use allocert_suite::{Level, Requirement, Side, judge};
+
+use crate::failure::Failure;
+use crate::fixture_files::FixtureFolder;
+use crate::suite::Suite;
+use crate::workers::Workers;
+use crate::{profiles, run};
+
+use lanes::Lanes;
+
+/// How many requirements are shrunk to fixtures; the others that were broken are named.
+const SHRUNK: usize = 4;
+
+/// What a user wants explored.
+#[derive(Debug, Clone)]
+pub struct ExplorationOptions {
+    /// The name of the side.
+    pub interface: String,
+    pub subject: String,
+    /// The same seed makes the same sequences, on any machine.
+    pub seed: u64,
+    /// How many operations are tried.
+    pub ops: u64,
+    /// Where fixtures are written.
+    pub out: PathBuf,
+    pub jobs: Option<NonZeroUsize>,
+    /// For each sequence, instead of its own.
+    pub timeout_s: Option<u32>,
+}
+
+/// What came of an exploration.
+#[derive(Debug)]
+pub struct Explored {
+    pub report: Report,
+    pub exit: Exit,
+    /// Why a fixture could not be written; the report holds its text.
+    pub unwritten: Option<String>,
+}
+
+/// Explores, and writes fixtures of what was found.
+///
+/// # Errors
+/// What is wrong with the options or the subject, or what kept the harness from its work.
+pub fn explore(
+    options: &ExplorationOptions,
+    workers: &Workers,
+    progress: &mut dyn Progress,
+) -> Result<Explored, Failure> {
+    if options.interface != Side::Emm.name() {
+        let message =
+            format!("there is no model of `{}` to explore with; there is emm", options.interface);
+        return Err(Failure::usage(message));
+    }
+    let subject = Subject::parse(&options.subject, Side::Emm).map_err(Failure::usage)?;
+    let mut suite = Suite::of(&[])?;
+    let profile = profiles::of(&suite.catalogue, Side::Emm.interface(), None)?;
+    suite.catalogue.choose(profile);
+    let folder = FixtureFolder::open(&options.out)?;
+    let request = Arc::new(request(options, workers, subject)?);
+    let mut harness = Harness::load(&request)?;
+    let offer = harness.loaded().offer(&Machine::simulated());
+    let mut search = Search::new(options, &suite, offer);
+    search.drop_declined(&mut harness)?;
+
+    let began = Instant::now();
+    let jobs = options.jobs.unwrap_or_else(|| lanes::default_jobs(&search.exploration));
+    let lanes = Lanes {
+        request: &request,
+        catalogue: &suite.catalogue,
+        exploration: &search.exploration,
+        jobs,
+    };
+    let tally = lanes.run(&mut harness, &mut search.notes, progress)?;
+    let elapsed = began.elapsed();
+    let shown = search.show(&tally, &mut harness, &folder)?;
+    Ok(search.conclude(tally, elapsed, shown))
+}
+
+fn request(
+    options: &ExplorationOptions,
+    workers: &Workers,
+    subject: Subject,
+) -> Result<Request, Failure> {
+    // A Python process keeps what it has when the driver starts over.
+    let isolation = if subject.is_python() { Isolation::Case } else { Isolation::None };
+    let mut request = workers.request(&Machine::simulated(), &options.interface, subject)?;
+    request.isolation = isolation;
+    request.timeout_s = options.timeout_s;
+    request.alone = Some(AloneLock::default());
+    run::limit_loading(&mut request, options.timeout_s);
+    Ok(request)
+}
+
+/// One exploration from its seed to its fixtures.
+struct Search<'a> {
+    options: &'a ExplorationOptions,
+    suite: &'a Suite,
+    exploration: Exploration,
+    origin: Origin,
+    notes: Vec<String>,
+}
+
+impl<'a> Search<'a> {
+    fn new(options: &'a ExplorationOptions, suite: &'a Suite, mut offer: Offer) -> Self {
+        offer.capabilities.insert(Need::TwoDevices);
+        let (seed, ops, subject) = (options.seed, options.ops, options.subject.clone());
+        Self {
+            options,
+            suite,
+            exploration: Exploration { seed, ops, offer: offer.capabilities },
+            origin: Origin { subject, seed, ops, version: env!("CARGO_PKG_VERSION").to_owned() },
+            notes: Vec::new(),
+        }
+    }
+
+    /// Leaves out what the subject declares and then declines.
+    fn drop_declined(&mut self, harness: &mut Harness) -> Result<(), Failure> {
+        loop {
+            let case = self.exploration.sequence(0).planned("emm/explored/0", "the first sequence");
+            let judgements = self.judge(harness, std::slice::from_ref(&case))?;
+            let Some(need) = judgements.first().and_then(declined) else { return Ok(()) };
+            if !self.exploration.offer.remove(&need) {
+                return Ok(());
+            }
+            self.notes
+                .push(format!("the subject declares `{need}` and declines it, so it was left out"));
+        }
+    }
+
+    /// Runs each case in a process of its own.
+    fn judge(
+        &self,
+        harness: &mut Harness,
+        cases: &[PlannedCase],
+    ) -> Result<Vec<Judgement>, Failure> {
+        let all: Vec<&PlannedCase> = cases.iter().collect();
+        let output = harness.run_isolated(&all, Isolation::Case, &mut ())?;
+        let judged = cases.iter().zip(&output.observations);
+        Ok(judged.map(|(case, seen)| judge::judge(&self.suite.catalogue, case, seen)).collect())
+    }
+
+    /// Shrinks what was found and writes it down.
+    fn show(
+        &mut self,
+        tally: &Tally,
+        harness: &mut Harness,
+        folder: &FixtureFolder,
+    ) -> Result<Vec<Shown>, Failure> {
+        let broken = tally.broken();
+        if let Some(rest) = broken.get(SHRUNK..).filter(|rest| !rest.is_empty()) {
+            let ids: Vec<&str> = rest.iter().map(|broken| broken.requirement.as_str()).collect();
+            self.notes.push(format!("broken too, and not shrunk: {}", ids.join(", ")));
+        }
+        broken.iter().take(SHRUNK).map(|broken| self.show_one(broken, harness, folder)).collect()
+    }
+
+    fn show_one(
+        &self,
+        broken: &Broken,
+        harness: &mut Harness,
+        folder: &FixtureFolder,
+    ) -> Result<Shown, Failure> {
+        let sequence = self.exploration.sequence(broken.sequence);
+        let shrunk =
+            shrink(&sequence, &broken.requirement, &mut |cases| self.judge(harness, cases))?;
+        let requirement =
+            shrunk.as_ref().map_or(&broken.requirement, |shrunk| &shrunk.finding.requirement);
+        let listed = self.suite.catalogue.get(requirement);
+        let listed = listed
+            .ok_or_else(|| Failure::new(Exit::Harness, format!("{requirement} is not listed")))?;
+        let outcome = match &shrunk {
+            None if self.breaks_again(broken, harness)? => Outcome::NotAlone,
+            None => Outcome::NotAgain,
+            Some(shrunk) => self.write(shrunk, listed, harness, folder)?,
+        };
+        Ok(Shown {
+            requirement: listed.id.clone(),
+            level: listed.level,
+            statement: listed.statement.clone(),
+            sequence: broken.sequence,
+            drawn: sequence.len(),
+            outcome,
+        })
+    }
+
+    /// Whether a sequence breaks its requirement once more behind those that ran before it.
+    fn breaks_again(&self, broken: &Broken, harness: &mut Harness) -> Result<bool, Failure> {
+        let numbers = self.exploration.company(broken.sequence);
+        let planned = numbers.map(|number| {
+            self.exploration.sequence(number).planned(&lanes::case_id(number), "company")
+        });
+        let cases: Vec<PlannedCase> = planned.collect();
+        let all: Vec<&PlannedCase> = cases.iter().collect();
+        let output = harness.run(&all, &mut ())?;
+        let last = cases.last().zip(output.observations.last());
+        let judged = last.map(|(case, seen)| judge::judge(&self.suite.catalogue, case, seen));
+        Ok(judged.is_some_and(|judgement| finding::of(&judgement, &broken.requirement).is_some()))
+    }
+
+    /// Writes the fixture, and reads, runs and judges it as anybody would.
+    fn write(
+        &self,
+        shrunk: &Shrunk,
+        listed: &Requirement,
+        harness: &mut Harness,
+        folder: &FixtureFolder,
+    ) -> Result<Outcome, Failure> {
+        let sequence = &shrunk.sequence;
+        let placed = folder.write(&listed.id, self.origin.seed, |name| {
+            fixture::text(sequence, listed, name, &self.origin)
+        });
+        let planned =
+            allocert_suite::fixture::plan_file(&placed.path, &placed.text, &self.suite.catalogue);
+        let planned = planned.map_err(|refusal| {
+            Failure::new(Exit::Harness, format!("allocert wrote this:\n{refusal}"))
+        })?;
+        let setup = planned
+            .iter()
+            .flat_map(|case| &case.steps)
+            .filter(|step| step.part == Part::Setup)
+            .count();
+        let judged = self.judge(harness, &planned)?;
+        let finding = judged
+            .iter()
+            .find_map(|judgement| finding::of(judgement, &listed.id))
+            .unwrap_or(&shrunk.finding);
+        Ok(Outcome::Shrunk {
+            steps: fixture::lines(sequence),
+            at: finding.step.and_then(|step| (step as usize).checked_sub(setup)),
+            candidates: shrunk.candidates,
+            expected: finding.expected.clone(),
+            observed: finding.observed.clone(),
+            written: placed.written,
+        })
+    }
+
+    fn conclude(self, tally: Tally, elapsed: Duration, shown: Vec<Shown>) -> Explored {
+        let mut notes = self.notes;
+        if let Some(reason) = tally.reason.filter(|_| tally.unseen > 0) {
+            notes.push(format!("{} sequences were not seen to their end: {reason}", tally.unseen));
+        }
+        let unwritten = shown.iter().find_map(|shown| match &shown.outcome {
+            Outcome::Shrunk { written: Written::Nowhere { error, .. }, .. } => Some(error.clone()),
+            _ => None,
+        });
+        let counts = |shown: &Shown| {
+            shown.level == Level::Must && !matches!(shown.outcome, Outcome::NotAgain)
+        };
+        let violated = shown.iter().any(counts);
+        let (operations, sequences) = (tally.operations, tally.sequences);
+        let exit = match violated {
+            true => Exit::Violations,
+            false if tally.unseen == sequences => Exit::Harness,
+            false => Exit::Conforms,
+        };
+        let (subject, seed) = (self.options.subject.clone(), self.options.seed);
+        let report = Report { subject, seed, operations, sequences, elapsed, shown, notes };
+        Explored { report, exit, unwritten }
+    }
+}

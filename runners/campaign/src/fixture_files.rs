@@ -1,0 +1,149 @@
+//! Fixture files: reading those that a user names, and writing those that exploration makes.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use allocert_explore::fixture;
+use allocert_explore::report::Written;
+use allocert_suite::exit::Exit;
+use walkdir::WalkDir;
+
+use crate::failure::Failure;
+
+/// How many fixtures of one requirement and seed a folder takes.
+const LARGEST_NUMBER: u32 = 100;
+
+/// Name and text of each fixture at or below the paths. Below a folder those are the `.yaml` files.
+pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files)?;
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::new(
+            Exit::NothingRan,
+            "nothing to do: there is no .yaml file below the given paths",
+        ));
+    }
+    let text = |path: &PathBuf| {
+        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        Ok((name(path, &text), text))
+    };
+    files.iter().map(text).collect()
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let is_yaml = |path: &Path| path.extension().is_some_and(|extension| extension == "yaml");
+    for entry in WalkDir::new(path).follow_links(true) {
+        let entry = entry.map_err(|error| {
+            let at = error.path().unwrap_or(path).to_owned();
+            let in_a_circle = || io::Error::other("its links lead back to a folder above it");
+            unreadable(&at, &error.into_io_error().unwrap_or_else(in_a_circle))
+        })?;
+        let kind = entry.file_type();
+        let wanted = entry.depth() == 0 || is_yaml(entry.path());
+        if kind.is_file() && wanted {
+            files.push(entry.into_path());
+        } else if !kind.is_dir() && wanted {
+            // To read a pipe would be to wait for whoever writes into it, and a device may have no
+            // end.
+            let message = format!(
+                "cannot read {}: it is neither a file nor a folder",
+                entry.path().display()
+            );
+            return Err(Failure::usage(message));
+        }
+    }
+    Ok(())
+}
+
+/// The path from `cases/` on: it decides the case's name. A fixture that is not in its place yet
+/// has its file name from the place that its own name means.
+fn name(path: &Path, text: &str) -> String {
+    let parts: Vec<_> = path.components().collect();
+    if let Some(start) = parts.iter().rposition(|part| part.as_os_str() == "cases") {
+        return parts[start..].iter().collect::<PathBuf>().display().to_string();
+    }
+    let meant = text.lines().find_map(|line| line.strip_prefix("case: ")).map(str::trim);
+    let meant = meant.filter(|case| {
+        path.file_stem().is_some_and(|stem| case.rsplit('/').next() == stem.to_str())
+    });
+    meant.map_or_else(|| path.display().to_string(), |case| format!("cases/{case}.yaml"))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot read {}: {error}", path.display()))
+}
+
+/// The folder that exploration writes to. No file in it is ever replaced.
+#[derive(Debug)]
+pub(crate) struct FixtureFolder(PathBuf);
+
+/// A fixture and what became of it.
+#[derive(Debug)]
+pub(crate) struct WrittenFixture {
+    pub(crate) text: String,
+    /// Where it belongs, relative to `fixtures/`.
+    pub(crate) path: String,
+    pub(crate) written: Written,
+}
+
+impl FixtureFolder {
+    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+        let made = fs::create_dir_all(folder);
+        made.map_err(|error| {
+            Failure::usage(format!("cannot write fixtures to {}: {error}", folder.display()))
+        })?;
+        Ok(Self(folder.to_owned()))
+    }
+
+    /// Writes the text under the first name that is free, or finds it there.
+    pub(crate) fn write(
+        &self,
+        requirement: &str,
+        seed: u64,
+        text_of: impl Fn(&str) -> String,
+    ) -> WrittenFixture {
+        for taken in 0..LARGEST_NUMBER {
+            let name = fixture::name(requirement, seed, taken);
+            let text = text_of(&name);
+            let path = format!("cases/emm/explored/{name}.yaml");
+            let file = self.0.join(format!("{name}.yaml"));
+            let shown = file.display().to_string();
+            let written = match write_new(&file, &text) {
+                Ok(()) => Written::New { file: shown, case: format!("emm/explored/{name}") },
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    match fs::read_to_string(&file) {
+                        Ok(there) if there == text => Written::There { file: shown },
+                        _ => continue,
+                    }
+                }
+                Err(error) => Written::Nowhere {
+                    error: format!("cannot write {shown}: {error}"),
+                    text: text.clone(),
+                },
+            };
+            return WrittenFixture { text, path, written };
+        }
+        let name = fixture::name(requirement, seed, LARGEST_NUMBER);
+        let text = text_of(&name);
+        let error = format!("{} is full of fixtures of {requirement}", self.0.display());
+        WrittenFixture {
+            path: format!("cases/emm/explored/{name}.yaml"),
+            written: Written::Nowhere { error, text: text.clone() },
+            text,
+        }
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a fixture is worse than none.
+        let _ = fs::remove_file(path);
+    }
+    written
+}

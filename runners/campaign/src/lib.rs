@@ -1,0 +1,26 @@
+//! What the program and the cargo front end do with a suite: run it on a subject and judge what was
+//! seen, sweep faults through it, explore, fill the matrix of libraries, run the mutants.
+//!
+//! A front end translates what its user asks for into the options of one of these modules, gives
+//! the [`Workers`] to run with, and shows the result. Nothing here prints.
+#![forbid(unsafe_code)]
+
+pub mod case_filter;
+pub mod exchange_matrix;
+pub mod exploration;
+mod failure;
+pub mod fault_sweep;
+mod fixture_files;
+pub mod kill_run;
+pub mod profiles;
+pub mod rejudge;
+pub mod run;
+pub mod side_names;
+mod suite;
+mod verdict_reports;
+mod workers;
+
+pub use failure::Failure;
+pub use suite::Suite;
+pub use verdict_reports::{VerdictOptions, Verdicts};
+pub use workers::Workers;

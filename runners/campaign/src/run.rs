@@ -1,0 +1,187 @@
+//! The cases of one side, run on one subject and judged.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use allocert_harness::{Harness, Isolation, Loaded, Machine, Progress, Request, Subject};
+use allocert_suite::applicability::{Applicability, applicability};
+use allocert_suite::observation::Observation;
+use allocert_suite::offer::{Driver, Flavor, Offer};
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::run::{self, DriverInfo, Header, Judged};
+use allocert_suite::sweep::Width;
+use allocert_suite::{Catalogue, judge};
+
+use crate::case_filter::{Filter, Shard};
+use crate::failure::Failure;
+use crate::suite::Suite;
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::workers::{Workers, default_jobs};
+use crate::{fault_sweep, profiles, side_names};
+
+/// The least time for loading a subject: numba-cuda takes some of it to import on a busy machine.
+const LEAST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a user wants run.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The name of the side.
+    pub interface: String,
+    /// The subject as [`Subject::parse`] reads it.
+    pub subject: String,
+    /// Files and folders of fixtures, instead of those that this program was built with.
+    pub fixtures: Vec<PathBuf>,
+    pub filter: Option<String>,
+    pub shard: Option<Shard>,
+    pub driver: Driver,
+    /// Whether faults are swept, and how many.
+    pub faults: Option<Option<Width>>,
+    pub isolation: Option<Isolation>,
+    pub jobs: Option<NonZeroUsize>,
+    /// For each case, instead of its own.
+    pub timeout_s: Option<u32>,
+    /// Where the run file goes.
+    pub out: Option<PathBuf>,
+    pub verdict: VerdictOptions,
+}
+
+/// Runs what is wanted and judges it.
+///
+/// # Errors
+/// What is wrong with the options, their files or the subject, or what kept the harness from its
+/// work.
+pub fn run(
+    options: &RunOptions,
+    workers: &Workers,
+    progress: &mut dyn Progress,
+) -> Result<Verdicts, Failure> {
+    let mut suite = match options.fixtures.as_slice() {
+        [] => Suite::of(&[side_names::named(&options.interface)?])?,
+        paths => Suite::read(paths)?,
+    };
+    let side = side_names::side(&options.interface, &suite)?;
+    if options.faults.is_some() {
+        fault_sweep::check(side)?;
+    }
+    let named = options.verdict.profile.as_deref();
+    let profile = profiles::of(&suite.catalogue, side.interface(), named)?;
+    suite.catalogue.choose(profile);
+    let subject = Subject::parse(&options.subject, side).map_err(Failure::usage)?;
+    let filter = Filter::new(options.filter.as_deref())?;
+    let cases = filter.select(suite.cases_of(side), options.shard)?;
+    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, options.out.as_deref())?;
+
+    let (request, machine) = request(options, workers, subject)?;
+    let mut harness = Harness::load(&Arc::new(request))?;
+    let header = header(&suite, options, &machine, harness.loaded());
+    let offer = harness.loaded().offer(&machine);
+    let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);
+    let output = harness.run(&runnable, progress)?;
+    let mut warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
+    let mut judged = judge_all(&suite.catalogue, &cases, decisions, output.observations);
+    if let Some(width) = options.faults {
+        let width = width.unwrap_or_else(|| fault_sweep::default_width(offer.flavor));
+        let isolation =
+            options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(offer.flavor));
+        let catalogue = &suite.catalogue;
+        let swept = fault_sweep::run(catalogue, &mut harness, &judged, width, isolation, progress)?;
+        judged.extend(swept.judged);
+        warnings.extend(swept.warnings);
+    }
+    let mut verdicts = Verdicts { header, cases: judged, warnings, catalogue: suite.catalogue };
+    files.apply(&mut verdicts)?;
+    Ok(verdicts)
+}
+
+fn request(
+    options: &RunOptions,
+    workers: &Workers,
+    subject: Subject,
+) -> Result<(Request, Machine), Failure> {
+    check_driver(options)?;
+    let machine = workers.machine(options.driver)?;
+    let mut request = workers.request(&machine, &options.interface, subject)?;
+    request.isolation = options.isolation.unwrap_or_default();
+    request.jobs = options.jobs.unwrap_or_else(|| default_jobs(&machine));
+    request.timeout_s = options.timeout_s;
+    limit_loading(&mut request, options.timeout_s);
+    Ok((request, machine))
+}
+
+/// A user who gives a case less time than an import takes does not mean the import.
+pub(crate) fn limit_loading(request: &mut Request, timeout_s: Option<u32>) {
+    if let Some(timeout_s) = timeout_s {
+        let timeout = Duration::from_secs(timeout_s.into());
+        request.launch.load_timeout = timeout.max(LEAST_LOAD_TIMEOUT);
+    }
+}
+
+/// Refuses what a real driver cannot do.
+fn check_driver(options: &RunOptions) -> Result<(), Failure> {
+    match (options.driver, options.isolation) {
+        (Driver::Sim, _) => Ok(()),
+        (Driver::Real, _) if options.faults.is_some() => Err(Failure::usage(
+            "--driver real takes no --faults: only the software driver can be told to make a call fail",
+        )),
+        (Driver::Real, None | Some(Isolation::Case)) => Ok(()),
+        (Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::usage(
+            "--driver real takes --isolation case alone: a genuine driver cannot start over, so a case would find what the last one left",
+        )),
+    }
+}
+
+fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loaded) -> Header {
+    let flavor = match loaded.flavor {
+        Flavor::Native => "native",
+        Flavor::Python => "python",
+    };
+    Header {
+        format: run::FORMAT,
+        allocert: env!("CARGO_PKG_VERSION").to_owned(),
+        suite: suite.hash(),
+        interface: options.interface.clone(),
+        profile: suite.catalogue.chosen().map(|profile| profile.name.clone()),
+        subject: run::Subject {
+            argument: options.subject.clone(),
+            flavor: flavor.to_owned(),
+            capabilities: loaded.capabilities.clone(),
+            details: loaded.subject.clone().into_iter().collect(),
+        },
+        driver: DriverInfo { kind: machine.driver, version: machine.version },
+    }
+}
+
+/// Which cases are run, and the decision on each.
+fn decide<'c>(
+    catalogue: &Catalogue,
+    cases: &[&'c PlannedCase],
+    offer: &Offer,
+) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
+    let decisions: Vec<Applicability> =
+        cases.iter().map(|case| applicability(case, catalogue, offer)).collect();
+    let all = cases.iter().zip(&decisions);
+    let runnable = all.filter(|(_, decision)| **decision == Applicability::Run);
+    (runnable.map(|(case, _)| *case).collect(), decisions)
+}
+
+/// Every planned case with its judgement, in the order of the plan. `observations` are those of the
+/// cases that were run, in the same order.
+pub fn judge_all(
+    catalogue: &Catalogue,
+    cases: &[&PlannedCase],
+    decisions: Vec<Applicability>,
+    observations: Vec<Observation>,
+) -> Vec<Judged> {
+    let mut observations = observations.into_iter();
+    let judged = cases.iter().zip(decisions).map(|(case, decision)| {
+        let observation = if decision == Applicability::Run { observations.next() } else { None };
+        let judgement = match &observation {
+            Some(observation) => judge::judge(catalogue, case, observation),
+            None => judge::not_run(case, decision),
+        };
+        Judged { case: (*case).clone(), observation, judgement }
+    });
+    judged.collect()
+}

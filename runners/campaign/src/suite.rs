@@ -1,0 +1,89 @@
+//! The catalogue, and the cases that this program was built with or was given.
+
+use std::path::PathBuf;
+
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::{Catalogue, Side, fixture, run};
+
+use crate::failure::Failure;
+use crate::fixture_files;
+
+/// The requirements, and the cases that state them.
+#[derive(Debug)]
+pub struct Suite {
+    pub catalogue: Catalogue,
+    pub cases: Vec<PlannedCase>,
+    /// `(path, text)`
+    files: Vec<(String, String)>,
+}
+
+impl Suite {
+    /// What this program was built with.
+    ///
+    /// # Errors
+    /// What is wrong with a file, as for all the functions that read.
+    pub fn load() -> Result<Self, Failure> {
+        Self::of(&Side::all().collect::<Vec<_>>())
+    }
+
+    /// What this program was built with, and the cases of these sides alone: to plan all takes
+    /// longer than a native run.
+    ///
+    /// # Errors
+    /// As [`Suite::load`].
+    pub fn of(sides: &[Side]) -> Result<Self, Failure> {
+        let files = allocert_fixtures::files()
+            .iter()
+            .map(|file| (file.path.to_owned(), file.text.to_owned()));
+        Self::plan(files.collect(), |path| side_of(path).is_some_and(|side| sides.contains(&side)))
+    }
+
+    /// The fixtures below these paths.
+    ///
+    /// # Errors
+    /// As [`Suite::load`], or no path of them can be read.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+        Self::plan(fixture_files::read(paths)?, |_| true)
+    }
+
+    fn plan(files: Vec<(String, String)>, takes: impl Fn(&str) -> bool) -> Result<Self, Failure> {
+        let catalogue = Catalogue::embedded()?;
+        let taken = files.iter().filter(|(path, _)| takes(path));
+        let cases =
+            fixture::plan(taken.map(|(path, text)| (path.as_str(), text.as_str())), &catalogue)?;
+        Ok(Self { catalogue, cases, files })
+    }
+
+    /// Whether there is anything to certify a side by, planned or not.
+    pub fn certifies(&self, side: Side) -> bool {
+        self.cases_of(side).next().is_some()
+            || self.files.iter().any(|(path, _)| side_of(path) == Some(side))
+    }
+
+    /// How many fixture files there are.
+    pub fn fixtures(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The cases that certify a side.
+    pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
+        self.cases.iter().filter(move |case| case.side == side)
+    }
+
+    /// A hash that names what a run was judged by.
+    pub fn hash(&self) -> String {
+        let fixtures = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        let requirements =
+            self.catalogue.iter().map(|one| (one.id.as_str(), one.statement.as_str()));
+        let versions = self
+            .catalogue
+            .iter()
+            .flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
+        run::suite_hash(fixtures.chain(requirements).chain(versions))
+    }
+}
+
+/// The side of a fixture that this program was built with.
+fn side_of(path: &str) -> Option<Side> {
+    Side::of_path(path.strip_prefix("cases/")?)
+}

@@ -1,0 +1,132 @@
+//! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use allocert_suite::Catalogue;
+use allocert_suite::exit::Exit;
+use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::report::{Report, junit};
+use allocert_suite::run::{Header, Judged, Writer};
+use allocert_suite::verdict::Judgement;
+
+use crate::failure::Failure;
+
+/// What a user wants done with verdicts, from a new run or a recorded one.
+#[derive(Debug, Clone, Default)]
+pub struct VerdictOptions {
+    /// The text that holds where the texts disagree; the interface's default where none is named.
+    pub profile: Option<String>,
+    /// The expectation file.
+    pub expect: Option<PathBuf>,
+    /// Where the JUnit report goes.
+    pub junit: Option<PathBuf>,
+}
+
+/// A judged run.
+#[derive(Debug)]
+pub struct Verdicts {
+    pub header: Header,
+    pub cases: Vec<Judged>,
+    /// What a person should know about the run besides.
+    pub warnings: Vec<String>,
+    pub catalogue: Catalogue,
+}
+
+impl Verdicts {
+    /// What a renderer takes.
+    #[must_use]
+    pub fn report(&self) -> Report<'_> {
+        Report { header: &self.header, cases: &self.cases, catalogue: &self.catalogue }
+    }
+
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        Exit::of(self.cases.iter().map(|judged| &judged.judgement))
+    }
+}
+
+/// The files that verdicts are compared with and written to. All are opened before anything runs,
+/// so that what is wrong with them is told at once.
+#[derive(Debug)]
+pub(crate) struct VerdictFiles {
+    expectations: Option<ExpectationFile>,
+    junit: Option<OutputFile>,
+    run: Option<OutputFile>,
+}
+
+impl VerdictFiles {
+    pub(crate) fn open(
+        catalogue: &Catalogue,
+        options: &VerdictOptions,
+        run: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let expectations = options.expect.as_deref();
+        Ok(Self {
+            expectations: expectations.map(|path| read(catalogue, path)).transpose()?,
+            junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
+            run: run.map(OutputFile::create).transpose()?,
+        })
+    }
+
+    /// Applies the expectations and writes the files.
+    pub(crate) fn apply(self, verdicts: &mut Verdicts) -> Result<(), Failure> {
+        if let Some(expectations) = &self.expectations {
+            let cases = verdicts.cases.iter_mut();
+            let mut judgements: Vec<&mut Judgement> =
+                cases.map(|judged| &mut judged.judgement).collect();
+            expectations.apply(&mut judgements);
+        }
+        if let Some(run) = self.run {
+            run.write(|file| write_run(file, &verdicts.header, &verdicts.cases))?;
+        }
+        if let Some(junit) = self.junit {
+            let text = junit::render(&verdicts.report());
+            let text = text.map_err(|error| Failure::new(Exit::Harness, error))?;
+            junit.write_text(&text)?;
+        }
+        Ok(())
+    }
+}
+
+fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("cannot read the expectation file {name}: {error}"))
+    })?;
+    ExpectationFile::read(&name, &text, catalogue).map_err(Failure::usage)
+}
+
+/// A file that is being written, and its name.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl OutputFile {
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let file = File::create(path);
+        let file = file
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    pub(crate) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
+        let Self { path, file } = self;
+        write(file).map_err(|error| {
+            Failure::new(Exit::Harness, format!("cannot write {}: {error}", path.display()))
+        })
+    }
+
+    pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {
+        self.write(|mut file| file.write_all(text.as_bytes()))
+    }
+}
+
+pub(crate) fn write_run(file: File, header: &Header, judged: &[Judged]) -> io::Result<()> {
+    let mut writer = Writer::begin(BufWriter::new(file), header)?;
+    judged.iter().try_for_each(|judged| writer.add(judged))?;
+    writer.finish()?.flush()
+}

@@ -1,0 +1,262 @@
+"""The operations on a subject that takes arrays. The worker is their producer."""
+
+import ctypes
+import itertools
+import math
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ..cai_shared import data_facts
+from ..cai_shared.case import AdapterCase, Imported
+from ..cai_shared.device import Memory
+from ..cai_shared.element import Element
+from ..cai_shared.exported_interface import ExportedInterface
+from ..cai_shared.layout import Layout
+from ..operations import Arguments, Facts, OperationTable
+from ..outcome import Declined
+from ..safe_access import read_attribute
+from ..safe_text import bounded, type_name
+from .exporter import (
+    GAP_BYTE,
+    ITSELF,
+    TRAILING_BYTES,
+    Exporter,
+    ExportRecord,
+    memory_image,
+    record_of,
+)
+
+OPERATIONS: OperationTable[AdapterCase] = OperationTable()
+
+_PLAIN = (bool, int, float, str, type(None))
+#: Items that are reported of what an adapter describes.
+_ITEM_LIMIT = 64
+
+
+@OPERATIONS.register
+def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    typestr = arguments.get("typestr", "<f4")
+    element = Element(typestr)
+    layout = Layout(arguments["shape"], arguments.get("strides"), element.size_bytes)
+    low, high = layout.span()
+    kind = arguments.get("memory", "device")
+    memory = case.device.allocate(kind, high - low)
+    if kind != "none":
+        _fill(case, memory, layout, element, arguments)
+    stream, mask = case.named(arguments, "stream"), case.named(arguments, "mask")
+    pointer = memory.base - low if layout.elements else 0
+    entries = _entries(arguments, layout, typestr, pointer, stream, mask)
+    attribute = arguments.get("attribute", "plain")
+    record = ExportRecord(memory, layout, typestr, entries, attribute, (stream, mask))
+    case.names.bind(arguments["as"], Exporter(record))
+    return {
+        "pointer": pointer,
+        "base": memory.base,
+        "size_bytes": memory.size_bytes,
+        "keys": sorted(entries),
+    }
+
+
+def _fill(
+    case: AdapterCase, memory: Memory, layout: Layout, element: Element, arguments: Arguments
+) -> None:
+    if arguments.get("counting"):
+        raw = memory_image(layout, (element.count(index) for index in range(layout.elements)))
+    else:
+        raw = bytes([arguments.get("byte", 0)]) * memory.size_bytes
+    raw += bytes([GAP_BYTE]) * TRAILING_BYTES
+    if memory.host is None:
+        case.device.write(memory.base, raw)
+    else:
+        ctypes.memmove(memory.host, raw, len(raw))
+
+
+def _entries(
+    arguments: Arguments, layout: Layout, typestr: str, pointer: int, stream: Any, mask: Any
+) -> dict[str, Any]:
+    """The entries of the dict, true ones first; `set` and `omit` then change them."""
+    entries = {
+        "shape": layout.shape,
+        "typestr": typestr,
+        "data": (pointer, arguments.get("read_only", False)),
+        "version": arguments.get("version", 3),
+    }
+    if arguments.get("strides") is not None:
+        entries["strides"] = layout.strides
+    if stream is not None:
+        entries["stream"] = stream.handle
+    if mask is not None:
+        entries["mask"] = mask
+    for key, value in arguments.get("set", {}).items():
+        entries[key] = _value(value, pointer)
+    for key in arguments.get("omit", ()):
+        entries.pop(key, None)
+    return entries
+
+
+def _value(value: Any, pointer: int) -> Any:
+    """A value of `set`: plain values mean themselves, a list a tuple; a mapping has a `type`."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, list):
+        return tuple(_value(item, pointer) for item in value)
+    make: dict[str, Callable[[], Any]] = {
+        "pointer": lambda: pointer + value.get("plus", 0),
+        "list": lambda: [_value(item, pointer) for item in value["items"]],
+        "tuple": lambda: tuple(_value(item, pointer) for item in value["items"]),
+        "dict": lambda: {key: _value(entry, pointer) for key, entry in value["entries"].items()},
+        "itself": lambda: ITSELF,
+        "object": object,
+        "int": lambda: int(value["value"]),
+        "float": lambda: float(value["value"]),
+        "str": lambda: str(value["value"]),
+        "bool": lambda: bool(value["value"]),
+    }
+    return make[value["type"]]()
+
+
+@OPERATIONS.register
+def pend(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    memory = record_of(case.names.get(arguments["on"])).memory
+    stream = case.names.get(arguments["stream"])
+    case.device.fill(memory.base, arguments["byte"], memory.size_bytes, stream.handle)
+
+
+@OPERATIONS.register
+def reuse(case: AdapterCase, on: str, arguments: Arguments) -> None:
+    """The producer's next work, enqueued as soon as the subject has returned."""
+    pend(case, on, arguments)
+
+
+@OPERATIONS.register_as("import")
+def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    exporter = case.names.get(arguments["of"])
+    value = case.adapter_method("accept")(exporter, arguments.get("ignore_stream", False))
+    case.names.bind(arguments["as"], Imported(value, _typestr_reader(exporter)))
+    keeps = bool(read_attribute(case.adapter(), "keeps_owner", True))
+    return {**_described(case, value, exporter), **_use(exporter), "keeps_owner": keeps}
+
+
+def _typestr_reader(exporter: Any) -> Callable[[], str]:
+    """Gives the typestr of an exporter's elements; that of another library is read again.
+
+    It keeps the exporter alive only if there is no other way: the subject decides about its life.
+    """
+    if isinstance(exporter, Exporter):
+        typestr = record_of(exporter).typestr
+        return lambda: typestr
+    try:
+        reference = weakref.ref(exporter)
+    except TypeError:  # a class of another library, whose life no case asks about
+        return lambda: _typestr(exporter)
+    return lambda: _typestr(reference())
+
+
+def _typestr(exporter: Any) -> str:
+    typestr: str = exporter.__cuda_array_interface__["typestr"]
+    return typestr
+
+
+def _described(case: AdapterCase, imported: Any, exporter: Any) -> Facts:
+    describe = read_attribute(case.adapter(), "describe")
+    if not callable(describe):
+        return {"type": type_name(imported)}
+    described = describe(imported)
+    return {"type": type_name(imported), **_believed(described, exporter)}
+
+
+def _believed(described: Any, exporter: Any) -> Facts:
+    """What an adapter says that its library took an exporter for, as bounded JSON."""
+    if not isinstance(described, dict):
+        found_type = type_name(described)
+        raise TypeError(f"the adapter describes an array by a dict, and not by a {found_type}")
+    found = {
+        bounded(name, 50): _plain(value)
+        for name, value in itertools.islice(described.items(), _ITEM_LIMIT)
+    }
+    if found.get("valid", ()) is None and isinstance(exporter, Exporter):
+        # The library has no masks: it takes every element for data.
+        found["valid"] = [True] * min(record_of(exporter).layout.elements, _ITEM_LIMIT)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain_scalar(item) for item in value[:_ITEM_LIMIT]]
+    return _plain_scalar(value)
+
+
+def _plain_scalar(value: Any) -> Any:
+    if value is None or type(value) is bool:
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)
+
+
+def _use(exporter: Any) -> Facts:
+    """What the subject did with the attribute so far; nothing for another library's exporter."""
+    if not isinstance(exporter, Exporter):
+        return {}
+    record = record_of(exporter)
+    return {"attribute_reads": record.reads, "unchanged": record.unchanged}
+
+
+@OPERATIONS.register
+def access(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    imported = case.names.get(arguments["on"])
+    if arguments.get("write") is not None:
+        case.adapter_method("write")(imported.value, arguments["write"])
+        return {}
+    data = case.adapter_method("read")(imported.value)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return data_facts.of_bytes(bytes(data), imported.typestr)
+    return data_facts.of_numpy(data)
+
+
+@OPERATIONS.register
+def launch(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    exporters = [case.names.get(name) for name in arguments["on"]]
+    described = case.adapter_method("launch")(exporters, case.named(arguments, "stream"))
+    if described is None:
+        if arguments.get("believed"):
+            raise Declined("the adapter does not say what the library took the arguments for")
+        described = [{}] * len(exporters)
+    return {
+        name: {**_believed(belief, exporter), **_use(exporter)}
+        for name, exporter, belief in zip(arguments["on"], exporters, described, strict=False)
+    }
+
+
+@OPERATIONS.register
+def inspect(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    """The producer reads its data on a stream of its own, or after all work without one."""
+    record = record_of(case.names.get(arguments["on"]))
+    stream = case.named(arguments, "stream")
+    if stream is None:
+        case.device.synchronize_all()
+        stream = case.device.own
+    low, high = record.layout.span()
+    raw = case.device.read(record.memory.base, high - low + TRAILING_BYTES, stream.handle)
+    found = data_facts.of_bytes(record.layout.gathered(raw), record.typestr)
+    beside = record.layout.between_elements(raw)
+    return {**found, "beside": data_facts.uniform_byte(beside)}
+
+
+@OPERATIONS.register
+def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    memory = record_of(case.names.get(arguments["on"])).memory
+    stream = case.named(arguments, "stream")
+    if stream is None:
+        memory.free()
+    else:
+        memory.free(lambda: case.device.free_in_order(memory.base, stream.handle))
+
+
+@OPERATIONS.register
+def reexport(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    exported = case.adapter_method("export")(case.names.get(arguments["of"]).value)
+    interface = ExportedInterface(exported.__cuda_array_interface__)
+    case.names.bind(arguments["as"], interface)
+    return interface.facts(case.device)

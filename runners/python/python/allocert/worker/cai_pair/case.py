@@ -1,0 +1,24 @@
+"""A case with two adapters."""
+
+from typing import Any
+
+from ..cai_shared.case import AdapterCase
+from ..protocol import Outcome, StepDescription
+from .subject import PairSubject
+
+
+class PairCase(AdapterCase):
+    """A step's `on` says whose adapter performs it."""
+
+    subject: PairSubject
+    _role = ""
+
+    def perform(self, step: StepDescription) -> Outcome:
+        self._role = step.get("on", "")
+        return super().perform(step)
+
+    def adapter_class(self) -> Any:
+        return self.subject.adapters[self._role].cls
+
+    def adapter(self) -> Any:
+        return self.names.get(self._role)

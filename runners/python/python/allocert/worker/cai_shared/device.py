@@ -1,0 +1,234 @@
+"""The device as the worker uses it.
+
+Every call stands between markers of the harness in the trace. Nothing waits for more than its
+docstring says: a synchronous copy would order streams that no case asked to be ordered.
+"""
+
+import ctypes
+import functools
+import mmap
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ..driver import Driver
+from ..operations import Facts
+
+LEGACY, PER_THREAD = 1, 2
+#: Bytes behind every allocation, of which nobody is told.
+_EXTRA_BYTES = 4096
+_NON_BLOCKING = 1
+_DISABLE_TIMING = 2
+_ATTACH_GLOBAL = 1
+_DEVICE_MAP = 2
+#: CUpointer_attribute and CUmemorytype.
+_CONTEXT, _MEMORY_TYPE, _MANAGED, _ORDINAL, _RANGE_START, _RANGE_SIZE = 1, 2, 8, 9, 11, 12
+_TYPES = {1: "host", 2: "device"}
+
+
+class Stream:
+    """A stream of the worker, destroyed when nothing refers to it any more."""
+
+    def __init__(self, handle: int, destroy: Callable[[int], None] | None = None) -> None:
+        self.handle = handle
+        if destroy is not None:
+            weakref.finalize(self, destroy, handle).atexit = False
+
+
+class Memory:
+    """An allocation of the worker: `base` is its device address, `host` the host's or None."""
+
+    def __init__(
+        self, base: int, size_bytes: int, host: int | None, free: Callable[[], None] | None
+    ) -> None:
+        self.base, self.size_bytes, self.host = base, size_bytes, host
+        self._free = free
+
+    def free(self, instead: Callable[[], None] | None = None) -> None:
+        """Frees it, by the function `instead` if one is given. Later calls do nothing."""
+        free, self._free = self._free, None
+        if free is not None:
+            (instead or free)()
+
+
+class Device:
+    """Streams, memory and copies by driver calls on the context that is current."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._own: Stream | None = None
+
+    def stream(self, kind: str) -> Stream:
+        """A stream: `legacy`, `per_thread`, `blocking` or `non_blocking`."""
+        if kind in ("legacy", "per_thread"):
+            return Stream(LEGACY if kind == "legacy" else PER_THREAD)
+        handle = ctypes.c_void_p()
+        flags = _NON_BLOCKING if kind == "non_blocking" else 0
+        self._call("cuStreamCreate", ctypes.byref(handle), ctypes.c_uint(flags))
+        return Stream(handle.value or 0, self._destroy)
+
+    def _destroy(self, handle: int) -> None:
+        with self._driver.harness():
+            self._driver.code("cuStreamDestroy_v2", ctypes.c_void_p(handle))
+
+    @property
+    def own(self) -> Stream:
+        """The stream of the worker's copies. It waits for nothing by itself."""
+        if self._own is None:
+            self._own = self.stream("non_blocking")
+        return self._own
+
+    def synchronize(self, handle: int) -> None:
+        """Waits for one stream."""
+        self._call("cuStreamSynchronize", ctypes.c_void_p(handle))
+
+    def synchronize_all(self) -> None:
+        """Waits for all work of the context."""
+        self._call("cuCtxSynchronize")
+
+    def order(self, first: int, then: int) -> None:
+        """Lets later work on the stream `then` wait for all work that is on `first` now."""
+        event = ctypes.c_void_p()
+        with self._driver.harness():
+            self._driver.call("cuEventCreate", ctypes.byref(event), ctypes.c_uint(_DISABLE_TIMING))
+            try:
+                self._driver.call("cuEventRecord", event, ctypes.c_void_p(first))
+                self._driver.call(
+                    "cuStreamWaitEvent", ctypes.c_void_p(then), event, ctypes.c_uint(0)
+                )
+            finally:
+                self._driver.code("cuEventDestroy_v2", event)
+
+    def stream_flags(self, handle: int) -> int | None:
+        """The flags of a stream, or None if the driver knows no such stream."""
+        flags = ctypes.c_uint()
+        with self._driver.harness():
+            code = self._driver.code(
+                "cuStreamGetFlags", ctypes.c_void_p(handle), ctypes.byref(flags)
+            )
+        return flags.value if code == 0 else None
+
+    def stream_context(self, handle: int) -> int | None:
+        """The context of a stream, or None if the driver knows no such stream."""
+        context = ctypes.c_void_p()
+        with self._driver.harness():
+            code = self._driver.code(
+                "cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context)
+            )
+        return context.value if code == 0 else None
+
+    def allocate(self, kind: str, size_bytes: int) -> Memory:
+        """Allocates memory: `device`, `managed`, `mapped`, `pool`, `host`, or `none` at all.
+
+        Extra bytes follow it: a consumer that reads too far reads something else, and no error of
+        the driver passes for a refusal.
+        """
+        allocated_bytes = size_bytes + _EXTRA_BYTES
+        if kind == "none":
+            return Memory(0, 0, None, None)
+        if kind == "host":
+            pages = mmap.mmap(-1, allocated_bytes)
+            address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+            return Memory(address, size_bytes, address, functools.partial(_drop, pages))
+        if kind == "mapped":
+            return self._mapped(allocated_bytes, size_bytes)
+        base = ctypes.c_uint64()
+        length = ctypes.c_size_t(allocated_bytes)
+        if kind == "pool":
+            own = self.own.handle
+            self._call("cuMemAllocAsync", ctypes.byref(base), length, ctypes.c_void_p(own))
+            self.synchronize(own)
+        elif kind == "managed":
+            flags = ctypes.c_uint(_ATTACH_GLOBAL)
+            self._call("cuMemAllocManaged", ctypes.byref(base), length, flags)
+        else:
+            self._call("cuMemAlloc_v2", ctypes.byref(base), length)
+        return Memory(base.value, size_bytes, None, lambda: self._free("cuMemFree_v2", base))
+
+    def _mapped(self, allocated_bytes: int, size_bytes: int) -> Memory:
+        host, base = ctypes.c_void_p(), ctypes.c_uint64()
+        length, flags = ctypes.c_size_t(allocated_bytes), ctypes.c_uint(_DEVICE_MAP)
+        self._call("cuMemHostAlloc", ctypes.byref(host), length, flags)
+        self._call("cuMemHostGetDevicePointer_v2", ctypes.byref(base), host, ctypes.c_uint(0))
+        return Memory(base.value, size_bytes, host.value, lambda: self._free("cuMemFreeHost", host))
+
+    def _free(self, call: str, address: Any) -> None:
+        with self._driver.harness():
+            self._driver.code(call, address)
+
+    def free_in_order(self, base: int, handle: int) -> None:
+        """Enqueues the free of memory of the pool on a stream."""
+        self._call("cuMemFreeAsync", ctypes.c_uint64(base), ctypes.c_void_p(handle))
+
+    def fill(self, pointer: int, byte: int, size_bytes: int, handle: int) -> None:
+        """Enqueues a write of the byte on a stream, and does not wait."""
+        if size_bytes:
+            self._call(
+                "cuMemsetD8Async",
+                ctypes.c_uint64(pointer),
+                ctypes.c_ubyte(byte),
+                ctypes.c_size_t(size_bytes),
+                ctypes.c_void_p(handle),
+            )
+
+    def write(self, pointer: int, data: bytes) -> None:
+        """Copies bytes to the device, and waits for that copy alone."""
+        if data:
+            self._call(
+                "cuMemcpyHtoDAsync_v2",
+                ctypes.c_uint64(pointer),
+                ctypes.create_string_buffer(data, len(data)),
+                ctypes.c_size_t(len(data)),
+                ctypes.c_void_p(self.own.handle),
+            )
+            self.synchronize(self.own.handle)
+
+    def read(self, pointer: int, size_bytes: int, handle: int) -> bytes:
+        """Copies bytes from the device on a stream, and waits for the stream."""
+        if not size_bytes:
+            return b""
+        buffer = ctypes.create_string_buffer(size_bytes)
+        self._call(
+            "cuMemcpyDtoHAsync_v2",
+            buffer,
+            ctypes.c_uint64(pointer),
+            ctypes.c_size_t(size_bytes),
+            ctypes.c_void_p(handle),
+        )
+        self.synchronize(handle)
+        return buffer.raw
+
+    def memory_at(self, pointer: int) -> Facts:
+        """What the driver knows of an address."""
+        with self._driver.harness():
+            kind = self._attribute(_MEMORY_TYPE, ctypes.c_uint, pointer)
+            if kind is None:
+                return {"known": False}
+            managed = self._attribute(_MANAGED, ctypes.c_uint, pointer)
+            return {
+                "known": True,
+                "type": "managed" if managed else _TYPES.get(kind, str(kind)),
+                "base": self._attribute(_RANGE_START, ctypes.c_uint64, pointer),
+                "size_bytes": self._attribute(_RANGE_SIZE, ctypes.c_size_t, pointer),
+                "device": self._attribute(_ORDINAL, ctypes.c_int, pointer),
+                "context": self._attribute(_CONTEXT, ctypes.c_uint64, pointer),
+            }
+
+    def _attribute(self, attribute: int, cls: Any, pointer: int) -> int | None:
+        out = cls()
+        code = self._driver.code(
+            "cuPointerGetAttribute",
+            ctypes.byref(out),
+            ctypes.c_int(attribute),
+            ctypes.c_uint64(pointer),
+        )
+        value: int = out.value
+        return value if code == 0 else None
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        with self._driver.harness():
+            self._driver.call(name, *arguments)
+
+
+def _drop(_pages: mmap.mmap) -> None:
+    """Pages of the host go with the last reference to them, which is this argument."""

@@ -1,0 +1,156 @@
+"""The value of `__cuda_array_interface__`, as far as the worker can use it as a consumer.
+
+Any object may stand there.
+"""
+
+import contextlib
+from typing import Any
+
+from ..operations import Facts
+from ..safe_text import bounded
+from . import describe
+from .device import Device
+from .element import Element
+from .layout import Layout
+
+#: More axes, fields or keys are not reported.
+_ITEM_LIMIT = 64
+_SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
+
+
+class Unusable(Exception):
+    """No consumer can follow what the interface says."""
+
+
+class ExportedInterface:
+    """One value of the attribute, and nothing of the object that it came from."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def facts(self, device: Device) -> Facts:
+        """The description, the well-typed entries as plain values, and what the driver knows.
+
+        The driver is asked for the memory at the pointer, and for the stream.
+        """
+        found = {"description": describe.interface(self.value), **self._plain_entries()}
+        pointer, stream = found.get("pointer"), found.get("stream")
+        if pointer and pointer <= _LARGEST:
+            found["memory"] = device.memory_at(pointer)
+        if type(stream) is int and 0 < stream <= _LARGEST:
+            found["stream_flags"] = device.stream_flags(stream)
+            found["stream_context"] = device.stream_context(stream)
+        return found
+
+    def _plain_entries(self) -> Facts:
+        entries = self._entries()
+        keys = sorted(bounded(key, 100) for key in entries if type(key) is str)
+        found: Facts = {"keys": keys[:_ITEM_LIMIT]}
+        shape, strides = _integers(entries.get("shape")), _integers(entries.get("strides"))
+        if shape is not None:
+            found["shape"] = shape
+        if type(entries.get("typestr")) is str:
+            found["typestr"] = bounded(entries["typestr"], 100)
+        data = entries.get("data")
+        if isinstance(data, tuple) and len(data) == 2:
+            if type(data[0]) is int and data[0] >= 0:
+                found["pointer"] = data[0]
+            found["read_only"] = data[1] if type(data[1]) is bool else None
+        found["version"] = entries["version"] if type(entries.get("version")) is int else None
+        found["stream"] = entries.get("stream") if type(entries.get("stream")) is int else None
+        found["strides"] = strides
+        found["fields"] = _fields(entries.get("descr"))
+        with contextlib.suppress(Unusable):
+            found["effective_strides"] = list(self.layout().strides)
+        return {name: value for name, value in found.items() if not _is_too_large(value)}
+
+    def _entries(self) -> dict[Any, Any]:
+        return dict(self.value) if isinstance(self.value, dict) else {}
+
+    @property
+    def typestr(self) -> str:
+        """The typestr. Raises Unusable if it is no string."""
+        typestr = self._entries().get("typestr")
+        if type(typestr) is not str:
+            raise Unusable("the typestr is no string")
+        return typestr
+
+    @property
+    def pointer(self) -> int:
+        """The device address of the element with all indices 0. Raises Unusable."""
+        data = self._entries().get("data")
+        first = data[0] if isinstance(data, tuple) and data else None
+        if type(first) is not int or not 0 <= first <= _LARGEST:
+            raise Unusable("data is no tuple that begins with an address")
+        return first
+
+    @property
+    def stream(self) -> int | None:
+        """The stream to wait for, or None. Raises Unusable if it is no stream's handle."""
+        stream = self._entries().get("stream")
+        if stream is None:
+            return None
+        if type(stream) is not int or not 0 < stream <= _LARGEST:
+            raise Unusable(f"the stream is {str(stream)[:100]}")
+        return stream
+
+    def mask(self) -> "ExportedInterface":
+        """The interface of the mask. Raises Unusable if there is no mask."""
+        mask = self._entries().get("mask")
+        if mask is None:
+            raise Unusable("there is no mask")
+        return ExportedInterface(getattr(mask, describe.ATTRIBUTE))
+
+    def layout(self) -> Layout:
+        """Where the elements lie. Raises Unusable if shape, strides and typestr do not say it."""
+        entries = self._entries()
+        shape, strides = _integers(entries.get("shape")), entries.get("strides")
+        if shape is None or any(extent < 0 for extent in shape):
+            raise Unusable("the shape is no tuple of extents")
+        if strides is not None:
+            strides = _integers(strides)
+            if strides is None or len(strides) != len(shape):
+                raise Unusable("the strides are no tuple of as many integers as the shape has")
+        try:
+            return Layout(shape, strides, Element(self.typestr).size_bytes)
+        except ValueError as error:
+            raise Unusable(str(error)) from None
+
+
+def _integers(value: Any) -> list[int] | None:
+    """A short tuple of integers as a list, or None."""
+    if not isinstance(value, tuple) or len(value) > _ITEM_LIMIT:
+        return None
+    return list(value) if all(type(item) is int for item in value) else None
+
+
+def _fields(descr: Any) -> list[list[Any]] | None:
+    """The fields of a short `descr`, or None if it is none or has nested fields."""
+    if type(descr) is not list or len(descr) > _ITEM_LIMIT:
+        return None
+    fields = []
+    for entry in descr:
+        field = _field(entry)
+        if field is None:
+            return None
+        fields.append(field)
+    return fields
+
+
+def _field(field: Any) -> list[Any] | None:
+    """Name and typestr, and the shape of a sub-array."""
+    if not isinstance(field, tuple) or len(field) not in (2, 3):
+        return None
+    name, typestr = field[:2]
+    name = name[-1] if isinstance(name, tuple) and name else name
+    shape = _integers(field[2]) if len(field) == 3 else []
+    if type(name) is not str or type(typestr) is not str or shape is None:
+        return None
+    found = [bounded(name, 100), bounded(typestr, 100)]
+    return [*found, shape] if shape else found
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether readers of JSON would round an integer; the description has its digits."""
+    values = value if isinstance(value, list) else [value]
+    return any(type(item) is int and not _SMALLEST <= item <= _LARGEST for item in values)

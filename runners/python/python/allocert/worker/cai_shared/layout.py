@@ -1,0 +1,58 @@
+"""Where the elements of an array lie. Offsets are bytes from the element with all indices 0."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+
+class Layout:
+    """The shape of an array and its strides in bytes. Without strides it lies in C order."""
+
+    def __init__(
+        self, shape: Sequence[int], strides: Sequence[int] | None, element_bytes: int
+    ) -> None:
+        self.shape, self.element_bytes = tuple(shape), element_bytes
+        self.elements = math.prod(self.shape)
+        self.strides = c_strides(self.shape, element_bytes) if strides is None else tuple(strides)
+
+    def span(self) -> tuple[int, int]:
+        """The offset of the lowest byte, and of the byte after the highest."""
+        if not self.elements:
+            return 0, 0
+        # The caller checks that there are as many strides as extents.
+        reaches = [
+            (extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=False)
+        ]
+        low = sum(reach for reach in reaches if reach < 0)
+        return low, sum(reach for reach in reaches if reach > 0) + self.element_bytes
+
+    def offsets(self) -> Iterator[int]:
+        """The offset of each element, in C order."""
+        axes: list[Sequence[int]] = [
+            range(0, extent * stride, stride) if stride else [0] * extent
+            for extent, stride in zip(self.shape, self.strides, strict=False)
+        ]
+        return (sum(index) for index in itertools.product(*axes))
+
+    def gathered(self, raw: bytes) -> bytes:
+        """The elements in C order, out of bytes that begin with the lowest one of the array."""
+        low, _ = self.span()
+        size = self.element_bytes
+        return b"".join(raw[offset - low : offset - low + size] for offset in self.offsets())
+
+    def between_elements(self, raw: bytes) -> bytes:
+        """The bytes that belong to no element, out of bytes that begin with the lowest one."""
+        low, _ = self.span()
+        is_free = bytearray(b"\1") * len(raw)
+        for offset in self.offsets():
+            is_free[offset - low : offset - low + self.element_bytes] = bytes(self.element_bytes)
+        return bytes(itertools.compress(raw, is_free))
+
+
+def c_strides(shape: Sequence[int], element_bytes: int) -> tuple[int, ...]:
+    """The strides in bytes of an array in C order without gaps."""
+    strides = []
+    for extent in reversed(shape):
+        strides.append(element_bytes)
+        element_bytes *= extent
+    return tuple(reversed(strides))

@@ -1,0 +1,58 @@
+"""The operations of both sides: streams, the adapter itself, and what every consumer does."""
+
+from ..operations import Arguments, Facts, OperationTable
+from . import data_facts
+from .case import AdapterCase
+from .exported_interface import Unusable
+
+OPERATIONS: OperationTable[AdapterCase] = OperationTable()
+
+#: More than any case asks for; an interface that claims more is not followed.
+_SPAN_LIMIT_BYTES = 1 << 26
+
+
+@OPERATIONS.register
+def instantiate(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    case.names.bind(arguments["as"], case.adapter_class()())
+
+
+@OPERATIONS.register
+def stream(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    made = case.device.stream(arguments["kind"])
+    case.names.bind(arguments["as"], made)
+    return {"handle": made.handle}
+
+
+@OPERATIONS.register
+def subject_stream(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    case.names.bind(arguments["as"], case.adapter_method("stream")(arguments["kind"]))
+
+
+@OPERATIONS.register
+def synchronize(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    case.device.synchronize(case.names.get(arguments["stream"]).handle)
+
+
+@OPERATIONS.register
+def alive(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    return {"alive": case.names.alive(arguments["of"])}
+
+
+@OPERATIONS.register
+def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
+    """Waits for the exported stream, if there is one, and copies the data on a stream of its own.
+
+    With `mask` these are the data of the mask, with the mask's stream.
+    """
+    exported = case.names.get(arguments["export"])
+    if arguments.get("mask"):
+        exported = exported.mask()
+    device, own = case.device, case.device.own.handle
+    layout, pointer, typestr = exported.layout(), exported.pointer, exported.typestr
+    low, high = layout.span()
+    if high - low > _SPAN_LIMIT_BYTES:
+        raise Unusable(f"the array reaches over {high - low} bytes")
+    if exported.stream is not None:
+        device.order(exported.stream, own)
+    raw = device.read(pointer + low, high - low, own)
+    return data_facts.of_bytes(layout.gathered(raw), typestr)

@@ -1,0 +1,40 @@
+"""The operation that looks at the manager class, and makes one instance without a context."""
+
+import importlib
+
+from ..emm_shared import facts
+from ..emm_shared.case import NumbaCase
+from ..operations import Arguments, Facts, OperationTable
+from ..safe_access import read_attribute
+from ..safe_text import bounded, class_name, class_names, type_name
+
+OPERATIONS: OperationTable[NumbaCase] = OperationTable()
+
+
+@OPERATIONS.register
+def describe(case: NumbaCase, _on: str, _arguments: Arguments) -> Facts:
+    cls = case.subject.cls
+    if case.subject.initialized_driver:
+        # The import called the driver before any step; the calls of this one are in the trace.
+        importlib.reload(case.subject.module)
+    described: Facts = {
+        "name": class_name(cls),
+        "version": case.subject.version,
+        "abstract": sorted(map(str, read_attribute(cls, "__abstractmethods__", ()))),
+        "bases": class_names(cls),
+        "instantiable": False,
+        "interface_version": None,
+        "interface_version_type": None,
+    }
+    try:
+        manager = cls(context=None)
+    except BaseException as error:  # noqa: BLE001 - that it fails is the fact
+        described["error"] = f"{type_name(error)}: {bounded(error, 500)}"
+        return described
+    version = manager.interface_version
+    described.update(
+        instantiable=True,
+        interface_version=facts.plain(version),
+        interface_version_type=type_name(version),
+    )
+    return described

@@ -1,0 +1,83 @@
+"""The operations that only a host under test has."""
+
+from typing import Any
+
+from ..emm_shared import facts
+from ..operations import Arguments, Facts, OperationTable
+from ..safe_access import read_attribute
+from .case import HostCase
+
+OPERATIONS: OperationTable[HostCase] = OperationTable()
+
+#: What NBEP 7 and the documentation call part of the public API.
+_PUBLIC_NAMES = (
+    "BaseCUDAMemoryManager",
+    "HostOnlyCUDAMemoryManager",
+    "GetIpcHandleMixin",
+    "MemoryPointer",
+    "MappedMemory",
+    "PinnedMemory",
+    "MemoryInfo",
+    "IpcHandle",
+    "set_memory_manager",
+    "defer_cleanup",
+)
+_ERRORS = {
+    "out_of_memory": MemoryError,
+    "not_supported": NotImplementedError,
+    "invalid_value": ValueError,
+    "state": RuntimeError,
+}
+
+
+@OPERATIONS.register
+def describe_host(case: HostCase, _on: str, _arguments: Arguments) -> Facts:
+    return {
+        "public": [name for name in _PUBLIC_NAMES if read_attribute(case.host, name) is not None],
+        "initialized_driver": case.subject.initialized_driver,
+    }
+
+
+@OPERATIONS.register
+def plugin_fails(case: HostCase, _on: str, arguments: Arguments) -> None:
+    error = _ERRORS[arguments["error"]]
+
+    def make() -> Exception:
+        return error("the plugin was told to fail")
+
+    case.call_log.fail(arguments["method"], make, arguments.get("times", 1))
+
+
+@OPERATIONS.register
+def select_device(case: HostCase, _on: str, arguments: Arguments) -> None:
+    case.host.select_device(arguments["device"])
+
+
+@OPERATIONS.register
+def host_memory(case: HostCase, _on: str, arguments: Arguments) -> Facts:
+    flags = {name: arguments.get(name, False) for name in ("mapped", "portable", "wc")}
+    memory = case.host.current_context().memhostalloc(arguments["size"], **flags)
+    case.names.bind(arguments["as"], memory)
+    return facts.memory(memory, case.host.current_context())
+
+
+@OPERATIONS.register
+def host_object(case: HostCase, _on: str, arguments: Arguments) -> None:
+    make = {
+        "stream": case.host.stream,
+        "event": case.host.event,
+        "module": lambda: _empty_module(case.host),
+    }
+    case.names.bind(arguments["as"], make[arguments["kind"]]())
+
+
+def _empty_module(host: Any) -> Any:
+    """Loads an empty module, as the host loads a compiled function."""
+    return host.current_context().create_module_ptx(
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+    )
+
+
+@OPERATIONS.register
+def host_synchronize(case: HostCase, _on: str, _arguments: Arguments) -> None:
+    case.host.synchronize()

@@ -1,0 +1,40 @@
+"""A host as a subject: a module, or an object of one, that offers what numba.cuda offers."""
+
+from types import ModuleType
+from typing import Any
+
+from ..refused import Refused
+from ..safe_access import read_attribute
+from ..subject import ModuleSubject, version_of_module
+
+#: What the worker calls or derives from before any step could say that it is missing.
+_NEEDED = (
+    "set_memory_manager",
+    "current_context",
+    "device_array",
+    "close",
+    "BaseCUDAMemoryManager",
+    "MemoryPointer",
+)
+
+
+class HostSubject(ModuleSubject):
+    """Anything with these attributes; it need not be a class."""
+
+    always = ("python", "host_memory", "memory_info", "ipc", "peer")
+
+    def find(self, module: ModuleType, path: str | None) -> Any:
+        found, place = self.walk(module, path)
+        missing = [name for name in _NEEDED if read_attribute(found, name) is None]
+        if missing:
+            raise Refused(
+                "class", f"`{place}` is no host of EMM plugins: it lacks {', '.join(missing)}"
+            )
+        return found
+
+    def find_version(self) -> str | None:
+        top = self.module.__name__.partition(".")[0]
+        return version_of_module("numba_cuda" if top == "numba" else top)
+
+    def looks_like_subject(self, cls: type) -> bool:
+        return hasattr(cls, _NEEDED[0])
