@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use allocert_contract::trace::{Event, Function, Marker, What};
 use serde_json::Value;
 
+use crate::effect;
 use crate::nouns::Thread;
 use crate::observation::{Captured, Ending, Observation, Outcome, Raised, StepOutcome};
 use crate::plan::{Part, PlannedStep};
@@ -21,9 +22,6 @@ macro_rules! line {
         let _infallible = writeln!($out, $($text)+);
     }};
 }
-
-/// The function that gives the addresses of others.
-const LOOK_UP: &str = "cuGetProcAddress";
 
 /// The case with its verdict, each step with its outcome and its calls, and the findings.
 #[must_use]
@@ -124,9 +122,11 @@ impl<'a> Trace<'a> {
 
     /// Whether the worker looks up one function after the other, as a library does at its start.
     fn repeats(&self, event: &Event) -> bool {
-        let look_up = function(event).filter(|one| one.to_string().starts_with(LOOK_UP));
+        let lookup = function(event).filter(
+            |one| matches!(one, Function::Cuda(function) if effect::cuda::is_lookup(*function)),
+        );
         let by_worker = self.in_harness.contains(&event.thread);
-        look_up.is_some() && by_worker && self.last_by_worker == look_up
+        lookup.is_some() && by_worker && self.last_by_worker == lookup
     }
 
     fn end_of_repetition(&mut self, out: &mut String) {
