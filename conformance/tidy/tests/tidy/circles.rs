@@ -61,13 +61,6 @@ const IN_A_CIRCLE: &[(&str, &[&str])] = &[
             "trampoline",
         ],
     ),
-    (
-        "allocert-native",
-        &[
-            "batch", "child", "context", "host", "memory", "names", "scene", "server", "load",
-            "table",
-        ],
-    ),
     ("allocert-python", &["finalizer", "manager"]),
 ];
 
