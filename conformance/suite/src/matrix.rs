@@ -10,6 +10,8 @@ mod markdown;
 pub use cases::{Pattern, patterns};
 pub use exchange::{Exchange, State};
 
+use strum::VariantArray as _;
+
 use crate::offer::Driver;
 
 /// What a worker is told instead of a side: its subject is `PRODUCER+CONSUMER`.
@@ -65,9 +67,9 @@ impl Cell {
     #[must_use]
     pub fn of(exchanges: &[Exchange]) -> Self {
         let count = |state| exchanges.iter().filter(|one| one.state == state).count();
-        let counts: Vec<_> = State::ALL
-            .into_iter()
-            .map(|state| (state, count(state)))
+        let counts: Vec<_> = State::VARIANTS
+            .iter()
+            .map(|state| (*state, count(*state)))
             .filter(|(_, count)| *count > 0)
             .collect();
         Self { state: counts.first().map_or(State::Unavailable, |(state, _)| *state), counts }
@@ -101,7 +103,7 @@ impl Matrix {
     /// The cases of a pair, those together of which the same was seen, the worst first.
     fn grouped(exchanges: &[Exchange]) -> Vec<Vec<&Exchange>> {
         let mut groups: Vec<Vec<&Exchange>> = Vec::new();
-        for state in State::ALL {
+        for state in State::VARIANTS.iter().copied() {
             for one in exchanges.iter().filter(|one| one.state == state) {
                 match groups
                     .iter_mut()

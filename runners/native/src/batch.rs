@@ -19,9 +19,31 @@ use crate::protocol::{Ended, Exit, Run};
 use crate::session::Session;
 use crate::shared_lines::SharedLines;
 
-/// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
+/// Set by the harness where a person debugs the worker.
+const DEBUG: &str = "ALLOCERT_DEBUG";
+
+/// Runs the batch, in a fork unless a person debugs it.
 pub(crate) fn run(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
-    let mut lines = SharedLines::new().map_err(WorkerError::io("share memory with a child"))?;
+    if std::env::var_os(DEBUG).is_some() {
+        run_here(session, run)
+    } else {
+        run_in_fork(session, run)
+    }
+}
+
+/// Runs the batch in this process, which a debugger watches, and ends it.
+fn run_here(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines = SharedLines::new(true).map_err(WorkerError::io("share memory with a child"))?;
+    let code = in_child(session, run, &mut lines);
+    // SAFETY: ends this process as the end of a fork would: without what is registered to run at
+    // its exit.
+    unsafe { libc::_exit(code) }
+}
+
+/// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
+fn run_in_fork(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines =
+        SharedLines::new(false).map_err(WorkerError::io("share memory with a child"))?;
     let (out_read, out_write) =
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
     let (err_read, err_write) =

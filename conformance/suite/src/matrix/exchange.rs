@@ -1,5 +1,7 @@
 //! What became of one case of one pair, from the observation and the judge's findings.
 
+use strum::VariantArray;
+
 use crate::interface::{Operation, cai_consumer};
 use crate::matrix::cases::{CONSUMER, PRODUCER};
 use crate::observation::{Ending, Observation, Outcome, Raised};
@@ -7,7 +9,7 @@ use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::verdict::{Check, Finding, Judgement, Verdict};
 
 /// How it went, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum State {
     Crashes,
     Misreads,
@@ -24,17 +26,6 @@ pub enum State {
 }
 
 impl State {
-    pub const ALL: [Self; 8] = [
-        Self::Crashes,
-        Self::Misreads,
-        Self::RacesForward,
-        Self::RacesBack,
-        Self::Exchanges,
-        Self::Refuses,
-        Self::Unseen,
-        Self::Unavailable,
-    ];
-
     /// One character, which no other state has.
     #[must_use]
     pub fn letter(self) -> char {

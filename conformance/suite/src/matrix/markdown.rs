@@ -1,5 +1,7 @@
 //! The matrix as Markdown, for a terminal and for documentation.
 
+use strum::VariantArray as _;
+
 use crate::matrix::{Cell, Exchange, Library, Matrix, State};
 use crate::report::clean;
 
@@ -13,7 +15,7 @@ pub(crate) fn document(matrix: &Matrix) -> String {
     lines.extend(table(matrix));
     lines.push(String::new());
     lines.extend(
-        State::ALL.map(|state| {
+        State::VARIANTS.iter().map(|state| {
             format!("- **{}** {}: {}", state.letter(), state.words(), state.meaning())
         }),
     );

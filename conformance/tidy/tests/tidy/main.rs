@@ -6,6 +6,7 @@ mod columns;
 mod edges;
 mod expectation_files;
 mod mutants;
+mod operation_pages;
 mod order;
 mod sources;
 mod traceability;

@@ -27,7 +27,7 @@ pub(crate) fn value<'py>(
     py: Python<'py>,
     description: &Description,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let all = |items: &[Description]| {
+    let values = |items: &[Description]| {
         items.iter().map(|item| value(py, item)).collect::<PyResult<Vec<_>>>()
     };
     Ok(match &description.content {
@@ -39,8 +39,8 @@ pub(crate) fn value<'py>(
         },
         Content::Float(number) => PyFloat::new(py, *number).into_any(),
         Content::Str(text) => PyString::new(py, text).into_any(),
-        Content::Tuple(items) => PyTuple::new(py, all(&items.carried)?)?.into_any(),
-        Content::List(items) => PyList::new(py, all(&items.carried)?)?.into_any(),
+        Content::Tuple(items) => PyTuple::new(py, values(&items.carried)?)?.into_any(),
+        Content::List(items) => PyList::new(py, values(&items.carried)?)?.into_any(),
         Content::Dict(entries) => {
             let dict = PyDict::new(py);
             for (key, entry) in &entries.known {
