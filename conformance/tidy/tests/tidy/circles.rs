@@ -71,13 +71,6 @@ const IN_A_CIRCLE: &[(&str, &[&str])] = &[
             "trampoline",
         ],
     ),
-    (
-        "allocert-native",
-        &[
-            "batch", "child", "context", "host", "memory", "names", "scene", "server", "load",
-            "table",
-        ],
-    ),
     ("allocert-python", &["finalizer", "manager"]),
 ];
 

@@ -7,50 +7,48 @@ use allocert_cuda::{Driver, DriverError};
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::{Value, json};
 
-use crate::context::driver_error;
-use crate::host::HostBuffer;
-use crate::names::{Halt, Named, Owner};
-use crate::peek;
-use crate::scene::Scene;
-use crate::subject::{HostFlags, Memory, facts, trouble};
+use crate::checked_memory;
+use crate::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
+use crate::emm::case::EmmCase;
+use crate::emm::host_buffer::HostBuffer;
+use crate::emm::subject::{HostFlags, Memory};
+use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
 
 /// How much is copied at a time.
 const CHUNK_BYTES: u64 = 64 * 1024;
 
-/// One token. Views share it, and the last one to go releases it.
-pub(crate) struct Token {
-    pub(crate) owner: Arc<Owner>,
-    pub(crate) memory: Memory,
-    /// Pinned memory keeps its buffer mapped.
-    _buffer: Option<Arc<HostBuffer>>,
-}
-
-/// Memory under a name: all of a token's or a view of it.
-pub(crate) struct Holding {
-    pub(crate) token: Arc<Token>,
-    pub(crate) offset_bytes: u64,
-    /// What was asked for. What the subject says about the size is reported and never relied on.
-    pub(crate) size_bytes: u64,
-}
-
 /// Bytes that can be written and read back.
 #[derive(Clone, Copy)]
-enum Place {
+enum Location {
     Device(u64),
     Host(usize),
 }
 
-impl Scene<'_> {
-    pub(crate) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
+impl EmmCase<'_> {
+    pub(crate) fn host_buffer(&mut self, size_bytes: u64, name: &str) -> Result<Facts, NoResult> {
+        let buffer = HostBuffer::new(size_bytes).map_err(|error| {
+            error_of_worker(
+                "MemoryError",
+                format!("host_buffer of {size_bytes} bytes: {error}"),
+                None,
+            )
+        })?;
+        let facts =
+            facts([("host_pointer", json!(buffer.address())), ("size_bytes", json!(size_bytes))]);
+        self.bindings.bind(name, Bound::Buffer(Arc::new(buffer)));
+        Ok(facts)
+    }
+
+    pub(crate) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
         let Ok(size_bytes) = u64::try_from(size) else {
             let message = format!(
                 "the contract's sizes are 64-bit and unsigned, so {size} cannot be asked for"
             );
-            return Err(trouble("OverflowError", message, None).into());
+            return Err(error_of_worker("OverflowError", message, None).into());
         };
         let memory = owner.manager.memalloc(size_bytes)?;
-        Ok(self.hold(name, owner, memory, size_bytes, None))
+        Ok(self.bind_memory(name, owner, memory, size_bytes, None))
     }
 
     pub(crate) fn memhostalloc(
@@ -59,15 +57,15 @@ impl Scene<'_> {
         size_bytes: u64,
         flags: HostFlags,
         name: &str,
-    ) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
         let memory = owner.manager.memhostalloc(size_bytes, flags)?;
         let driver = self.driver()?;
         let combined = self
             .recorder
-            .aside(|| driver.mem_host_is_write_combined(memory.host_pointer as usize))
+            .as_harness(|| driver.mem_host_is_write_combined(memory.host_pointer as usize))
             .ok();
-        let mut found = self.hold(name, owner, memory, size_bytes, None);
+        let mut found = self.bind_memory(name, owner, memory, size_bytes, None);
         found.extend(facts([("write_combined", json!(combined))]));
         Ok(found)
     }
@@ -78,26 +76,27 @@ impl Scene<'_> {
         buffer: &str,
         mapped: bool,
         name: &str,
-    ) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
-        let buffer = self.names.buffer(buffer)?;
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let buffer = self.bindings.buffer(buffer)?;
         let memory = owner.manager.mempin(buffer.address(), buffer.size_bytes, mapped)?;
         let size_bytes = buffer.size_bytes;
-        Ok(self.hold(name, owner, memory, size_bytes, Some(buffer)))
+        Ok(self.bind_memory(name, owner, memory, size_bytes, Some(buffer)))
     }
 
     /// Binds what came back, if anything did.
-    fn hold(
+    fn bind_memory(
         &mut self,
         name: &str,
-        owner: Arc<Owner>,
+        owner: Arc<CaseManager>,
         memory: Memory,
         size_bytes: u64,
         buffer: Option<Arc<HostBuffer>>,
     ) -> Facts {
         if !is_nothing(&memory) {
             let token = Arc::new(Token { owner, memory, _buffer: buffer });
-            self.names.bind(name, Named::Memory(Holding { token, offset_bytes: 0, size_bytes }));
+            self.bindings
+                .bind(name, Bound::Memory(NamedMemory { token, offset_bytes: 0, size_bytes }));
         }
         memory_facts(&memory)
     }
@@ -108,8 +107,8 @@ impl Scene<'_> {
         offset: u64,
         size_bytes: u64,
         name: &str,
-    ) -> Result<Facts, Halt> {
-        let whole = self.names.memory(of)?;
+    ) -> Result<Facts, NoResult> {
+        let whole = self.bindings.memory(of)?;
         let token = Arc::clone(&whole.token);
         let offset_bytes = whole.offset_bytes.wrapping_add(offset);
         let shifted =
@@ -120,14 +119,14 @@ impl Scene<'_> {
             size_bytes,
             ..token.memory
         };
-        self.names.bind(name, Named::Memory(Holding { token, offset_bytes, size_bytes }));
+        self.bindings.bind(name, Bound::Memory(NamedMemory { token, offset_bytes, size_bytes }));
         Ok(memory_facts(&memory))
     }
 
     /// The host's last reference goes. What is not memory of a subject has no finalizer.
-    pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, Halt> {
-        let Named::Memory(holding) = self.names.take(name)? else { return Ok(Facts::new()) };
-        self.names.bind(name, Named::Spent(holding.token.memory.token));
+    pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, NoResult> {
+        let Bound::Memory(holding) = self.bindings.take(name)? else { return Ok(Facts::new()) };
+        self.bindings.bind(name, Bound::Dropped(holding.token.memory.token));
         let finalized = match Arc::into_inner(holding.token) {
             Some(token) if !token.owner.is_gone() => {
                 token.owner.manager.release(token.memory.token)?;
@@ -144,18 +143,18 @@ impl Scene<'_> {
         byte: u8,
         offset: u64,
         size: Option<u64>,
-    ) -> Result<Facts, Halt> {
+    ) -> Result<Facts, NoResult> {
         let (place, size_bytes) = self.place(memory, offset, size, false)?;
         match place {
-            Place::Device(pointer) => {
+            Location::Device(pointer) => {
                 let driver = self.driver()?;
                 let fill = || fill_device(driver, pointer, byte, size_bytes);
-                self.recorder.aside(fill).map_err(driver_error)?;
+                self.recorder.as_harness(fill).map_err(driver_error)?;
             }
-            Place::Host(address) => {
+            Location::Host(address) => {
                 let chunk = vec![byte; chunk_length(size_bytes)];
                 for (at, length) in chunks(size_bytes) {
-                    if peek::write(address.wrapping_add(at), &chunk[..length]) < length {
+                    if checked_memory::write(address.wrapping_add(at), &chunk[..length]) < length {
                         return Err(unreachable_memory("written", address, size_bytes).into());
                     }
                 }
@@ -171,24 +170,26 @@ impl Scene<'_> {
         offset: u64,
         size: Option<u64>,
         device: bool,
-    ) -> Result<Facts, Halt> {
+    ) -> Result<Facts, NoResult> {
         let (place, size_bytes) = self.place(memory, offset, size, device)?;
         let mut chunk = vec![0; chunk_length(size_bytes)];
         let (mut uniform, mut bytes_read) = (None, 0);
         for (at, length) in chunks(size_bytes) {
             let target = &mut chunk[..length];
             match place {
-                Place::Device(pointer) => {
+                Location::Device(pointer) => {
                     let driver = self.driver()?;
                     // SAFETY: as in fill_device.
                     let copy =
                         || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
-                    self.recorder.aside(copy).map_err(driver_error)?;
+                    self.recorder.as_harness(copy).map_err(driver_error)?;
                 }
-                Place::Host(address) if peek::read(address.wrapping_add(at), target) < length => {
+                Location::Host(address)
+                    if checked_memory::read(address.wrapping_add(at), target) < length =>
+                {
                     return Err(unreachable_memory("read", address, size_bytes).into());
                 }
-                Place::Host(_) => {}
+                Location::Host(_) => {}
             }
             uniform = merge(uniform, &chunk[..length], at == 0);
             bytes_read += length;
@@ -203,24 +204,24 @@ impl Scene<'_> {
         offset: u64,
         size: Option<u64>,
         device: bool,
-    ) -> Result<(Place, u64), Halt> {
-        let (place, whole) = match self.names.get(name) {
-            Some(Named::Buffer(buffer)) => (Place::Host(buffer.address()), buffer.size_bytes),
+    ) -> Result<(Location, u64), NoResult> {
+        let (place, whole) = match self.bindings.get(name) {
+            Some(Bound::Buffer(buffer)) => (Location::Host(buffer.address()), buffer.size_bytes),
             _ => {
-                let holding = self.names.memory(name)?;
+                let holding = self.bindings.memory(name)?;
                 let memory = &holding.token.memory;
                 let place = match memory.host_pointer {
                     host if host == 0 || device => {
-                        Place::Device(memory.pointer.wrapping_add(holding.offset_bytes))
+                        Location::Device(memory.pointer.wrapping_add(holding.offset_bytes))
                     }
-                    host => Place::Host(host.wrapping_add(holding.offset_bytes) as usize),
+                    host => Location::Host(host.wrapping_add(holding.offset_bytes) as usize),
                 };
                 (place, holding.size_bytes)
             }
         };
         let place = match place {
-            Place::Device(pointer) => Place::Device(pointer.wrapping_add(offset)),
-            Place::Host(address) => Place::Host(address.wrapping_add(offset as usize)),
+            Location::Device(pointer) => Location::Device(pointer.wrapping_add(offset)),
+            Location::Host(address) => Location::Host(address.wrapping_add(offset as usize)),
         };
         Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
     }
@@ -286,7 +287,7 @@ fn memory_facts(memory: &Memory) -> Facts {
 
 fn unreachable_memory(what: &str, address: usize, size_bytes: u64) -> Raised {
     let message = format!("host memory: {size_bytes} bytes from {address:#x} cannot be {what}");
-    trouble("MemoryFault", message, None)
+    error_of_worker("MemoryFault", message, None)
 }
 
 fn chunk_length(size_bytes: u64) -> usize {

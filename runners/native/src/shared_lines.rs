@@ -1,5 +1,5 @@
-//! The child's lines, in memory that it shares with the server, so that a crash loses none of them
-//! and the child need not pay a system call for each.
+//! The child's lines, in memory that it shares with the session: a crash loses none of them, and the
+//! child makes no system call for each.
 
 use std::io::{self, Write};
 use std::ptr::{self, NonNull};
@@ -9,19 +9,19 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use serde::Serialize;
 
 const SIZE_BYTES: usize = 64 * 1024;
-const ROOM_BYTES: usize = SIZE_BYTES - size_of::<AtomicUsize>();
+const CAPACITY_BYTES: usize = SIZE_BYTES - size_of::<AtomicUsize>();
 
 /// One shared mapping: how many bytes wait, then the bytes. The child alone writes; the server
 /// reads once the child is gone.
 #[derive(Debug)]
-pub(crate) struct Outbox {
+pub(crate) struct SharedLines {
     base: NonNull<u8>,
     scratch: Vec<u8>,
     /// Sends each line at once, where no server is left to send what waits.
     at_once: bool,
 }
 
-impl Outbox {
+impl SharedLines {
     pub(crate) fn new(at_once: bool) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping wherever the kernel likes overlays nothing.
@@ -30,7 +30,7 @@ impl Outbox {
         Ok(Self { base, scratch: Vec::with_capacity(512), at_once })
     }
 
-    /// Adds a line. It leaves with the next [`Outbox::flush`], or when the memory is full.
+    /// Adds a line. It leaves with the next [`SharedLines::flush`], or when the memory is full.
     pub(crate) fn push(
         &mut self,
         socket: &mut impl Write,
@@ -39,14 +39,14 @@ impl Outbox {
         self.scratch.clear();
         serde_json::to_writer(&mut self.scratch, line)?;
         self.scratch.push(b'\n');
-        if self.scratch.len() > ROOM_BYTES - self.waiting() {
+        if self.scratch.len() > CAPACITY_BYTES - self.waiting() {
             self.flush(socket)?;
         }
-        if self.scratch.len() > ROOM_BYTES {
+        if self.scratch.len() > CAPACITY_BYTES {
             return socket.write_all(&self.scratch);
         }
         let waiting = self.waiting();
-        // SAFETY: inside the mapping: `waiting` plus this line is at most ROOM_BYTES, as checked
+        // SAFETY: inside the mapping: `waiting` plus this line is at most CAPACITY_BYTES, as checked
         // above.
         let end = unsafe { self.text().add(waiting) };
         // SAFETY: the mapping is writable, and no reference to it exists while the child writes.
@@ -67,11 +67,11 @@ impl Outbox {
 
     /// The subject can reach this number, so it is never trusted beyond the mapping's size.
     fn waiting(&self) -> usize {
-        self.count().load(Ordering::Acquire).min(ROOM_BYTES)
+        self.count().load(Ordering::Acquire).min(CAPACITY_BYTES)
     }
 
     fn count(&self) -> &AtomicUsize {
-        // SAFETY: the mapping is page-aligned, zeroed at birth and lives as long as self.
+        // SAFETY: the mapping is page-aligned, zeroed when it is made, and lives as long as self.
         unsafe { self.base.cast::<AtomicUsize>().as_ref() }
     }
 
@@ -81,7 +81,7 @@ impl Outbox {
     }
 }
 
-impl Drop for Outbox {
+impl Drop for SharedLines {
     fn drop(&mut self) {
         // SAFETY: our own mapping, and nothing borrows from it any more. Failing leaves it mapped,
         // no more.
@@ -95,18 +95,18 @@ mod tests {
 
     #[test]
     fn lines_keep_their_order_also_when_one_is_longer_than_the_memory() {
-        let mut outbox = Outbox::new(false).expect("64 KiB");
+        let mut lines = SharedLines::new(false).expect("64 KiB");
         let mut sent = Vec::new();
         let long = "x".repeat(2 * SIZE_BYTES);
         for line in ["first", &long, "last"] {
-            outbox.push(&mut sent, &line).expect("a Vec takes everything");
+            lines.push(&mut sent, &line).expect("a Vec takes everything");
         }
         assert!(
             sent.starts_with(b"\"first\"\n\"xxx"),
             "the short line waits no longer than the long one"
         );
         assert!(!sent.ends_with(b"\"last\"\n"));
-        outbox.flush(&mut sent).expect("a Vec takes everything");
+        lines.flush(&mut sent).expect("a Vec takes everything");
         assert!(sent.ends_with(b"xxx\"\n\"last\"\n"));
     }
 }

@@ -1,5 +1,5 @@
-//! Memory at addresses that nobody vouches for, touched by the kernel, which refuses where a load
-//! or store of our own would end the process.
+//! Memory at addresses that may be wrong. The kernel reads and writes it, and refuses an address at
+//! which a load or store of our own would end the process.
 
 use std::io;
 

@@ -12,9 +12,10 @@ use allocert_cuda::Context;
 use allocert_suite::interface::emm::TableCall;
 use allocert_suite::observation::Raised;
 
-use crate::border::{Border, Out, Tokens};
-use crate::peek;
-use crate::subject::{Given, HostFlags, IpcHandle, Manager, Memory, trouble};
+use crate::checked_memory;
+use crate::emm::subject::{CallArguments, HostFlags, IpcHandle, Manager, Memory};
+use crate::emm::table_guard::{Out, TableGuard, Tokens};
+use crate::step_result::error_of_worker;
 
 pub(crate) const STATUS: &str = "allocert_emm_status";
 /// What *out holds before create(): no address that anybody has.
@@ -24,7 +25,7 @@ const UNWRITTEN: usize = 0xa5a5;
 pub(crate) struct TableManager {
     plugin: &'static Plugin,
     handle: *mut emm::Manager,
-    border: Arc<Border>,
+    guard: Arc<TableGuard>,
     tokens: Tokens,
 }
 
@@ -52,7 +53,7 @@ macro_rules! answer {
         let function = $self.plugin.$member.ok_or_else(|| absent($self.plugin, stringify!($member)))?;
         // SAFETY: as in `call!`.
         let status = unsafe { function($self.handle $(, $argument)*, out.pointer()) };
-        $self.border.out(stringify!($member), &out, status);
+        $self.guard.out(stringify!($member), &out, status);
         $self.check(stringify!($member), status)?;
         out.value()
     }};
@@ -61,15 +62,19 @@ macro_rules! answer {
 impl TableManager {
     pub(crate) fn create(
         plugin: &'static Plugin,
-        border: Arc<Border>,
+        guard: Arc<TableGuard>,
         context: Context,
         device: i32,
     ) -> Result<Self, Raised> {
         let mut manager =
-            Self { plugin, handle: ptr::null_mut(), border, tokens: Tokens::default() };
+            Self { plugin, handle: ptr::null_mut(), guard, tokens: Tokens::default() };
         let handle = manager.made(context.as_ptr().cast(), device, true)?;
         if handle.is_null() || handle.addr() == UNWRITTEN {
-            return Err(trouble("NullManager", "create answered OK and gave no manager", None));
+            return Err(error_of_worker(
+                "NullManager",
+                "create answered OK and gave no manager",
+                None,
+            ));
         }
         manager.handle = handle;
         Ok(manager)
@@ -88,7 +93,7 @@ impl TableManager {
         // SAFETY: a context of the driver and an out pointer that is valid for a write, or NULL,
         // which the header says is INVALID_VALUE (create).
         let status = unsafe { create(context, device, out) };
-        self.border.manager(status, UNWRITTEN, handle.addr());
+        self.guard.manager(status, UNWRITTEN, handle.addr());
         self.check_of("create", ptr::null_mut(), status)?;
         Ok(handle)
     }
@@ -106,7 +111,7 @@ impl TableManager {
     }
 
     fn memory(&self, call: &'static str, out: emm::Memory, kind: u32) -> Memory {
-        self.border.memory(call, &self.tokens, &out, kind);
+        self.guard.memory(call, &self.tokens, &out, kind);
         Memory {
             kind: out.kind,
             pointer: out.device_pointer,
@@ -127,11 +132,11 @@ impl TableManager {
         manager: *mut emm::Manager,
         status: Status,
     ) -> Result<(), Raised> {
-        self.border.called();
+        self.guard.called();
         if status == Status::OK {
             return Ok(());
         }
-        self.border.status(call, status);
+        self.guard.status(call, status);
         let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
         let text = self.plugin.last_error.map(|last_error| {
             // SAFETY: the manager of the failed call or NULL, on the thread of that call (header,
@@ -139,19 +144,19 @@ impl TableManager {
             unsafe { last_error(manager) }
         });
         if let Some(text) = text {
-            self.border.text(call, text.addr());
+            self.guard.text(call, text.addr());
         }
         let message = match text {
             None => format!("{call} answered {name}"),
             Some(text) if text.is_null() => format!("{call} answered {name}, and last_error NULL"),
-            Some(text) => match peek::text(text.addr()) {
+            Some(text) => match checked_memory::text(text.addr()) {
                 Some(text) => text,
                 None => {
                     format!("{call} answered {name}, and last_error {text:p}, which cannot be read")
                 }
             },
         };
-        Err(Raised { status: Some(name), ..trouble(STATUS, message, None) })
+        Err(Raised { status: Some(name), ..error_of_worker(STATUS, message, None) })
     }
 }
 
@@ -207,28 +212,29 @@ impl Manager for TableManager {
 
     fn destroy(&self) {
         if let Some(destroy) = self.plugin.destroy {
-            self.border.called();
+            self.guard.called();
             // SAFETY: the manager that create() gave; the caller calls nothing on it any more.
             unsafe { destroy(self.handle) }
         }
     }
 
-    fn call(&self, call: &TableCall, given: &Given) -> Option<Result<(), Raised>> {
-        Some(self.written_call(call, given))
+    fn call(&self, call: &TableCall, arguments: &CallArguments) -> Option<Result<(), Raised>> {
+        Some(self.written_call(call, arguments))
     }
 }
 
 impl TableManager {
     /// The call as it is written; what it gives is the manager's until a reset.
-    fn written_call(&self, call: &TableCall, given: &Given) -> Result<(), Raised> {
+    fn written_call(&self, call: &TableCall, arguments: &CallArguments) -> Result<(), Raised> {
         match *call {
             TableCall::Create { device, context, out } => {
-                let context = if context { given.context.as_ptr().cast() } else { ptr::null_mut() };
+                let context =
+                    if context { arguments.context.as_ptr().cast() } else { ptr::null_mut() };
                 self.made(context, device, out).map(drop)
             }
             TableCall::Destroy {} => {
                 let destroy = self.plugin.destroy.ok_or_else(|| absent(self.plugin, "destroy"))?;
-                self.border.called();
+                self.guard.called();
                 // SAFETY: NULL is ignored (header, destroy).
                 unsafe { destroy(ptr::null_mut()) };
                 Ok(())
@@ -244,16 +250,16 @@ impl TableManager {
                 Ok(())
             }
             TableCall::Mempin { size, flags, extra_bytes, .. } => {
-                self.mempin_flags(given.pointer, size, flags, extra_bytes).map(drop)
+                self.mempin_flags(arguments.pointer, size, flags, extra_bytes).map(drop)
             }
-            TableCall::Release { .. } => call!(self.release(given.token)),
+            TableCall::Release { .. } => call!(self.release(arguments.token)),
             TableCall::GetMemoryInfo { extra_bytes } => {
                 let _out: emm::MemoryInfo = answer!(self.get_memory_info(), extra_bytes);
                 Ok(())
             }
             TableCall::GetIpcHandle { offset, extra_bytes, .. } => {
                 let _out: emm::IpcHandle =
-                    answer!(self.get_ipc_handle(given.token, offset), extra_bytes);
+                    answer!(self.get_ipc_handle(arguments.token, offset), extra_bytes);
                 Ok(())
             }
             TableCall::DeferEnd {} => call!(self.defer_end()),
@@ -278,10 +284,10 @@ fn absent(plugin: &Plugin, member: &str) -> Raised {
         let message = format!("the plugin does not declare the capability of {member}");
         return Raised {
             status: Some("NOT_SUPPORTED".to_owned()),
-            ..trouble("NullMember", message, None)
+            ..error_of_worker("NullMember", message, None)
         };
     }
-    trouble(
+    error_of_worker(
         "NullMember",
         format!("the table's {member} is NULL or beyond its size, so it was not called"),
         None,

@@ -7,18 +7,19 @@ use allocert_emm::{self as emm, Error, Kind, MemoryKind, Token};
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::{Map, Value, json};
 
-use crate::protocol::Portrait;
-use crate::subject::{HostFlags, IpcHandle, Manager, Memory, Subject, facts, trouble};
+use crate::emm::subject::{EmmSubject, HostFlags, IpcHandle, Manager, Memory};
+use crate::protocol::SubjectInfo;
+use crate::step_result::{error_of_worker, facts};
 
 const INTERFACE_VERSION: u32 = 1;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Debug)]
-pub(crate) struct Builtin {
+pub(crate) struct Reference {
     kind: Kind,
 }
 
-impl Builtin {
+impl Reference {
     pub(crate) fn new(kind: Kind) -> Self {
         Self { kind }
     }
@@ -33,7 +34,7 @@ impl Builtin {
     }
 }
 
-impl Subject for Builtin {
+impl EmmSubject for Reference {
     fn describe(&self) -> Facts {
         facts([
             ("interface_version", json!(INTERFACE_VERSION)),
@@ -45,8 +46,8 @@ impl Subject for Builtin {
         ])
     }
 
-    fn portrait(&self) -> Portrait {
-        Portrait {
+    fn info(&self) -> SubjectInfo {
+        SubjectInfo {
             name: Some(self.name()),
             version: Some(VERSION.to_owned()),
             file: "built in".to_owned(),
@@ -65,23 +66,23 @@ impl Subject for Builtin {
 
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised> {
         let manager = emm::open(self.kind, context, device).map_err(raised)?;
-        Ok(Box::new(BuiltinManager(RwLock::new(Some(manager)))))
+        Ok(Box::new(ReferenceManager(RwLock::new(Some(manager)))))
     }
 }
 
 /// A manager until it is destroyed. The lock is for that one moment: calls share it.
-struct BuiltinManager(RwLock<Option<Box<dyn emm::Manager>>>);
+struct ReferenceManager(RwLock<Option<Box<dyn emm::Manager>>>);
 
-impl BuiltinManager {
+impl ReferenceManager {
     fn with<T>(&self, call: impl FnOnce(&dyn emm::Manager) -> emm::Result<T>) -> Result<T, Raised> {
         match self.0.read().unwrap_or_else(PoisonError::into_inner).as_deref() {
             Some(manager) => call(manager).map_err(raised),
-            None => Err(trouble("WorkerError", "the manager was destroyed", None)),
+            None => Err(error_of_worker("WorkerError", "the manager was destroyed", None)),
         }
     }
 }
 
-impl Manager for BuiltinManager {
+impl Manager for ReferenceManager {
     fn initialize(&self) -> Result<(), Raised> {
         self.with(|manager| manager.initialize())
     }
@@ -164,6 +165,6 @@ fn raised(error: Error) -> Raised {
     let code = cause.and_then(|cause| cause.code()).map(u32::cast_signed);
     Raised {
         status: Some(status.to_owned()),
-        ..trouble("allocert_emm::Error", error.to_string(), code)
+        ..error_of_worker("allocert_emm::Error", error.to_string(), code)
     }
 }

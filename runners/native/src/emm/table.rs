@@ -10,12 +10,12 @@ use allocert_suite::observation::{self, Facts, Raised};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde_json::{Map, json};
 
-use crate::border::Border;
-use crate::load::refused;
-use crate::manager::{STATUS, TableManager};
-use crate::peek;
-use crate::protocol::{Portrait, Refused};
-use crate::subject::{Manager, Subject, facts, trouble};
+use crate::checked_memory;
+use crate::emm::subject::{EmmSubject, Manager};
+use crate::emm::table_guard::TableGuard;
+use crate::emm::table_manager::{STATUS, TableManager};
+use crate::protocol::{Refused, SubjectInfo};
+use crate::step_result::{error_of_worker, facts};
 
 /// What every table must hold before anything of it can be read: `size`, the version, the
 /// capabilities.
@@ -28,7 +28,7 @@ pub(crate) struct Table {
     function: PluginFn,
     address: usize,
     bytes: Bytes,
-    border: Arc<Border>,
+    guard: Arc<TableGuard>,
     path: PathBuf,
     name: Option<String>,
     version: Option<String>,
@@ -41,20 +41,20 @@ impl Table {
         // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
         let library =
             unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-                refused("open", format!("{file}: cannot be loaded"), reason(&error))
+                Refused::new("open", format!("{file}: cannot be loaded"), reason(&error))
             })?;
         let name = CString::new(symbol).unwrap_or_default();
         // SAFETY: a symbol of this name has this type by the contract; another type is the
         // library's lie.
         let function =
             unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }.map_err(|error| {
-                refused("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error))
+                Refused::new("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error))
             })?;
         let function: PluginFn = *function;
         // SAFETY: takes nothing and makes no driver call (header, allocert_emm_plugin_fn).
         let address = unsafe { function() }.addr();
         let bytes = copy(address).map_err(|why| {
-            refused(
+            Refused::new(
                 "table",
                 format!("{file}: `{symbol}` answered no usable table: {why}"),
                 String::new(),
@@ -62,10 +62,10 @@ impl Table {
         })?;
         std::mem::forget(library);
         let plugin = plugin(&bytes);
-        let name = peek::text(plugin.name.addr());
-        let version = peek::text(plugin.version.addr());
-        let (plugin, border) = (Box::leak(Box::new(plugin)), Arc::default());
-        Ok(Self { plugin, function, address, bytes, border, path, name, version })
+        let name = checked_memory::text(plugin.name.addr());
+        let version = checked_memory::text(plugin.version.addr());
+        let (plugin, guard) = (Box::leak(Box::new(plugin)), Arc::default());
+        Ok(Self { plugin, function, address, bytes, guard, path, name, version })
     }
 
     /// Whether the symbol still answers the same table, with the same in it.
@@ -115,7 +115,7 @@ fn copy(address: usize) -> Result<Bytes, String> {
         return Err("NULL".to_owned());
     }
     let mut size = [0; size_of::<usize>()];
-    if peek::read(address, &mut size) < size.len() {
+    if checked_memory::read(address, &mut size) < size.len() {
         return Err(format!("an address that cannot be read, {address:#x}"));
     }
     let size = usize::from_ne_bytes(size);
@@ -124,7 +124,7 @@ fn copy(address: usize) -> Result<Bytes, String> {
     }
     let mut bytes = [0; size_of::<Plugin>()];
     let known = size.min(bytes.len());
-    if peek::read(address, &mut bytes[..known]) < known {
+    if checked_memory::read(address, &mut bytes[..known]) < known {
         return Err(format!("its size is {size}, and that much cannot be read"));
     }
     Ok(bytes)
@@ -145,7 +145,7 @@ fn reason(error: &libloading::Error) -> String {
     text
 }
 
-impl Subject for Table {
+impl EmmSubject for Table {
     fn describe(&self) -> Facts {
         let missing = self.missing();
         facts([
@@ -153,14 +153,14 @@ impl Subject for Table {
             ("interface_version_type", json!("int")),
             ("instantiable", json!(self.is_spoken() && missing.is_empty())),
             ("abstract", json!(missing)),
-            ("name", json!(peek::utf8(self.plugin.name.addr()))),
-            ("version", json!(peek::utf8(self.plugin.version.addr()))),
+            ("name", json!(checked_memory::utf8(self.plugin.name.addr()))),
+            ("version", json!(checked_memory::utf8(self.plugin.version.addr()))),
             ("same_table", json!(self.is_same())),
         ])
     }
 
-    fn portrait(&self) -> Portrait {
-        Portrait {
+    fn info(&self) -> SubjectInfo {
+        SubjectInfo {
             name: self.name.clone(),
             version: self.version.clone(),
             file: self.path.display().to_string(),
@@ -188,14 +188,14 @@ impl Subject for Table {
             );
             return Err(Raised {
                 status: Some("VERSION_MISMATCH".to_owned()),
-                ..trouble(STATUS, message, None)
+                ..error_of_worker(STATUS, message, None)
             });
         }
-        Ok(Box::new(TableManager::create(self.plugin, Arc::clone(&self.border), context, device)?))
+        Ok(Box::new(TableManager::create(self.plugin, Arc::clone(&self.guard), context, device)?))
     }
 
     fn table_calls(&self) -> Option<observation::TableCalls> {
-        self.border.take()
+        self.guard.take()
     }
 }
 

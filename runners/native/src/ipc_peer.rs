@@ -6,10 +6,9 @@ use allocert_cuda::{Driver, DriverError};
 use allocert_suite::observation::Raised;
 use serde::{Deserialize, Serialize};
 
-use crate::context::driver_error;
 use crate::error::WorkerError;
 use crate::recorder::Recorder;
-use crate::subject::trouble;
+use crate::step_result::{driver_error, error_of_worker};
 
 /// What a peer is to read. Offset and size are bytes.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ enum Answer {
 pub fn peer(arguments: &[String]) -> Result<(), WorkerError> {
     let reading = parse(arguments)?;
     let recorder = Recorder::load()?;
-    let answer = match recorder.aside(|| reading.perform()) {
+    let answer = match recorder.as_harness(|| reading.perform()) {
         Ok(uniform) => Answer::Uniform(uniform),
         Err(error) => {
             let Raised { message, code, .. } = driver_error(error);
@@ -52,8 +51,9 @@ pub fn peer(arguments: &[String]) -> Result<(), WorkerError> {
 
 /// Has a fresh process of this program do the reading.
 pub(crate) fn ask(reading: &Reading) -> Result<Option<u8>, Raised> {
-    let lost =
-        |why: String| trouble("PeerLost", format!("the peer process gave no answer: {why}"), None);
+    let lost = |why: String| {
+        error_of_worker("PeerLost", format!("the peer process gave no answer: {why}"), None)
+    };
     let program = std::env::current_exe().map_err(|error| lost(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(["ipc-peer", &hex(&reading.handle)]);
@@ -65,7 +65,7 @@ pub(crate) fn ask(reading: &Reading) -> Result<Option<u8>, Raised> {
     match serde_json::from_slice(&output.stdout) {
         Ok(Answer::Uniform(uniform)) => Ok(uniform),
         Ok(Answer::Failed { message, code }) => {
-            Err(trouble("DriverError", format!("in the peer: {message}"), code))
+            Err(error_of_worker("DriverError", format!("in the peer: {message}"), code))
         }
         Err(_) => Err(lost(format!(
             "{}; {}",

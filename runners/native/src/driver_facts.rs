@@ -13,7 +13,8 @@ use crate::recorder::Recorder;
 /// [`WorkerError`] for a driver that does not record, and for one that does not begin.
 pub fn driver_facts() -> Result<(), WorkerError> {
     let recorder = Recorder::load()?;
-    let (version, devices) = recorder.aside(ask).map_err(|source| WorkerError::Begin { source })?;
+    let (version, devices) =
+        recorder.as_harness(ask).map_err(|source| WorkerError::Begin { source })?;
     println!("{}", json!({"version": version, "devices": devices}));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The border of the C contract: what a call did besides what it answered.
+//! What a call of the C table did besides what it answered: sizes, writes, tokens, error texts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::marker::PhantomData;
@@ -12,26 +12,26 @@ use allocert_abi::emm::{
 use allocert_suite::interface::emm::MAX_EXTRA_BYTES;
 use allocert_suite::observation;
 
-use crate::peek;
+use crate::checked_memory;
 
 /// What no call has a reason to leave behind, so that it shows what was written.
 const POISON: u8 = 0xa5;
-/// The largest structure and the room behind it.
+/// The largest structure and the bytes behind it.
 const BYTES: usize = 512;
 /// How long the member `size` is.
 const SIZE: usize = size_of::<usize>();
 /// How long the shortest member is: so much at a time was written or not.
 const PART: usize = size_of::<u32>();
 
-/// What showed since it was last asked, and which tokens there have been.
+/// The defects of calls since it was last asked.
 #[derive(Debug, Default)]
-pub(crate) struct Border {
+pub(crate) struct TableGuard {
     calls: AtomicU64,
     /// By the member and the catalogue's name of the defect.
     defects: Mutex<BTreeMap<(&'static str, &'static str), String>>,
 }
 
-impl Border {
+impl TableGuard {
     pub(crate) fn called(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -66,11 +66,11 @@ impl Border {
 
     /// Looks at what last_error() answered after a failed call.
     pub(crate) fn text(&self, call: &'static str, address: usize) {
-        let wrong = match peek::bytes(address) {
+        let wrong = match checked_memory::bytes(address) {
             _ if address == 0 => "last_error() is NULL",
             None => "last_error() cannot be read",
             Some(bytes) if bytes.is_empty() => "last_error() is \"\"",
-            Some(bytes) if !peek::is_utf8(&bytes) => "last_error() is not UTF-8",
+            Some(bytes) if !checked_memory::is_utf8(&bytes) => "last_error() is not UTF-8",
             Some(_) => return,
         };
         self.note(call, "no_error_text", || wrong.to_owned());
@@ -174,7 +174,7 @@ unsafe impl Structure for IpcHandle {}
 // SAFETY: numbers.
 unsafe impl Structure for MemoryInfo {}
 
-/// An `out` structure with room behind it, so that a plugin that writes too much hits nothing else
+/// An `out` structure with more bytes behind it, so that a plugin that writes too much hits nothing else
 /// and shows.
 #[repr(align(16))]
 pub(crate) struct Out<T> {
@@ -238,9 +238,9 @@ impl<T: Structure> Out<T> {
 mod tests {
     use super::*;
 
-    fn defects(border: &Border) -> Vec<String> {
-        border.called();
-        let taken = border.take().map(|border| border.defects).unwrap_or_default();
+    fn defects(guard: &TableGuard) -> Vec<String> {
+        guard.called();
+        let taken = guard.take().map(|guard| guard.defects).unwrap_or_default();
         taken
             .into_iter()
             .map(|one| format!("{} {}: {}", one.call, one.defect, one.observed))
@@ -249,55 +249,55 @@ mod tests {
 
     #[test]
     fn what_is_written_shows_where_it_is_not_to_be() {
-        let border = Border::default();
+        let guard = TableGuard::default();
         let mut out = Out::<Memory>::new(0);
         assert_eq!(out.value().device_pointer, 0);
-        border.out("memalloc", &out, Status::OUT_OF_MEMORY);
-        assert_eq!(defects(&border), Vec::<String>::new());
+        guard.out("memalloc", &out, Status::OUT_OF_MEMORY);
+        assert_eq!(defects(&guard), Vec::<String>::new());
         out.bytes[0] = 64;
         out.bytes[16..24].copy_from_slice(&7u64.to_ne_bytes());
         out.bytes[48] = 0;
-        border.out("memalloc", &out, Status::OUT_OF_MEMORY);
+        guard.out("memalloc", &out, Status::OUT_OF_MEMORY);
         let found = [
             "memalloc size_changed: size was 48 and is 64",
             "memalloc written_beyond_size: byte 48 of a structure of 48",
             "memalloc written_on_failure: it answered OUT_OF_MEMORY and wrote byte 16",
         ];
-        assert_eq!(defects(&border), found);
+        assert_eq!(defects(&guard), found);
         assert_eq!((out.value().device_pointer, out.value().token), (7, 0));
     }
 
     #[test]
-    fn room_is_part_of_the_structure_as_far_as_its_size_says() {
-        let border = Border::default();
+    fn extra_bytes_belong_to_the_structure_as_far_as_its_size_says() {
+        let guard = TableGuard::default();
         let mut larger = Out::<MemoryInfo>::new(8);
         larger.bytes[8..32].fill(0);
-        border.out("get_memory_info", &larger, Status::OK);
+        guard.out("get_memory_info", &larger, Status::OK);
         let mut smaller = Out::<MemoryInfo>::new(-8);
         smaller.bytes[12..24].fill(0);
-        assert_eq!(defects(&border), Vec::<String>::new());
-        border.out("get_memory_info", &smaller, Status::OK);
+        assert_eq!(defects(&guard), Vec::<String>::new());
+        guard.out("get_memory_info", &smaller, Status::OK);
         let found = [
             "get_memory_info written_beyond_size: byte 16 of a structure of 16",
             "get_memory_info wrong_members: bytes 8..12 were not written",
         ];
-        assert_eq!(defects(&border), found);
+        assert_eq!(defects(&guard), found);
     }
 
     #[test]
     fn memory_is_held_against_what_was_asked_for() {
-        let (border, tokens) = (Border::default(), Tokens::default());
+        let (guard, tokens) = (TableGuard::default(), Tokens::default());
         let memory = |token| Memory { device_pointer: 1, token, ..Memory::empty() };
-        border.memory("memalloc", &tokens, &memory(1), KIND_DEVICE);
-        assert_eq!(defects(&border), Vec::<String>::new());
-        border.memory("memalloc", &tokens, &memory(1), KIND_DEVICE);
-        border.memory("mempin", &tokens, &Memory { kind: KIND_PINNED, ..memory(0) }, KIND_PINNED);
+        guard.memory("memalloc", &tokens, &memory(1), KIND_DEVICE);
+        assert_eq!(defects(&guard), Vec::<String>::new());
+        guard.memory("memalloc", &tokens, &memory(1), KIND_DEVICE);
+        guard.memory("mempin", &tokens, &Memory { kind: KIND_PINNED, ..memory(0) }, KIND_PINNED);
         let found = [
             "memalloc token_not_new: token 1, which this manager has given before",
             "mempin token_not_new: token 0",
             "mempin wrong_members: device_pointer of memory that is not mapped is 0x1",
         ];
-        assert_eq!(defects(&border), found);
+        assert_eq!(defects(&guard), found);
     }
 
     #[test]
@@ -307,11 +307,11 @@ mod tests {
             (c"", Some("last_error() is \"\"")),
             (c"bad \xff", Some("last_error() is not UTF-8")),
         ] {
-            let border = Border::default();
-            border.text("memalloc", text.as_ptr().addr());
+            let guard = TableGuard::default();
+            guard.text("memalloc", text.as_ptr().addr());
             let wrong: Vec<String> =
                 wrong.map(|wrong| format!("memalloc no_error_text: {wrong}")).into_iter().collect();
-            assert_eq!(defects(&border), wrong);
+            assert_eq!(defects(&guard), wrong);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Many allocations in a row or at once. What they are checked for is said as numbers.
+//! Many allocations, in a row or on several threads at once. The facts count what was wrong.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use std::thread;
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
-use crate::context::driver_error;
-use crate::memory::{fill_device, is_filled_device};
-use crate::names::{Halt, Owner};
-use crate::scene::Scene;
-use crate::subject::{Memory, facts};
+use crate::emm::bindings::CaseManager;
+use crate::emm::case::EmmCase;
+use crate::emm::memory::{fill_device, is_filled_device};
+use crate::emm::subject::Memory;
+use crate::step_result::{NoResult, driver_error, facts};
 
 const ALIGNMENT_BYTES: u64 = 256;
 /// So many allocations each thread of a stress keeps alive.
@@ -20,14 +20,14 @@ const STRESS_HOLD: usize = 4;
 
 /// What is alive, by address, and what was wrong with it.
 #[derive(Debug, Default)]
-struct Alive {
+struct LiveBlocks {
     ends: BTreeMap<u64, u64>,
     failed: u64,
     overlaps: u64,
     misaligned: u64,
 }
 
-impl Alive {
+impl LiveBlocks {
     /// Enters a block of the size that was asked for.
     fn enter(&mut self, memory: &Memory, size_bytes: u64) {
         let (start, end) = (memory.pointer, memory.pointer.saturating_add(size_bytes));
@@ -46,7 +46,7 @@ impl Alive {
         self.ends.remove(&memory.pointer);
     }
 
-    fn allocate(&mut self, owner: &Owner, size_bytes: u64) -> Option<Memory> {
+    fn allocate(&mut self, owner: &CaseManager, size_bytes: u64) -> Option<Memory> {
         let memory = owner.manager.memalloc(size_bytes).ok();
         match &memory {
             Some(memory) => self.enter(memory, size_bytes),
@@ -56,11 +56,12 @@ impl Alive {
     }
 }
 
-/// Numbers in no order that anybody would write down, the same in each run and in each worker.
+/// Pseudo-random numbers, the same in each run and in each worker: the Python worker draws the same
+/// ones.
 #[derive(Debug, Default)]
-struct Lottery(u64);
+struct Random(u64);
 
-impl Lottery {
+impl Random {
     /// From 0 to `bound` - 1, or 0.
     fn below(&mut self, bound: u64) -> u64 {
         self.0 =
@@ -69,7 +70,7 @@ impl Lottery {
     }
 }
 
-impl Scene<'_> {
+impl EmmCase<'_> {
     /// `times` allocations, at most `hold` of them alive at a time.
     pub(crate) fn churn(
         &mut self,
@@ -77,9 +78,9 @@ impl Scene<'_> {
         size_bytes: u64,
         times: u64,
         hold: u64,
-    ) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
-        let mut alive = Alive::default();
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let mut alive = LiveBlocks::default();
         let mut held = VecDeque::new();
         for _ in 0..times {
             held.extend(alive.allocate(&owner, size_bytes));
@@ -108,18 +109,19 @@ impl Scene<'_> {
         size_bytes: u64,
         times: u64,
         hold: u64,
-    ) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
         let driver = self.driver()?;
         let (mut alive, mut held, mut random, mut changed) =
-            (Alive::default(), Vec::new(), Lottery::default(), 0u64);
+            (LiveBlocks::default(), Vec::new(), Random::default(), 0u64);
         for number in 0..times {
             let size_bytes = random.below(size_bytes) + 1;
             if let Some(memory) = alive.allocate(&owner, size_bytes) {
                 let byte = (number % 255) as u8;
                 // One that cannot be written is found when it is read.
-                let _ =
-                    self.recorder.aside(|| fill_device(driver, memory.pointer, byte, size_bytes));
+                let _ = self
+                    .recorder
+                    .as_harness(|| fill_device(driver, memory.pointer, byte, size_bytes));
                 held.push((memory, size_bytes, byte));
             }
             if held.len() as u64 >= hold.max(1) {
@@ -127,7 +129,7 @@ impl Scene<'_> {
                     held.swap_remove(random.below(held.len() as u64) as usize);
                 let kept = self
                     .recorder
-                    .aside(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
+                    .as_harness(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
                 changed += u64::from(!matches!(kept, Ok(true)));
                 alive.leave(&memory);
                 owner.manager.release(memory.token)?;
@@ -151,51 +153,51 @@ impl Scene<'_> {
         threads: u32,
         size_bytes: u64,
         times: u64,
-    ) -> Result<Facts, Halt> {
-        let owner = self.names.manager(on)?;
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
         let context = self.context(owner.device)?;
         let driver = self.driver()?;
         let (ready, clock, turn) =
             (Barrier::new(threads as usize), AtomicU64::new(0), Mutex::new(()));
         let recorder = self.recorder;
         let work = || {
-            // One at a time and before the first call of the subject, so that the marks enclose no
+            // One at a time and before the first call of the subject, so that the markers enclose no
             // call of it.
             let attached = {
                 let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-                recorder.aside(|| driver.ctx_set_current(Some(context)))
+                recorder.as_harness(|| driver.ctx_set_current(Some(context)))
             };
             ready.wait();
-            let mut diary = Diary::new(&clock);
+            let mut log = ThreadLog::new(&clock);
             let result = match attached {
-                Ok(()) => hammer(&owner, &mut diary, size_bytes, times),
+                Ok(()) => allocate_repeatedly(&owner, &mut log, size_bytes, times),
                 Err(error) => Err(driver_error(error)),
             };
             // What one thread holds, all others have seen by now.
             ready.wait();
-            while let Some(rest) = diary.held.pop_front() {
-                diary.leave(rest);
+            while let Some(rest) = log.held.pop_front() {
+                log.leave(rest);
                 owner.manager.release(rest.token)?;
             }
             result?;
-            Ok::<_, Halt>(diary)
+            Ok::<_, NoResult>(log)
         };
-        let diaries: Result<Vec<Diary<'_>>, Halt> = thread::scope(|scope| {
+        let logs: Result<Vec<ThreadLog<'_>>, NoResult> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             let joined = workers.into_iter().map(|worker| worker.join());
             joined
                 .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let diaries = diaries?;
-        let failed: u64 = diaries.iter().map(|diary| diary.failed).sum();
-        Ok(facts([("failed", json!(failed)), ("overlaps", json!(overlaps(diaries, size_bytes)))]))
+        let logs = logs?;
+        let failed: u64 = logs.iter().map(|log| log.failed).sum();
+        Ok(facts([("failed", json!(failed)), ("overlaps", json!(overlaps(logs, size_bytes)))]))
     }
 }
 
-/// What one thread of a stress had, and when. Each writes its own, because a book that all share
-/// would make them queue up and meet in the subject no more.
-struct Diary<'a> {
+/// What one thread of a stress had, and when. Each has its own: a shared one would make the
+/// threads wait for each other outside of the subject.
+struct ThreadLog<'a> {
     clock: &'a AtomicU64,
     held: VecDeque<Memory>,
     entries: Vec<(u64, Entry)>,
@@ -208,7 +210,7 @@ enum Entry {
     Goes(Memory),
 }
 
-impl<'a> Diary<'a> {
+impl<'a> ThreadLog<'a> {
     fn new(clock: &'a AtomicU64) -> Self {
         Self { clock, held: VecDeque::new(), entries: Vec::new(), failed: 0 }
     }
@@ -228,16 +230,21 @@ impl<'a> Diary<'a> {
 }
 
 /// What one thread of a stress does.
-fn hammer(owner: &Owner, diary: &mut Diary<'_>, size_bytes: u64, times: u64) -> Result<(), Raised> {
+fn allocate_repeatedly(
+    owner: &CaseManager,
+    log: &mut ThreadLog<'_>,
+    size_bytes: u64,
+    times: u64,
+) -> Result<(), Raised> {
     for _ in 0..times {
         match owner.manager.memalloc(size_bytes) {
-            Ok(memory) => diary.came(memory),
-            Err(_) => diary.failed += 1,
+            Ok(memory) => log.came(memory),
+            Err(_) => log.failed += 1,
         }
-        if diary.held.len() > STRESS_HOLD
-            && let Some(oldest) = diary.held.pop_front()
+        if log.held.len() > STRESS_HOLD
+            && let Some(oldest) = log.held.pop_front()
         {
-            diary.leave(oldest);
+            log.leave(oldest);
             owner.manager.release(oldest.token)?;
         }
     }
@@ -245,11 +252,10 @@ fn hammer(owner: &Owner, diary: &mut Diary<'_>, size_bytes: u64, times: u64) -> 
 }
 
 /// How often a block came that met another one which its thread still had.
-fn overlaps(diaries: Vec<Diary<'_>>, size_bytes: u64) -> u64 {
-    let mut entries: Vec<(u64, Entry)> =
-        diaries.into_iter().flat_map(|diary| diary.entries).collect();
+fn overlaps(logs: Vec<ThreadLog<'_>>, size_bytes: u64) -> u64 {
+    let mut entries: Vec<(u64, Entry)> = logs.into_iter().flat_map(|log| log.entries).collect();
     entries.sort_unstable_by_key(|(at, _)| *at);
-    let mut alive = Alive::default();
+    let mut alive = LiveBlocks::default();
     for (_, entry) in entries {
         match entry {
             Entry::Came(memory) => alive.enter(&memory, size_bytes),
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn overlaps_are_counted_from_both_sides_and_neighbours_are_none() {
-        let mut alive = Alive::default();
+        let mut alive = LiveBlocks::default();
         for pointer in [0x1000, 0x1100, 0x0f80, 0x1080] {
             alive.enter(&block(pointer), 256);
         }
@@ -281,7 +287,7 @@ mod tests {
     #[test]
     fn threads_overlap_where_a_block_came_before_the_same_one_went() {
         let clock = AtomicU64::new(0);
-        let (mut one, mut other) = (Diary::new(&clock), Diary::new(&clock));
+        let (mut one, mut other) = (ThreadLog::new(&clock), ThreadLog::new(&clock));
         one.came(block(0x1000));
         one.leave(block(0x1000));
         other.came(block(0x1000));
@@ -292,10 +298,10 @@ mod tests {
 
     #[test]
     fn numbers_are_below_their_bound_and_not_all_the_same() {
-        let mut lottery = Lottery::default();
-        let drawn: Vec<u64> = (0..64).map(|_| lottery.below(10)).collect();
+        let mut random = Random::default();
+        let drawn: Vec<u64> = (0..64).map(|_| random.below(10)).collect();
         assert!((0..10).all(|number| drawn.contains(&number)), "{drawn:?}");
         assert!(drawn.iter().all(|number| *number < 10));
-        assert_eq!(lottery.below(0), 0);
+        assert_eq!(random.below(0), 0);
     }
 }
