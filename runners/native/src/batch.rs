@@ -19,9 +19,26 @@ use crate::outbox::Outbox;
 use crate::protocol::{Ended, Exit, Run};
 use crate::server::Server;
 
-/// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
+/// Set by the harness where a person debugs the worker.
+const DEBUG: &str = "ALLOCERT_DEBUG";
+
+/// Runs the batch, in a fork unless a person debugs it.
 pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> {
-    let mut outbox = Outbox::new().map_err(WorkerError::io("share memory with a child"))?;
+    if std::env::var_os(DEBUG).is_some() { run_here(server, run) } else { run_in_fork(server, run) }
+}
+
+/// Runs the batch in this process, which a debugger watches, and ends it.
+fn run_here(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> {
+    let mut outbox = Outbox::new(true).map_err(WorkerError::io("share memory with a child"))?;
+    let code = in_child(server, run, &mut outbox);
+    // SAFETY: ends this process as the end of a fork would: without what is registered to run at
+    // its exit.
+    unsafe { libc::_exit(code) }
+}
+
+/// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
+fn run_in_fork(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> {
+    let mut outbox = Outbox::new(false).map_err(WorkerError::io("share memory with a child"))?;
     let (out_read, out_write) =
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
     let (err_read, err_write) =

@@ -17,15 +17,17 @@ const ROOM_BYTES: usize = SIZE_BYTES - size_of::<AtomicUsize>();
 pub(crate) struct Outbox {
     base: NonNull<u8>,
     scratch: Vec<u8>,
+    /// Sends each line at once, where no server is left to send what waits.
+    at_once: bool,
 }
 
 impl Outbox {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(at_once: bool) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping wherever the kernel likes overlays nothing.
         let base = unsafe { mmap_anonymous(ptr::null_mut(), SIZE_BYTES, protection, flags) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { base, scratch: Vec::with_capacity(512) })
+        Ok(Self { base, scratch: Vec::with_capacity(512), at_once })
     }
 
     /// Adds a line. It leaves with the next [`Outbox::flush`], or when the memory is full.
@@ -50,7 +52,7 @@ impl Outbox {
         // SAFETY: the mapping is writable, and no reference to it exists while the child writes.
         unsafe { ptr::copy_nonoverlapping(self.scratch.as_ptr(), end, self.scratch.len()) };
         self.count().store(waiting + self.scratch.len(), Ordering::Release);
-        Ok(())
+        if self.at_once { self.flush(socket) } else { Ok(()) }
     }
 
     /// Sends what waits.
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn lines_keep_their_order_also_when_one_is_longer_than_the_memory() {
-        let mut outbox = Outbox::new().expect("64 KiB");
+        let mut outbox = Outbox::new(false).expect("64 KiB");
         let mut sent = Vec::new();
         let long = "x".repeat(2 * SIZE_BYTES);
         for line in ["first", &long, "last"] {

@@ -5,6 +5,7 @@ mod circles;
 mod columns;
 mod edges;
 mod expectation_files;
+mod links;
 mod mutants;
 mod operation_pages;
 mod order;

@@ -1,15 +1,15 @@
-//! What is counted and which findings count.
+//! Which findings count.
 
-use allocert_explore::{Broken, Tally, declined};
+use allocert_explore::{BrokenRequirement, Summary, declined};
 use allocert_suite::Level;
 use allocert_suite::nouns::Need;
 use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 
-use crate::judgement;
+use crate::{judgement, requirements};
 
-fn tally(order: &[u64]) -> Tally {
-    let mut tally = Tally::default();
+fn summary_of(order: &[u64]) -> Summary {
+    let mut summary = Summary::new(&requirements());
     for number in order {
         let found: &[(&str, Level, Option<u32>)] = match number {
             1 => &[("EMM-ALLOC-11", Level::Should, Some(9))],
@@ -18,14 +18,14 @@ fn tally(order: &[u64]) -> Tally {
             5 => &[("EMM-DEFER-04", Level::Should, Some(2))],
             _ => &[],
         };
-        tally.take(*number, 400, &judgement("emm/explored/x", found));
+        summary.add(*number, 400, &judgement("emm/explored/x", found));
     }
-    tally
+    summary
 }
 
 #[test]
 fn the_first_sequence_that_breaks_a_must_counts_in_whatever_order_they_come() {
-    let broken = |requirement: &str, level, sequence| Broken {
+    let broken = |requirement: &str, level, sequence| BrokenRequirement {
         requirement: requirement.to_owned(),
         level,
         sequence,
@@ -33,33 +33,33 @@ fn the_first_sequence_that_breaks_a_must_counts_in_whatever_order_they_come() {
     let expected =
         [broken("EMM-ALLOC-13", Level::Must, 3), broken("EMM-ALLOC-11", Level::Should, 1)];
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [4, 0, 5, 1, 3, 2]] {
-        let tally = tally(&order);
-        assert_eq!(tally.end(), Some(3), "{order:?}");
-        assert_eq!(tally.broken(), expected, "{order:?}");
-        assert_eq!((tally.operations, tally.sequences, tally.unseen), (2400, 6, 0));
+        let summary = summary_of(&order);
+        assert_eq!(summary.first_violating_sequence(), Some(3), "{order:?}");
+        assert_eq!(summary.broken_requirements(), expected, "{order:?}");
+        assert_eq!((summary.operations, summary.sequences, summary.incomplete), (2400, 6, 0));
     }
 }
 
 /// A request that fails breaks what is only said of memory, too.
 #[test]
 fn what_follows_a_violation_is_no_finding_of_its_own() {
-    let mut tally = Tally::default();
+    let mut summary = Summary::new(&requirements());
     let found = [("EMM-ALLOC-11", Level::Should, Some(5)), ("EMM-ALLOC-01", Level::Must, Some(5))];
-    tally.take(0, 400, &judgement("emm/explored/x", &found));
-    assert_eq!(tally.broken().len(), 1);
+    summary.add(0, 400, &judgement("emm/explored/x", &found));
+    assert_eq!(summary.broken_requirements().len(), 1);
 }
 
 #[test]
 fn a_record_that_is_worthless_finds_nothing_and_is_counted() {
-    let mut tally = Tally::default();
+    let mut summary = Summary::new(&requirements());
     let found = judgement("emm/explored/x", &[("EMM-ALLOC-01", Level::Must, Some(5))]);
     let lost = Judgement {
         verdict: Verdict::HarnessError { message: "the worker is gone".to_owned() },
         ..found
     };
-    tally.take(0, 400, &lost);
+    summary.add(0, 400, &lost);
     assert_eq!(
-        (tally.broken().len(), tally.unseen, tally.reason.as_deref()),
+        (summary.broken_requirements().len(), summary.incomplete, summary.reason.as_deref()),
         (0, 1, Some("the worker is gone"))
     );
 }

@@ -1,62 +1,66 @@
-//! What the model expects of a step, in the catalogue's words.
-
-use allocert_suite::nouns::ErrorKind;
+//! What the model expects of a step.
 
 use allocert_suite::expectation::{Calls, Expectation, Expectations};
+use allocert_suite::nouns::ErrorKind;
 use allocert_suite::predicate::{Predicate, Test};
+use allocert_suite::vec_map::VecMap;
 use serde_json::Value;
 use smol_str::SmolStr;
 
-/// Calls that give memory back or wait: a scope promises that a release makes none of them.
+use crate::demand::{Demand, RequirementIds};
+
+/// Calls that give memory back or wait. Inside a scope a release makes none of them.
 pub(crate) const DEVICE_FREES: &[&str] = &["cuMemFree", "cuMemRelease", "cuCtxSynchronize"];
-/// Calls that no release after a reset may make.
-pub(crate) const STALE_FREES: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemRelease"];
+/// Calls that a release after a reset does not make.
+pub(crate) const FREES_AFTER_RESET: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemRelease"];
 
-/// Requirement id to what must hold.
+/// What must hold, by demand.
 #[derive(Debug, Default)]
-pub(crate) struct Expect(Expectations);
+pub(crate) struct Expected(VecMap<Demand, Expectation>);
 
-impl Expect {
+impl Expected {
     pub(crate) fn nothing() -> Self {
         Self::default()
     }
 
-    /// The step returns; no more is said.
-    pub(crate) fn returns(self, id: &'static str) -> Self {
-        self.facts(id, [])
+    /// The step returns.
+    pub(crate) fn returns(self, demand: Demand) -> Self {
+        self.facts(demand, [])
     }
 
     /// The step returns, and these facts hold.
     pub(crate) fn facts<const N: usize>(
         mut self,
-        id: &'static str,
+        demand: Demand,
         facts: [(&'static str, Predicate); N],
     ) -> Self {
         let facts =
             facts.into_iter().map(|(name, predicate)| (SmolStr::new_static(name), predicate));
-        self.of(id).returns.get_or_insert_default().extend(facts);
+        self.of(demand).returns.get_or_insert_default().extend(facts);
         self
     }
 
-    /// The step raises one of these, or, where facts are given too, returns.
-    pub(crate) fn raises(mut self, id: &'static str, kinds: &[ErrorKind]) -> Self {
-        self.of(id).raises = Some(kinds.to_vec());
+    /// The step raises one of these; if facts are given too, it may return with them instead.
+    pub(crate) fn raises(mut self, demand: Demand, kinds: &[ErrorKind]) -> Self {
+        self.of(demand).raises = Some(kinds.to_vec());
         self
     }
 
     /// The subject calls none of these in the step.
-    pub(crate) fn calls_none(mut self, id: &'static str, functions: &[&'static str]) -> Self {
+    pub(crate) fn calls_none(mut self, demand: Demand, functions: &[&'static str]) -> Self {
         let none_of = functions.iter().map(|name| SmolStr::new_static(name)).collect();
-        self.of(id).calls = Some(Box::new(Calls { none_of, ..Calls::default() }));
+        self.of(demand).calls = Some(Box::new(Calls { none_of, ..Calls::default() }));
         self
     }
 
-    pub(crate) fn done(self) -> Expectations {
-        self.0
+    /// The same by requirement id, as a fixture says it.
+    pub(crate) fn by_requirement(self, ids: &RequirementIds) -> Expectations {
+        let entries = self.0.into_iter();
+        entries.map(|(demand, expectation)| (ids.of(demand).clone(), expectation)).collect()
     }
 
-    fn of(&mut self, id: &'static str) -> &mut Expectation {
-        self.0.of(SmolStr::new_static(id))
+    fn of(&mut self, demand: Demand) -> &mut Expectation {
+        self.0.of(demand)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Steps that are simpler than a step and do much the same.
+//! Simpler steps that do nearly the same as a step.
 
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Fill, HostBuffer, Read};
@@ -7,7 +7,7 @@ use allocert_suite::nouns::Name;
 use crate::step::Step;
 
 /// Simpler forms of a step, the simplest first.
-pub(crate) fn simpler(step: &Step) -> Vec<Step> {
+pub(crate) fn simpler_steps(step: &Step) -> Vec<Step> {
     let mut forms: Vec<Step> =
         operations(&step.r#do).into_iter().map(|r#do| Step { r#do, ..step.clone() }).collect();
     if step.thread.is_some() {
@@ -94,7 +94,7 @@ fn operations(operation: &Operation) -> Vec<Operation> {
     }
 }
 
-/// Round sizes below this one, and its half; nothing is not a smaller something.
+/// Round sizes below this one, and its half. Never 0, which is another kind of request.
 fn smaller(size: u64) -> impl Iterator<Item = u64> {
     let round = [1, 64, 256, 4096, 65_536, 1 << 20].into_iter();
     let half = (size / 2).next_power_of_two();

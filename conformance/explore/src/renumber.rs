@@ -1,4 +1,5 @@
-//! Names in the order of their birth: `a7` becomes `a1` when it is the first.
+//! Numbers the names of a sequence in the order in which they are bound: the first `a7` becomes
+//! `a1`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use smol_str::format_smolstr;
 
 use crate::step::{Step, bound_name};
 
-/// New names throughout; `m`, which the setup makes, stays.
+/// Renames everything but `m`, which the setup makes.
 pub(crate) fn renumber(steps: &mut [Step]) {
     let mut names: BTreeMap<Name, Name> = BTreeMap::new();
     let mut counts: BTreeMap<char, u32> = [('m', 1)].into();
@@ -30,7 +31,7 @@ pub(crate) fn renumber(steps: &mut [Step]) {
     }
 }
 
-/// Every name in the operations that the model knows.
+/// The names in an operation that the model knows.
 fn mentioned(operation: &mut Operation) -> Vec<&mut Name> {
     match operation {
         Operation::Create { r#as, .. }

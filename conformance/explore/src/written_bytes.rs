@@ -1,8 +1,8 @@
 //! What was written into memory: ranges and the byte in each.
 
-/// Ranges in order, none empty, none meeting another.
+/// Ranges in order; none is empty, no two overlap.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bytes(Vec<Range>);
+pub(crate) struct WrittenBytes(Vec<Range>);
 
 /// `start..end` holds `byte` throughout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Range {
     pub(crate) byte: u8,
 }
 
-impl Bytes {
+impl WrittenBytes {
     /// `start..end` was written.
     pub(crate) fn fill(&mut self, start: u64, end: u64, byte: u8) {
         if start == end {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_later_write_cuts_earlier_ones() {
-        let mut bytes = Bytes::default();
+        let mut bytes = WrittenBytes::default();
         bytes.fill(0, 100, 1);
         bytes.fill(40, 60, 2);
         assert_eq!(

@@ -6,13 +6,33 @@ use std::path::Path;
 
 use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::reason::Reason;
-use allocert_suite::run::{self, Header, Judged};
+use allocert_suite::run::{self, Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side, judge};
 
 use crate::failure::Failure;
-use crate::profiles;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::{case_filter, profiles};
+
+/// Reads a run file.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn read(path: &Path) -> Result<Run, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path)
+        .map_err(|error| Failure::usage(format!("cannot read the run file {name}: {error}")))?;
+    run::read(&name, BufReader::new(file)).map_err(Failure::usage)
+}
+
+/// The case of a run with this id.
+///
+/// # Errors
+/// The run has none.
+pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
+    let case = case_filter::by_id(run.cases.iter().map(|judged| &judged.case), id)?;
+    Ok(run.cases.iter().find(|judged| judged.case.id == case.id).expect("found above"))
+}
 
 /// Reads the run at `path` and judges it.
 ///
@@ -20,13 +40,9 @@ use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
     let mut catalogue = Catalogue::embedded()?;
-    let name = path.display().to_string();
-    let file = File::open(path)
-        .map_err(|error| Failure::usage(format!("cannot read the run file {name}: {error}")))?;
-    let run::Run { mut header, mut cases, .. } =
-        run::read(&name, BufReader::new(file)).map_err(Failure::usage)?;
+    let Run { mut header, mut cases, .. } = read(path)?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
-    let files = VerdictFiles::open(&catalogue, options, None)?;
+    let files = VerdictFiles::open(&catalogue, options, &[])?;
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
