@@ -264,6 +264,7 @@ fn another_protocol_version_is_refused() {
 fn an_interpreter_that_is_not_there_is_named() {
     let mut request = request("", Isolation::Case);
     request.launch.program = "/nonexistent/python".into();
+    request.launch.interpreter = true;
     let error = run(request).expect_err("no such program");
     assert_eq!(error.at_fault(), AtFault::Request);
     assert!(
