@@ -1,28 +1,36 @@
 //! Random sequences of operations that any host might make, what must come of each, and the
-//! shortest one that shows a finding.
+//! shortest sequence that shows a finding.
 //!
-//! [`Exploration`] draws; [`Sequence::planned`] is a case like any other, run and judged by whoever
-//! runs and judges cases; a [`Tally`] counts what came of them; [`shrink`] and [`fixture`] make of
-//! a sequence that breaks something a file that can be committed.
+//! 1. [`Exploration`] draws a [`Sequence`] from a seed. A model of what a host knows admits only
+//!    steps that a host may make, and says what must come of each.
+//! 2. [`Sequence::planned`] is a case like any other. The caller runs and judges it; this crate
+//!    runs nothing.
+//! 3. A [`Summary`] counts the judgements and keeps the requirements that were broken.
+//! 4. [`shrink`] leaves out what a sequence does not need to break its requirement, and
+//!    [`fixture`] writes the rest as a file that can be committed.
 
 #![forbid(unsafe_code)]
 
-mod bytes;
-mod draw;
-mod expect;
-pub mod finding;
+pub mod demand;
+mod expected;
+mod exploration;
+pub mod findings;
 pub mod fixture;
 mod model;
 mod random;
-mod rename;
+mod random_step;
+mod renumber;
 pub mod report;
 mod sequence;
 mod shrink;
-mod simpler;
+mod simpler_steps;
 mod step;
-mod tally;
+mod summary;
+mod written_bytes;
 
+pub use demand::RequirementIds;
+pub use exploration::{Exploration, LENGTH};
 pub use model::Machine;
-pub use sequence::{Exploration, LENGTH, Sequence};
+pub use sequence::Sequence;
 pub use shrink::{Run, Shrunk, shrink};
-pub use tally::{Broken, Tally, declined};
+pub use summary::{BrokenRequirement, Summary, declined};

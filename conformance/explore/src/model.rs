@@ -1,30 +1,31 @@
-//! The abstract state of a case: which names live, what memory holds, what there must be room for.
-//! A step is either legal in it, and then the model says what must come of it, or it is no step of
-//! any host.
+//! What a host knows of the subject: which names are alive, what memory contains, which requests a
+//! device has memory for. A step is legal in that state, and then the model says what must come of
+//! it, or no host makes it.
 //!
-//! One file an object: [`manager`], [`memory`], [`data`], [`query`]; [`room`] is about what a
-//! device has left.
+//! - [`managers`]: managers, their scopes and the current context.
+//! - [`memory`]: allocations, views and releases.
+//! - [`contents`]: what was written, and what a read must return.
+//! - [`queries`]: what a manager says about its memory.
+//! - [`capacity`]: which requests must be served.
 
-mod data;
-mod manager;
+mod capacity;
+mod contents;
+mod managers;
 mod memory;
-mod query;
-mod room;
+mod queries;
 
 use std::collections::BTreeMap;
 
-use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
-
-use allocert_suite::expectation::Expectations;
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
+use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
 
-use crate::bytes::Bytes;
-use crate::expect::Expect;
+use crate::expected::Expected;
 use crate::step::Step;
+use crate::written_bytes::WrittenBytes;
 
-pub(crate) use data::LONGEST_BYTES;
-pub(crate) use room::{HUGE_SIZES, Outlook};
+pub(crate) use capacity::{HUGE_SIZES, RequestClass};
+pub(crate) use contents::LONGEST_BYTES;
 
 /// The software driver of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +53,13 @@ pub(crate) struct Model {
     pub(crate) machine: Machine,
     /// The device whose context is current on the main thread.
     pub(crate) current: Option<u32>,
-    /// Those that were destroyed too, so that indices stay.
+    /// Destroyed managers stay in the list, so that indices stay valid.
     pub(crate) managers: Vec<Manager>,
-    pub(crate) roots: BTreeMap<u32, Root>,
+    pub(crate) allocations: BTreeMap<u32, Allocation>,
     pub(crate) memories: Vec<Memory>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) handles: Vec<Handle>,
-    next_root: u32,
+    next_allocation: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -66,62 +67,61 @@ pub(crate) struct Manager {
     pub(crate) name: Name,
     pub(crate) device: u32,
     pub(crate) initialized: bool,
-    pub(crate) gone: bool,
-    /// The open ones, the innermost last.
+    pub(crate) destroyed: bool,
+    /// The open scopes, the innermost last.
     pub(crate) scopes: Vec<Name>,
     /// A scope was open once.
-    scoped: bool,
+    had_scope: bool,
     /// It may hold something.
-    used: bool,
+    may_hold_memory: bool,
     /// Its last call was a reset.
-    blank: bool,
+    just_reset: bool,
     /// A reset came since the last request that was served.
-    was_reset: bool,
+    reset_since_served: bool,
     /// A request failed for lack of memory since the last one that was served.
-    was_short: bool,
+    short_since_served: bool,
     /// It was asked for device memory since its last reset.
-    took: bool,
-    /// Something was released since its last reset, and its giving back may wait for any later
-    /// call.
-    released: bool,
-    /// It was reset inside the scope that is open, which may put off what a reset gives back.
-    reset_inside: bool,
+    asked_since_reset: bool,
+    /// Memory was released since its last reset; any later call may give it back to the driver.
+    released_since_reset: bool,
+    /// It was reset inside the scope that is open, which may defer what a reset gives back.
+    reset_in_scope: bool,
 }
 
 /// One allocation of a subject, under one name or several.
 #[derive(Debug, Clone)]
-pub(crate) struct Root {
+pub(crate) struct Allocation {
     /// Index of its manager.
     pub(crate) manager: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemoryKind,
     pub(crate) size_bytes: u64,
     /// The request must have been served.
-    pub(crate) sure: bool,
-    /// A reset took it: its names may only be let go.
-    pub(crate) stale: bool,
+    pub(crate) surely_served: bool,
+    /// A reset took it: its names may only be dropped.
+    pub(crate) taken_by_reset: bool,
     /// Another manager of the same context was reset since.
-    exposed: bool,
+    neighbour_reset: bool,
     /// Names that are not dropped.
-    names: u32,
-    handles: u32,
+    live_names: u32,
+    live_handles: u32,
     /// Released inside a scope that is still open.
-    pending: bool,
-    pub(crate) bytes: Bytes,
+    release_deferred: bool,
+    pub(crate) bytes: WrittenBytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MemoryKind {
     Device,
     Host,
     /// Of this buffer, by index.
     Pin(usize),
 }
 
-/// A name of memory: all of it or a view.
+/// A name of an allocation, or of a view of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
     pub(crate) name: Name,
-    pub(crate) root: u32,
+    pub(crate) allocation: u32,
     pub(crate) offset: u64,
     pub(crate) size_bytes: u64,
     pub(crate) view: bool,
@@ -129,22 +129,23 @@ pub(crate) struct Memory {
     handle: Option<Name>,
 }
 
-/// A buffer of the worker, and what was written into it, pinned or not.
+/// A buffer of the worker, and what was written into it.
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     pub(crate) name: Name,
     pub(crate) size_bytes: u64,
-    /// Roots that pin it.
+    /// The allocations that pin it.
     pub(crate) pins: Vec<u32>,
-    /// It was pinned and released before; inside the scope that is open, or not.
-    before: Option<bool>,
-    pub(crate) bytes: Bytes,
+    /// Whether its last pinning was released inside the scope that is open; `None` if there was no
+    /// pinning.
+    released_in_scope: Option<bool>,
+    pub(crate) bytes: WrittenBytes,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
     pub(crate) name: Name,
-    root: u32,
+    allocation: u32,
 }
 
 impl Model {
@@ -154,23 +155,23 @@ impl Model {
             machine,
             current: Some(0),
             managers: vec![Manager::new("m", 0)],
-            roots: BTreeMap::new(),
+            allocations: BTreeMap::new(),
             memories: Vec::new(),
             buffers: Vec::new(),
             handles: Vec::new(),
-            next_root: 0,
+            next_allocation: 0,
         }
     }
 
-    /// Does a step and says what must come of it; nothing, and nothing done, where it is not legal.
-    pub(crate) fn play(&mut self, step: &Step) -> Option<Expectations> {
+    /// Applies a step and says what must come of it. A step that is not legal changes nothing.
+    pub(crate) fn apply(&mut self, step: &Step) -> Option<Expected> {
         let on = step.on.as_str();
         let fresh = step.thread == Some(Thread::Fresh);
         let elsewhere = matches!(step.r#do, Operation::Drop(_) | Operation::Reset {});
         if fresh && !elsewhere {
             return None;
         }
-        let expect = match &step.r#do {
+        match &step.r#do {
             Operation::Attach(Attach { device }) => self.attach(*device),
             Operation::Detach {} => self.detach(),
             Operation::Create { r#as, device } => self.create(r#as, *device),
@@ -197,8 +198,7 @@ impl Model {
                 self.churn(on, *size, *times, *hold)
             }
             _ => None,
-        };
-        expect.map(Expect::done)
+        }
     }
 
     /// A manager that can be called now, with its context current.
@@ -209,16 +209,16 @@ impl Model {
 
     /// A manager that exists.
     fn manager(&self, name: &str) -> Option<usize> {
-        self.managers.iter().position(|manager| manager.name == name && !manager.gone)
+        self.managers.iter().position(|manager| manager.name == name && !manager.destroyed)
     }
 
     pub(crate) fn memory(&self, name: &str) -> Option<&Memory> {
         self.memories.iter().find(|memory| memory.name == name)
     }
 
-    /// The root of a name, which is there for as long as the name is.
-    pub(crate) fn root(&self, memory: &Memory) -> &Root {
-        &self.roots[&memory.root]
+    /// The allocation of a name, which is there for as long as the name is.
+    pub(crate) fn allocation(&self, memory: &Memory) -> &Allocation {
+        &self.allocations[&memory.allocation]
     }
 }
 

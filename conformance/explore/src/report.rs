@@ -1,4 +1,4 @@
-//! What a person reads when an exploration is over.
+//! The text that a user reads at the end of an exploration.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use allocert_requirements::Level;
 use allocert_suite::report::style::Palette;
 
-/// Everything that is told.
+/// What an exploration came to.
 #[derive(Debug)]
 pub struct Report {
     /// As on the command line.
@@ -14,55 +14,60 @@ pub struct Report {
     pub seed: u64,
     pub operations: u64,
     pub sequences: u64,
-    /// Of drawing, running and judging; shrinking is not counted.
+    /// The time of drawing, running and judging, without shrinking.
     pub elapsed: Duration,
-    pub shown: Vec<Shown>,
-    /// What else was seen.
+    pub broken: Vec<BrokenReport>,
+    /// What else the user should know.
     pub notes: Vec<String>,
 }
 
-/// One broken requirement.
+/// A broken requirement and the sequence that broke it.
 #[derive(Debug)]
-pub struct Shown {
+pub struct BrokenReport {
     pub requirement: String,
     pub level: Level,
     pub statement: String,
     pub sequence: u64,
-    /// Steps as drawn.
-    pub drawn: usize,
-    pub outcome: Outcome,
+    /// The number of steps before shrinking.
+    pub drawn_steps: usize,
+    pub outcome: ShrinkOutcome,
 }
 
-/// What became of the sequence that breaks it.
+/// What shrinking made of the sequence.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ShrinkOutcome {
     Shrunk {
         /// The steps that are left.
         steps: Vec<String>,
-        /// The step that shows it, from 0.
+        /// The step that breaks the requirement, from 0.
         at: Option<usize>,
         candidates: usize,
         expected: String,
         observed: String,
-        written: Written,
+        fixture: FixtureOutput,
     },
-    /// It breaks nothing in a process of its own, and breaks this again behind the sequences that
-    /// ran before it.
-    NotAlone,
-    /// It did not break this again in any way: a time that ran out on a busy machine, or a subject
-    /// that rolls dice.
-    NotAgain,
+    /// It breaks the requirement only after the sequences that ran before it in the same process.
+    OnlyAfterOthers,
+    /// It did not break the requirement again: a time limit ran out on a busy machine, or the
+    /// subject is not deterministic.
+    NotReproduced,
 }
 
 /// Where the fixture is.
 #[derive(Debug)]
-pub enum Written {
-    /// This file was made.
-    New { file: String, case: String },
-    /// This file held it already.
-    There { file: String },
-    /// It could not be written; this is its text.
-    Nowhere { error: String, text: String },
+pub enum FixtureOutput {
+    Created {
+        file: String,
+        case: String,
+    },
+    /// The file had the same text already.
+    AlreadyThere {
+        file: String,
+    },
+    NotWritten {
+        error: String,
+        text: String,
+    },
 }
 
 /// The whole report.
@@ -83,39 +88,42 @@ pub fn render(report: &Report, palette: Palette) -> String {
         grouped(*sequences),
         grouped(per_second)
     );
-    for shown in &report.shown {
-        let _ = writeln!(out, "\n{}", found(shown, palette));
+    for broken in &report.broken {
+        let _ = writeln!(out, "\n{}", broken_text(broken, palette));
     }
     for note in &report.notes {
         let _ = writeln!(out, "note: {note}");
     }
-    if report.shown.is_empty() {
+    if report.broken.is_empty() {
         let _ = writeln!(out, "{}", palette.good("nothing found"));
     }
     out
 }
 
-fn found(shown: &Shown, palette: Palette) -> String {
-    let Shown { requirement, level, statement, sequence, drawn, outcome } = shown;
+fn broken_text(broken: &BrokenReport, palette: Palette) -> String {
+    let BrokenReport { requirement, level, statement, sequence, drawn_steps, outcome } = broken;
     let level = if *level == Level::Must { palette.bad(level) } else { palette.odd(level) };
     let mut out = format!("{} {level} {statement}\n", palette.strong(requirement));
     match outcome {
-        Outcome::NotAlone => {
+        ShrinkOutcome::OnlyAfterOthers => {
             let _ = write!(
                 out,
-                "  sequence {sequence}: {drawn} operations, only when others ran before it in one process; not shrunk"
+                "  sequence {sequence}: {drawn_steps} operations, only when others ran before it in \
+                 one process; not shrunk"
             );
         }
-        Outcome::NotAgain => {
+        ShrinkOutcome::NotReproduced => {
             let _ = write!(
                 out,
-                "  sequence {sequence}: {drawn} operations, seen once and not again; not counted"
+                "  sequence {sequence}: {drawn_steps} operations, seen once and not again; not \
+                 counted"
             );
         }
-        Outcome::Shrunk { steps, at, candidates, expected, observed, written } => {
+        ShrinkOutcome::Shrunk { steps, at, candidates, expected, observed, fixture } => {
             let _ = writeln!(
                 out,
-                "  sequence {sequence}: {drawn} operations, {} are enough ({candidates} candidates run)",
+                "  sequence {sequence}: {drawn_steps} operations, {} are enough ({candidates} \
+                 candidates run)",
                 steps.len()
             );
             for (index, step) in steps.iter().enumerate() {
@@ -123,22 +131,24 @@ fn found(shown: &Shown, palette: Palette) -> String {
                 let _ = writeln!(out, "  {mark} {step}");
             }
             let _ = writeln!(out, "  expected: {expected}\n  observed: {observed}");
-            let _ = write!(out, "{}", place(written, palette));
+            let _ = write!(out, "{}", fixture_text(fixture, palette));
         }
     }
     out
 }
 
-fn place(written: &Written, palette: Palette) -> String {
-    match written {
-        Written::New { file, case } => {
+fn fixture_text(fixture: &FixtureOutput, palette: Palette) -> String {
+    match fixture {
+        FixtureOutput::Created { file, case } => {
             format!(
                 "  written to {}; its place is fixtures/cases/{case}.yaml",
                 palette.strong(file)
             )
         }
-        Written::There { file } => format!("  {} holds it already", palette.strong(file)),
-        Written::Nowhere { error, text } => {
+        FixtureOutput::AlreadyThere { file } => {
+            format!("  {} holds it already", palette.strong(file))
+        }
+        FixtureOutput::NotWritten { error, text } => {
             let text: String = text.lines().map(|line| format!("  | {line}\n")).collect();
             format!("  {error}; this is the fixture:\n{}", text.trim_end())
         }

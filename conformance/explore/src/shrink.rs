@@ -1,10 +1,11 @@
-//! The shortest sequence that still shows a finding: steps are left out as long as what is left is
-//! legal and shows a finding of the same requirement (Zeller and Hildebrandt, Simplifying and
-//! Isolating Failure-Inducing Input, 2002), then what is left is simplified.
+//! Makes a sequence shorter that breaks a requirement: leaves steps out as long as the rest is
+//! legal and breaks the same requirement (Zeller and Hildebrandt, Simplifying and Isolating
+//! Failure-Inducing Input, 2002), then simplifies the rest.
 //!
-//! Every candidate is run, many at a time, because each needs a process of its own.
+//! Every candidate runs in a process of its own, so many candidates run at a time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Fill, Read};
@@ -12,39 +13,39 @@ use allocert_suite::nouns::Teardown;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::{Finding, Judgement};
 
-use crate::finding;
+use crate::findings;
 use crate::model::Machine;
-use crate::rename::renumber;
-use crate::sequence::{Script, Sequence};
-use crate::simpler::simpler;
+use crate::renumber::renumber;
+use crate::sequence::{Sequence, SequenceBuilder};
+use crate::simpler_steps::simpler_steps;
 use crate::step::Step;
 
-/// Candidates beyond this are not worth the wait.
+/// Shrinking ends after this many candidates.
 const CANDIDATES: usize = 4000;
-/// So many are run in one go.
+/// Candidates that run at a time.
 const AT_ONCE: usize = 64;
-/// Nobody reads the numbers in a longer sequence.
-const SIMPLIFIED: usize = 64;
+/// The longest sequence whose steps are simplified.
+const LONGEST_SIMPLIFIED: usize = 64;
 /// Sizes of memory that is written and read whole.
 const WHOLE_SIZES: [u64; 3] = [64, 4096, 65_536];
-/// What every subject has room for on every machine.
+/// The simplest machine.
 const PLAIN: Machine = Machine { devices: 1, memory_bytes: 256 << 20 };
 
 /// Runs cases, each in a process of its own, and judges them, in their order.
 pub type Run<'a, E> = dyn FnMut(&[PlannedCase]) -> Result<Vec<Judgement>, E> + 'a;
 
-/// What is left of a sequence.
+/// A shrunk sequence.
 #[derive(Debug)]
 pub struct Shrunk {
     pub sequence: Sequence,
-    /// The finding that tells most about it.
+    /// The finding that says most about it.
     pub finding: Finding,
-    /// How many candidates were run for it.
+    /// How many candidates ran.
     pub candidates: usize,
 }
 
-/// Shrinks a sequence that broke `requirement`; nothing where it does not break it in a process of
-/// its own.
+/// Shrinks a sequence that broke `requirement`. `None` if it does not break it in a process of its
+/// own.
 ///
 /// # Errors
 /// Those of `run`.
@@ -66,17 +67,18 @@ pub fn shrink<E>(
             break;
         }
     }
-    best = search.try_one(best.clone(), tidy(best))?;
+    best = search.try_one(best.clone(), with_renumbered_names(best))?;
     let Some(judgement) = search.judge(std::slice::from_ref(&best))?.pop().flatten() else {
         return Ok(None);
     };
-    let told = finding::telling(&judgement, requirement).cloned();
-    let Some(told) = told else { return Ok(None) };
-    search.requirement = &told.requirement;
-    best = search.try_one(best.clone(), bare(&best, &told.requirement))?;
+    let specific =
+        findings::most_specific(&judgement, requirement, &sequence.requirements).cloned();
+    let Some(specific) = specific else { return Ok(None) };
+    search.requirement = &specific.requirement;
+    best = search.try_one(best.clone(), with_needed_expectations(&best, &specific.requirement))?;
     let judgement = search.judge(std::slice::from_ref(&best))?.pop().flatten();
-    let finding =
-        judgement.and_then(|judgement| finding::of(&judgement, &told.requirement).cloned());
+    let finding = judgement
+        .and_then(|judgement| findings::of_requirement(&judgement, &specific.requirement).cloned());
     let candidates = search.candidates;
     Ok(finding.map(|finding| Shrunk { sequence: best, finding, candidates }))
 }
@@ -99,7 +101,7 @@ struct Search<'a, 'r, E> {
 }
 
 impl<E> Search<'_, '_, E> {
-    /// The judgements of those that break the requirement.
+    /// Runs sequences. The judgements of those that break the requirement.
     fn judge(&mut self, sequences: &[Sequence]) -> Result<Vec<Option<Judgement>>, E> {
         let mut all = Vec::with_capacity(sequences.len());
         for some in sequences.chunks(AT_ONCE) {
@@ -111,18 +113,17 @@ impl<E> Search<'_, '_, E> {
                 .collect();
             self.candidates += some.len();
             let judged = (self.run)(&cases)?;
-            all.extend(
-                judged
-                    .into_iter()
-                    .map(|one| finding::of(&one, self.requirement).is_some().then_some(one)),
-            );
+            all.extend(judged.into_iter().map(|one| {
+                findings::of_requirement(&one, self.requirement).is_some().then_some(one)
+            }));
         }
         Ok(all)
     }
 
-    /// What comes after the finding has no part in it, unless the finding is about the end.
+    /// Leaves out the steps behind the finding, unless it is about the end.
     fn cut(&mut self, sequence: Sequence, judgement: &Judgement) -> Result<Sequence, E> {
-        let step = finding::of(judgement, self.requirement).and_then(|finding| finding.step);
+        let step =
+            findings::of_requirement(judgement, self.requirement).and_then(|finding| finding.step);
         let planned = sequence.planned("emm/explored/cut", "a candidate");
         let setup = planned.steps.iter().filter(|step| step.part == Part::Setup).count();
         let end =
@@ -153,10 +154,10 @@ impl<E> Search<'_, '_, E> {
     }
 
     fn simplify(&mut self, mut best: Sequence) -> Result<Sequence, E> {
-        while best.steps.len() <= SIMPLIFIED && !self.is_over() {
+        while best.steps.len() <= LONGEST_SIMPLIFIED && !self.is_over() {
             let steps = best.steps.iter().enumerate();
             let replaced = steps.flat_map(|(at, step)| {
-                simpler(step).into_iter().map(move |form| Edit::Replace(at, Box::new(form)))
+                simpler_steps(step).into_iter().map(move |form| Edit::Replace(at, Box::new(form)))
             });
             let whole =
                 (0..best.steps.len()).flat_map(|at| WHOLE_SIZES.map(|size| Edit::Whole(at, size)));
@@ -170,8 +171,8 @@ impl<E> Search<'_, '_, E> {
         Ok(best)
     }
 
-    /// Tries each edit alone; of those that keep the finding all together, and where that fails the
-    /// first.
+    /// Tries each edit alone, then all that keep the finding together; if together they lose it,
+    /// the first.
     fn improve(&mut self, best: &Sequence, edits: Vec<Edit>) -> Result<Option<Sequence>, E> {
         let lighter = |edits: &[Edit]| edited(best, edits).filter(|one| weight(one) < weight(best));
         let mut kept: Vec<(Edit, Sequence)> = Vec::new();
@@ -207,13 +208,13 @@ impl<E> Search<'_, '_, E> {
     }
 }
 
-/// The sequence after edits; nothing where a replaced step is not legal in its place.
+/// The sequence after edits. `None` if a replaced step is not legal in its place.
 fn edited(sequence: &Sequence, edits: &[Edit]) -> Option<Sequence> {
     let teardown = edits.iter().any(|edit| matches!(edit, Edit::Teardown));
     let machine = edits.iter().any(|edit| matches!(edit, Edit::Machine));
     let machine = if machine { PLAIN } else { sequence.machine };
     let teardown = if teardown { Teardown::Clean } else { sequence.teardown };
-    let mut script = Script::new(machine, teardown);
+    let mut builder = SequenceBuilder::new(machine, teardown, Arc::clone(&sequence.requirements));
     for (at, step) in sequence.steps.iter().enumerate() {
         if edits.iter().any(|edit| matches!(edit, Edit::LeaveOut(range) if range.contains(&at))) {
             continue;
@@ -223,17 +224,17 @@ fn edited(sequence: &Sequence, edits: &[Edit]) -> Option<Sequence> {
             Edit::Whole(place, size_bytes) => whole(&sequence.steps, *place, *size_bytes, at),
             _ => None,
         });
-        let legal = script.push(replaced.as_ref().unwrap_or(step).clone());
+        let legal = builder.push(replaced.as_ref().unwrap_or(step).clone());
         if !legal && replaced.is_some() {
             return None;
         }
     }
-    let edited = script.finish();
+    let edited = builder.finish();
     // A fixture has to expect something.
     edited.steps.iter().any(|step| !step.expect.is_empty()).then_some(edited)
 }
 
-/// A step as it is when the memory that is asked for at `place` has this size and is written and
+/// The step at `at`, if the memory that is asked for at `place` gets this size and is written and
 /// read whole.
 fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Step> {
     let Operation::Memalloc { r#as: name, .. } = &steps[place].r#do else { return None };
@@ -252,7 +253,7 @@ fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Ste
     Some(Step { r#do, ..steps[at].clone() })
 }
 
-/// What there is to read and understand: steps first, then numbers and flags.
+/// How much there is to read: steps first, then flags, then numbers.
 fn weight(sequence: &Sequence) -> (usize, u32, u64) {
     let flags =
         u32::from(sequence.teardown != Teardown::Clean) + u32::from(sequence.machine != PLAIN);
@@ -269,19 +270,19 @@ fn weight(sequence: &Sequence) -> (usize, u32, u64) {
     (sequence.steps.len(), flags, steps.sum())
 }
 
-/// With names in the order of their birth.
-fn tidy(mut sequence: Sequence) -> Option<Sequence> {
+/// The sequence with its names numbered from 1.
+fn with_renumbered_names(mut sequence: Sequence) -> Option<Sequence> {
     renumber(&mut sequence.steps);
     let length = sequence.steps.len();
-    edited(&sequence, &[]).filter(|tidy| tidy.steps.len() == length)
+    edited(&sequence, &[]).filter(|renumbered| renumbered.steps.len() == length)
 }
 
-/// With the expectations alone that state the requirement, or say that an error is allowed.
-fn bare(sequence: &Sequence, requirement: &str) -> Option<Sequence> {
-    let mut bare = sequence.clone();
-    for step in &mut bare.steps {
+/// The sequence with only those expectations that state the requirement or allow an error.
+fn with_needed_expectations(sequence: &Sequence, requirement: &str) -> Option<Sequence> {
+    let mut needed = sequence.clone();
+    for step in &mut needed.steps {
         step.expect.retain(|id, expectation| id == requirement || expectation.raises.is_some());
     }
-    let states = bare.steps.iter().any(|step| !step.expect.is_empty());
-    states.then_some(bare)
+    let states = needed.steps.iter().any(|step| !step.expect.is_empty());
+    states.then_some(needed)
 }

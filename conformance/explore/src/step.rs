@@ -1,4 +1,4 @@
-//! Steps as explorations draw them: their operations are those of `emm`.
+//! Steps as an exploration draws them; their operations are those of `emm`.
 
 use allocert_suite::case;
 use allocert_suite::interface::OperationSet;
@@ -7,11 +7,12 @@ use allocert_suite::nouns::Thread;
 
 pub(crate) type Step = case::Step<Operation>;
 
-/// A step without expectations.
+/// A step on the main thread, without expectations.
 pub(crate) fn step(operation: Operation, on: &str) -> Step {
     Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
 }
 
+/// The same step on a thread of its own.
 pub(crate) fn on_fresh_thread(step: Step) -> Step {
     Step { thread: Some(Thread::Fresh), ..step }
 }

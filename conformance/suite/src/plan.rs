@@ -73,7 +73,7 @@ pub enum Part {
 /// How the child leaves after the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum ChildExit {
     /// At once.
     Leave,
     /// As a program ends.
@@ -87,7 +87,7 @@ pub struct WireCase<'a> {
     pub side: Side,
     pub operations: Side,
     pub driver: &'a DriverSettings,
-    pub ending: End,
+    pub ending: ChildExit,
     pub steps: Vec<WireStep<'a>>,
 }
 
@@ -161,16 +161,16 @@ impl PlannedCase {
             side: self.side,
             operations: self.operations,
             driver: &self.driver,
-            ending: self.end(),
+            ending: self.child_exit(),
             steps: steps.collect(),
         }
     }
 
     #[must_use]
-    pub fn end(&self) -> End {
+    pub fn child_exit(&self) -> ChildExit {
         match self.teardown {
-            Teardown::Exit => End::Exit,
-            Teardown::Clean | Teardown::None => End::Leave,
+            Teardown::Exit => ChildExit::Exit,
+            Teardown::Clean | Teardown::None => ChildExit::Leave,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod list;
 pub mod style;
 mod table;
 pub mod terminal;
+pub mod trace;
 
 use allocert_requirements::Catalogue;
 

@@ -13,7 +13,7 @@ use crate::plan::PlannedCase;
 use crate::verdict::Judgement;
 
 /// The version of the format that this program writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

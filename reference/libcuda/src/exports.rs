@@ -65,10 +65,10 @@ macro_rules! define {
                     $per_thread,
                     || api::recorded(Function::$function, [$(Word::input($param)),*]),
                     |genuine| {
+                        type Genuine = unsafe extern "C" fn($($kind),*) -> i32;
                         // SAFETY: the genuine driver's function of this name, whose public
                         // prototype this is.
-                        let genuine: unsafe extern "C" fn($($kind),*) -> i32 =
-                            unsafe { mem::transmute(genuine) };
+                        let genuine: Genuine = unsafe { mem::transmute(genuine) };
                         // SAFETY: the caller's own arguments, for which the caller answers as to
                         // the genuine driver.
                         unsafe { genuine($($param),*) }

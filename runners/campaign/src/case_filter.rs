@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use allocert_requirements::nearest::nearest;
 use allocert_suite::exit::Exit;
 use allocert_suite::plan::PlannedCase;
 use globset::{GlobBuilder, GlobMatcher};
@@ -72,6 +73,21 @@ impl<'a> Filter<'a> {
         }
         Ok(mine)
     }
+}
+
+/// The case with this id.
+///
+/// # Errors
+/// There is none.
+pub fn by_id<'c>(
+    cases: impl Iterator<Item = &'c PlannedCase> + Clone,
+    id: &str,
+) -> Result<&'c PlannedCase, Failure> {
+    cases.clone().find(|case| case.id == id).ok_or_else(|| {
+        let near = nearest(id, cases.map(|case| case.id.as_str()));
+        let near = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
+        Failure::usage(format!("there is no case `{id}`{near}"))
+    })
 }
 
 /// The `index`-th (from 1) of `count` parts.

@@ -240,7 +240,7 @@ impl Filler<'_> {
                     Vec::new(),
                 ));
             }
-            Err(error) if error.at_fault() == AtFault::Subject => {
+            Err(error) if error.at_fault() == AtFault::Request => {
                 return Ok((vec![Exchange::broken(State::Unseen, reason(error))], Vec::new()));
             }
             Err(error) => return Err(error.into()),

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use allocert_explore::fixture::{self, Origin};
-use allocert_explore::report::{Outcome, Report, Shown, Written};
-use allocert_explore::{Broken, Exploration, Shrunk, Tally, declined, finding, shrink};
+use allocert_explore::report::{BrokenReport, FixtureOutput, Report, ShrinkOutcome};
+use allocert_explore::{
+    BrokenRequirement, Exploration, Shrunk, Summary, declined, findings, shrink,
+};
 use allocert_harness::{AloneLock, Harness, Isolation, Machine, Progress, Request, Subject};
 use allocert_suite::exit::Exit;
 use allocert_suite::nouns::Need;
@@ -78,7 +80,7 @@ pub fn explore(
     let request = Arc::new(request(options, workers, subject)?);
     let mut harness = Harness::load(&request)?;
     let offer = harness.loaded().offer(&Machine::simulated());
-    let mut search = Search::new(options, &suite, offer);
+    let mut search = Search::new(options, &suite, offer)?;
     search.drop_declined(&mut harness)?;
 
     let began = Instant::now();
@@ -89,10 +91,10 @@ pub fn explore(
         exploration: &search.exploration,
         jobs,
     };
-    let tally = lanes.run(&mut harness, &mut search.notes, progress)?;
+    let summary = lanes.run(&mut harness, &mut search.notes, progress)?;
     let elapsed = began.elapsed();
-    let shown = search.show(&tally, &mut harness, &folder)?;
-    Ok(search.conclude(tally, elapsed, shown))
+    let broken = search.report_broken(&summary, &mut harness, &folder)?;
+    Ok(search.conclude(&summary, elapsed, broken))
 }
 
 fn request(
@@ -120,16 +122,23 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(options: &'a ExplorationOptions, suite: &'a Suite, mut offer: Offer) -> Self {
+    fn new(
+        options: &'a ExplorationOptions,
+        suite: &'a Suite,
+        mut offer: Offer,
+    ) -> Result<Self, Failure> {
         offer.capabilities.insert(Need::TwoDevices);
         let (seed, ops, subject) = (options.seed, options.ops, options.subject.clone());
-        Self {
+        let exploration = Exploration::new(seed, ops, offer.capabilities, &suite.catalogue);
+        let exploration =
+            exploration.map_err(|unmet| Failure::new(Exit::Harness, unmet.to_string()))?;
+        Ok(Self {
             options,
             suite,
-            exploration: Exploration { seed, ops, offer: offer.capabilities },
+            exploration,
             origin: Origin { subject, seed, ops, version: env!("CARGO_PKG_VERSION").to_owned() },
             notes: Vec::new(),
-        }
+        })
     }
 
     /// Leaves out what the subject declares and then declines.
@@ -159,26 +168,26 @@ impl<'a> Search<'a> {
     }
 
     /// Shrinks what was found and writes it down.
-    fn show(
+    fn report_broken(
         &mut self,
-        tally: &Tally,
+        summary: &Summary,
         harness: &mut Harness,
         folder: &FixtureFolder,
-    ) -> Result<Vec<Shown>, Failure> {
-        let broken = tally.broken();
+    ) -> Result<Vec<BrokenReport>, Failure> {
+        let broken = summary.broken_requirements();
         if let Some(rest) = broken.get(SHRUNK..).filter(|rest| !rest.is_empty()) {
             let ids: Vec<&str> = rest.iter().map(|broken| broken.requirement.as_str()).collect();
             self.notes.push(format!("broken too, and not shrunk: {}", ids.join(", ")));
         }
-        broken.iter().take(SHRUNK).map(|broken| self.show_one(broken, harness, folder)).collect()
+        broken.iter().take(SHRUNK).map(|broken| self.report_one(broken, harness, folder)).collect()
     }
 
-    fn show_one(
+    fn report_one(
         &self,
-        broken: &Broken,
+        broken: &BrokenRequirement,
         harness: &mut Harness,
         folder: &FixtureFolder,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<BrokenReport, Failure> {
         let sequence = self.exploration.sequence(broken.sequence);
         let shrunk =
             shrink(&sequence, &broken.requirement, &mut |cases| self.judge(harness, cases))?;
@@ -188,32 +197,38 @@ impl<'a> Search<'a> {
         let listed = listed
             .ok_or_else(|| Failure::new(Exit::Harness, format!("{requirement} is not listed")))?;
         let outcome = match &shrunk {
-            None if self.breaks_again(broken, harness)? => Outcome::NotAlone,
-            None => Outcome::NotAgain,
+            None if self.breaks_again(broken, harness)? => ShrinkOutcome::OnlyAfterOthers,
+            None => ShrinkOutcome::NotReproduced,
             Some(shrunk) => self.write(shrunk, listed, harness, folder)?,
         };
-        Ok(Shown {
+        Ok(BrokenReport {
             requirement: listed.id.clone(),
             level: listed.level,
             statement: listed.statement.clone(),
             sequence: broken.sequence,
-            drawn: sequence.len(),
+            drawn_steps: sequence.len(),
             outcome,
         })
     }
 
     /// Whether a sequence breaks its requirement once more behind those that ran before it.
-    fn breaks_again(&self, broken: &Broken, harness: &mut Harness) -> Result<bool, Failure> {
-        let numbers = self.exploration.company(broken.sequence);
+    fn breaks_again(
+        &self,
+        broken: &BrokenRequirement,
+        harness: &mut Harness,
+    ) -> Result<bool, Failure> {
+        let numbers = self.exploration.with_predecessors(broken.sequence);
         let planned = numbers.map(|number| {
-            self.exploration.sequence(number).planned(&lanes::case_id(number), "company")
+            self.exploration.sequence(number).planned(&lanes::case_id(number), "ran before")
         });
         let cases: Vec<PlannedCase> = planned.collect();
         let all: Vec<&PlannedCase> = cases.iter().collect();
         let output = harness.run(&all, &mut ())?;
         let last = cases.last().zip(output.observations.last());
         let judged = last.map(|(case, seen)| judge::judge(&self.suite.catalogue, case, seen));
-        Ok(judged.is_some_and(|judgement| finding::of(&judgement, &broken.requirement).is_some()))
+        Ok(judged.is_some_and(|judgement| {
+            findings::of_requirement(&judgement, &broken.requirement).is_some()
+        }))
     }
 
     /// Writes the fixture, and reads, runs and judges it as anybody would.
@@ -223,7 +238,7 @@ impl<'a> Search<'a> {
         listed: &Requirement,
         harness: &mut Harness,
         folder: &FixtureFolder,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<ShrinkOutcome, Failure> {
         let sequence = &shrunk.sequence;
         let placed = folder.write(&listed.id, self.origin.seed, |name| {
             fixture::text(sequence, listed, name, &self.origin)
@@ -241,39 +256,44 @@ impl<'a> Search<'a> {
         let judged = self.judge(harness, &planned)?;
         let finding = judged
             .iter()
-            .find_map(|judgement| finding::of(judgement, &listed.id))
+            .find_map(|judgement| findings::of_requirement(judgement, &listed.id))
             .unwrap_or(&shrunk.finding);
-        Ok(Outcome::Shrunk {
+        Ok(ShrinkOutcome::Shrunk {
             steps: fixture::lines(sequence),
             at: finding.step.and_then(|step| (step as usize).checked_sub(setup)),
             candidates: shrunk.candidates,
             expected: finding.expected.clone(),
             observed: finding.observed.clone(),
-            written: placed.written,
+            fixture: placed.written,
         })
     }
 
-    fn conclude(self, tally: Tally, elapsed: Duration, shown: Vec<Shown>) -> Explored {
+    fn conclude(self, summary: &Summary, elapsed: Duration, broken: Vec<BrokenReport>) -> Explored {
         let mut notes = self.notes;
-        if let Some(reason) = tally.reason.filter(|_| tally.unseen > 0) {
-            notes.push(format!("{} sequences were not seen to their end: {reason}", tally.unseen));
+        if let Some(reason) = summary.reason.as_ref().filter(|_| summary.incomplete > 0) {
+            notes.push(format!(
+                "{} sequences did not run to their end: {reason}",
+                summary.incomplete
+            ));
         }
-        let unwritten = shown.iter().find_map(|shown| match &shown.outcome {
-            Outcome::Shrunk { written: Written::Nowhere { error, .. }, .. } => Some(error.clone()),
+        let unwritten = broken.iter().find_map(|broken| match &broken.outcome {
+            ShrinkOutcome::Shrunk { fixture: FixtureOutput::NotWritten { error, .. }, .. } => {
+                Some(error.clone())
+            }
             _ => None,
         });
-        let counts = |shown: &Shown| {
-            shown.level == Level::Must && !matches!(shown.outcome, Outcome::NotAgain)
+        let counts = |broken: &BrokenReport| {
+            broken.level == Level::Must && !matches!(broken.outcome, ShrinkOutcome::NotReproduced)
         };
-        let violated = shown.iter().any(counts);
-        let (operations, sequences) = (tally.operations, tally.sequences);
+        let violated = broken.iter().any(counts);
+        let (operations, sequences) = (summary.operations, summary.sequences);
         let exit = match violated {
             true => Exit::Violations,
-            false if tally.unseen == sequences => Exit::Harness,
+            false if summary.incomplete == sequences => Exit::Harness,
             false => Exit::Conforms,
         };
         let (subject, seed) = (self.options.subject.clone(), self.options.seed);
-        let report = Report { subject, seed, operations, sequences, elapsed, shown, notes };
+        let report = Report { subject, seed, operations, sequences, elapsed, broken, notes };
         Explored { report, exit, unwritten }
     }
 }

@@ -42,7 +42,7 @@ impl From<Vec<Refusal>> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match error.at_fault() {
-            AtFault::Subject => Exit::Usage,
+            AtFault::Request => Exit::Usage,
             AtFault::Harness => Exit::Harness,
         };
         Self::new(exit, error)

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use allocert_explore::fixture;
-use allocert_explore::report::Written;
+use allocert_explore::report::FixtureOutput;
 use allocert_suite::exit::Exit;
 use walkdir::WalkDir;
 
@@ -87,7 +87,7 @@ pub(crate) struct WrittenFixture {
     pub(crate) text: String,
     /// Where it belongs, relative to `fixtures/`.
     pub(crate) path: String,
-    pub(crate) written: Written,
+    pub(crate) written: FixtureOutput,
 }
 
 impl FixtureFolder {
@@ -113,14 +113,16 @@ impl FixtureFolder {
             let file = self.0.join(format!("{name}.yaml"));
             let shown = file.display().to_string();
             let written = match write_new(&file, &text) {
-                Ok(()) => Written::New { file: shown, case: format!("emm/explored/{name}") },
+                Ok(()) => {
+                    FixtureOutput::Created { file: shown, case: format!("emm/explored/{name}") }
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     match fs::read_to_string(&file) {
-                        Ok(there) if there == text => Written::There { file: shown },
+                        Ok(there) if there == text => FixtureOutput::AlreadyThere { file: shown },
                         _ => continue,
                     }
                 }
-                Err(error) => Written::Nowhere {
+                Err(error) => FixtureOutput::NotWritten {
                     error: format!("cannot write {shown}: {error}"),
                     text: text.clone(),
                 },
@@ -132,7 +134,7 @@ impl FixtureFolder {
         let error = format!("{} is full of fixtures of {requirement}", self.0.display());
         WrittenFixture {
             path: format!("cases/emm/explored/{name}.yaml"),
-            written: Written::Nowhere { error, text: text.clone() },
+            written: FixtureOutput::NotWritten { error, text: text.clone() },
             text,
         }
     }

@@ -242,7 +242,7 @@ impl KillRun {
 /// A Python mutant needs what its host is made of, which this program does not bring along.
 fn unloadable(mutant: &Mutant, error: Error) -> Failure {
     match (mutant.flavor, error.at_fault()) {
-        (Flavor::Python, AtFault::Subject) => Failure::usage(format!(
+        (Flavor::Python, AtFault::Request) => Failure::usage(format!(
             "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with --python, or leave them out with --flavor native"
         )),
         _ => error.into(),

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod case_filter;
+pub mod debug;
 pub mod exchange_matrix;
 pub mod exploration;
 mod failure;
@@ -13,7 +14,7 @@ pub mod fault_sweep;
 mod fixture_files;
 pub mod kill_run;
 pub mod profiles;
-pub mod rejudge;
+pub mod recorded_run;
 pub mod run;
 pub mod side_names;
 mod suite;

@@ -1,11 +1,13 @@
 //! The cases of one side, run on one subject and judged.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use allocert_harness::{Harness, Isolation, Loaded, Machine, Progress, Request, Subject};
+use allocert_harness::{
+    Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
+};
 use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::observation::Observation;
 use allocert_suite::offer::{Driver, Flavor, Offer};
@@ -23,6 +25,9 @@ use crate::{fault_sweep, profiles, side_names};
 
 /// The least time for loading a subject: numba-cuda takes some of it to import on a busy machine.
 const LEAST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The name of the run file in the folder of a run that is kept.
+const RUN_FILE: &str = "run.jsonl";
 
 /// What a user wants run.
 #[derive(Debug, Clone)]
@@ -44,6 +49,8 @@ pub struct RunOptions {
     pub timeout_s: Option<u32>,
     /// Where the run file goes.
     pub out: Option<PathBuf>,
+    /// The folder that keeps the run: the run file, the traces, the worker's files.
+    pub keep: Option<PathBuf>,
     pub verdict: VerdictOptions,
 }
 
@@ -71,9 +78,13 @@ pub fn run(
     let subject = Subject::parse(&options.subject, side).map_err(Failure::usage)?;
     let filter = Filter::new(options.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), options.shard)?;
-    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, options.out.as_deref())?;
+    check_driver(options)?;
+    let run_dir = options.keep.as_deref().map(keep).transpose()?;
+    let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
+    let out = [options.out.as_deref(), kept.as_deref()];
+    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, &out)?;
 
-    let (request, machine) = request(options, workers, subject)?;
+    let (request, machine) = request(options, workers, subject, run_dir)?;
     let mut harness = Harness::load(&Arc::new(request))?;
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
@@ -99,15 +110,22 @@ fn request(
     options: &RunOptions,
     workers: &Workers,
     subject: Subject,
+    run_dir: Option<RunDir>,
 ) -> Result<(Request, Machine), Failure> {
-    check_driver(options)?;
     let machine = workers.machine(options.driver)?;
-    let mut request = workers.request(&machine, &options.interface, subject)?;
+    let mut request = match run_dir {
+        Some(run_dir) => workers.request_in(run_dir, &machine, &options.interface, subject),
+        None => workers.request(&machine, &options.interface, subject)?,
+    };
     request.isolation = options.isolation.unwrap_or_default();
     request.jobs = options.jobs.unwrap_or_else(|| default_jobs(&machine));
     request.timeout_s = options.timeout_s;
     limit_loading(&mut request, options.timeout_s);
     Ok((request, machine))
+}
+
+fn keep(folder: &Path) -> Result<RunDir, Error> {
+    RunDir::keep(folder, &Artifact::Driver.find()?)
 }
 
 /// A user who gives a case less time than an import takes does not mean the import.
@@ -154,7 +172,7 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
 }
 
 /// Which cases are run, and the decision on each.
-fn decide<'c>(
+pub(crate) fn decide<'c>(
     catalogue: &Catalogue,
     cases: &[&'c PlannedCase],
     offer: &Offer,

@@ -66,7 +66,7 @@ impl Suite {
     }
 
     /// The cases that certify a side.
-    pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> {
+    pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> + Clone {
         self.cases.iter().filter(move |case| case.side == side)
     }
 

@@ -53,20 +53,24 @@ impl Verdicts {
 pub(crate) struct VerdictFiles {
     expectations: Option<ExpectationFile>,
     junit: Option<OutputFile>,
-    run: Option<OutputFile>,
+    runs: Vec<OutputFile>,
 }
 
 impl VerdictFiles {
     pub(crate) fn open(
         catalogue: &Catalogue,
         options: &VerdictOptions,
-        run: Option<&Path>,
+        runs: &[Option<&Path>],
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
         Ok(Self {
             expectations: expectations.map(|path| read(catalogue, path)).transpose()?,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
-            run: run.map(OutputFile::create).transpose()?,
+            runs: runs
+                .iter()
+                .flatten()
+                .map(|path| OutputFile::create(path))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -78,7 +82,7 @@ impl VerdictFiles {
                 cases.map(|judged| &mut judged.judgement).collect();
             expectations.apply(&mut judgements);
         }
-        if let Some(run) = self.run {
+        for run in self.runs {
             run.write(|file| write_run(file, &verdicts.header, &verdicts.cases))?;
         }
         if let Some(junit) = self.junit {

@@ -44,12 +44,23 @@ impl Workers {
         subject: Subject,
     ) -> Result<Request, Error> {
         let run = RunDir::create(&Artifact::Driver.find()?)?;
+        Ok(self.request_in(run, machine, interface, subject))
+    }
+
+    /// As [`Workers::request`], in a folder that is there.
+    pub(crate) fn request_in(
+        &self,
+        run: RunDir,
+        machine: &Machine,
+        interface: &str,
+        subject: Subject,
+    ) -> Request {
         let launch = if subject.is_python() {
             Launch::python(self.interpreter.clone(), &run)
         } else {
             Launch::native(self.program.clone())
         };
-        Ok(Request {
+        Request {
             run,
             launch: launch.on(machine),
             interface: interface.to_owned(),
@@ -59,7 +70,7 @@ impl Workers {
             timeout_s: None,
             alone: None,
             interrupt: self.interrupt.clone(),
-        })
+        }
     }
 }
 

@@ -33,6 +33,11 @@ pub(crate) enum Command {
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
+    /// Show all that was recorded of one case, step by step
+    Trace(Trace),
+    /// Run one case in one process under a debugger, with the terminal to itself and no limit of
+    /// time
+    Debug(Debug),
     /// Try random sequences of operations; what breaks a requirement is shrunk and written as a
     /// fixture
     Explore(Explore),
@@ -123,6 +128,9 @@ pub(crate) struct Run {
     /// Where to write the run, for `allocert judge`
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Where to keep the folder of the run: run.jsonl, the traces and the worker's files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
 }
@@ -195,6 +203,34 @@ pub(crate) struct Judge {
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    /// What `allocert run --out` or `--keep` wrote
+    pub(crate) run: PathBuf,
+    /// The id of a case, such as emm/alloc/exact-size/size:1
+    pub(crate) case: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Debug {
+    /// As for `allocert run`
+    pub(crate) interface: String,
+    /// As for `allocert run`
+    pub(crate) subject: String,
+    /// The id of a case, such as emm/alloc/exact-size/size:1
+    pub(crate) case: String,
+    /// The fixtures below this path instead of those of this program
+    #[arg(long, value_name = "PATH")]
+    pub(crate) fixtures: Vec<PathBuf>,
+    /// The interpreter for a Python subject [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// The debugger with its arguments; the worker's command line follows them [default: gdb --args,
+    /// and pdb for a Python subject]
+    #[arg(last = true)]
+    pub(crate) debugger: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use allocert_campaign::{Failure, rejudge};
+use allocert_campaign::{Failure, recorded_run};
 
 use crate::arguments::Judge;
 use crate::run;
 
 pub(crate) fn judge(arguments: Judge) -> Result<ExitCode, Failure> {
-    run::show(&rejudge::judge(&arguments.run, &arguments.verdict.into())?)
+    run::show(&recorded_run::judge(&arguments.run, &arguments.verdict.into())?)
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod coverage;
+mod debug;
 mod explain;
 mod explore;
 mod failure;
@@ -16,6 +17,7 @@ mod mutants;
 mod progress_bar;
 mod run;
 mod terminal;
+mod trace;
 mod workers;
 
 use std::process::ExitCode;
@@ -43,6 +45,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
         Command::Judge(arguments) => judge::judge(arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),
         Command::Explain { id } => explain::explain(&id),
         Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),

@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
         jobs: arguments.jobs,
         timeout_s: arguments.timeout,
         out: arguments.out,
+        keep: arguments.keep,
         verdict: arguments.verdict.into(),
     };
     show(&run::run(&options, &workers, &mut ProgressBar::new())?)

@@ -19,12 +19,22 @@ const PYTHON: &str = "ALLOCERT_PYTHON";
 /// This program is its own native worker. Python subjects run in the interpreter that is named, or
 /// that started this program, or `python3`.
 pub(crate) fn new(interpreter: Option<PathBuf>) -> Result<Workers, Failure> {
+    with(interpreter, stop_on_signals()?)
+}
+
+/// As [`new`]; Ctrl-C is for the debugger.
+pub(crate) fn for_debugger(interpreter: Option<PathBuf>) -> Result<Workers, Failure> {
+    signal_hook::flag::register(SIGINT, Interrupt::default().flag()).map_err(no_signals)?;
+    with(interpreter, Interrupt::default())
+}
+
+fn with(interpreter: Option<PathBuf>, interrupt: Interrupt) -> Result<Workers, Failure> {
     let program = env::current_exe().map_err(|error| {
         Failure::new(Exit::Harness, format!("cannot find this program: {error}"))
     })?;
     let started = || env::var_os(PYTHON).map(PathBuf::from);
     let interpreter = interpreter.or_else(started).unwrap_or_else(|| PathBuf::from("python3"));
-    Ok(Workers { program, interpreter, interrupt: stop_on_signals()? })
+    Ok(Workers { program, interpreter, interrupt })
 }
 
 /// The first Ctrl-C ends the run in order, a later one ends this program at once. What comes
@@ -32,12 +42,10 @@ pub(crate) fn new(interpreter: Option<PathBuf>) -> Result<Workers, Failure> {
 /// its group.
 fn stop_on_signals() -> Result<Interrupt, Failure> {
     let interrupt = Interrupt::default();
-    let trouble =
-        |error| Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"));
     // A write beyond `ulimit -f` is then an error that is told, not the end of this program with
     // its files left behind.
-    signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag()).map_err(trouble)?;
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(trouble)?;
+    signal_hook::flag::register(SIGXFSZ, Interrupt::default().flag()).map_err(no_signals)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(no_signals)?;
     let wish = interrupt.clone();
     thread::spawn(move || {
         let mut first: Option<Instant> = None;
@@ -49,4 +57,8 @@ fn stop_on_signals() -> Result<Interrupt, Failure> {
         }
     });
     Ok(interrupt)
+}
+
+fn no_signals(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"))
 }

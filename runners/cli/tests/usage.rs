@@ -283,6 +283,8 @@ fn help_names_the_exit_codes() {
     Commands:
       run       Run the cases of an interface against a subject and judge what was seen
       judge     Judge a recorded run again
+      trace     Show all that was recorded of one case, step by step
+      debug     Run one case in one process under a debugger, with the terminal to itself and no limit of time
       explore   Try random sequences of operations; what breaks a requirement is shrunk and written as a fixture
       matrix    Try each library's arrays in the hands of each other library, and show who can exchange with whom
       explain   Tell what a requirement demands, where it is written, what the texts disagree on and which cases test it
@@ -379,7 +381,7 @@ fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
         .env_remove("ALLOCERT_LIBCUDA")
         .output()
         .expect("it starts");
-    let words = "allocert: cannot start the worker `/none/python`: No such file or directory (os error 2); \
+    let words = "allocert: cannot start `/none/python`: No such file or directory (os error 2); \
                  name another interpreter with --python\n";
     assert_eq!(
         (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
@@ -523,7 +525,7 @@ fn ctrl_c_ends_the_workers_and_leaves_nothing_behind() {
     "the limit on address space (`ulimit -v`) is 8192000000 bytes"
 )]
 #[case::files(
-    "ulimit -f 10",
+    "ulimit -f 1000",
     "this system would not let the harness make the trace ring: File too large"
 )]
 fn a_limit_of_the_system_is_not_the_subjects_fault(#[case] limit: &str, #[case] words: &str) {
@@ -668,4 +670,48 @@ fn two_signals_at_once_end_a_run_in_order() {
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), left()), (Some(3), 0), "{words}");
     assert_eq!(words, "allocert: interrupted; the workers were ended and nothing was judged\n");
+}
+
+/// `env` stands in for a debugger: it starts what it is given.
+#[test]
+fn a_case_runs_under_a_debugger_and_is_shown() {
+    let id = "emm/alloc/exact-size/size:1";
+    let (code, shown) = judged(&["debug", "emm", "reference", id, "--", "env"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.starts_with("emm/alloc/exact-size/size:1 conforms\n"), "{shown}");
+    assert!(shown.contains("memalloc {as: a, size: 1} on m\n  returned {"), "{shown}");
+}
+
+#[rstest]
+#[case(&["debug", "emm", "reference", "emm/alloc/exact-siz/size:1"], "there is no case `emm/alloc/exact-siz/size:1`, did you mean emm/alloc/exact-size/size:1?")]
+#[case(&["debug", "emm", "reference", "emm/alloc/exact-size/size:1", "--", "/none/gdb"], "cannot start `/none/gdb`: No such file or directory (os error 2); install it, or name another debugger behind `--`")]
+#[case(&["trace", "none.jsonl", "emm/alloc/exact-size/size:1"], "cannot read the run file none.jsonl: No such file or directory (os error 2)")]
+fn what_cannot_be_debugged_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    let output = command.args(arguments).env("ALLOCERT_LIBCUDA", recorder()).output();
+    let output = output.expect("the program that cargo built starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("allocert: {words}\n"));
+}
+
+#[test]
+fn a_kept_run_has_a_run_file_whose_cases_can_be_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let kept = folder.path().join("kept").display().to_string();
+    let (code, report) =
+        judged(&["run", "emm", "reference", "--filter", "emm/reset", "--keep", &kept]);
+    assert_eq!(code, Some(0), "{report}");
+    let run = format!("{kept}/run.jsonl");
+    let (code, shown) = judged(&["trace", &run, "emm/reset/before-initialize"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("reset {} on m\n  returned {none: true}\n"), "{shown}");
+    let words = refused(&["trace", &run, "emm/reset/none"]).1;
+    assert!(words.starts_with("allocert: there is no case `emm/reset/none`"), "{words}");
+    let again = ["run", "emm", "reference", "--filter", "emm/reset", "--keep", &kept];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    let output = command.args(again).env("ALLOCERT_LIBCUDA", recorder()).output();
+    let output = output.expect("the program that cargo built starts");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(words.ends_with("/kept: it is not empty\n"), "{words}");
 }

@@ -13,7 +13,7 @@ use allocert_suite::plan::{PlannedCase, WireCase};
 
 use crate::channel::Received;
 use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::harness::Request;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
 use crate::own_time::OwnTime;
 use crate::process_table;
@@ -32,9 +32,7 @@ const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not i
 pub(crate) struct Batch<'a> {
     pub(crate) number: u64,
     pub(crate) cases: &'a [&'a PlannedCase],
-    /// Instead of each case's own.
-    pub(crate) timeout_s: Option<u32>,
-    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) request: &'a Request,
 }
 
 /// What came of it.
@@ -85,12 +83,12 @@ impl Batch<'_> {
             ));
         }
         let mut stop: Option<Stop> = None;
-        let mut limit = OwnTime::begin(START_TIMEOUT, Instant::now());
+        let mut limit = OwnTime::begin(self.request.limit(START_TIMEOUT), Instant::now());
         loop {
             let process = state.child.unwrap_or(worker.pid());
-            let broken = match worker.receive(&mut limit, process, self.interrupt) {
+            let broken = match worker.receive(&mut limit, process, &self.request.interrupt) {
                 Received::Interrupted => return Err(Error::Interrupted),
-                Received::Closed => return Ok(self.abandon_worker(state, worker, String::new())),
+                Received::Closed => return Ok(self.finish_closed(state, worker)),
                 Received::Late if stop.is_some() => {
                     return Ok(self.abandon_worker(state, worker, "hangs".to_owned()));
                 }
@@ -196,13 +194,14 @@ impl Batch<'_> {
 
     /// Each case has its own limit; so has the leaving after the last one.
     fn case_limit(&self, state: &BatchState) -> OwnTime {
-        let limit = Duration::from_secs(self.timeout_s(state).into());
+        let case = self.current(state).or(self.cases.first().copied());
+        let limit = case.map(|case| self.request.case_limit(case)).unwrap_or_default();
         OwnTime::begin(limit, Instant::now())
     }
 
     fn timeout_s(&self, state: &BatchState) -> u32 {
         let case = self.current(state).or(self.cases.first().copied());
-        self.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default()
+        self.request.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default()
     }
 
     fn current(&self, state: &BatchState) -> Option<&PlannedCase> {
@@ -233,6 +232,21 @@ impl Batch<'_> {
             observations.iter_mut().for_each(mark_trace_lost);
         }
         Finished { observations, lost: None, how }
+    }
+
+    /// Ends a batch whose server closed the connection. Under a debugger the server performs the
+    /// cases itself, and is gone after the last one.
+    fn finish_closed(&self, mut state: BatchState, worker: &mut Worker) -> Finished {
+        if self.request.launch.debugger.is_some() {
+            worker.wait_for_debugger(&self.request.interrupt);
+            if state.begun.last().is_some_and(|last| last.done) {
+                state.take(worker.ring.rest());
+                let observations = self.observe(state);
+                let how = "the debugged process ended".to_owned();
+                return Finished { observations, lost: Some(how.clone()), how };
+            }
+        }
+        self.abandon_worker(state, worker, String::new())
     }
 
     /// Ends a batch whose server is dead or stuck. The case that ran is [`Ending::Lost`].

@@ -21,8 +21,8 @@ pub enum Error {
     )]
     AddressSpace { limit_bytes: u64 },
 
-    #[error("cannot start the worker `{program}`: {source}{}", hint_python(source))]
-    Start { program: String, source: io::Error },
+    #[error("cannot start `{program}`: {source}{}", hint(*started, source))]
+    Start { program: String, started: Started, source: io::Error },
 
     /// `interpreter`: the user chose the program.
     #[error("the worker `{program}` {how} before it connected{}{}", doubt(*interpreter), appended(stderr))]
@@ -42,6 +42,9 @@ pub enum Error {
     #[error("the subject {subject} cannot be loaded: the worker {how}, while it loaded it")]
     Unloadable { subject: String, how: String },
 
+    #[error("cannot keep the run in {folder}: {reason}", folder = folder.display())]
+    Keep { folder: PathBuf, reason: String },
+
     #[error("there is no real driver to run on{}", appended(reason))]
     NoDriver { reason: String },
 
@@ -52,8 +55,8 @@ pub enum Error {
 /// Who has to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtFault {
-    /// What the harness was asked to run cannot be run.
-    Subject,
+    /// What the harness was asked for cannot be done: the subject, an option or a path is wrong.
+    Request,
     /// The harness could not do its work.
     Harness,
 }
@@ -61,8 +64,11 @@ pub enum AtFault {
 impl Error {
     pub fn at_fault(&self) -> AtFault {
         match self {
-            Self::Refused { .. } | Self::Unloadable { .. } | Self::Start { .. } => AtFault::Subject,
-            Self::NotConnected { interpreter: true, .. } => AtFault::Subject,
+            Self::Refused { .. }
+            | Self::Unloadable { .. }
+            | Self::Start { .. }
+            | Self::Keep { .. } => AtFault::Request,
+            Self::NotConnected { interpreter: true, .. } => AtFault::Request,
             _ => AtFault::Harness,
         }
     }
@@ -72,10 +78,26 @@ impl Error {
     }
 }
 
-fn hint_python(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::NotFound => "; name another interpreter with --python",
-        io::ErrorKind::PermissionDenied => "; it is not executable",
+/// What was to be started for a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Started {
+    /// A worker of this program.
+    Program,
+    /// The interpreter of a Python worker.
+    Interpreter,
+    /// The debugger that watches a worker.
+    Debugger,
+}
+
+fn hint(started: Started, source: &io::Error) -> &'static str {
+    match (source.kind(), started) {
+        (io::ErrorKind::PermissionDenied, _) => "; it is not executable",
+        (io::ErrorKind::NotFound, Started::Interpreter) => {
+            "; name another interpreter with --python"
+        }
+        (io::ErrorKind::NotFound, Started::Debugger) => {
+            "; install it, or name another debugger behind `--`"
+        }
         _ => "",
     }
 }

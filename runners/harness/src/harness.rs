@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use allocert_suite::Side;
 use allocert_suite::observation::Observation;
@@ -37,6 +38,9 @@ pub enum Isolation {
     None,
 }
 
+/// More than any person takes.
+pub(crate) const NO_LIMIT: Duration = Duration::from_secs(1 << 31);
+
 /// What to run, and how.
 #[derive(Debug)]
 pub struct Request {
@@ -70,6 +74,19 @@ pub struct RunOutput {
     /// One for each case, in the order of the plan.
     pub observations: Vec<Observation>,
     pub warnings: Vec<Warning>,
+}
+
+impl Request {
+    /// A limit of the harness itself, which a debugger does not have.
+    pub(crate) fn limit(&self, limit: Duration) -> Duration {
+        if self.launch.debugger.is_some() { NO_LIMIT } else { limit }
+    }
+
+    /// The limit of a case.
+    pub(crate) fn case_limit(&self, case: &PlannedCase) -> Duration {
+        let seconds = self.timeout_s.unwrap_or(case.timeout_s);
+        self.limit(Duration::from_secs(seconds.into()))
+    }
 }
 
 impl Harness {

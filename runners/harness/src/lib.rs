@@ -40,7 +40,7 @@ mod warning;
 mod worker;
 
 pub use artifact::Artifact;
-pub use error::{AtFault, Error};
+pub use error::{AtFault, Error, Started};
 pub use harness::{Harness, Isolation, Request, RunOutput};
 pub use interrupt::Interrupt;
 pub use machine::Machine;
@@ -50,4 +50,4 @@ pub use rerun_alone::AloneLock;
 pub use run_dir::RunDir;
 pub use subject::{Subject, SubjectError};
 pub use warning::Warning;
-pub use worker::Launch;
+pub use worker::{Debugger, Launch};

@@ -8,9 +8,10 @@ use std::path::Path;
 
 use allocert_contract::trace::ring::{HEADER_BYTES, Header, read_records};
 use allocert_contract::trace::{Event, What};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{Builder, TempPath};
 
 use crate::error::Error;
+use crate::run_dir::RunDir;
 
 /// 16 MiB of address space; only what is written takes memory.
 const CAPACITY_RECORDS: u64 = 1 << 17;
@@ -34,13 +35,22 @@ pub(crate) struct Slice {
 }
 
 impl Ring {
-    /// Makes a sparse file, in memory where there is room for it and in `fallback` otherwise.
-    pub(crate) fn create(fallback: &Path) -> Result<Self, Error> {
+    /// Makes a sparse file in the folder of a run that is kept, and else in memory, if there is room
+    /// for it.
+    pub(crate) fn for_run(run: &RunDir) -> Result<Self, Error> {
+        let mut ring = Self::create(run.path(), run.is_kept())?;
+        ring.path.disable_cleanup(run.is_kept());
+        Ok(ring)
+    }
+
+    fn create(run: &Path, kept: bool) -> Result<Self, Error> {
         let header = Header::new(CAPACITY_RECORDS).expect("a power of two");
         let shared = Path::new(SHARED_MEMORY);
-        let folder = if has_room(shared, header.file_bytes()) { shared } else { fallback };
+        let in_memory = !kept && has_room(shared, header.file_bytes());
+        let folder = if in_memory { shared } else { run };
         let make = || {
-            let mut file = NamedTempFile::with_prefix_in("allocert-", folder)?;
+            let mut file =
+                Builder::new().prefix("allocert-").suffix(".trace").tempfile_in(folder)?;
             file.write_all(&header.encode())?;
             file.as_file().set_len(header.file_bytes())?;
             Ok(file.into_parts())
@@ -139,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_open_call_waits_for_the_next_read() {
-        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
         write(&ring, 0, RETURNED).expect("writable");
         write(&ring, 1, record::ENTERED).expect("writable");
         write(&ring, 2, RETURNED).expect("writable");
@@ -152,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_being_written_waits_for_the_next_read() {
-        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
         write(&ring, 0, RETURNED).expect("writable");
         write(&ring, 2, RETURNED).expect("writable");
         let settled = ring.settled();
@@ -166,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_destroyed_ring_reads_as_nothing() {
-        let mut ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
         write(&ring, 0, RETURNED).expect("writable");
         File::create(ring.path()).expect("truncated");
         assert!(ring.rest().events.is_empty() && !ring.is_intact());
@@ -174,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_is_not_where_it_was_made_is_not_intact() {
-        let ring = Ring::create(Path::new("/tmp")).expect("a ring");
+        let ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
         assert!(ring.is_intact());
         std::fs::remove_file(ring.path()).expect("removable");
         assert!(!ring.is_intact());

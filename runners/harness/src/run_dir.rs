@@ -1,5 +1,5 @@
 //! The folder of one run: the recording driver under the names that libraries look for, the Python
-//! worker, and a socket for each worker. It is gone when the value is dropped.
+//! worker, and a socket for each worker. It is gone when the value is dropped, unless it is kept.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -19,18 +19,51 @@ const WORKER: &str = "allocert_worker";
 
 #[derive(Debug)]
 pub struct RunDir {
-    folder: TempDir,
+    folder: Folder,
     workers: AtomicUsize,
 }
 
+#[derive(Debug)]
+enum Folder {
+    Temporary(TempDir),
+    Kept(PathBuf),
+}
+
 impl RunDir {
-    /// Lays out the folder around `driver`, the path of the recording driver.
+    /// Lays out a temporary folder around `driver`, the path of the recording driver.
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be made.
     pub fn create(driver: &Path) -> Result<Self, Error> {
         let folder =
-            folder().map_err(|source| Error::io("make the run's temporary folder", source))?;
+            temporary().map_err(|source| Error::io("make the run's temporary folder", source))?;
+        Self::lay_out(Folder::Temporary(folder), driver)
+    }
+
+    /// Lays out `folder`, which is made or empty, and which stays with all that the run leaves in
+    /// it.
+    ///
+    /// # Errors
+    /// [`Error::Keep`] where the folder cannot be used, and those of [`RunDir::create`].
+    pub fn keep(folder: &Path, driver: &Path) -> Result<Self, Error> {
+        let unusable = |reason: String| Error::Keep { folder: folder.to_owned(), reason };
+        fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
+        let folder = folder.canonicalize().map_err(|error| unusable(error.to_string()))?;
+        let mut entries = folder.read_dir().map_err(|error| unusable(error.to_string()))?;
+        if entries.next().is_some() {
+            return Err(unusable("it is not empty".to_owned()));
+        }
+        if folder.as_os_str().len() > LONGEST_FOLDER_BYTES {
+            let reason = format!(
+                "its path is longer than the {LONGEST_FOLDER_BYTES} bytes that leave room for the \
+                 name of a socket"
+            );
+            return Err(unusable(reason));
+        }
+        Self::lay_out(Folder::Kept(folder), driver)
+    }
+
+    fn lay_out(folder: Folder, driver: &Path) -> Result<Self, Error> {
         let run = Self { folder, workers: AtomicUsize::new(0) };
         run.link_driver(driver).map_err(|source| {
             Error::io(format!("link the recording driver {}", driver.display()), source)
@@ -55,7 +88,15 @@ impl RunDir {
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        match &self.folder {
+            Folder::Temporary(folder) => folder.path(),
+            Folder::Kept(folder) => folder,
+        }
+    }
+
+    /// Whether the folder stays after the run.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(self.folder, Folder::Kept(_))
     }
 
     /// Where a loader finds `libcuda.so` and `libcuda.so.1`.
@@ -81,7 +122,7 @@ impl RunDir {
     }
 }
 
-fn folder() -> std::io::Result<TempDir> {
+fn temporary() -> std::io::Result<TempDir> {
     let folder = TempDir::with_prefix("allocert-")?;
     if folder.path().as_os_str().len() <= LONGEST_FOLDER_BYTES {
         return Ok(folder);
@@ -106,5 +147,15 @@ mod tests {
         }
         drop(run);
         assert!(!place.exists());
+    }
+
+    #[test]
+    fn a_kept_folder_stays_and_is_not_used_twice() {
+        let (driver, parent) = (NamedTempFile::new().expect("a file"), TempDir::new());
+        let folder = parent.as_ref().expect("a folder").path().join("kept");
+        drop(RunDir::keep(&folder, driver.path()).expect("a run folder"));
+        assert!(folder.join("lib/libcuda.so.1").exists());
+        let error = RunDir::keep(&folder, driver.path()).expect_err("it is not empty");
+        assert!(error.to_string().ends_with("it is not empty"), "{error}");
     }
 }

@@ -121,12 +121,7 @@ impl Session {
             });
         };
         self.batches += 1;
-        let batch = Batch {
-            number: self.batches,
-            cases,
-            timeout_s: self.request.timeout_s,
-            interrupt: &self.request.interrupt,
-        };
+        let batch = Batch { number: self.batches, cases, request: &self.request };
         let finished = batch.run(worker)?;
         if let Some(how) = &finished.lost {
             self.why_none.clone_from(how);
@@ -173,7 +168,7 @@ fn broke(last: Option<&Observation>) -> bool {
 }
 
 fn load(request: &Request, subject: &Subject) -> Result<(Worker, Loaded), Error> {
-    let mut worker = Worker::start(&request.launch, &request.run, &request.interrupt)?;
+    let mut worker = Worker::start(request)?;
     load_subject(&mut worker, request, subject).map(|loaded| (worker, loaded))
 }
 
@@ -183,7 +178,7 @@ fn load_subject(
     request: &Request,
     subject: &Subject,
 ) -> Result<Loaded, Error> {
-    let (subject, timeout) = (subject.to_string(), request.launch.load_timeout);
+    let (subject, timeout) = (subject.to_string(), request.limit(request.launch.load_timeout));
     let told =
         worker.channel.send(&ToWorker::Load { interface: &request.interface, subject: &subject });
     let answer = match told {

@@ -1,7 +1,7 @@
 //! One worker server: a process of its own group that the harness started, connected to and may
 //! end.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use allocert_suite::offer::Driver;
 
 use crate::capture::Capture;
 use crate::channel::{Channel, Received};
-use crate::error::Error;
+use crate::error::{Error, Started};
+use crate::harness::Request;
 use crate::interrupt::Interrupt;
 use crate::machine::{MODE, Machine, mode};
 use crate::message::{PROTOCOL, ToWorker};
@@ -44,6 +45,10 @@ const DRIVER_SETTINGS: [&str; 5] = [
     "ALLOCERT_FAULTS",
 ];
 
+/// Tells a worker to run a batch in its own process instead of a fork, and to leave its standard
+/// streams alone.
+const DEBUG: &str = "ALLOCERT_DEBUG";
+
 /// How to start a worker; the socket's path is appended.
 #[derive(Debug, Clone)]
 pub struct Launch {
@@ -56,6 +61,17 @@ pub struct Launch {
     /// Whether the program is an interpreter that the user named, who may have named something
     /// else.
     pub interpreter: bool,
+    /// What a person watches the worker with. It has the terminal and all the time that it takes.
+    pub debugger: Option<Debugger>,
+}
+
+/// What a person watches a worker with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Debugger {
+    /// Python's own.
+    Pdb,
+    /// A program and its arguments, to which the worker's command line is appended.
+    Program(OsString, Vec<OsString>),
 }
 
 impl Launch {
@@ -77,6 +93,7 @@ impl Launch {
             connect_timeout: CONNECT_TIMEOUT,
             load_timeout: LOAD_TIMEOUT,
             interpreter: false,
+            debugger: None,
         }
     }
 
@@ -88,32 +105,70 @@ impl Launch {
     }
 
     fn command(&self, run: &RunDir, socket: &Path, ring: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.program_with_arguments(run);
         command
-            .args(&self.arguments)
             .arg(socket)
             .env("LD_LIBRARY_PATH", library_path(run))
             .env("ALLOCERT_TRACE", ring)
             .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
             .envs(DRIVER_SETTINGS.map(|name| (name, "")))
             .env(MODE, mode(Driver::Sim))
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        match self.debugger {
+            // It stays in the process group that the terminal takes input for.
+            Some(_) => command.env(DEBUG, "1"),
+            None => command
+                .env_remove(DEBUG)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .process_group(0),
+        };
         command
+    }
+
+    fn started(&self) -> Started {
+        match (&self.debugger, self.interpreter) {
+            (Some(Debugger::Program(..)), _) => Started::Debugger,
+            (_, true) => Started::Interpreter,
+            (_, false) => Started::Program,
+        }
+    }
+
+    fn program_with_arguments(&self, run: &RunDir) -> Command {
+        match &self.debugger {
+            None => {
+                let mut command = Command::new(&self.program);
+                command.args(&self.arguments);
+                command
+            }
+            Some(Debugger::Pdb) => {
+                let mut command = Command::new(&self.program);
+                // It debugs a file, not a folder. It finds the user's modules from the start on.
+                command.args(["-m", "pdb"]).arg(run.python_worker().join("__main__.py"));
+                command.env("PYTHONPATH", in_front(env::current_dir().ok(), "PYTHONPATH"));
+                command
+            }
+            Some(Debugger::Program(program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments).arg(&self.program).args(&self.arguments);
+                command
+            }
+        }
     }
 }
 
 /// The driver's folder in front of what the user has set.
 pub(crate) fn library_path(run: &RunDir) -> OsString {
-    let mut path = run.library_folder().into_os_string();
-    if let Some(theirs) = env::var_os("LD_LIBRARY_PATH").filter(|theirs| !theirs.is_empty()) {
-        path.push(":");
-        path.push(theirs);
-    }
-    path
+    in_front(Some(run.library_folder()), "LD_LIBRARY_PATH")
+}
+
+/// `folder` in front of the folders that a variable of the environment holds.
+fn in_front(folder: Option<PathBuf>, variable: &str) -> OsString {
+    let users = env::var_os(variable).filter(|users| !users.is_empty());
+    let parts: Vec<OsString> =
+        folder.map(PathBuf::into_os_string).into_iter().chain(users).collect();
+    parts.join(OsStr::new(":"))
 }
 
 #[derive(Debug)]
@@ -125,17 +180,15 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Starts a worker and waits for it to connect.
-    pub(crate) fn start(
-        launch: &Launch,
-        run: &RunDir,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        let ring = Ring::create(run.path())?;
+    pub(crate) fn start(request: &Request) -> Result<Self, Error> {
+        let Request { launch, run, interrupt, .. } = request;
+        let ring = Ring::for_run(run)?;
         let socket = run.socket();
         let listener =
             listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
         let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
-        let stream = process.wait_for(&listener, launch.connect_timeout, interrupt)?;
+        let limit = request.limit(launch.connect_timeout);
+        let stream = process.wait_for(&listener, limit, interrupt)?;
         let channel = Channel::new(stream)
             .map_err(|source| Error::io("set up the worker's socket", source))?;
         Ok(Self { channel, ring, process })
@@ -170,6 +223,13 @@ impl Worker {
         }
     }
 
+    /// Waits until the debugger of the worker has ended, however long a person takes.
+    pub(crate) fn wait_for_debugger(&mut self, interrupt: &Interrupt) {
+        while self.process.status().is_none() && !interrupt.is_raised() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// How a worker that cannot be used any more ended, or `how` where it lives, and what it left
     /// on standard error.
     pub(crate) fn exit_report(&mut self, how: &str) -> String {
@@ -181,7 +241,7 @@ impl Worker {
             None if closed => "closed its connection".to_owned(),
             None => how.to_owned(),
         };
-        format!("{how}{}", crate::error::appended(&self.process.stderr.text(left)))
+        format!("{how}{}", crate::error::appended(&self.process.printed(left)))
     }
 }
 
@@ -191,17 +251,20 @@ struct Process {
     child: Child,
     program: String,
     interpreter: bool,
-    stderr: Capture,
-    _stdout: Capture,
+    /// Of both standard streams; nothing where a debugger has them.
+    stderr: Option<Capture>,
+    _stdout: Option<Capture>,
 }
 
 impl Process {
     fn spawn(launch: &Launch, mut command: Command) -> Result<Self, Error> {
-        let program = launch.program.display().to_string();
-        let mut child =
-            command.spawn().map_err(|source| Error::Start { program: program.clone(), source })?;
-        let stdout = Capture::start(child.stdout.take().expect("piped above"));
-        let stderr = Capture::start(child.stderr.take().expect("piped above"));
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command.spawn().map_err(|source| {
+            let started = launch.started();
+            Error::Start { program: program.clone(), started, source }
+        })?;
+        let stdout = child.stdout.take().map(Capture::start);
+        let stderr = child.stderr.take().map(Capture::start);
         Ok(Self { child, program, interpreter: launch.interpreter, stderr, _stdout: stdout })
     }
 
@@ -235,8 +298,13 @@ impl Process {
     }
 
     fn not_connected(&self, how: String) -> Error {
-        let (program, stderr) = (self.program.clone(), self.stderr.text(OUTPUT_TIMEOUT));
+        let (program, stderr) = (self.program.clone(), self.printed(OUTPUT_TIMEOUT));
         Error::NotConnected { program, how, interpreter: self.interpreter, stderr }
+    }
+
+    /// What it left on standard error, after waiting at most `timeout` for the rest.
+    fn printed(&self, timeout: Duration) -> String {
+        self.stderr.as_ref().map_or_else(String::new, |stderr| stderr.text(timeout))
     }
 
     fn status(&mut self) -> Option<ExitStatus> {

@@ -216,7 +216,7 @@ fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
     request.launch.load_timeout =
         Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
     let error = run(request).expect_err("refused");
-    assert_eq!((error.at_fault(), error.to_string().as_str()), (AtFault::Subject, message));
+    assert_eq!((error.at_fault(), error.to_string().as_str()), (AtFault::Request, message));
 }
 
 #[rstest]
@@ -246,8 +246,8 @@ fn a_worker_loads_one_subject_after_the_other() {
         harness.run(&cases, &mut ()).map(|output| output.observations[0].ending.clone())
     };
     assert_eq!(ending("exits").expect("a run"), Ending::Code(5));
-    assert_eq!(ending("refuses").expect_err("refused").at_fault(), AtFault::Subject);
-    assert_eq!(ending("crashes_loading").expect_err("it crashed").at_fault(), AtFault::Subject);
+    assert_eq!(ending("refuses").expect_err("refused").at_fault(), AtFault::Request);
+    assert_eq!(ending("crashes_loading").expect_err("it crashed").at_fault(), AtFault::Request);
     assert_eq!(ending("fine").expect("a new worker"), Ending::Done);
 }
 
@@ -265,7 +265,7 @@ fn an_interpreter_that_is_not_there_is_named() {
     let mut request = request("", Isolation::Case);
     request.launch.program = "/nonexistent/python".into();
     let error = run(request).expect_err("no such program");
-    assert_eq!(error.at_fault(), AtFault::Subject);
+    assert_eq!(error.at_fault(), AtFault::Request);
     assert!(
         error.to_string().contains("`/nonexistent/python`")
             && error.to_string().ends_with("--python"),

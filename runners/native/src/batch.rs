@@ -15,13 +15,35 @@ use rustix::stdio::{dup2_stderr, dup2_stdout};
 use crate::capture::Capture;
 use crate::child;
 use crate::error::WorkerError;
-use crate::outbox::Outbox;
 use crate::protocol::{Ended, Exit, Run};
-use crate::server::Server;
+use crate::session::Session;
+use crate::shared_lines::SharedLines;
+
+/// Set by the harness where a person debugs the worker.
+const DEBUG: &str = "ALLOCERT_DEBUG";
+
+/// Runs the batch, in a fork unless a person debugs it.
+pub(crate) fn run(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
+    if std::env::var_os(DEBUG).is_some() {
+        run_here(session, run)
+    } else {
+        run_in_fork(session, run)
+    }
+}
+
+/// Runs the batch in this process, which a debugger watches, and ends it.
+fn run_here(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines = SharedLines::new(true).map_err(WorkerError::io("share memory with a child"))?;
+    let code = in_child(session, run, &mut lines);
+    // SAFETY: ends this process as the end of a fork would: without what is registered to run at
+    // its exit.
+    unsafe { libc::_exit(code) }
+}
 
 /// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
-pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> {
-    let mut outbox = Outbox::new().map_err(WorkerError::io("share memory with a child"))?;
+fn run_in_fork(session: &mut Session, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines =
+        SharedLines::new(false).map_err(WorkerError::io("share memory with a child"))?;
     let (out_read, out_write) =
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
     let (err_read, err_write) =
@@ -37,8 +59,8 @@ pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> 
                 setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
             drop((out_write, err_write));
             let code = match redirected {
-                Ok(()) => in_child(server, run, &mut outbox),
-                Err(_) => child::LOST,
+                Ok(()) => in_child(session, run, &mut lines),
+                Err(_) => child::EXIT_WORKER_FAILED,
             };
             // SAFETY: ends this fork without running what the server registered to run at its exit.
             unsafe { libc::_exit(code) }
@@ -50,17 +72,18 @@ pub(crate) fn run(server: &mut Server, run: &Run) -> Result<Ended, WorkerError> 
             let _ = setpgid(Some(pid), Some(pid));
             let (mut out, mut err) =
                 (Capture::new(nonblocking(out_read)?), Capture::new(nonblocking(err_read)?));
-            let exit = wait(server, pid, &mut out, &mut err)?;
-            outbox.flush(&mut server.socket).map_err(WorkerError::io("write to the harness"))?;
+            let exit = wait(session, pid, &mut out, &mut err)?;
+            lines.flush(&mut session.socket).map_err(WorkerError::io("write to the harness"))?;
             Ok(Ended { batch: run.batch, exit, stdout: out.finish(), stderr: err.finish() })
         }
     }
 }
 
 /// Never unwinds into the server's loop, of which this process is a copy.
-fn in_child(server: &mut Server, run: &Run, outbox: &mut Outbox) -> i32 {
+fn in_child(session: &mut Session, run: &Run, lines: &mut SharedLines) -> i32 {
     let pid = getpid().as_raw_nonzero().get();
-    catch_unwind(AssertUnwindSafe(|| child::run(server, run, pid, outbox))).unwrap_or(child::LOST)
+    catch_unwind(AssertUnwindSafe(|| child::run(session, run, pid, lines)))
+        .unwrap_or(child::EXIT_WORKER_FAILED)
 }
 
 fn nonblocking(pipe: rustix::fd::OwnedFd) -> Result<rustix::fd::OwnedFd, WorkerError> {
@@ -70,7 +93,7 @@ fn nonblocking(pipe: rustix::fd::OwnedFd) -> Result<rustix::fd::OwnedFd, WorkerE
 
 /// Drains both pipes until the child is gone, then ends what is left of its process group.
 fn wait(
-    server: &Server,
+    session: &Session,
     pid: Pid,
     out: &mut Capture,
     err: &mut Capture,
@@ -80,7 +103,7 @@ fn wait(
         let mut watched = Vec::with_capacity(4);
         watched.push(PollFd::new(&life, PollFlags::IN));
         // No flags asked for: only that the harness hung up.
-        watched.push(PollFd::from_borrowed_fd(server.socket.as_fd(), PollFlags::empty()));
+        watched.push(PollFd::from_borrowed_fd(session.socket.as_fd(), PollFlags::empty()));
         for capture in [&*out, &*err].into_iter().filter(|capture| capture.open) {
             watched.push(PollFd::new(capture.pipe(), PollFlags::IN));
         }
@@ -116,6 +139,6 @@ fn exit(status: WaitStatus) -> Exit {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Exit::Code(code),
         (None, Some(signal)) => Exit::Signal(signal),
-        (None, None) => Exit::Code(child::LOST),
+        (None, None) => Exit::Code(child::EXIT_WORKER_FAILED),
     }
 }

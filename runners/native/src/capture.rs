@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
-use crate::protocol::Printed;
+use crate::protocol::CapturedOutput;
 
 /// So many first and so many last bytes are kept.
 const KEEP_BYTES: usize = 8 * 1024;
@@ -29,7 +29,7 @@ impl Capture {
         &self.pipe
     }
 
-    /// Takes one helping; whether there may be more right now.
+    /// Reads once; whether there may be more right now.
     pub(crate) fn drain(&mut self) -> bool {
         let mut chunk = [0; 16 * 1024];
         match rustix::io::read(&self.pipe, &mut chunk) {
@@ -47,7 +47,7 @@ impl Capture {
 
     /// Takes what the child left behind. A process that outlived it may go on writing; it is not
     /// waited for.
-    pub(crate) fn finish(mut self) -> Printed {
+    pub(crate) fn finish(mut self) -> CapturedOutput {
         let limit = self.bytes + REST_BYTES;
         while self.open && self.bytes < limit && self.drain() {}
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
@@ -56,13 +56,13 @@ impl Capture {
             text.push_str(&format!("\n[... {left_out} bytes left out ...]\n"));
         }
         text.push_str(&String::from_utf8_lossy(self.tail.make_contiguous()));
-        Printed { text, bytes: self.bytes }
+        CapturedOutput { text, bytes: self.bytes }
     }
 
     fn add(&mut self, chunk: &[u8]) {
         self.bytes += chunk.len() as u64;
-        let room = (KEEP_BYTES - self.head.len()).min(chunk.len());
-        let (head, rest) = chunk.split_at(room);
+        let kept = (KEEP_BYTES - self.head.len()).min(chunk.len());
+        let (head, rest) = chunk.split_at(kept);
         self.head.extend_from_slice(head);
         self.tail.extend(&rest[rest.len().saturating_sub(KEEP_BYTES)..]);
         let surplus = self.tail.len().saturating_sub(KEEP_BYTES);

@@ -1,45 +1,45 @@
 //! Inside the fork: the cases of one batch, in order, in this one process.
 
 use std::io;
+use std::thread;
 
-use allocert_suite::Side;
 use allocert_suite::observation::Outcome;
-use allocert_suite::plan::End;
-use serde_json::Value;
+use allocert_suite::plan::ChildExit;
 
-use crate::outbox::Outbox;
-use crate::protocol::{Case, Line, Run};
-use crate::scene::Scene;
-use crate::server::Server;
+use crate::protocol::{Case, Line, Run, Step};
+use crate::session::Session;
+use crate::shared_lines::SharedLines;
+use crate::step_result::unsupported;
+use crate::subject::CaseRun;
 
 /// Exit code of a child that could not speak with the harness or had a defect of its own.
-pub(crate) const LOST: i32 = 70;
+pub(crate) const EXIT_WORKER_FAILED: i32 = 70;
 
 /// Performs the batch; the exit code of the child, unless a case asked for an exit of its own.
-pub(crate) fn run(server: &mut Server, run: &Run, pid: i32, outbox: &mut Outbox) -> i32 {
-    match cases(server, run, pid, outbox) {
+pub(crate) fn run(session: &mut Session, run: &Run, pid: i32, lines: &mut SharedLines) -> i32 {
+    match cases(session, run, pid, lines) {
         Ok(()) => {
             flush_streams();
             0
         }
         Err(error) => {
             eprintln!("allocert worker: the child cannot go on: {error}");
-            LOST
+            EXIT_WORKER_FAILED
         }
     }
 }
 
-fn cases(server: &mut Server, run: &Run, pid: i32, outbox: &mut Outbox) -> io::Result<()> {
-    outbox.push(&mut server.socket, &Line::Child { batch: run.batch, pid })?;
+fn cases(session: &mut Session, run: &Run, pid: i32, lines: &mut SharedLines) -> io::Result<()> {
+    lines.push(&mut session.socket, &Line::Child { batch: run.batch, pid })?;
     for case in &run.cases {
-        server.recorder.restart(&case.driver).map_err(io::Error::other)?;
-        server.recorder.case_begin();
-        outbox.push(&mut server.socket, &Line::Case { id: &case.id })?;
-        outbox.flush(&mut server.socket)?;
-        perform(server, case, outbox)?;
-        outbox.push(&mut server.socket, &Line::Done { id: &case.id })?;
-        outbox.flush(&mut server.socket)?;
-        if case.ending == End::Exit {
+        session.recorder.restart(&case.driver).map_err(io::Error::other)?;
+        session.recorder.case_begin();
+        lines.push(&mut session.socket, &Line::Case { id: &case.id })?;
+        lines.flush(&mut session.socket)?;
+        perform(session, case, lines)?;
+        lines.push(&mut session.socket, &Line::Done { id: &case.id })?;
+        lines.flush(&mut session.socket)?;
+        if case.ending == ChildExit::Exit {
             // As a program ends: exit handlers, then the destructors of every library.
             std::process::exit(0);
         }
@@ -47,28 +47,31 @@ fn cases(server: &mut Server, run: &Run, pid: i32, outbox: &mut Outbox) -> io::R
     Ok(())
 }
 
-fn perform(server: &mut Server, case: &Case, outbox: &mut Outbox) -> io::Result<()> {
-    let subject = server.subject.as_deref().expect("the server runs no batch without a subject");
-    let mut scene = Scene::new(subject, &server.recorder, server.driver);
+fn perform(session: &mut Session, case: &Case, lines: &mut SharedLines) -> io::Result<()> {
+    let subject = session.subject.as_deref().expect("the server runs no batch without a subject");
+    let mut run = subject.begin(&session.recorder, session.driver);
     for step in &case.steps {
-        let outcome = match case.operations {
-            Side::Emm => server.recorder.step(step.index, || scene.perform_on_its_thread(step)),
-            _ => unsupported(&step.r#do),
+        let outcome = if case.operations == subject.operations() {
+            session.recorder.step(step.index, || perform_on_its_thread(&mut *run, step))
+        } else {
+            unsupported(&step.r#do)
         };
-        let line =
-            Line::Step { index: step.index, outcome: &outcome, table_calls: subject.table_calls() };
-        outbox.push(&mut server.socket, &line)?;
+        let table_calls = run.table_calls();
+        let line = Line::Step { index: step.index, outcome: &outcome, table_calls };
+        lines.push(&mut session.socket, &line)?;
     }
-    // What a case leaves alive stays as it is: neither released, nor unmapped under the subject's
-    // feet.
-    std::mem::forget(scene);
+    // What a case leaves alive stays as it is: neither released, nor unmapped while the
+    // subject uses it.
+    std::mem::forget(run);
     Ok(())
 }
 
-/// The operation's name is the one key of its serialised form.
-pub(crate) fn unsupported(operation: &Value) -> Outcome {
-    let name = operation.as_object().and_then(|object| object.keys().next().cloned());
-    Outcome::Unsupported { operation: name.unwrap_or_default() }
+fn perform_on_its_thread(run: &mut dyn CaseRun, step: &Step) -> Outcome {
+    if step.thread.is_none() {
+        return run.perform(step);
+    }
+    let joined = thread::scope(|scope| scope.spawn(|| run.perform(step)).join());
+    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// What the subject printed with C streams would be lost with them.

@@ -1,12 +1,12 @@
 //! The worker for shared libraries and for the built-in reference (`runners/PROTOCOL.md`).
 //!
-//! It performs steps and reports what happened; it knows no expectation. Whatever a
-//! subject hands back is data: addresses are probed by the kernel before they are touched, text is
-//! bounded, unknown numbers are passed on.
+//! It performs steps and reports what happened; it knows no expectation. Whatever a subject hands
+//! back is data: the kernel checks an address before it is touched, text is bounded, unknown
+//! numbers are passed on.
 //!
-//! [`server`] speaks with the harness and forks; [`child`] runs the cases of one batch in a fork;
-//! [`scene`] performs one case's steps, one module a noun; [`subject`] is what a subject can be
-//! asked, answered by a C [`table`], whose [`border`] is watched, or by the [`builtin`] reference.
+//! The files of this folder know no interface: [`server`] speaks with the harness, [`batch`] forks,
+//! [`child`] runs the cases of one batch in the fork, [`subject`] is what an interface provides.
+//! Each interface has a folder; [`load`] is where it registers.
 
 #![expect(
     unsafe_code,
@@ -14,32 +14,24 @@
 )]
 
 mod batch;
-mod border;
-mod builtin;
-mod call;
 mod capture;
+mod checked_memory;
 mod child;
-mod churn;
-mod context;
+mod driver_facts;
+mod emm;
 mod error;
-mod facts;
-mod host;
-mod ipc;
+mod ipc_peer;
 mod load;
-mod manager;
-mod memory;
-mod names;
-mod outbox;
-mod peek;
-mod peer;
 mod protocol;
 mod recorder;
-mod scene;
 mod server;
+mod session;
+mod shared_lines;
+mod shared_operations;
+mod step_result;
 mod subject;
-mod table;
 
+pub use driver_facts::driver_facts;
 pub use error::WorkerError;
-pub use facts::driver_facts;
-pub use peer::peer;
+pub use ipc_peer::peer;
 pub use server::worker;

@@ -3,14 +3,14 @@
 use allocert_suite::Side;
 use allocert_suite::nouns::{DriverSettings, Name, Thread};
 use allocert_suite::observation::{Outcome, TableCalls};
-use allocert_suite::plan::End;
+use allocert_suite::plan::ChildExit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// To the worker.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Order {
+pub(crate) enum Request {
     Load(Load),
     Run(Run),
     Quit {},
@@ -34,7 +34,7 @@ pub(crate) struct Case {
     pub(crate) operations: Side,
     #[serde(default)]
     pub(crate) driver: DriverSettings,
-    pub(crate) ending: End,
+    pub(crate) ending: ChildExit,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -82,12 +82,12 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Loaded {
     pub(crate) flavor: &'static str,
     pub(crate) capabilities: Vec<&'static str>,
-    pub(crate) subject: Portrait,
+    pub(crate) subject: SubjectInfo,
 }
 
 /// Who the subject is.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Portrait {
+pub(crate) struct SubjectInfo {
     pub(crate) name: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) file: String,
@@ -103,12 +103,18 @@ pub(crate) struct Refused {
     pub(crate) detail: String,
 }
 
+impl Refused {
+    pub(crate) fn new(stage: &'static str, message: String, detail: impl Into<String>) -> Self {
+        Self { stage, message, detail: detail.into() }
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     pub(crate) batch: u64,
     pub(crate) exit: Exit,
-    pub(crate) stdout: Printed,
-    pub(crate) stderr: Printed,
+    pub(crate) stdout: CapturedOutput,
+    pub(crate) stderr: CapturedOutput,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -120,7 +126,7 @@ pub(crate) enum Exit {
 
 /// What came through one of the child's pipes.
 #[derive(Debug, Serialize)]
-pub(crate) struct Printed {
+pub(crate) struct CapturedOutput {
     pub(crate) text: String,
     pub(crate) bytes: u64,
 }

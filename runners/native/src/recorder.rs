@@ -59,7 +59,7 @@ impl Recorder {
     }
 
     /// Does something whose driver calls are the worker's own and never the subject's.
-    pub(crate) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn as_harness<T>(&self, work: impl FnOnce() -> T) -> T {
         self.marker(Marker::HarnessBegin);
         let result = work();
         self.marker(Marker::HarnessEnd);

@@ -9,23 +9,19 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, setrlimit};
 
 use crate::batch;
+use crate::checked_memory;
 use crate::error::WorkerError;
 use crate::load::load;
-use crate::peek;
-use crate::protocol::{Line, Loaded, Order, Refused};
+use crate::protocol::{Line, Loaded, Refused, Request, Run};
 use crate::recorder::Recorder;
+use crate::session::Session;
 use crate::subject::Subject;
 
-/// One above the highest descriptor that a socket may hide at.
-const HIDDEN_BELOW: u64 = 16_384;
+/// One above the highest descriptor that a socket may move_to_high_descriptor at.
+const HIGHEST_DESCRIPTOR: u64 = 16_384;
 
-/// What a child finds ready-made.
-pub(crate) struct Server {
-    pub(crate) socket: UnixStream,
-    pub(crate) recorder: Recorder,
-    pub(crate) driver: Option<Driver>,
-    pub(crate) subject: Option<Box<dyn Subject>>,
-}
+/// Serves one harness.
+struct Server(Session);
 
 /// Serves the harness that listens on `socket` until it says `quit` or goes away.
 ///
@@ -33,26 +29,28 @@ pub(crate) struct Server {
 /// [`WorkerError`] where the socket or the recording driver fails; never because of a subject.
 pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     let recorder = Recorder::load()?;
-    peek::available().map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
+    checked_memory::available()
+        .map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
     let socket = UnixStream::connect(socket).map_err(WorkerError::io("connect to the harness"))?;
-    let socket = hide(socket)?;
+    let socket = move_to_high_descriptor(socket)?;
     // Whatever a batch leaves behind comes here, where the harness finds and ends it. Without this
     // it lives on.
     let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
-    Server { socket, recorder, driver, subject: None }.serve()
+    Server(Session { socket, recorder, driver, subject: None }).serve()
 }
 
 impl Server {
     fn serve(&mut self) -> Result<(), WorkerError> {
-        let socket =
-            hide(self.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?)?;
-        let mut orders = BufReader::new(socket);
+        let socket = move_to_high_descriptor(
+            self.0.socket.try_clone().map_err(WorkerError::io("duplicate the socket"))?,
+        )?;
+        let mut requests = BufReader::new(socket);
         let mut text = Vec::new();
         loop {
             text.clear();
-            if orders
+            if requests
                 .read_until(b'\n', &mut text)
                 .map_err(WorkerError::io("read from the harness"))?
                 == 0
@@ -60,53 +58,61 @@ impl Server {
                 return Ok(());
             }
             match serde_json::from_slice(&text).map_err(|source| WorkerError::Line { source })? {
-                Order::Load(order) => {
+                Request::Load(order) => {
                     let line = match load(&order.interface, &order.subject) {
-                        Ok(subject) => Line::Loaded(self.adopt(subject)),
+                        Ok(subject) => Line::Loaded(self.set_subject(subject)),
                         Err(refused) => Line::Refused(refused),
                     };
                     self.send(&line)?;
                 }
-                Order::Run(run) if self.subject.is_none() => {
-                    let message =
-                        format!("batch {} asked for before a subject was loaded", run.batch);
-                    self.send(&Line::Refused(Refused {
-                        stage: "host",
-                        message,
-                        detail: String::new(),
-                    }))?;
-                }
-                Order::Run(run) => {
-                    let ended = batch::run(self, &run)?;
-                    self.send(&Line::Ended(ended))?;
-                }
-                Order::Quit {} => return Ok(()),
+                Request::Run(run) => match &self.0.subject {
+                    Some(subject) => {
+                        check(&**subject, &run)?;
+                        let ended = batch::run(&mut self.0, &run)?;
+                        self.send(&Line::Ended(ended))?;
+                    }
+                    None => {
+                        let message =
+                            format!("batch {} asked for before a subject was loaded", run.batch);
+                        self.send(&Line::Refused(Refused::new("host", message, "")))?;
+                    }
+                },
+                Request::Quit {} => return Ok(()),
             }
         }
     }
 
-    fn adopt(&mut self, subject: Box<dyn Subject>) -> Loaded {
+    fn set_subject(&mut self, subject: Box<dyn Subject>) -> Loaded {
         let loaded = Loaded {
             flavor: "native",
             capabilities: subject.capabilities(),
-            subject: subject.portrait(),
+            subject: subject.info(),
         };
-        self.subject = Some(subject);
+        self.0.subject = Some(subject);
         loaded
     }
 
     fn send(&mut self, line: &Line<'_>) -> Result<(), WorkerError> {
         let mut text = serde_json::to_vec(line).map_err(|source| WorkerError::Line { source })?;
         text.push(b'\n');
-        self.socket.write_all(&text).map_err(WorkerError::io("write to the harness"))
+        self.0.socket.write_all(&text).map_err(WorkerError::io("write to the harness"))
     }
+}
+
+/// Reads the operations once before a child performs them: a wrong one is no subject's fault.
+fn check(subject: &dyn Subject, run: &Run) -> Result<(), WorkerError> {
+    let cases = run.cases.iter().filter(|case| case.operations == subject.operations());
+    let mut steps = cases.flat_map(|case| &case.steps);
+    steps
+        .try_for_each(|step| subject.check(&step.r#do))
+        .map_err(|source| WorkerError::Line { source })
 }
 
 /// Moves the socket to a high descriptor that nobody can know in advance. The limit on descriptors
 /// is raised for that moment only: an open descriptor stays usable beyond it.
-fn hide(socket: UnixStream) -> Result<UnixStream, WorkerError> {
+fn move_to_high_descriptor(socket: UnixStream) -> Result<UnixStream, WorkerError> {
     let limit = getrlimit(Resource::Nofile);
-    let highest = limit.maximum.unwrap_or(u64::MAX).min(HIDDEN_BELOW);
+    let highest = limit.maximum.unwrap_or(u64::MAX).min(HIGHEST_DESCRIPTOR);
     let wide = Rlimit { current: Some(highest), maximum: limit.maximum };
     setrlimit(Resource::Nofile, wide).map_err(WorkerError::os("raise the limit on descriptors"))?;
     let mut random = [0; 4];
@@ -115,9 +121,9 @@ fn hide(socket: UnixStream) -> Result<UnixStream, WorkerError> {
     // The upper half: programs take the lowest descriptors that are free.
     let half = u32::try_from(highest / 2).unwrap_or(u32::MAX).max(1);
     let number = half + u32::from_ne_bytes(random) % half;
-    let hidden: Result<OwnedFd, _> = rustix::io::fcntl_dupfd_cloexec(&socket, number.cast_signed());
-    let hidden = hidden.map_err(WorkerError::os("move the socket"));
+    let moved: Result<OwnedFd, _> = rustix::io::fcntl_dupfd_cloexec(&socket, number.cast_signed());
+    let moved = moved.map_err(WorkerError::os("move the socket"));
     setrlimit(Resource::Nofile, limit)
         .map_err(WorkerError::os("restore the limit on descriptors"))?;
-    Ok(UnixStream::from(hidden?))
+    Ok(UnixStream::from(moved?))
 }

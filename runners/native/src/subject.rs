@@ -1,95 +1,35 @@
-//! What a loaded subject can be asked, whichever language it is written in.
+//! What the folder of an interface provides.
 
-use allocert_cuda::Context;
-use allocert_suite::interface::emm::TableCall;
-use allocert_suite::observation::{Facts, Raised, TableCalls};
+use allocert_cuda::Driver;
+use allocert_suite::Side;
+use allocert_suite::observation::{Outcome, TableCalls};
+use serde_json::Value;
 
-use crate::protocol::Portrait;
+use crate::protocol::{Step, SubjectInfo};
+use crate::recorder::Recorder;
 
 /// A loaded subject.
 pub(crate) trait Subject: Send + Sync {
-    /// What `describe` reports.
-    fn describe(&self) -> Facts;
-    fn portrait(&self) -> Portrait;
+    fn info(&self) -> SubjectInfo;
+
     /// Names of the fixture format's `needs`.
     fn capabilities(&self) -> Vec<&'static str>;
-    fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised>;
-    /// What calls of a C table did besides answering since this was last asked; nothing where no
-    /// member was called.
-    fn table_calls(&self) -> Option<TableCalls> {
-        None
-    }
+
+    /// The side whose operations it performs.
+    fn operations(&self) -> Side;
+
+    /// Whether an operation of that side is one, with the fields that it has.
+    fn check(&self, operation: &Value) -> Result<(), serde_json::Error>;
+
+    /// Begins a case.
+    fn begin<'a>(&'a self, recorder: &'a Recorder, driver: Option<Driver>)
+    -> Box<dyn CaseRun + 'a>;
 }
 
-/// One manager. Everything that can fail answers with what the subject said, unchecked.
-pub(crate) trait Manager: Send + Sync {
-    fn initialize(&self) -> Result<(), Raised>;
-    fn memalloc(&self, size_bytes: u64) -> Result<Memory, Raised>;
-    fn memhostalloc(&self, size_bytes: u64, flags: HostFlags) -> Result<Memory, Raised>;
-    /// Pins memory of the worker's, which stays mapped until the token is released or forgotten.
-    fn mempin(&self, pointer: usize, size_bytes: u64, mapped: bool) -> Result<Memory, Raised>;
-    fn release(&self, token: u64) -> Result<(), Raised>;
-    fn get_memory_info(&self) -> Result<(u64, u64), Raised>;
-    fn get_ipc_handle(&self, token: u64, offset_bytes: u64) -> Result<IpcHandle, Raised>;
-    fn reset(&self) -> Result<(), Raised>;
-    fn defer_begin(&self) -> Result<(), Raised>;
-    fn defer_end(&self) -> Result<(), Raised>;
-    /// The last call on this manager.
-    fn destroy(&self);
-    /// A call as it is written; `None` without a table.
-    fn call(&self, _call: &TableCall, _given: &Given) -> Option<Result<(), Raised>> {
-        None
-    }
-}
+/// One case in progress.
+pub(crate) trait CaseRun: Send {
+    fn perform(&mut self, step: &Step) -> Outcome;
 
-/// What a step's names stand for in a [`TableCall`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Given {
-    pub(crate) context: Context,
-    pub(crate) token: u64,
-    /// 0 is NULL.
-    pub(crate) pointer: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HostFlags {
-    pub(crate) mapped: bool,
-    pub(crate) portable: bool,
-    pub(crate) write_combined: bool,
-}
-
-/// Memory as the subject described it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Memory {
-    /// `ALLOCERT_EMM_KIND_*`, or any other number.
-    pub(crate) kind: u32,
-    pub(crate) pointer: u64,
-    pub(crate) host_pointer: u64,
-    pub(crate) size_bytes: u64,
-    pub(crate) token: u64,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct IpcHandle {
-    pub(crate) handle: [u8; 64],
-    pub(crate) size_bytes: u64,
-    pub(crate) offset_bytes: u64,
-    pub(crate) device_uuid: [u8; 16],
-}
-
-/// A fact list from pairs.
-pub(crate) fn facts<const N: usize>(pairs: [(&str, serde_json::Value); N]) -> Facts {
-    pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
-}
-
-/// An error that the worker met on the subject's account: what failed and why, without a status of
-/// the subject's own.
-pub(crate) fn trouble(kind: &str, message: impl Into<String>, code: Option<i32>) -> Raised {
-    Raised {
-        r#type: kind.to_owned(),
-        bases: Vec::new(),
-        message: message.into(),
-        code,
-        status: None,
-    }
+    /// What the calls of a C table did since it was last asked; nothing where no member was called.
+    fn table_calls(&self) -> Option<TableCalls>;
 }

@@ -5,12 +5,12 @@ use allocert_contract::array::{Typestr, Version};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::described;
+use crate::description;
 use crate::error::{array_raised, driver_raised};
 use crate::stream::{self, Stream};
 
-/// An array in device memory: `DeviceArray(shape, typestr, fortran, device)`. `allocert.cai.Array`
-/// is made of it.
+/// An array in device memory: `DeviceArray(shape, typestr, fortran, device)`. It is behind
+/// `allocert.cai.Array`.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct DeviceArray(Array);
@@ -27,7 +27,7 @@ impl DeviceArray {
     ) -> PyResult<Self> {
         let typestr: Typestr = typestr
             .parse()
-            .map_err(|bad| PyValueError::new_err(format!("`{typestr}` is no typestr: {bad}")))?;
+            .map_err(|bad| PyValueError::new_err(format!("`{typestr}` is not a typestr: {bad}")))?;
         let order = if fortran { MemoryOrder::Fortran } else { MemoryOrder::C };
         let empty = shape.contains(&0) || typestr.size_bytes() == 0;
         py.detach(|| {
@@ -125,9 +125,9 @@ impl DeviceArray {
         let version = Version::of(version.into()).ok_or_else(|| {
             PyValueError::new_err(format!("there is no version {version} of the interface: 0 to 3"))
         })?;
-        let descr = descr.map(described::parsed).transpose()?;
+        let descr = descr.map(description::parsed).transpose()?;
         let how = Export { version, explicit_strides, without_stream, descr };
         let live = py.detach(|| self.0.export(&how)).map_err(array_raised)?;
-        described::value(py, &live.array().describe())
+        description::value(py, &live.array().describe())
     }
 }

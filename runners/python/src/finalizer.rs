@@ -1,4 +1,4 @@
-//! What gives an allocation back.
+//! The object that releases an allocation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use crate::manager::Core;
 #[derive(Debug)]
 pub(crate) struct Finalizer {
     core: Arc<Core>,
-    /// Names the allocation; never 0, never given twice by one manager.
+    /// Identifies the allocation. It is never 0, and a manager never uses one twice.
     token: Token,
     alive: AtomicBool,
 }
@@ -28,8 +28,7 @@ impl Finalizer {
 
     fn release(&self) {
         if self.alive.swap(false, Ordering::AcqRel) {
-            // Whatever the driver answers, the token is spent, and nobody above a finalizer could
-            // act on an error.
+            // A finalizer has no caller that could handle an error, and the token is used up.
             let _ = self.core.manager.release(self.token);
         }
     }

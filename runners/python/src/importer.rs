@@ -6,11 +6,11 @@ use allocert_cai::{Driver, Keep, Live, Options, Order};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::described;
+use crate::description;
 use crate::error::{array_raised, driver_raised};
 
-/// Takes arrays of others: `Importer(order, ignore_stream, refuse_masks)`, with `order` one of
-/// `events`, `host`, `enqueue`.
+/// Takes arrays of other libraries: `Importer(order, ignore_stream, refuse_masks)`, with `order` one
+/// of `events`, `host`, `enqueue`.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Importer(allocert_cai::Importer);
@@ -40,7 +40,7 @@ impl Importer {
     /// alive; without it they must live as long as what is returned.
     #[pyo3(signature = (object, keep))]
     fn open(&self, object: &str, keep: Option<Py<PyAny>>) -> PyResult<Imported> {
-        let array = self.0.read(&described::parsed(object)?).map_err(array_raised)?;
+        let array = self.0.read(&description::parsed(object)?).map_err(array_raised)?;
         let keep = keep.map(|keep| Arc::new(keep) as Keep);
         // SAFETY: an object with the interface says that its memory and its stream exist; the
         // caller keeps it alive, with `keep` or by other means, as this method documents.
@@ -49,7 +49,7 @@ impl Importer {
     }
 }
 
-/// An array of somebody else. `allocert.cai.Imported` is made of it.
+/// An array of another library, behind `allocert.cai.Imported`.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Imported(allocert_cai::Imported);
@@ -58,7 +58,7 @@ pub(crate) struct Imported(allocert_cai::Imported);
 impl Imported {
     /// The dict that describes it, with None for a mask.
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        described::value(py, &self.0.array().describe())
+        description::value(py, &self.0.array().describe())
     }
 
     fn mask(&self) -> PyResult<Option<Self>> {

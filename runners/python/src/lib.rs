@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "contexts, streams and pointers cross from Python as numbers")]
 
 mod array;
-mod described;
+mod description;
 mod error;
 mod finalizer;
 mod importer;
@@ -28,5 +28,5 @@ fn _allocert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<importer::Importer>()?;
     module.add_class::<importer::Imported>()?;
     module.add_class::<stream::Stream>()?;
-    module.add_function(wrap_pyfunction!(described::defects, module)?)
+    module.add_function(wrap_pyfunction!(description::defects, module)?)
 }

@@ -24,7 +24,7 @@ impl fmt::Debug for Core {
 }
 
 impl Drop for Core {
-    /// Nobody can release anything any more: what is cached goes back to the driver.
+    /// No finalizer is left, so the cached memory goes back to the driver.
     fn drop(&mut self) {
         self.manager.reset();
     }

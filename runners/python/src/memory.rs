@@ -10,9 +10,9 @@ pub(crate) struct Memory {
     device_pointer: u64,
     /// Host address; 0 for device memory.
     host_pointer: usize,
-    /// Exactly the size that was asked for.
+    /// The size of the request, never rounded.
     size_bytes: u64,
-    /// Names the allocation; never 0, never given twice by one manager.
+    /// Identifies the allocation. It is never 0, and a manager never uses one twice.
     token: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct IpcHandle {
     handle: Vec<u8>,
     /// Size of the whole allocation.
     size_bytes: u64,
-    /// From the base that opening the handle yields to the byte asked for.
+    /// Bytes from the start of the opened memory to the requested address.
     offset_bytes: u64,
 }
 

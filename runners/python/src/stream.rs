@@ -1,4 +1,4 @@
-//! Streams, ours and those of others.
+//! Streams: new ones, and those of other libraries.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::error::driver_raised;
 
-/// A CUDA stream: a new one, or with a handle that of somebody else, which `keep` keeps alive.
+/// A CUDA stream: a new one, or the existing one with this handle, which `keep` keeps alive.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Stream(pub(crate) allocert_cai::Stream);
@@ -22,7 +22,7 @@ impl Stream {
         match handle {
             None => py.detach(created).map(Self),
             Some(0) => Err(PyValueError::new_err(
-                "stream 0 may mean two streams: say 1 (legacy) or 2 (per-thread)",
+                "stream 0 may mean two streams: pass 1 (legacy) or 2 (per-thread)",
             )),
             Some(handle) => {
                 let keep = keep.map(|keep| Arc::new(keep) as Keep);

@@ -1,4 +1,4 @@
-"""The worker with adapters: what it reports of faithful, wrong and useless ones."""
+"""What the worker reports of adapters that conform, of wrong ones and of broken ones."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ from harness import ROOT, Body, Outcome, Program, Step, Worker, facts
 from runfile import findings, verdicts
 
 SETUP: list[Step] = [{"do": {"attach": {"device": 0}}}, {"do": {"instantiate": {"as": "adapter"}}}]
-FAITHFUL = {
+CONFORMING = {
     "producer": "allocert_mutants.cai_producer.conforming_producer:Producer",
     "consumer": "allocert_mutants.cai_consumer.conforming_consumer:Consumer",
 }
@@ -40,7 +40,7 @@ EXPORT = (
 
 def test_an_export_is_described_and_looked_up(worker: Worker) -> None:
     outcomes, ended = run(
-        worker, "producer", FAITHFUL["producer"], *EXPORT, {"consume": {"export": "e"}}
+        worker, "producer", CONFORMING["producer"], *EXPORT, {"consume": {"export": "e"}}
     )
     export = facts(outcomes[1])
     base = export["pointer"]
@@ -124,7 +124,7 @@ def test_odd_exports_are_described_and_never_trusted(
     assert ended["exit"] == {"code": 0}
 
 
-def test_late_work_is_late(worker: Worker) -> None:
+def test_a_consumer_that_does_not_wait_reads_old_data(worker: Worker) -> None:
     """The order of the consumer's reads against the producer's write is in the data."""
     operations = (
         {"stream": {"kind": "non_blocking", "as": "s"}},
@@ -134,7 +134,7 @@ def test_late_work_is_late(worker: Worker) -> None:
         {"access": {"on": "i"}},
         {"inspect": {"on": "p"}},
     )
-    waited, _ = run(worker, "consumer", FAITHFUL["consumer"], *operations)
+    waited, _ = run(worker, "consumer", CONFORMING["consumer"], *operations)
     assert [facts(outcome)["uniform"] for outcome in waited[-2:]] == [2, 2]
     early, _ = run(
         worker, "consumer", "allocert_mutants.cai_consumer.stream_order:NeverWaits", *operations
@@ -142,8 +142,8 @@ def test_late_work_is_late(worker: Worker) -> None:
     assert [facts(outcome)["uniform"] for outcome in early[-2:]] == [1, 2]
 
 
-def test_the_dictionary_says_what_it_is_told_to(worker: Worker) -> None:
-    lies = {
+def test_the_dictionary_has_the_entries_that_a_case_sets(worker: Worker) -> None:
+    changes = {
         "shape": {"type": "list", "items": [4]},
         "data": [{"type": "pointer", "plus": 4}, True],
         "extra": None,
@@ -151,13 +151,13 @@ def test_the_dictionary_says_what_it_is_told_to(worker: Worker) -> None:
     outcomes, _ = run(
         worker,
         "consumer",
-        FAITHFUL["consumer"],
+        CONFORMING["consumer"],
         {
             "produce": {
                 "shape": [4],
                 "counting": True,
                 "strides": [8],
-                "set": lies,
+                "set": changes,
                 "omit": ["version"],
                 "as": "p",
             }
@@ -172,11 +172,11 @@ def test_the_dictionary_says_what_it_is_told_to(worker: Worker) -> None:
     assert outcomes[1]["raised"]["message"] == "the interface has no version"
 
 
-def test_an_exporter_owns_its_memory_and_lives_as_long_as_somebody_holds_it(worker: Worker) -> None:
+def test_an_exporter_and_its_memory_live_until_the_last_reference(worker: Worker) -> None:
     outcomes, _ = run(
         worker,
         "consumer",
-        FAITHFUL["consumer"],
+        CONFORMING["consumer"],
         {"produce": {"shape": [4], "byte": 3, "as": "p"}},
         {"import": {"of": "p", "as": "i"}},
         {"drop": {"name": "p"}},
@@ -232,7 +232,9 @@ class Producer:
 """
 
 
-def test_an_object_that_nobody_can_watch_is_counted(worker: Worker, subjects: pathlib.Path) -> None:
+def test_the_references_of_an_object_without_weak_references_are_counted(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
     (subjects / "slotted.py").write_text(SLOTTED)
     made = [{"array": {"shape": [extent], "as": f"a{extent}"}} for extent in (1, 2)]
     outcomes, _ = run(
@@ -313,7 +315,7 @@ def test_what_an_adapter_describes_is_bounded(
     assert facts(outcomes[2])["values"] == [0, 1, 2, 3], "of a masked array, the data"
 
 
-def test_an_adapter_that_describes_by_no_dict_is_told(
+def test_a_description_that_is_not_a_dict_is_an_error(
     worker: Worker, subjects: pathlib.Path
 ) -> None:
     (subjects / "described.py").write_text(DESCRIBES.replace("{described}", "7"))
@@ -321,7 +323,7 @@ def test_an_adapter_that_describes_by_no_dict_is_told(
     outcomes, _ = run(worker, "consumer", "described", made, {"import": {"of": "p", "as": "i"}})
     assert (
         outcomes[1]["raised"]["message"]
-        == "the adapter describes an array by a dict, and not by a int"
+        == "describe() of the adapter must return a dict, but returned an object of type int"
     )
 
 
@@ -353,7 +355,7 @@ def test_a_subject_that_ends_the_process_leaves_the_server_alive(worker: Worker)
         (
             "allocert_mutants.cai_producer.conforming_producer:Array",
             "class",
-            "is no adapter of a producer: it has no method `array`",
+            "is not an adapter of a producer: it has no method `array`",
         ),
     ],
 )
@@ -364,7 +366,7 @@ def test_a_subject_that_is_no_adapter_is_refused(
     assert (kind, body["stage"]) == ("refused", stage) and message in body["message"]
 
 
-UNMADE = """
+CANNOT_BE_MADE = """
 import sys
 
 class Raises:
@@ -380,7 +382,7 @@ class Exits(Raises):
     def __init__(self):
         sys.exit(3)
 
-class Asks(Raises):
+class NeedsArgument(Raises):
     def __init__(self, library):
         self.library = library
 """
@@ -389,13 +391,17 @@ class Asks(Raises):
 @pytest.mark.parametrize("role", ["producer", "consumer"])
 @pytest.mark.parametrize(
     ("adapter", "words"),
-    [("Raises", "RuntimeError: no licence"), ("Exits", "SystemExit: 3"), ("Asks", "TypeError: ")],
+    [
+        ("Raises", "RuntimeError: no licence"),
+        ("Exits", "SystemExit: 3"),
+        ("NeedsArgument", "TypeError: "),
+    ],
 )
 def test_an_adapter_that_cannot_be_made_is_a_subject_that_cannot_be_used(
     allocert: Program, subjects: pathlib.Path, role: str, adapter: str, words: str
 ) -> None:
-    (subjects / "unmade.py").write_text(UNMADE)
-    subject = f"unmade:{adapter}"
+    (subjects / "broken.py").write_text(CANNOT_BE_MADE)
+    subject = f"broken:{adapter}"
     ended = allocert("run", f"cai-{role}", subject, "--python", sys.executable, path=[subjects])
     assert (ended.returncode, ended.stderr) == (2, ""), ended.stdout
     assert (
@@ -414,8 +420,8 @@ def test_no_numba_and_no_allocert_is_needed(worker: Worker, subjects: pathlib.Pa
     )
     (subjects / "mine.py").write_text(
         "from allocert.adapters import host_arrays\n"
-        "from allocert_mutants.cai_producer.conforming_producer import Producer as Faithful\n"
-        "class Producer(Faithful):\n    def array(self, spec):\n"
+        "from allocert_mutants.cai_producer.conforming_producer import Producer as Conforming\n"
+        "class Producer(Conforming):\n    def array(self, spec):\n"
         "        host_arrays.filled(spec)\n        return super().array(spec)\n"
     )
     outcomes, _ = run(worker, "producer", "mine", *EXPORT)

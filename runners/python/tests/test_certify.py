@@ -90,7 +90,7 @@ def test_a_misbehaving_subject_violates_at_the_step(
 BAD = [
     ("allocert_mutants.absent", "no module named `allocert_mutants.absent`"),
     ("allocert_mutants.emm.conforming_plugin:Manger", "did you mean `Manager`"),
-    ("allocert_mutants.emm.conforming_plugin:OUT_OF_MEMORY", "is no class but a int"),
+    ("allocert_mutants.emm.conforming_plugin:OUT_OF_MEMORY", "is an instance of int, not a class"),
 ]
 
 
@@ -102,7 +102,7 @@ def test_a_subject_that_cannot_be_loaded_is_explained(
     assert ended.returncode == 2 and message in ended.stderr
 
 
-def test_an_interpreter_that_is_none_is_explained(allocert: Program) -> None:
+def test_a_missing_interpreter_is_explained(allocert: Program) -> None:
     ended = allocert(
         "run", "emm", "allocert_mutants.emm.conforming_plugin", "--python", "/nowhere/python"
     )

@@ -1,4 +1,4 @@
-"""Subjects and surroundings that work against the worker: what it makes of them."""
+"""What the worker reports when a subject or the environment works against it."""
 
 import os
 import pathlib
@@ -9,11 +9,11 @@ import pytest
 from harness import WORKER, Worker
 from test_worker import ALLOCATE, SETUP, run
 
-LEAVES = """
+EXITS = """
 import sys
 from allocert_mutants.emm.conforming_plugin import Manager
 
-class Leaves(Manager):
+class Exits(Manager):
     def memalloc(self, size):
         sys.exit(0)
 """
@@ -23,23 +23,23 @@ from allocert_mutants.emm.conforming_plugin import Manager
 class Odd(Manager):
     allocert_capabilities = {value}
 """
-SECRETIVE = """
+UNREADABLE = """
 from allocert_mutants.emm.conforming_plugin import Manager
 
 class Meta(type):
     def __getattribute__(cls, name):
-        raise RuntimeError(f"nobody asks for {name}")
+        raise RuntimeError(f"no attribute {name}")
 
-class Secretive(Exception, metaclass=Meta):
+class Unreadable(Exception, metaclass=Meta):
     @property
     def __traceback__(self):
-        raise RuntimeError("nor for that")
+        raise RuntimeError("no traceback")
 
     __cause__ = __context__ = __traceback__
 
 class Odd(Manager):
     def memalloc(self, size):
-        raise Secretive()
+        raise Unreadable()
 """
 HANGS = """
 import time
@@ -53,27 +53,27 @@ class Hangs(Manager):
 
 
 def test_an_exit_code_is_no_driver_error(worker: Worker, subjects: pathlib.Path) -> None:
-    (subjects / "leaves.py").write_text(LEAVES)
-    outcomes, ended = run(worker, "leaves:Leaves", ALLOCATE)
+    (subjects / "exits.py").write_text(EXITS)
+    outcomes, ended = run(worker, "exits:Exits", ALLOCATE)
     raised = outcomes[0]["raised"]
     assert (raised["type"], raised["message"], raised["code"]) == ("SystemExit", "0", None)
     assert ended["exit"] == {"code": 0}
 
 
-def test_an_exception_that_answers_no_question_is_described(
+def test_an_exception_whose_attributes_raise_is_described(
     worker: Worker, subjects: pathlib.Path
 ) -> None:
-    (subjects / "secretive.py").write_text(SECRETIVE)
-    outcomes, ended = run(worker, "secretive:Odd", ALLOCATE)
+    (subjects / "unreadable.py").write_text(UNREADABLE)
+    outcomes, ended = run(worker, "unreadable:Odd", ALLOCATE)
     raised = outcomes[0]["raised"]
     assert (raised["type"], raised["bases"]) == (
-        "Secretive",
-        ["Secretive", "Exception", "BaseException"],
+        "Unreadable",
+        ["Unreadable", "Exception", "BaseException"],
     )
     assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
 
 
-def test_a_worker_whose_harness_is_gone_ends_its_case_and_itself(
+def test_a_worker_without_a_harness_ends_its_case_and_itself(
     worker: Worker, subjects: pathlib.Path
 ) -> None:
     (subjects / "hangs.py").write_text(HANGS)
@@ -91,10 +91,10 @@ def test_capabilities_that_are_no_tuple_are_refused(
     (subjects / "capable.py").write_text(CAPABLE.format(value=value))
     kind, body = worker.load("capable:Odd")
     assert (kind, body["stage"]) == ("refused", "class")
-    assert body["message"] == f"allocert_capabilities is no tuple of words but a {what}"
+    assert body["message"] == f"allocert_capabilities must be a tuple of words, but has type {what}"
 
 
-def test_a_deleted_current_directory_is_no_reason_to_fail(tmp_path: pathlib.Path) -> None:
+def test_the_worker_starts_in_a_deleted_directory(tmp_path: pathlib.Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     command = f"cd {gone} && rmdir {gone} && exec {sys.executable} {WORKER}"

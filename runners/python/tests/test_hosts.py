@@ -37,14 +37,16 @@ def test_a_repaired_numba_conforms(allocert: Program, tmp_path: pathlib.Path, pr
     assert ended.returncode == 0, ended.stdout
 
 
-def test_what_the_host_hands_over_is_recorded(allocert: Program, tmp_path: pathlib.Path) -> None:
+def test_the_arguments_of_each_plugin_call_are_recorded(
+    allocert: Program, tmp_path: pathlib.Path
+) -> None:
     out = tmp_path / "run.jsonl"
     certify(allocert, "numba.cuda", out, "--filter", "emm-host/alloc/device-array/size:255")
-    (seen,) = lines(out, "observation")
-    calls = [call for step in seen["steps"] for call in step.get("plugin_calls", [])]
-    asked = {call["method"]: call for call in calls}
+    (observation,) = lines(out, "observation")
+    calls = [call for step in observation["steps"] for call in step.get("plugin_calls", [])]
+    last = {call["method"]: call for call in calls}
     assert [call["number"] for call in calls] == list(range(1, len(calls) + 1))
-    assert list(asked) == [
+    assert list(last) == [
         "create",
         "interface_version",
         "initialize",
@@ -52,22 +54,20 @@ def test_what_the_host_hands_over_is_recorded(allocert: Program, tmp_path: pathl
         "finalize",
         "reset",
     ]
-    assert (
-        asked["memalloc"]["size_bytes"] == 255 and asked["memalloc"]["own_context_current"] is True
-    )
-    assert (
-        asked["finalize"]["of"] == asked["memalloc"]["number"] and asked["finalize"]["times"] == 1
-    )
+    assert last["memalloc"]["size_bytes"] == 255 and last["memalloc"]["own_context_current"] is True
+    assert last["finalize"]["of"] == last["memalloc"]["number"] and last["finalize"]["times"] == 1
 
 
 BAD = [
-    ("json", "`json` is no host of EMM plugins: it lacks set_memory_manager, current_context"),
+    ("json", "`json` is not a host of EMM plugins: it lacks set_memory_manager, current_context"),
     ("allocert_mutants.emm_host:absent", "has no attribute `absent`"),
     ("./libhost.so", "is no subject of emm-host, which is certified in Python"),
 ]
 
 
 @pytest.mark.parametrize(("subject", "message"), BAD, ids=[subject for subject, _ in BAD])
-def test_what_is_no_host_is_explained(allocert: Program, subject: str, message: str) -> None:
+def test_a_subject_that_is_not_a_host_is_explained(
+    allocert: Program, subject: str, message: str
+) -> None:
     ended = allocert("run", "emm-host", subject, "--python", sys.executable)
     assert ended.returncode == 2 and message in ended.stderr, ended.stderr

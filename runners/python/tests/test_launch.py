@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-#: The layout of the trace: reference/contract/src/trace/ring.rs.
+#: The layout of the trace: reference/contract/src/trace/ring.rs and record.rs.
+VERSION = 2
 HEADER_BYTES, RECORD_BYTES, CAPACITY = 4096, 128, 1 << 14
 RECORD = struct.Struct("<QIHHIIiIQ8Q3Q")
-CALL, ARGUMENT = 0, 8
+CALL, ARGUMENT = 0, 5
 
 #: Each program prints its launches: the stream, and for every pointer that it gave, in order,
 #: [value, base, size in bytes].
@@ -79,7 +80,7 @@ def trace(tmp_path: pathlib.Path) -> pathlib.Path:
     """An empty trace."""
     path = tmp_path / "trace"
     with path.open("wb") as file:
-        file.write(b"ALCTRACE" + struct.pack("<IIQQ", 1, RECORD_BYTES, CAPACITY, 0))
+        file.write(b"ALCTRACE" + struct.pack("<IIQQ", VERSION, RECORD_BYTES, CAPACITY, 0))
         file.truncate(HEADER_BYTES + CAPACITY * RECORD_BYTES)
     return path
 

@@ -48,7 +48,7 @@ def test_exit_codes_pass_through() -> None:
     assert python("-m", "allocert", "run", "emm").returncode == 2
 
 
-def test_a_closed_output_is_no_reason_to_fail() -> None:
+def test_the_program_runs_with_a_closed_output() -> None:
     command = f"exec {sys.executable} -m allocert list >&-"
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

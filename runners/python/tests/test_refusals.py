@@ -1,4 +1,4 @@
-"""Subjects that cannot be run: whose fault it is, and what to do."""
+"""The messages for subjects that cannot be run."""
 
 import pathlib
 
@@ -8,8 +8,8 @@ from harness import Worker
 MODULES = {
     "raises.py": "def start():\n    1 / 0\nstart()\n",
     "needs.py": "import a_dependency_that_is_missing\n",
-    "leaves.py": "raise SystemExit(3)\n",
-    "offers.py": (
+    "exits.py": "raise SystemExit(3)\n",
+    "plugins.py": (
         "class Manager:\n    def memalloc(self, size): pass\n"
         "class Box: pass\n"
         "instance = Manager()\n"
@@ -21,7 +21,7 @@ MODULES = {
 
 CASES = [
     ("absent", "import", "no module named `absent`"),
-    ("not-a-name", "import", "`not-a-name` is no module name"),
+    ("not-a-name", "import", "`not-a-name` is not a module name"),
     ("raises", "import", "importing `raises` raised ZeroDivisionError: division by zero"),
     (
         "needs",
@@ -29,27 +29,27 @@ CASES = [
         "importing `needs` raised ModuleNotFoundError:"
         " No module named 'a_dependency_that_is_missing'",
     ),
-    ("leaves", "import", "importing `leaves` raised SystemExit: 3"),
+    ("exits", "import", "importing `exits` raised SystemExit: 3"),
     (
-        "offers",
+        "plugins",
         "attribute",
-        "`offers` has no attribute `_numba_memory_manager`; did you mean `Manager`?",
+        "`plugins` has no attribute `_numba_memory_manager`; did you mean `Manager`?",
     ),
-    ("offers:Manger", "attribute", "`offers` has no attribute `Manger`; did you mean `Manager`?"),
-    ("offers:Manager.z", "attribute", "`offers.Manager` has no attribute `z`"),
-    ("offers:late", "attribute", "reading `late` of `offers` raised OSError: no"),
+    ("plugins:Manger", "attribute", "`plugins` has no attribute `Manger`; did you mean `Manager`?"),
+    ("plugins:Manager.z", "attribute", "`plugins.Manager` has no attribute `z`"),
+    ("plugins:late", "attribute", "reading `late` of `plugins` raised OSError: no"),
     (
-        "offers:instance",
+        "plugins:instance",
         "class",
-        "`offers.instance` is no class but a Manager; give the class, not an instance of it",
+        "`plugins.instance` is an instance of Manager, not a class; give the class itself",
     ),
-    ("offers:Manager", "class", "`offers.Manager` is no memory manager"),
-    ("offers:Box", "class", "lacks memalloc, memhostalloc, mempin"),
+    ("plugins:Manager", "class", "`plugins.Manager` is not a memory manager"),
+    ("plugins:Box", "class", "lacks memalloc, memhostalloc, mempin"),
 ]
 
 
 @pytest.mark.parametrize(("subject", "stage", "message"), CASES, ids=[case[0] for case in CASES])
-def test_refused(
+def test_a_subject_that_cannot_be_run_is_refused(
     worker: Worker, subjects: pathlib.Path, subject: str, stage: str, message: str
 ) -> None:
     for name, text in MODULES.items():
@@ -73,7 +73,7 @@ def test_the_traceback_begins_in_the_subject(worker: Worker, subjects: pathlib.P
     ]
 
 
-def test_a_host_without_numba_is_told_how_to_get_it(worker: Worker, subjects: pathlib.Path) -> None:
+def test_the_message_says_how_to_install_numba(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "numba.py").write_text(
         "raise ModuleNotFoundError('No module named numba', name='numba')\n"
     )

@@ -24,7 +24,7 @@ def wheel() -> importlib.metadata.Distribution:
         pytest.skip("rmm-cu13 is not installed; its wheels are for Python 3.11 and later")
 
 
-def test_the_plugin_is_the_wheels_own(wheel: importlib.metadata.Distribution) -> None:
+def test_the_plugin_is_unchanged_in_the_wheel(wheel: importlib.metadata.Distribution) -> None:
     (recorded,) = [file for file in wheel.files or () if str(file) == PLUGIN]
     assert recorded.hash is not None
     digest = hashlib.new(recorded.hash.mode, recorded.read_binary()).digest()
@@ -35,10 +35,10 @@ def test_rmms_plugin_is_as_expected(
     wheel: importlib.metadata.Distribution, allocert: Program, tmp_path: pathlib.Path
 ) -> None:
     out = tmp_path / "run.jsonl"
-    asked = ("rmm_standin", "--python", sys.executable, "--out", out, "--expect", EXPECTED)
-    ended = allocert("run", "emm", *asked, path=[STANDIN])
+    arguments = ("rmm_standin", "--python", sys.executable, "--out", out, "--expect", EXPECTED)
+    ended = allocert("run", "emm", *arguments, path=[STANDIN])
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    # As expected means that what is known was found, and not that little was looked at.
+    # A run that checks little is as expected too, so the known violations must be there.
     found = findings(out)
     assert len(found) > 300
     assert {one["requirement"] for ones in found.values() for one in ones} >= {

@@ -1,4 +1,4 @@
-"""The worker: what it reports of plugins that do well, badly, or nothing at all."""
+"""What the worker reports of plugins that conform, misbehave, or do nothing."""
 
 import pathlib
 import signal
@@ -110,7 +110,7 @@ class OneBlock(Manager):
     ("subject", "wrong"),
     [("allocert_mutants.emm.conforming_plugin:Manager", False), ("block:OneBlock", True)],
 )
-def test_a_mixed_churn_looks_at_what_each_block_holds(
+def test_a_mixed_churn_checks_the_content_of_each_block(
     worker: Worker, subjects: pathlib.Path, subject: str, wrong: bool
 ) -> None:
     (subjects / "block.py").write_text(ONE_BLOCK)
@@ -164,10 +164,10 @@ def test_memory_in_a_cycle_is_not_finalized(worker: Worker, subject: str) -> Non
     assert facts(outcomes[1]) == {"finalized": False}
 
 
-def test_an_exception_keeps_nothing_alive(worker: Worker, subjects: pathlib.Path) -> None:
+def test_a_raised_exception_keeps_no_object_alive(worker: Worker, subjects: pathlib.Path) -> None:
     (subjects / "keeps.py").write_text(
-        "from allocert_mutants.emm.conforming_plugin import Manager as Honest\n"
-        "class Manager(Honest):\n"
+        "from allocert_mutants.emm.conforming_plugin import Manager as Conforming\n"
+        "class Manager(Conforming):\n"
         "    def get_ipc_handle(self, memory):\n"
         "        try:\n            raise ValueError('kept')\n"
         "        except ValueError as error:\n            kept = error\n            raise\n"
@@ -196,7 +196,7 @@ def test_a_fresh_thread_has_no_context(worker: Worker) -> None:
 
 
 ODD = """
-from allocert_mutants.emm.conforming_plugin import Manager as Honest
+from allocert_mutants.emm.conforming_plugin import Manager as Conforming
 
 class Lie(int):
     def __index__(self): raise RuntimeError('index')
@@ -212,7 +212,7 @@ class Memory:
 class Loud(Exception):
     def __str__(self): return 'x' * 100000 + chr(0xd800)
 
-class Odd(Honest):
+class Odd(Conforming):
     def memalloc(self, size):
         if size == 1: return Memory()
         if size == 2: return Lie()
@@ -261,7 +261,7 @@ def test_a_process_that_ends_in_a_step_leaves_the_server_alive(
     assert facts(outcomes[0])["instantiable"] is True and ended["exit"] == {"code": 0}
 
 
-def test_a_flood_is_counted_and_cut(worker: Worker) -> None:
+def test_long_output_is_counted_and_shortened(worker: Worker) -> None:
     outcomes, ended = run(
         worker, "allocert_mutants.emm.crash_hang_output:PrintsMegabytes", ALLOCATE
     )
@@ -285,7 +285,7 @@ def test_a_case_that_ends_as_a_program_ends_runs_atexit(worker: Worker) -> None:
     assert ended["stderr"]["bytes"] == 0
 
 
-def test_an_import_that_starts_the_driver_is_seen(worker: Worker) -> None:
+def test_a_subject_whose_import_calls_the_driver_still_works(worker: Worker) -> None:
     outcomes, _ = run(worker, "allocert_mutants.emm.cuda_at_import:Manager", ALLOCATE)
     assert facts(outcomes[0])["kind"] == "device"
 

@@ -3,7 +3,7 @@
 use allocert_explore::fixture::{self, Origin};
 use allocert_suite::fixture::plan_file;
 
-use crate::{catalogue, essence, exploration};
+use crate::{catalogue, exploration, sent_and_expected};
 
 fn origin() -> Origin {
     Origin {
@@ -28,7 +28,7 @@ fn every_sequence_can_be_written_and_read_again() {
         let read = read.unwrap_or_else(|refusal| panic!("sequence {number}:\n{refusal}"));
         let meant = sequence.planned("emm/explored/some-name", "x");
         assert_eq!(read.len(), 1);
-        assert_eq!(essence(&read[0]), essence(&meant), "sequence {number}");
+        assert_eq!(sent_and_expected(&read[0]), sent_and_expected(&meant), "sequence {number}");
         assert_eq!(
             (&read[0].needs, &read[0].driver, read[0].teardown),
             (&meant.needs, &meant.driver, meant.teardown)

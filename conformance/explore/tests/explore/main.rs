@@ -5,11 +5,12 @@ mod fixtures;
 mod reports;
 mod sequences;
 mod shrinking;
-mod tallies;
+mod summaries;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use allocert_explore::Exploration;
+use allocert_explore::{Exploration, RequirementIds};
 use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement, Place, Verdict};
@@ -17,14 +18,18 @@ use allocert_suite::{Catalogue, Level};
 
 fn exploration(seed: u64, ops: u64) -> Exploration {
     let offer = BTreeSet::from([Need::HostMemory, Need::MemoryInfo, Need::Ipc, Need::TwoDevices]);
-    Exploration { seed, ops, offer }
+    Exploration::new(seed, ops, offer, &catalogue()).expect("the catalogue names every demand")
 }
 
 fn catalogue() -> Catalogue {
     Catalogue::embedded().expect("the catalogue is read by its own tests")
 }
 
-/// The judgement of somebody who found these: requirement, level, step.
+fn requirements() -> Arc<RequirementIds> {
+    Arc::clone(exploration(0, 0).requirements())
+}
+
+/// A judgement with these findings: requirement, level, step.
 fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
     let findings = found.iter().map(|(requirement, level, step)| Finding {
         requirement: (*requirement).to_owned(),
@@ -44,8 +49,8 @@ fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
     Judgement { case: case.to_owned(), verdict, findings, checked: BTreeSet::new() }
 }
 
-/// What is sent and expected, without names of the case.
-fn essence(case: &PlannedCase) -> String {
+/// What the worker is sent and what is expected, without the name of the case.
+fn sent_and_expected(case: &PlannedCase) -> String {
     case.steps
         .iter()
         .map(|step| format!("{:?} {} {:?} {:?}\n", step.r#do, step.on, step.thread, step.expect))

@@ -4,14 +4,16 @@ use allocert_explore::{LENGTH, fixture};
 use allocert_suite::interface::{Operation, emm};
 use allocert_suite::nouns::Need;
 
-use crate::{essence, exploration};
+use crate::{exploration, sent_and_expected};
 
 #[test]
 fn the_same_seed_makes_the_same_sequences() {
     let drawn = |seed| -> Vec<String> {
         let exploration = exploration(seed, 8 * LENGTH);
         (0..8)
-            .map(|number| essence(&exploration.sequence(number).planned("emm/explored/x", "x")))
+            .map(|number| {
+                sent_and_expected(&exploration.sequence(number).planned("emm/explored/x", "x"))
+            })
             .collect()
     };
     let first = drawn(7);

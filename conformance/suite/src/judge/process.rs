@@ -7,13 +7,13 @@ use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::messages;
 use crate::judge::timeline::cuda_call;
 use crate::observation::{Captured, Ending};
-use crate::plan::End;
+use crate::plan::ChildExit;
 use crate::verdict::{Check, Witness};
 
 /// Judges the end of the process and what it printed.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let seen = record.observation;
-    let at_exit = seen.done && record.case.end() == End::Exit;
+    let at_exit = seen.done && record.case.child_exit() == ChildExit::Exit;
     for check in [Check::Crash, Check::Hang] {
         sink.check_performed(check);
     }

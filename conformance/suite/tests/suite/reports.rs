@@ -8,7 +8,7 @@ use allocert_suite::observation::Ending;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::style::Palette;
-use allocert_suite::report::{Report, clean, explain, junit, list, terminal};
+use allocert_suite::report::{Report, clean, explain, junit, list, terminal, trace};
 use allocert_suite::run::Judged;
 use allocert_suite::{Catalogue, Side};
 use serde_json::json;
@@ -200,4 +200,14 @@ fn coverage_of_both_sides_says_whom_a_requirement_binds() {
 #[test]
 fn a_subjects_text_cannot_move_the_cursor() {
     assert_eq!(clean("a\u{1b}[2J\r\nb\u{202e}c"), "a\\u{1b}[2J\\r\\nb\\u{202e}c");
+}
+
+/// A double free, a crash and a case that was not run.
+#[test]
+fn a_trace_shows_each_step_with_its_calls() {
+    let (run, palette) = (run(), Palette { colour: false });
+    let ids = ["emm/free/twice/on:1", "emm/free/crash", "emm/ipc/open"];
+    let wanted = run.iter().filter(|judged| ids.contains(&judged.case.id.as_str()));
+    let shown: Vec<String> = wanted.map(|judged| trace::render(judged, palette)).collect();
+    insta::assert_snapshot!(shown.join("\n----\n"));
 }

@@ -21,7 +21,6 @@ const LONG: &[(&str, &str)] = &[
     ("conformance/requirements/", "not wrapped yet"),
     ("conformance/suite/", "not wrapped yet"),
     ("conformance/tidy/tests/tidy/order.rs", "not wrapped yet"),
-    ("pyproject.toml", "not wrapped yet"),
     ("reference/abi/", "not wrapped yet"),
     ("reference/cuda/", "not wrapped yet"),
     ("reference/emm", "not wrapped yet"),

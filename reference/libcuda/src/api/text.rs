@@ -24,13 +24,12 @@ pub(super) unsafe fn text(address: u64) -> Result<String> {
 /// `address` is 0 or the address of a readable `T`, for which any bytes are a value.
 pub(super) unsafe fn read<T>(address: u64) -> Result<T> {
     let pointer = ptr::with_exposed_provenance::<T>(address as usize);
+    if pointer.is_null() {
+        return Err(CudaError::INVALID_VALUE);
+    }
     // SAFETY: not null, so the caller promises a readable `T` of any bytes; no alignment is asked
     // for.
-    if pointer.is_null() {
-        Err(CudaError::INVALID_VALUE)
-    } else {
-        Ok(unsafe { pointer.read_unaligned() })
-    }
+    Ok(unsafe { pointer.read_unaligned() })
 }
 
 /// Writes a plain value into the caller's memory.

@@ -1,8 +1,6 @@
 //! Fidelity: the probe program prints on this library what it printed on a real GPU.
 
-use std::{os::unix::fs::symlink, path::Path, process::Command};
-
-use crate::{forward::Genuine, library};
+use crate::{forward::Genuine, instrument};
 
 /// Rows in which this library deliberately differs from the H200, what it answers, and why.
 const DEVIATIONS: &[(&str, &str, &str)] = &[
@@ -33,34 +31,9 @@ const DEVIATIONS: &[(&str, &str, &str)] = &[
 const FAULTS: &str = "kernel:bad=700";
 
 pub(crate) fn run_probe(variables: &[(&str, &str)]) -> String {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    for name in ["libcuda.so", "libcuda.so.1"] {
-        symlink(library::path(), directory.path().join(name)).expect("a new name");
-    }
-    let (source, program) = (
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe/driver_probe.cpp"),
-        directory.path().join("probe"),
-    );
-    let mut compiler = Command::new("g++");
-    compiler
-        .args(["-std=c++17", "-w"])
-        .arg(source)
-        .arg("-I")
-        .arg(allocert_test_support::cuda_include())
-        .arg("-o")
-        .arg(&program);
-    let compiled =
-        compiler.arg("-L").arg(directory.path()).arg("-lcuda").output().expect("g++ is installed");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let mut probe = Command::new(program);
-    let output = probe
-        .env("LD_LIBRARY_PATH", directory.path())
-        .env("ALLOCERT_FAULTS", FAULTS)
-        .env("ALLOCERT_DEVICES", "2")
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the probe starts");
-    String::from_utf8(output.stdout).expect("the probe prints ASCII")
+    let mut all = vec![("ALLOCERT_FAULTS", FAULTS), ("ALLOCERT_DEVICES", "2")];
+    all.extend(variables);
+    instrument::run("probe/driver_probe.cpp", &[], &all)
 }
 
 fn expected() -> Vec<String> {

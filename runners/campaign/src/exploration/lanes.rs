@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use allocert_explore::{Exploration, Tally};
+use allocert_explore::{Exploration, Summary};
 use allocert_harness::{Error, Harness, Progress, Request, Warning, parallel};
 use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
@@ -49,9 +49,9 @@ impl Lanes<'_> {
         first: &mut Harness,
         warnings: &mut Vec<String>,
         progress: &mut dyn Progress,
-    ) -> Result<Tally, Failure> {
+    ) -> Result<Summary, Failure> {
         progress.expect(self.exploration.ops);
-        let mut tally = Tally::default();
+        let mut summary = Summary::new(self.exploration.requirements());
         let mut warning: Option<Warning> = None;
         parallel::for_each(
             &self.exploration.chunks(),
@@ -61,12 +61,12 @@ impl Lanes<'_> {
             |harness, chunk| self.run_chunk(harness, chunk),
             |_, chunk: ChunkOutput| {
                 for JudgedSequence { number, operations, judgement } in chunk.judged {
-                    tally.take(number, operations, &judgement);
+                    summary.add(number, operations, &judgement);
                     progress.advance(operations as u64, "");
                 }
                 warning = warning.take().or(chunk.warning);
                 // Chunks are begun in their order, so none that is needed is left out.
-                if tally.end().is_some() {
+                if summary.first_violating_sequence().is_some() {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
@@ -74,7 +74,7 @@ impl Lanes<'_> {
             },
         )?;
         warnings.extend(warning.map(|warning| warning.to_string()));
-        Ok(tally)
+        Ok(summary)
     }
 
     fn run_chunk(&self, harness: &mut Harness, chunk: &Range<u64>) -> Result<ChunkOutput, Error> {

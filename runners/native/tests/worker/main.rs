@@ -105,7 +105,7 @@ fn a_table_is_called_as_it_is_written() {
         memalloc("a"),
         json!({"drop": {"name": "a"}}),
         call(json!({"release": {"of": "a"}})),
-        call(json!({"memalloc": {"size": 64, "room": 8}})),
+        call(json!({"memalloc": {"size": 64, "extra_bytes": 8}})),
         call(json!({"destroy": {}})),
         call(json!({"mempin": {"size": 64}})),
         call(json!({"release": {"of": "b"}})),

@@ -61,7 +61,7 @@ class Array:
     """
 
     _array: _allocert.DeviceArray
-    _how: _ExportArguments
+    _export_arguments: _ExportArguments
 
     def __init__(
         self,
@@ -99,13 +99,13 @@ class Array:
         array = array if mask is None else array.masked(mask._array)
         self._array = array.as_read_only() if read_only else array
         fields = None if descr is None else json.dumps(describe.plain(descr))
-        self._how = (version, explicit_strides, without_stream, fields)
+        self._export_arguments = (version, explicit_strides, without_stream, fields)
         # What cannot be exported is an error here, and not for the reader of the attribute.
-        self._array.export(*self._how)
+        self._array.export(*self._export_arguments)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
-        interface = self._array.export(*self._how)
+        interface = self._array.export(*self._export_arguments)
         if "mask" in interface:
             interface["mask"] = self.mask
         return interface
@@ -132,9 +132,9 @@ class Array:
 
     @property
     def mask(self) -> "Array | None":
-        """An array whose true elements say which elements are valid, or None: all are."""
+        """The mask: its true elements mark the valid elements. None: all are valid."""
         mask = self._array.mask()
-        return None if mask is None else _array(mask, (*self._how[:3], None))
+        return None if mask is None else _array(mask, (*self._export_arguments[:3], None))
 
     @property
     def ndim(self) -> int:
@@ -208,7 +208,7 @@ class Array:
         return f"<allocert.cai.Array {self.shape} {self.typestr}>"
 
     def _view(self, array: _allocert.DeviceArray) -> "Array":
-        return _array(array, self._how)
+        return _array(array, self._export_arguments)
 
 
 class Imported:
@@ -287,7 +287,7 @@ class Imported:
 
     @property
     def mask(self) -> "Imported | None":
-        """An array whose true elements say which elements are valid, or None: all are."""
+        """The mask: its true elements mark the valid elements. None: all are valid."""
         return self._mask
 
     def read(self) -> bytes:
@@ -333,7 +333,7 @@ def from_interface(
 
 def _array(array: _allocert.DeviceArray, how: _ExportArguments) -> Array:
     made = object.__new__(Array)
-    made._array, made._how = array, how
+    made._array, made._export_arguments = array, how
     return made
 
 
@@ -346,7 +346,7 @@ def _stream(value: StreamLike) -> Stream:
         # Handle 0 of that protocol is the default stream of a program that uses the legacy one.
         return Stream(handle or LEGACY, value)
     if type(value) is bool or not 0 <= operator.index(value) < 1 << 64:
-        raise ValueError(f"{value!r} is no stream")
+        raise ValueError(f"{value!r} is not a stream")
     return Stream(operator.index(value))
 
 

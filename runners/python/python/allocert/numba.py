@@ -233,7 +233,7 @@ class DeferredManager(_ReferenceManager):
 class HostOnlyManager(_ReferenceManager):
     """Makes one driver allocation for each, and frees it when it is dropped.
 
-    It cannot tell how much memory is free.
+    It does not report how much memory is free.
     """
 
     _kind = "host_only"

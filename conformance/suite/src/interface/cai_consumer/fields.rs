@@ -15,39 +15,47 @@ use crate::nouns::Name;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Produce {
-    /// Elements of each axis; empty for an array of one element without axes.
+    /// Elements of each axis; empty for one element without axes.
     pub shape: Vec<u64>,
+    /// The element type, as in the interface.
     #[serde(default = "single")]
     pub typestr: String,
-    /// Bytes from one element to the next, for each axis. Without them the data lie in C order and
-    /// no strides are given.
+    /// Bytes from one element to the next, for each axis. Without them the data lie in C order, and
+    /// the interface gives no strides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Vec<i64>>,
+    /// The version of the interface.
     #[serde(default = "three")]
     pub version: i64,
-    /// The worker's stream that consumers must wait for; without one the entry is left out.
+    /// The worker's stream that consumers must wait for. Without it, the interface gives no stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Name>,
+    /// What the interface says.
     #[serde(default)]
     pub read_only: bool,
+    /// Where the data lie:
     #[serde(default)]
     pub memory: Memory,
     /// An object of the worker that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<Name>,
-    /// What every byte of the memory holds.
+    /// The value of every byte.
     #[serde(default)]
     pub byte: u8,
-    /// Instead: each element holds its index, counted in C order, and bytes between elements hold
-    /// 0xEE.
+    /// Instead of `byte`: each element holds its index in C order.
     #[serde(default)]
     pub counting: bool,
-    /// Entries that are left out.
+    /// Entries that the interface leaves out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omit: Vec<String>,
-    /// Entries as they shall be, whatever follows from the above.
+    /// Entries of the interface, in place of the true ones. A plain value stands for itself, a list
+    /// for a tuple. Other values: `{type: list, items: [...]}`; `{type: pointer, plus: 0}`, the
+    /// true pointer and `plus` more; `{type: int, value: "..."}`, an integer of any size;
+    /// `{type: itself}`, the object; `{type: object}`, one without the interface;
+    /// `{type: dict, entries: {...}}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, Value>,
+    /// What reading the attribute gives:
     #[serde(default)]
     pub attribute: Attribute,
     pub r#as: Name,
@@ -69,16 +77,18 @@ impl Produce {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
+    /// Device memory.
     #[default]
     Device,
+    /// Managed memory.
     Managed,
-    /// Of the host, with a device address.
+    /// Host memory with a device address.
     Mapped,
-    /// Pageable memory of the host, which no device reaches.
+    /// Pageable host memory, which no device reaches.
     Host,
-    /// Of the driver's pool, so that it can be freed in the order of a stream.
+    /// Memory of the driver's pool, which `release` can free in the order of a stream.
     Pool,
-    /// Nowhere: the pointer is 0.
+    /// No memory: the pointer is 0.
     None,
 }
 
@@ -86,18 +96,18 @@ pub enum Memory {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {
-    /// A new dict at each read.
+    /// A new dictionary at each read.
     #[default]
     Plain,
-    /// Reads after the first give another array: one element of type `|u1`.
+    /// Each read after the first gives another array: one element of type `|u1`.
     Changing,
-    /// A dict of a subclass.
+    /// A dictionary of a subclass of `dict`.
     Subclass,
-    /// The entries as a list of pairs.
+    /// A list of pairs.
     Pairs,
-    /// Reading it raises a `RuntimeError`.
+    /// A `RuntimeError`.
     Raises,
-    /// Reading it raises an `AttributeError`.
+    /// An `AttributeError`.
     Missing,
 }
 
@@ -121,7 +131,7 @@ impl Pend {
 #[serde(deny_unknown_fields)]
 pub struct Import {
     pub of: Name,
-    /// With the subject's option to ignore the stream.
+    /// Use the library's option to ignore the stream.
     #[serde(default)]
     pub ignore_stream: bool,
     pub r#as: Name,
@@ -132,7 +142,7 @@ pub struct Import {
 #[serde(deny_unknown_fields)]
 pub struct Access {
     pub on: Name,
-    /// Written to every byte; without it the data are read.
+    /// The byte to write. Without it the subject reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<u8>,
 }
@@ -142,12 +152,12 @@ pub struct Access {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
+    /// A list of objects of the worker.
     pub on: Vec<Name>,
-    /// The subject's stream that it is launched on.
+    /// The subject's stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Name>,
-    /// Whether the step needs what the library took its arguments for; an adapter that does not say
-    /// it declines.
+    /// Ask how the library understood the objects. An adapter that cannot tell declines.
     #[serde(default)]
     pub believed: bool,
 }

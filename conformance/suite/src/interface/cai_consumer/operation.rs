@@ -20,51 +20,72 @@ use crate::nouns::Name;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 pub enum Operation {
-    /// Makes the n-th call of a driver function fail.
+    /// Makes calls of a driver function fail: `count` calls, from the `nth` call on.
     Fault(Fault),
-    /// Calls of the driver fail no more.
+    /// Ends all faults.
     ClearFaults {},
-    /// Collects garbage.
+    /// Runs a full garbage collection.
     Collect {},
-    /// Sets a variable of the process environment.
+    /// Sets an environment variable for the later steps.
     Environment(Environment),
-    /// Lets a name go.
+    /// Drops the worker's reference to a name.
     Drop(Drop),
     /// Makes the primary context of a device current on the step's thread.
     Attach(Attach),
     /// Leaves the step's thread without a current context.
     Detach {},
-    /// Makes the subject's adapter.
+    /// Makes the subject's adapter. Only the setup does this.
     Instantiate(Instantiate),
-    /// A stream of the worker.
+    /// Makes a stream of the worker, or names an existing one.
+    ///
+    /// Facts: `handle`.
     Stream(Stream),
-    /// A stream of the subject.
+    /// Gets a stream from the subject's library.
     SubjectStream(SubjectStream),
-    /// The host waits for a stream of the worker.
+    /// The worker waits for one of its streams.
     Synchronize(Synchronize),
-    /// Says whether an object is still alive.
+    /// Checks whether the object that has or had this name is still alive.
+    ///
+    /// Facts: `alive`.
     Alive(Alive),
-    /// The worker reads the data that an export describes.
+    /// Does what every conforming consumer does: waits for the exported stream, if there is one,
+    /// and copies the elements on a stream of its own.
+    ///
+    /// Facts: data facts.
     Consume(Consume),
-    /// The worker makes an object that has the interface.
+    /// The worker makes an object with the interface. What the interface says may be false. The
+    /// byte 0xEE fills the memory between elements (if `counting`) and behind them.
+    ///
+    /// Facts: `pointer`, `base`, `size_bytes`, `keys`.
     Produce(Produce),
-    /// The worker enqueues a write of the whole memory, and does not wait for it.
+    /// The worker enqueues a write of the byte to all of the memory, and does not wait.
     Pend(Pend),
-    /// The subject makes an array of an object.
+    /// The subject takes an object.
+    ///
+    /// Facts: adapter facts, `type`, `keeps_owner`, `attribute_reads`, `unchanged` (whether every
+    /// dictionary that was handed out is as before).
     Import(Import),
-    /// The subject reads or writes an imported array.
+    /// The subject reads an imported array, or writes a byte to all of it.
+    ///
+    /// Facts: data facts for a read.
     Access(Access),
-    /// The subject takes objects as the arguments of one operation on the device.
+    /// The subject passes the worker's objects themselves to one operation on the device.
+    ///
+    /// Facts: for each name the adapter facts, `attribute_reads` and `unchanged`.
     Launch(Launch),
-    /// The worker reads the memory of its object.
+    /// The worker reads its own data on a stream of its own; without `stream` it reads after all
+    /// other work.
+    ///
+    /// Facts: data facts, and `beside` (the value of all bytes between elements and behind them, or
+    /// null if they differ).
     Inspect {
         on: Name,
         #[serde(default)]
         stream: Option<Name>,
     },
-    /// The worker writes the memory of its object again, for another use of it.
+    /// As `pend`: the producer goes on with its work.
     Reuse(Pend),
-    /// The worker frees the memory of its object.
+    /// The worker frees the memory of its object. Otherwise the memory lives as long as the object.
     Release {
         on: Name,
         /// The worker's stream in whose order the memory is freed.
@@ -72,6 +93,8 @@ pub enum Operation {
         stream: Option<Name>,
     },
     /// Reads the attribute of an imported array.
+    ///
+    /// Facts: export facts.
     Reexport { of: Name, r#as: Name },
 }
 

@@ -12,29 +12,33 @@ use crate::nouns::Name;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Array {
-    /// Elements of each axis; empty for an array of one element without axes.
+    /// Elements of each axis; empty for one element without axes.
     pub shape: Vec<u64>,
+    /// The element type, as in the interface.
     #[serde(default = "single")]
     pub typestr: String,
-    /// Of a structure, whose typestr is then void.
+    /// Fields of a structure; `typestr` is then void.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
+    /// The order of the elements.
     #[serde(default)]
     pub layout: Layout,
+    /// Where the data lie:
     #[serde(default)]
     pub memory: Memory,
     /// The subject's stream that belongs to the array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Name>,
+    /// Whether the array must be read-only.
     #[serde(default)]
     pub read_only: bool,
     /// An array of the subject that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<Name>,
-    /// What every byte of it holds.
+    /// The value of every byte.
     #[serde(default)]
     pub byte: u8,
-    /// Instead: each element holds its index, counted in C order.
+    /// Instead of `byte`: each element holds its index in C order.
     #[serde(default)]
     pub counting: bool,
     pub r#as: Name,
@@ -56,8 +60,9 @@ impl Array {
 #[serde(deny_unknown_fields)]
 pub struct Field {
     pub name: String,
+    /// The type of the field.
     pub typestr: String,
-    /// Of a sub-array.
+    /// The shape of a sub-array.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<u64>,
 }
@@ -74,11 +79,14 @@ pub enum Layout {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
+    /// Device memory.
     #[default]
     Device,
+    /// Managed memory.
     Managed,
-    /// Of the host, with a device address.
+    /// Host memory with a device address.
     Mapped,
+    /// Page-locked host memory.
     Pinned,
 }
 
@@ -88,18 +96,23 @@ pub enum Memory {
 #[serde(deny_unknown_fields)]
 pub struct Derive {
     pub of: Name,
-    /// For each axis `[start, stop, step]` with null for what is left out, an index, or null for a
-    /// new axis.
+    /// For each axis `[start, stop, step]` with null for a part that is left out, an index, or null
+    /// for a new axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Vec<Value>>,
+    /// Reverse the axes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transpose: Option<bool>,
+    /// The new shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_to: Option<Vec<u64>>,
+    /// The new shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reshape: Option<Vec<u64>>,
+    /// Read the same bytes in the other byte order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byteswapped: Option<bool>,
+    /// Read the same bytes as this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<String>,
     pub r#as: Name,
@@ -134,7 +147,7 @@ impl Derive {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectKind {
-    /// An array of the library whose data lie in pageable host memory.
+    /// An array whose data lie in pageable host memory.
     Host,
 }
 

@@ -44,7 +44,7 @@ impl SideDefinition for Definition {
     }
 
     fn teardown(left: &Left) -> Vec<(Operation, Name)> {
-        let detach = left.attached.then(|| (Operation::Detach {}, shared::NO_MANAGER));
+        let detach = left.attached.then_some((Operation::Detach {}, shared::NO_MANAGER));
         detach.into_iter().collect()
     }
 }

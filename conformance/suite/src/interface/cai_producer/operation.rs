@@ -20,44 +20,56 @@ use crate::nouns::Name;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 pub enum Operation {
-    /// Makes the n-th call of a driver function fail.
+    /// Makes calls of a driver function fail: `count` calls, from the `nth` call on.
     Fault(Fault),
-    /// Calls of the driver fail no more.
+    /// Ends all faults.
     ClearFaults {},
-    /// Collects garbage.
+    /// Runs a full garbage collection.
     Collect {},
-    /// Sets a variable of the process environment.
+    /// Sets an environment variable for the later steps.
     Environment(Environment),
-    /// Lets a name go.
+    /// Drops the worker's reference to a name.
     Drop(Drop),
     /// Makes the primary context of a device current on the step's thread.
     Attach(Attach),
     /// Leaves the step's thread without a current context.
     Detach {},
-    /// Makes the subject's adapter.
+    /// Makes the subject's adapter. Only the setup does this.
     Instantiate(Instantiate),
-    /// A stream of the worker.
+    /// Makes a stream of the worker, or names an existing one.
+    ///
+    /// Facts: `handle`.
     Stream(Stream),
-    /// A stream of the subject.
+    /// Gets a stream from the subject's library.
     SubjectStream(SubjectStream),
-    /// The host waits for a stream of the worker.
+    /// The worker waits for one of its streams.
     Synchronize(Synchronize),
-    /// Says whether an object is still alive.
+    /// Checks whether the object that has or had this name is still alive.
+    ///
+    /// Facts: `alive`.
     Alive(Alive),
-    /// The worker reads the data that an export describes.
+    /// Does what every conforming consumer does: waits for the exported stream, if there is one,
+    /// and copies the elements on a stream of its own.
+    ///
+    /// Facts: data facts.
     Consume(Consume),
-    /// The subject makes an array.
+    /// The subject makes an array. No work on the array is pending afterwards.
+    ///
+    /// Facts: `read_only` (what the step asks, or true if all arrays of the library are read-only).
     Array(Array),
-    /// The subject makes an array of another one.
+    /// The subject makes a view of an array, as NumPy would. A step gives exactly one of the fields
+    /// between `of` and `as`.
     Derive(Derive),
-    /// The subject enqueues a write of the whole array, and does not wait for it.
+    /// The subject enqueues a write of the byte to the whole array, and does not wait. Without
+    /// `stream` the library chooses.
     Work {
         on: Name,
         #[serde(default)]
         stream: Option<Name>,
         byte: u8,
     },
-    /// The subject enqueues a read of the whole array, and does not wait for it.
+    /// The subject enqueues a read of the whole array, and does not wait. Without `stream` the
+    /// library chooses.
     ReadWork {
         on: Name,
         #[serde(default)]
@@ -65,11 +77,15 @@ pub enum Operation {
     },
     /// The subject makes an object whose data lie on no device.
     PlainObject { kind: ObjectKind, r#as: Name },
-    /// Asks whether an object has the attribute.
+    /// Checks with `hasattr` whether an object has the attribute.
+    ///
+    /// Facts: `has`.
     HasInterface { of: Name },
-    /// Reads the attribute of an array.
+    /// Reads the attribute of an array once.
+    ///
+    /// Facts: export facts.
     Export { of: Name, r#as: Name },
-    /// Changes the dictionary that an export is.
+    /// Writes into the dictionary that an export returned.
     EditExport { export: Name },
 }
 

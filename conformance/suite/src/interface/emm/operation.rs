@@ -21,45 +21,71 @@ use crate::nouns::{Name, Need};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 pub enum Operation {
-    /// Makes the n-th call of a driver function fail.
+    /// Makes calls of a driver function fail: `count` calls, from the `nth` call on.
     Fault(Fault),
-    /// Calls of the driver fail no more.
+    /// Ends all faults.
     ClearFaults {},
-    /// Collects garbage, where the worker has a collector.
+    /// Runs a full garbage collection. A native worker does nothing.
     Collect {},
-    /// Sets a variable of the process environment.
+    /// Sets an environment variable for the later steps.
     Environment(Environment),
-    /// Lets a name go. The last name of a memory runs its finalizer.
+    /// Drops the host's reference to a name. If it is the last reference to memory, the finalizer
+    /// must run now.
+    ///
+    /// Facts: `finalized`.
     Drop(Drop),
     /// Makes the primary context of a device current on the step's thread.
     Attach(Attach),
     /// Leaves the step's thread without a current context.
     Detach {},
-    /// Says what the subject is: its class, or the members of its table.
+    /// Describes the subject without a context: the C table of a native subject,
+    /// `cls(context=None)` of a Python one.
+    ///
+    /// Facts: `interface_version`, `interface_version_type` (such as `int`), `abstract` (names of
+    /// methods that are not implemented), `instantiable`, `name`, `version`. A native subject also
+    /// has `same_table`: whether the symbol returns the same table as at load time, with the same
+    /// content. A text that is missing or not UTF-8 is null.
     Describe {},
-    /// Makes pageable memory of the host.
+    /// Makes a pageable, page-aligned buffer of the worker.
+    ///
+    /// Facts: `host_pointer`, `size_bytes`.
     HostBuffer(HostBuffer),
-    /// Writes a byte to memory.
+    /// Writes a byte to memory: to device memory through the driver, to host memory directly.
     Fill(Fill),
-    /// Reads memory back.
+    /// Reads memory.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ), `bytes_read`.
     Read(Read),
-    /// Sends an IPC handle through `pickle`.
+    /// Pickles and unpickles an IPC handle. Python only.
+    ///
+    /// Facts: `same_handle`, `same_offset`, `same_size`.
     Pickle(Pickle),
-    /// Reads the memory of an IPC handle in a second process.
+    /// A second process opens the handle, reads `size` bytes and closes the handle.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ).
     PeerRead(PeerRead),
-    /// Makes a manager for the context of a device.
+    /// Makes another manager, for the context of a device.
+    ///
+    /// Facts: `type`, `holds_context`, `bases` (class names).
     Create {
         r#as: Name,
         #[serde(default)]
         device: u32,
     },
-    /// Ends a manager.
+    /// Drops the host's reference to this manager.
     Destroy {},
-    /// `initialize()`
+    /// Calls `initialize()`.
+    ///
+    /// Facts: `none` (whether it returned None; always true of a native subject).
     Initialize {},
-    /// `memalloc(size)`
+    /// Calls `memalloc(size)`.
+    ///
+    /// Facts: memory facts.
     Memalloc { size: i128, r#as: Name },
-    /// `memhostalloc(size, mapped, portable, wc)`
+    /// Calls `memhostalloc(size, mapped, portable, wc)`.
+    ///
+    /// Facts: memory facts, and `write_combined`: whether the driver allocated the memory as
+    /// write-combined. It is null if the driver did not allocate the memory but registered it.
     Memhostalloc {
         size: u64,
         #[serde(default)]
@@ -70,49 +96,79 @@ pub enum Operation {
         wc: bool,
         r#as: Name,
     },
-    /// `mempin(owner, pointer, size, mapped)` of a whole buffer
+    /// Pins a whole buffer by `mempin(owner, pointer, size, mapped)`. The owner is the worker's
+    /// buffer object.
+    ///
+    /// Facts: memory facts.
     Mempin {
         buffer: Name,
         #[serde(default)]
         mapped: bool,
         r#as: Name,
     },
-    /// `get_memory_info()`
+    /// Calls `get_memory_info()`.
+    ///
+    /// Facts: `type`, `free_bytes`, `total_bytes`, `named` (whether the result has `.free` and
+    /// `.total`).
     GetMemoryInfo {
         #[serde(default)]
         r#as: Option<Name>,
     },
-    /// `get_ipc_handle(memory)`
+    /// Calls `get_ipc_handle(memory)`.
+    ///
+    /// Facts: `type`, `handle` (hexadecimal), `handle_bytes` (its length), `size_bytes`,
+    /// `offset_bytes`, `base_is_memory`, `source_matches`.
     GetIpcHandle { memory: Name, r#as: Name },
-    /// `reset()`
+    /// Calls `reset()`.
+    ///
+    /// Facts: `none` (whether it returned None).
     Reset {},
-    /// Enters the scope that `defer_cleanup()` returns.
+    /// Calls `defer_cleanup()` and enters the scope that it returns.
+    ///
+    /// Facts: `type`.
     DeferEnter { r#as: Name },
-    /// Leaves such a scope, `raising` by an exception.
+    /// Leaves such a scope; with `raising` through an exception.
+    ///
+    /// Facts: `type`; in Python also `swallowed` (whether the scope swallowed the exception).
     DeferExit {
         scope: Name,
         #[serde(default)]
         raising: bool,
     },
-    /// Frees memory by its own method, whoever holds it.
+    /// Calls `MemoryPointer.free()`. Python only.
     Free { name: Name },
-    /// Makes a view of a part of memory.
+    /// Makes a view of a part of memory. The view shares the ownership.
+    ///
+    /// Facts: memory facts.
     View { of: Name, offset: u64, size: u64, r#as: Name },
-    /// Takes memory and drops it, `times` times, with `hold` memories held at a time.
+    /// Allocates and drops memory `times` times, with `hold` allocations alive at a time.
+    ///
+    /// Facts: `failed`, `overlaps`, `misaligned`; with `mixed` also `changed` (how many allocations
+    /// did not hold their byte at the end). In Python also `first_failure`.
     Churn {
         size: u64,
         times: u64,
+        /// How many allocations are alive at a time.
         #[serde(default = "one")]
         hold: u64,
-        /// Sizes between 1 byte and `size`, and what each memory holds is checked.
+        /// Use sizes from 1 to `size`, drop in random order, and fill each allocation with a byte
+        /// of its own.
         #[serde(default, skip_serializing_if = "is_false")]
         mixed: bool,
     },
-    /// Takes memory inside a finalizer of the subject.
+    /// Allocates memory again and again. Each time a garbage collection runs the finalizer of
+    /// another block at the next moment of the allocation. Python only.
+    ///
+    /// Facts: `moments` (how many there were), `failed`, `overlaps`, `first_failure`.
     Reenter { size: u64 },
-    /// Takes and drops memory on several threads at once.
+    /// Allocates and drops memory on several threads at once.
+    ///
+    /// Facts: `failed`, `overlaps`; in Python also `first_failure`.
     Stress { threads: u32, size: u64, times: u64 },
-    /// Calls a member of the C table, rightly or wrongly.
+    /// Calls a member of the C table with exactly these arguments, allowed or not. A case with this
+    /// operation needs `table`. Memory that the call returns has no name; the next reset releases
+    /// it. `flags` are those of `allocert_emm.h`. With `extra_bytes`, the structure that the call
+    /// passes says that it is so many bytes larger than version 1, or smaller.
     Call(TableCall),
 }
 

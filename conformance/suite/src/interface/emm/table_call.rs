@@ -16,7 +16,7 @@ use crate::nouns::Name;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 pub enum TableCall {
-    /// With the manager's context or NULL, and with a place for the result or NULL.
+    /// `false` passes NULL for the context, or for the place of the result.
     Create {
         #[serde(default)]
         device: i32,
@@ -25,7 +25,7 @@ pub enum TableCall {
         #[serde(default = "yes")]
         out: bool,
     },
-    /// Of NULL.
+    /// Passes NULL.
     Destroy {},
     Memalloc {
         size: u64,
@@ -39,7 +39,7 @@ pub enum TableCall {
         #[serde(default)]
         extra_bytes: i64,
     },
-    /// Of the first bytes of a buffer, or of NULL.
+    /// Without `buffer` it passes NULL.
     Mempin {
         #[serde(default)]
         buffer: Option<Name>,
@@ -49,6 +49,8 @@ pub enum TableCall {
         #[serde(default)]
         extra_bytes: i64,
     },
+    /// The token is that of the memory `of`, or 0 without it, and `plus` more. The memory may
+    /// already be released.
     Release {
         #[serde(default)]
         of: Option<Name>,
@@ -59,6 +61,7 @@ pub enum TableCall {
         #[serde(default)]
         extra_bytes: i64,
     },
+    /// The token is as in `release`.
     GetIpcHandle {
         #[serde(default)]
         of: Option<Name>,

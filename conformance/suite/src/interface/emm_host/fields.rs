@@ -19,11 +19,11 @@ pub enum HostObject {
 #[serde(deny_unknown_fields)]
 pub struct ForeignHandle {
     pub size: u64,
-    /// What all of the memory holds.
+    /// The value of all bytes of the memory.
     pub byte: u8,
     #[serde(default)]
     pub device: u32,
-    /// Where it begins in its allocation. What lies before is not that byte.
+    /// Where the memory begins in its allocation. The bytes before have another value.
     #[serde(default)]
     pub offset: u64,
     pub r#as: Name,
@@ -33,18 +33,19 @@ pub struct ForeignHandle {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PluginShape {
+    /// The base class.
     #[serde(default)]
     pub base: PluginBase,
-    /// Methods that it leaves to its base class.
+    /// Methods that the plugin leaves to its base class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<plugin::Function>,
-    /// The type in which it hands addresses over.
+    /// The Python type of addresses.
     #[serde(default)]
     pub pointer: PointerType,
-    /// Mapped memory is handed over as the `MappedMemory` that the texts ask for.
+    /// Return mapped memory as the bare `MappedMemory` that the texts ask for.
     #[serde(default)]
     pub bare: bool,
-    /// IPC handles are left to `GetIpcHandleMixin`.
+    /// Leave IPC handles to `GetIpcHandleMixin`.
     #[serde(default)]
     pub mixin: bool,
 }
@@ -60,10 +61,10 @@ impl PluginShape {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PluginBase {
-    /// `BaseCUDAMemoryManager`
+    /// `BaseCUDAMemoryManager`.
     #[default]
     Full,
-    /// `HostOnlyCUDAMemoryManager`
+    /// `HostOnlyCUDAMemoryManager`.
     HostOnly,
 }
 

@@ -22,48 +22,74 @@ use allocert_contract::trace::plugin;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[strum(serialize_all = "snake_case")]
 pub enum Operation {
-    /// Makes the n-th call of a driver function fail.
+    /// Makes calls of a driver function fail: `count` calls, from the `nth` call on.
     Fault(Fault),
-    /// Calls of the driver fail no more.
+    /// Ends all faults.
     ClearFaults {},
-    /// Collects garbage.
+    /// Runs a full garbage collection.
     Collect {},
-    /// Sets a variable of the process environment.
+    /// Sets an environment variable for the later steps.
     Environment(Environment),
-    /// Lets a name go. The last name of a memory runs its finalizer.
+    /// Drops the last reference to a name.
+    ///
+    /// Facts: `finalized`.
     Drop(Drop),
-    /// Says what the installed manager is.
+    /// Describes the installed manager. The facts are those of `describe` of `emm`.
     Describe {},
-    /// Makes pageable memory of the host.
+    /// Makes a pageable, page-aligned buffer of the worker.
+    ///
+    /// Facts: `host_pointer`, `size_bytes`.
     HostBuffer(HostBuffer),
     /// Writes a byte to memory or to an array.
     Fill(Fill),
-    /// Reads memory or an array back.
+    /// Reads memory or an array.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ), `bytes_read`.
     Read(Read),
-    /// Sends an IPC handle through `pickle`.
+    /// Pickles and unpickles an IPC handle. Python only.
+    ///
+    /// Facts: `same_handle`, `same_offset`, `same_size`.
     Pickle(Pickle),
-    /// Reads the memory of an IPC handle in a second process.
+    /// A second process opens the handle, reads `size` bytes and closes the handle.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ).
     PeerRead(PeerRead),
-    /// `set_memory_manager(class)`
+    /// Calls `set_memory_manager(class)`. In a case of `emm` the class is the subject's. In a case
+    /// of `emm-host` it is the worker's plugin.
+    ///
+    /// Facts: `warned`.
     Register {
-        /// What the class says its version is; `null` is an answer too.
+        /// Register a class that claims this version; `null` is a version too.
         #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
         interface_version: Option<Value>,
+        /// How the worker's plugin differs from the usual one.
         #[serde(default, skip_serializing_if = "PluginShape::is_default")]
         plugin: PluginShape,
     },
-    /// Registers by `NUMBA_CUDA_MEMORY_MANAGER`.
+    /// Registers the manager through the variable `NUMBA_CUDA_MEMORY_MANAGER`.
     RegisterByEnvironment {
+        /// The module that the variable names. Without it, the variable names a module that exposes
+        /// the manager.
         #[serde(default)]
         module: Option<String>,
     },
-    /// Makes the host open the context of the current device.
+    /// Calls `cuda.current_context()`.
+    ///
+    /// Facts: `manager_type`, `same_manager`, `closed_contexts` (how many earlier contexts of the
+    /// case are not freed). In a case of `emm` also `manager_is_subject`; in a case of `emm-host`
+    /// also `manager_is_plugin` and `registration` (which registration made the manager, from 1).
     OpenContext {},
-    /// `device_array(...)`
+    /// Calls `cuda.device_array()` for an array of bytes.
+    ///
+    /// Facts: array facts.
     DeviceArray { size: u64, r#as: Name },
-    /// `pinned_array(...)`
+    /// Calls `cuda.pinned_array()` for an array of bytes.
+    ///
+    /// Facts: array facts.
     PinnedArray { size: u64, r#as: Name },
-    /// `mapped_array(...)`
+    /// Calls `cuda.mapped_array()` for an array of bytes.
+    ///
+    /// Facts: array facts.
     MappedArray {
         size: u64,
         #[serde(default)]
@@ -72,17 +98,27 @@ pub enum Operation {
         wc: bool,
         r#as: Name,
     },
-    /// `managed_array(...)`
+    /// Calls `cuda.managed_array()` for an array of bytes.
+    ///
+    /// Facts: array facts.
     ManagedArray { size: u64, r#as: Name },
-    /// `to_device(...)` of an array of bytes that all have one value
+    /// Calls `cuda.to_device()` with an array of bytes.
+    ///
+    /// Facts: array facts.
     ToDevice { size: u64, byte: u8, r#as: Name },
-    /// `copy_to_host()`
+    /// Calls `array.copy_to_host()`.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ), `bytes_read`.
     CopyToHost { array: Name },
-    /// `array[start:stop]`
+    /// Makes the array `array[start:stop]`.
+    ///
+    /// Facts: array facts.
     Slice { of: Name, start: u64, stop: u64, r#as: Name },
-    /// `with pinned(...)`
+    /// Enters `with cuda.pinned(buffer)`, or `with cuda.mapped(buffer)`, `times` times for one
+    /// buffer, and leaves it; with `raising` through an exception.
     PinBlock {
         size: u64,
+        /// Use `cuda.mapped`.
         #[serde(default)]
         mapped: bool,
         #[serde(default = "one")]
@@ -90,34 +126,46 @@ pub enum Operation {
         #[serde(default)]
         raising: bool,
     },
-    /// Enters `defer_cleanup()`.
+    /// Enters `cuda.defer_cleanup()`.
+    ///
+    /// Facts: `type`.
     HostDeferEnter { r#as: Name },
-    /// Leaves it, `raising` by an exception.
+    /// Leaves that scope; with `raising` through an exception.
+    ///
+    /// Facts: `type`, `swallowed` (whether the scope swallowed the exception).
     HostDeferExit {
         scope: Name,
         #[serde(default)]
         raising: bool,
     },
-    /// `current_context().get_memory_info()`
+    /// Calls `current_context().get_memory_info()`. The facts are those of `get_memory_info` of
+    /// `emm`.
     HostMemoryInfo {},
-    /// `array.get_ipc_handle()`
+    /// Calls `array.get_ipc_handle()`. The facts are those of `get_ipc_handle` of `emm`.
     HostIpcHandle { array: Name, r#as: Name },
-    /// `current_context().reset()`
+    /// Calls `current_context().reset()`.
     HostReset {},
-    /// `close()`
+    /// Calls `cuda.close()`.
     Close {},
-    /// Says what the host is.
+    /// Describes the host.
+    ///
+    /// Facts: `public` (the names of the interface that the host offers), `initialized_driver`
+    /// (whether importing it initialized the driver).
     DescribeHost {},
-    /// Makes a method of the worker's plugin raise.
+    /// Makes the next `times` calls of a method of the worker's plugin raise.
     PluginFails {
+        /// A method of the plugin, such as `memalloc`.
         method: plugin::Function,
+        /// `out_of_memory`, `not_supported`, `invalid_value` or `state`.
         error: ErrorKind,
         #[serde(default = "one")]
         times: u64,
     },
-    /// `select_device(...)`
+    /// Calls `cuda.select_device(device)`.
     SelectDevice { device: u32 },
-    /// `current_context().memhostalloc(...)`
+    /// Calls `current_context().memhostalloc()`.
+    ///
+    /// Facts: memory facts.
     HostMemory {
         size: u64,
         #[serde(default)]
@@ -128,17 +176,26 @@ pub enum Operation {
         wc: bool,
         r#as: Name,
     },
-    /// Makes a stream, an event or a module.
+    /// Makes an object of the host: `cuda.stream()`, `cuda.event()`, or a module, as the host loads
+    /// a compiled function.
     HostObject { kind: HostObject, r#as: Name },
-    /// `synchronize()`
+    /// Calls `cuda.synchronize()`.
     HostSynchronize {},
-    /// A second process makes memory and a handle of it.
+    /// A second process allocates memory on a device and makes an IPC handle for it. The process
+    /// lives until the handle is dropped.
+    ///
+    /// Facts: `handle`, `size_bytes`, `offset_bytes`.
     ForeignHandle(ForeignHandle),
-    /// `open()` of a handle
+    /// Calls `IpcHandle.open_array()` in the current context.
+    ///
+    /// Facts: array facts.
     OpenHandle { handle: Name, r#as: Name },
-    /// `close()` of a handle
+    /// Calls `IpcHandle.close()`.
     CloseHandle { handle: Name },
-    /// `with handle as array`
+    /// Enters `with cuda.open_ipc_array()`, reads the array, and leaves; with `raising` through an
+    /// exception.
+    ///
+    /// Facts: `uniform` (the value of all bytes, or null if they differ), `bytes_read`.
     HandleBlock {
         handle: Name,
         #[serde(default)]

@@ -28,13 +28,15 @@ impl Instantiate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamKind {
+    /// CUDA's legacy default stream.
     Legacy,
+    /// CUDA's default stream of the thread.
     PerThread,
-    /// Made by the worker; it and the legacy stream wait for each other.
+    /// A new stream of the worker. It and the legacy stream wait for each other.
     Blocking,
-    /// Made by the worker; it and the legacy stream do not wait for each other.
+    /// A new stream of the worker. It and the legacy stream do not wait for each other.
     NonBlocking,
-    /// Made by the subject.
+    /// A new stream of the subject.
     New,
     /// What the subject calls its default stream.
     Default,
@@ -44,6 +46,7 @@ pub enum StreamKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
+    /// All but `new` and `default`:
     pub kind: StreamKind,
     pub r#as: Name,
 }
@@ -71,6 +74,7 @@ impl Stream {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubjectStream {
+    /// All but `blocking` and `non_blocking`:
     pub kind: StreamKind,
     pub r#as: Name,
 }
@@ -126,7 +130,7 @@ impl Alive {
 #[serde(deny_unknown_fields)]
 pub struct Consume {
     pub export: Name,
-    /// Reads the mask of the export instead, which is a producer too.
+    /// Read the mask of the export instead, which is a producer too.
     #[serde(default)]
     pub mask: bool,
 }

@@ -12,12 +12,15 @@ use crate::nouns::Name;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
+    /// The driver function.
     pub call: String,
+    /// 1 is the next call.
     #[serde(default = "one")]
     pub nth: u64,
+    /// How many calls fail.
     #[serde(default = "one")]
     pub count: u64,
-    /// What the calls answer: a `CUresult`.
+    /// The `CUresult` that these calls return.
     pub error: i32,
 }
 

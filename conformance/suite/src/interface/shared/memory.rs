@@ -33,6 +33,7 @@ pub struct Fill {
     pub byte: u8,
     #[serde(default)]
     pub offset: u64,
+    /// How many bytes; without it all bytes from `offset` on.
     #[serde(default)]
     pub size: Option<u64>,
 }
@@ -50,9 +51,10 @@ pub struct Read {
     pub memory: Name,
     #[serde(default)]
     pub offset: u64,
+    /// How many bytes; without it all bytes from `offset` on.
     #[serde(default)]
     pub size: Option<u64>,
-    /// By the device address, even where there is an address of the host.
+    /// Read by the device address, even if there is a host address.
     #[serde(default, skip_serializing_if = "is_false")]
     pub device: bool,
 }

@@ -9,8 +9,8 @@ from .driver import Driver
 from .interface import Interface, Subject
 from .protocol import CaseDescription, Connection
 
-#: The case that was performed last. A case may ask to end with everything alive, so the child
-#: holds it until the interpreter itself lets go.
+#: The case that was performed last. The child keeps it until the interpreter shuts down, because a
+#: case may end with all its objects alive.
 _last_case: list[Case] = []
 
 

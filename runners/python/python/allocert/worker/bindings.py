@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from .outcome import Missing
 
-#: Gives, for an object, the one whose life decides about it, and the finalizer of that one if it
-#: has one: `alive` tells whether the finalizer ran.
+#: Gives for an object the one whose end counts as the end of both, and that one's finalizer if it
+#: has one.
 LifetimeOf: TypeAlias = Callable[[Any], tuple[Any, "weakref.finalize[..., Any] | None"]]
 
 
@@ -34,7 +34,7 @@ class Bindings:
             raise Missing(name) from None
 
     def drop(self, name: str) -> bool | None:
-        """Lets the object go. Returns whether that finalized it, or None if nothing tells."""
+        """Drops the object. Returns whether that finalized it, or None if that cannot be known."""
         self.get(name)
         watch = self._watches[name]
         only_holder = watch.by_count and _count(self._values, name) == _count(
@@ -44,7 +44,7 @@ class Bindings:
         return only_holder if watch.by_count else watch.finalized()
 
     def alive(self, name: str) -> bool | None:
-        """Whether the object that has or had this name is alive, or None if nothing tells."""
+        """Whether the object that has or had this name is alive; None if that cannot be known."""
         if name not in self._watches:
             raise Missing(name)
         finalized = self._watches[name].finalized()
@@ -55,7 +55,7 @@ class Bindings:
 
 
 class _Watch:
-    """Tells whether an object died, without keeping it alive."""
+    """Checks whether an object still exists, without keeping it alive."""
 
     def __init__(
         self, target: Any, finalizer: "weakref.finalize[..., Any] | None", is_bound: bool

@@ -19,7 +19,7 @@ def _itself(value: Any) -> tuple[Any, None]:
 class Case:
     """What the cases of every interface share; each interface derives its own class."""
 
-    #: Which object's life decides about a bound one.
+    #: Gives the object whose end counts as the end of a bound one.
     lifetime_of: LifetimeOf = staticmethod(_itself)
 
     def __init__(
@@ -32,7 +32,7 @@ class Case:
         self.id = described["id"]
         self.subject = subject
         self.driver = driver
-        self.names = Bindings(self.lifetime_of)
+        self.bindings = Bindings(self.lifetime_of)
         self._operations = operations
         self._steps = described["steps"]
 
@@ -47,7 +47,7 @@ class Case:
         """Called after a step set this environment variable."""
 
     def step_details(self) -> Body:
-        """What the message of a step says besides its outcome."""
+        """What the message of a step contains besides its outcome."""
         return {}
 
     def run(self, connection: Connection) -> None:

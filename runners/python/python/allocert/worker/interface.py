@@ -1,4 +1,4 @@
-"""What a folder of an interface offers to the rest of the worker."""
+"""What each folder of an interface provides to the shared part of the worker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ C = TypeVar("C", bound=Case)
 
 
 class Subject(Protocol):
-    """What the server and a case know of a subject; subject.py finds most of them."""
+    """What the server and a case use of a subject; subject.py finds most of them."""
 
     name: str
     version: str | None

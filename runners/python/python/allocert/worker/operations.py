@@ -1,4 +1,4 @@
-"""Tables of operations: what a step may ask for, and the function that performs it."""
+"""Tables of operations: the name in a step, and the function that performs it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar

@@ -17,7 +17,7 @@ class Missing(Exception):
 
 
 class Declined(Exception):
-    """The subject has no way to do what a step asks; the argument says why."""
+    """The subject cannot do what a step asks for; the argument is the reason."""
 
 
 class DriverError(Exception):

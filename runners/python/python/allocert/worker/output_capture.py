@@ -1,4 +1,4 @@
-"""What the subject prints: read while it runs, of which the first and the last bytes are kept."""
+"""Reads what the subject prints while it runs, and keeps the first and the last bytes."""
 
 import collections
 import os

@@ -11,7 +11,7 @@ OPERATIONS: OperationTable[Case] = OperationTable()
 
 @OPERATIONS.register
 def drop(case: Case, _on: str, arguments: Arguments) -> Facts:
-    return {"finalized": case.names.drop(arguments["name"])}
+    return {"finalized": case.bindings.drop(arguments["name"])}
 
 
 @OPERATIONS.register

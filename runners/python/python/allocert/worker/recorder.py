@@ -11,6 +11,7 @@ from typing import Any
 _STEP_BEGIN, _STEP_END, _HARNESS_BEGIN, _HARNESS_END, _CASE_BEGIN = 1, 2, 3, 4, 5
 #: The result of a call that ended with an exception.
 _RAISED = 1
+_UNKNOWN_FUNCTION = 0xFFFF_FFFF
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 
 _Words = ctypes.POINTER(ctypes.c_uint64)
@@ -57,6 +58,7 @@ class Recorder:
         """Around a call of a boundary other than CUDA, such as `plugin.memalloc`.
 
         The inputs are taken from `facts` by name when the call begins, the outputs when it ends.
+        Raises LookupError for a function that the trace does not know.
         """
         function = self._known.get(name) or self._look_up(name)
         call = self._begin(function.code, *_words(function.inputs, facts))
@@ -69,6 +71,8 @@ class Recorder:
 
     def _look_up(self, name: str) -> "_Function":
         code = self._function(name.encode())
+        if code == _UNKNOWN_FUNCTION:
+            raise LookupError(f"the trace knows no function {name}")
         function = _Function(code, _names(self._inputs(code)), _names(self._outputs(code)))
         return self._known.setdefault(name, function)
 

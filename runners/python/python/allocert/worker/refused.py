@@ -1,11 +1,11 @@
-"""The error that says that a subject cannot be run."""
+"""The error for a subject that cannot be run."""
 
 
 class Refused(Exception):
     """The subject cannot be run.
 
-    `stage` is where it failed (runners/PROTOCOL.md), `message` says whose fault it is and what to
-    do, `detail` holds for example a traceback.
+    `stage` is where it failed (runners/PROTOCOL.md), `message` explains the cause and what to do,
+    and `detail` is for example a traceback.
     """
 
     def __init__(self, stage: str, message: str, detail: str = "") -> None:

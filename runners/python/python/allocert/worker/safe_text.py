@@ -1,6 +1,6 @@
 """Text from the subject, made safe to report: of bounded length, and valid Unicode."""
 
-#: Characters that are reported of a text, unless the caller says otherwise.
+#: Characters that are reported of a text, unless the caller gives another limit.
 _LIMIT = 4096
 
 

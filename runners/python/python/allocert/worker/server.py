@@ -21,6 +21,8 @@ from .protocol import Body, Connection
 from .refused import Refused
 
 _PR_SET_CHILD_SUBREAPER = 36
+#: Set by the harness where a person debugs the worker.
+_DEBUG = "ALLOCERT_DEBUG"
 
 
 def serve(path: str) -> Batch | None:
@@ -39,7 +41,7 @@ def serve(path: str) -> Batch | None:
 
 def _adopt_orphans() -> None:
     """Makes this process the parent of what a batch leaves behind, so the harness finds it."""
-    # Not on this system: then what is left behind lives on.
+    # On a system without it, processes that a batch leaves behind keep running.
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -79,8 +81,7 @@ class _Server:
             self._connection.send("refused", refused.body)
             return
         self._loaded = loaded
-        # What exists now lives as long as the process; a child's garbage collection need not look
-        # at it again.
+        # These objects live as long as the process, so garbage collections need not visit them.
         gc.collect()
         gc.freeze()
         subject = loaded.subject
@@ -97,10 +98,15 @@ class _Server:
         )
 
     def _run(self, body: Body) -> Batch | None:
-        """Forks for a batch. Returns it in the child, and None in the server after its end."""
+        """Forks for a batch. Returns it in the child, and None in the server after its end.
+
+        Where a person debugs the worker, there is no fork: the server itself performs the batch.
+        """
         loaded = self._loaded
         if loaded is None:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
+        if _DEBUG in os.environ:
+            return self._begin(body, loaded)
         out, err = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -110,10 +116,7 @@ class _Server:
             pid = os.fork()
         if pid == 0:
             _become_child(out, err)
-            self._connection.send("child", {"batch": body["batch"], "pid": os.getpid()})
-            return Batch(
-                body["cases"], loaded.interface, loaded.subject, loaded.driver, self._connection
-            )
+            return self._begin(body, loaded)
         os.close(out[1])
         os.close(err[1])
         captures = [OutputCapture(out[0]), OutputCapture(err[0])]
@@ -123,6 +126,13 @@ class _Server:
             "ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr}
         )
         return None
+
+    def _begin(self, body: Body, loaded: _Loaded) -> Batch:
+        """Tells the harness which process performs the batch: this one."""
+        self._connection.send("child", {"batch": body["batch"], "pid": os.getpid()})
+        return Batch(
+            body["cases"], loaded.interface, loaded.subject, loaded.driver, self._connection
+        )
 
 
 def _prepare(side: str, specification: str) -> _Loaded:

@@ -1,6 +1,6 @@
-"""Finding a subject: a class in an importable module. The worker looks at it and does not use it.
+"""Finds a subject, which is a class in an importable module, without making instances of it.
 
-Each interface derives its own class, which says what it looks for.
+Each interface derives its own class, which defines what counts as a subject.
 """
 
 import difflib
@@ -18,7 +18,7 @@ from .refused import Refused
 from .safe_access import read_attribute
 from .safe_text import bounded, type_name
 
-#: A class or its module may declare which of the optional capabilities it offers; without this
+#: A class or its module may list here which of the optional capabilities it has; without this
 #: attribute the worker assumes all.
 CAPABILITIES = "allocert_capabilities"
 
@@ -29,7 +29,7 @@ _MESSAGE_LIMIT, _TRACEBACK_LIMIT = 500, 16384
 class ModuleSubject:
     """A subject given as `module` or `module:attribute`.
 
-    `cls` is what lies there: a class, or what `find` of an interface returns instead.
+    `cls` is the class found there, or what `find` of an interface returns instead.
     """
 
     #: The attribute that is the subject if the specification names none.
@@ -62,13 +62,15 @@ class ModuleSubject:
         found, place = self.walk(module, path)
         if not isinstance(found, type):
             is_instance = self.looks_like_subject(type(found))
-            hint = "; give the class, not an instance of it" if is_instance else ""
-            raise Refused("class", f"`{place}` is no class but a {type_name(found)}{hint}")
+            hint = "; give the class itself" if is_instance else ""
+            raise Refused(
+                "class", f"`{place}` is an instance of {type_name(found)}, not a class{hint}"
+            )
         self.check(found, place)
         return found
 
     def walk(self, module: ModuleType, path: str | None) -> tuple[Any, str]:
-        """What lies at a path of attributes (None: the module itself), and the full path of it."""
+        """The object at a path of attributes (None: the module itself), and its full path."""
         found: Any = module
         place = module.__name__
         for part in path.split(".") if path else ():
@@ -113,13 +115,13 @@ class ModuleSubject:
         declared = read_attribute(self.module, CAPABILITIES) if declared is None else declared
         if not isinstance(declared, (tuple, list, set, frozenset, type(None))):
             found = type_name(declared)
-            raise Refused("class", f"{CAPABILITIES} is no tuple of words but a {found}")
-        offered = self.optional if declared is None else tuple(bounded(one, 50) for one in declared)
-        unknown = sorted(set(offered) - set(self.optional))
+            raise Refused("class", f"{CAPABILITIES} must be a tuple of words, but has type {found}")
+        listed = self.optional if declared is None else tuple(bounded(one, 50) for one in declared)
+        unknown = sorted(set(listed) - set(self.optional))
         if unknown:
             known = ", ".join(self.optional) or "none"
             raise Refused("class", f"{CAPABILITIES} names {', '.join(unknown)}; known are {known}")
-        return [*self.always, *[one for one in self.optional if one in offered]]
+        return [*self.always, *[one for one in self.optional if one in listed]]
 
 
 def import_module(name: str) -> ModuleType:
@@ -127,7 +129,8 @@ def import_module(name: str) -> ModuleType:
     if not name or not all(part.isidentifier() for part in name.split(".")):
         raise Refused(
             "import",
-            f"`{name}` is no module name: a Python subject is given as module or module:attribute",
+            f"`{name}` is not a module name:"
+            " a Python subject is given as module or module:attribute",
         )
     try:
         return importlib.import_module(name)
@@ -164,11 +167,11 @@ def _without_importer(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _in_fork(question: Callable[[], bool]) -> bool:
-    """Asks in a copy of this process, so that the question's driver calls leave no trace here."""
+def _in_fork(check: Callable[[], bool]) -> bool:
+    """Runs the check in a fork, so that its driver calls change nothing in this process."""
     pid = os.fork()
     if pid == 0:
-        os._exit(bool(question()))
+        os._exit(bool(check()))
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 
 

@@ -49,7 +49,7 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     entries = _entries(arguments, layout, typestr, pointer, stream, mask)
     attribute = arguments.get("attribute", "plain")
     record = ExportRecord(memory, layout, typestr, entries, attribute, (stream, mask))
-    case.names.bind(arguments["as"], Exporter(record))
+    case.bindings.bind(arguments["as"], Exporter(record))
     return {
         "pointer": pointer,
         "base": memory.base,
@@ -118,8 +118,8 @@ def _value(value: Any, pointer: int) -> Any:
 
 @OPERATIONS.register
 def pend(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    memory = record_of(case.names.get(arguments["on"])).memory
-    stream = case.names.get(arguments["stream"])
+    memory = record_of(case.bindings.get(arguments["on"])).memory
+    stream = case.bindings.get(arguments["stream"])
     case.device.fill(memory.base, arguments["byte"], memory.size_bytes, stream.handle)
 
 
@@ -131,9 +131,9 @@ def reuse(case: AdapterCase, on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register_as("import")
 def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    exporter = case.names.get(arguments["of"])
+    exporter = case.bindings.get(arguments["of"])
     value = case.adapter_method("accept")(exporter, arguments.get("ignore_stream", False))
-    case.names.bind(arguments["as"], Imported(value, _typestr_reader(exporter)))
+    case.bindings.bind(arguments["as"], Imported(value, _typestr_reader(exporter)))
     keeps = bool(read_attribute(case.adapter(), "keeps_owner", True))
     return {**_described(case, value, exporter), **_use(exporter), "keeps_owner": keeps}
 
@@ -141,7 +141,8 @@ def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 def _typestr_reader(exporter: Any) -> Callable[[], str]:
     """Gives the typestr of an exporter's elements; that of another library is read again.
 
-    It keeps the exporter alive only if there is no other way: the subject decides about its life.
+    It keeps the exporter alive only if there is no other way, because the subject decides when
+    the exporter dies.
     """
     if isinstance(exporter, Exporter):
         typestr = record_of(exporter).typestr
@@ -163,14 +164,17 @@ def _described(case: AdapterCase, imported: Any, exporter: Any) -> Facts:
     if not callable(describe):
         return {"type": type_name(imported)}
     described = describe(imported)
-    return {"type": type_name(imported), **_believed(described, exporter)}
+    return {"type": type_name(imported), **_plain_description(described, exporter)}
 
 
-def _believed(described: Any, exporter: Any) -> Facts:
-    """What an adapter says that its library took an exporter for, as bounded JSON."""
+def _plain_description(described: Any, exporter: Any) -> Facts:
+    """The adapter's description of an imported array, as bounded JSON."""
     if not isinstance(described, dict):
         found_type = type_name(described)
-        raise TypeError(f"the adapter describes an array by a dict, and not by a {found_type}")
+        raise TypeError(
+            "describe() of the adapter must return a dict,"
+            f" but returned an object of type {found_type}"
+        )
     found = {
         bounded(name, 50): _plain(value)
         for name, value in itertools.islice(described.items(), _ITEM_LIMIT)
@@ -205,7 +209,7 @@ def _use(exporter: Any) -> Facts:
 
 @OPERATIONS.register
 def access(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    imported = case.names.get(arguments["on"])
+    imported = case.bindings.get(arguments["on"])
     if arguments.get("write") is not None:
         case.adapter_method("write")(imported.value, arguments["write"])
         return {}
@@ -217,14 +221,14 @@ def access(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def launch(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    exporters = [case.names.get(name) for name in arguments["on"]]
+    exporters = [case.bindings.get(name) for name in arguments["on"]]
     described = case.adapter_method("launch")(exporters, case.named(arguments, "stream"))
     if described is None:
         if arguments.get("believed"):
             raise Declined("the adapter does not say what the library took the arguments for")
         described = [{}] * len(exporters)
     return {
-        name: {**_believed(belief, exporter), **_use(exporter)}
+        name: {**_plain_description(belief, exporter), **_use(exporter)}
         for name, exporter, belief in zip(arguments["on"], exporters, described, strict=False)
     }
 
@@ -232,7 +236,7 @@ def launch(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def inspect(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     """The producer reads its data on a stream of its own, or after all work without one."""
-    record = record_of(case.names.get(arguments["on"]))
+    record = record_of(case.bindings.get(arguments["on"]))
     stream = case.named(arguments, "stream")
     if stream is None:
         case.device.synchronize_all()
@@ -246,7 +250,7 @@ def inspect(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    memory = record_of(case.names.get(arguments["on"])).memory
+    memory = record_of(case.bindings.get(arguments["on"])).memory
     stream = case.named(arguments, "stream")
     if stream is None:
         memory.free()
@@ -256,7 +260,7 @@ def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def reexport(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    exported = case.adapter_method("export")(case.names.get(arguments["of"]).value)
+    exported = case.adapter_method("export")(case.bindings.get(arguments["of"]).value)
     interface = ExportedInterface(exported.__cuda_array_interface__)
-    case.names.bind(arguments["as"], interface)
+    case.bindings.bind(arguments["as"], interface)
     return interface.facts(case.device)

@@ -8,7 +8,7 @@ from .subject import PairSubject
 
 
 class PairCase(AdapterCase):
-    """A step's `on` says whose adapter performs it."""
+    """The field `on` of a step names the adapter that performs it."""
 
     subject: PairSubject
     _role = ""
@@ -21,4 +21,4 @@ class PairCase(AdapterCase):
         return self.subject.adapters[self._role].cls
 
     def adapter(self) -> Any:
-        return self.names.get(self._role)
+        return self.bindings.get(self._role)

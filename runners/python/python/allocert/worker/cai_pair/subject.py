@@ -14,7 +14,9 @@ class PairSubject:
         """Finds both adapters. Raises Refused."""
         producer, plus, consumer = specification.partition("+")
         if not plus:
-            raise Refused("class", f"`{specification}` is no pair: give PRODUCER+CONSUMER")
+            raise Refused(
+                "class", f"`{specification}` is not a pair of adapters: give PRODUCER+CONSUMER"
+            )
         self.adapters: dict[str, AdapterSubject] = {
             "producer": ProducerSubject(producer, driver),
             "consumer": ConsumerSubject(consumer, driver),

@@ -20,7 +20,7 @@ def array(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     made = case.adapter_method("array")(spec)
     # The case begins here: whatever the library did to fill the array has ended.
     case.device.synchronize_all()
-    case.names.bind(arguments["as"], made)
+    case.bindings.bind(arguments["as"], made)
     # A library without writable arrays may say so of each, whatever the case asked for.
     immutable = bool(read_attribute(case.adapter(), "immutable", False))
     return {"read_only": spec.read_only or immutable}
@@ -62,10 +62,10 @@ def _element_bytes(typestr: str, fields: list[tuple[str, str, tuple[int, ...]]])
 
 @OPERATIONS.register
 def derive(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    source = case.names.get(arguments["of"])
+    source = case.bindings.get(arguments["of"])
     ways = [name for name in arguments if name not in ("of", "as") and arguments[name] is not None]
     view = case.adapter_method("view")(source, ways[0], _view_value(ways[0], arguments[ways[0]]))
-    case.names.bind(arguments["as"], view)
+    case.bindings.bind(arguments["as"], view)
 
 
 def _view_value(way: str, value: Any) -> Any:
@@ -77,36 +77,36 @@ def _view_value(way: str, value: Any) -> Any:
 
 @OPERATIONS.register
 def work(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    target, stream = case.names.get(arguments["on"]), case.named(arguments, "stream")
+    target, stream = case.bindings.get(arguments["on"]), case.named(arguments, "stream")
     case.adapter_method("write")(target, stream, arguments["byte"])
 
 
 @OPERATIONS.register
 def read_work(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    source, stream = case.names.get(arguments["on"]), case.named(arguments, "stream")
+    source, stream = case.bindings.get(arguments["on"]), case.named(arguments, "stream")
     case.adapter_method("read")(source, stream)
 
 
 @OPERATIONS.register
 def plain_object(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    case.names.bind(arguments["as"], case.adapter_method("plain_object")(arguments["kind"]))
+    case.bindings.bind(arguments["as"], case.adapter_method("plain_object")(arguments["kind"]))
 
 
 @OPERATIONS.register
 def has_interface(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    return {"has": hasattr(case.names.get(arguments["of"]), ATTRIBUTE)}
+    return {"has": hasattr(case.bindings.get(arguments["of"]), ATTRIBUTE)}
 
 
 @OPERATIONS.register
 def export(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    exported = ExportedInterface(getattr(case.names.get(arguments["of"]), ATTRIBUTE))
-    case.names.bind(arguments["as"], exported)
+    exported = ExportedInterface(getattr(case.bindings.get(arguments["of"]), ATTRIBUTE))
+    case.bindings.bind(arguments["as"], exported)
     return exported.facts(case.device)
 
 
 @OPERATIONS.register
 def edit_export(case: AdapterCase, _on: str, arguments: Arguments) -> None:
     """Changes a dict that the producer gave out, as a consumer may."""
-    value = case.names.get(arguments["export"]).value
+    value = case.bindings.get(arguments["export"]).value
     value["shape"] = (1, 2, 3)
     value["allocert"] = "was here"

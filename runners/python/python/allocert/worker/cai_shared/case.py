@@ -65,7 +65,7 @@ class AdapterCase(Case):
 
     def adapter(self) -> Any:
         """The adapter that performs the step."""
-        return self.names.get(_ADAPTER)
+        return self.bindings.get(_ADAPTER)
 
     def adapter_method(self, name: str) -> Callable[..., Any]:
         """A method of the adapter. Raises Declined if it has none."""
@@ -77,4 +77,4 @@ class AdapterCase(Case):
     def named(self, arguments: Arguments, field: str) -> Any:
         """The object whose name stands in an optional field of an operation, or None."""
         name = arguments.get(field)
-        return None if name is None else self.names.get(name)
+        return None if name is None else self.bindings.get(name)

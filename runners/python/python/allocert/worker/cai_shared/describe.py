@@ -1,4 +1,4 @@
-"""Describes what an object says through `__cuda_array_interface__`, as plain JSON.
+"""Describes the `__cuda_array_interface__` of an object as plain JSON.
 
 Each value names its class. The object may be anything: it is never compared, and no code of it is
 called but the one read of the attribute. An exception of that read becomes part of the description.

@@ -15,7 +15,7 @@ from ..driver import Driver
 from ..operations import Facts
 
 LEGACY, PER_THREAD = 1, 2
-#: Bytes behind every allocation, of which nobody is told.
+#: Bytes behind every allocation that the subject does not know of.
 _EXTRA_BYTES = 4096
 _NON_BLOCKING = 1
 _DISABLE_TIMING = 2

@@ -21,12 +21,12 @@ _FLOAT_LIMIT = 2048
 
 
 class Element:
-    """The type of an element. Raises ValueError for a typestr that says no size."""
+    """The type of an element. Raises ValueError for a typestr without a size."""
 
     def __init__(self, typestr: str) -> None:
         match = _TYPESTR.fullmatch(typestr)
         if match is None:
-            raise ValueError(f"{typestr[:100]!r} is no typestr")
+            raise ValueError(f"{typestr[:100]!r} is not a typestr")
         order, kind, count, _ = match.groups()
         self.size_bytes = int(count) * (4 if kind == "U" else 1)
         code = _CODES.get(kind + count) or _COMPLEX_CODES.get(kind + count)

@@ -19,7 +19,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 
 
 class Unusable(Exception):
-    """No consumer can follow what the interface says."""
+    """No consumer can use the interface as it is."""
 
 
 class ExportedInterface:
@@ -29,9 +29,9 @@ class ExportedInterface:
         self.value = value
 
     def facts(self, device: Device) -> Facts:
-        """The description, the well-typed entries as plain values, and what the driver knows.
+        """The description, the well-typed entries as plain values, and what the driver reports.
 
-        The driver is asked for the memory at the pointer, and for the stream.
+        The driver reports on the memory at the pointer and on the stream.
         """
         found = {"description": describe.interface(self.value), **self._plain_entries()}
         pointer, stream = found.get("pointer"), found.get("stream")
@@ -72,7 +72,7 @@ class ExportedInterface:
         """The typestr. Raises Unusable if it is no string."""
         typestr = self._entries().get("typestr")
         if type(typestr) is not str:
-            raise Unusable("the typestr is no string")
+            raise Unusable("the typestr is not a string")
         return typestr
 
     @property
@@ -81,7 +81,7 @@ class ExportedInterface:
         data = self._entries().get("data")
         first = data[0] if isinstance(data, tuple) and data else None
         if type(first) is not int or not 0 <= first <= _LARGEST:
-            raise Unusable("data is no tuple that begins with an address")
+            raise Unusable("data is not a tuple that begins with an address")
         return first
 
     @property
@@ -102,15 +102,15 @@ class ExportedInterface:
         return ExportedInterface(getattr(mask, describe.ATTRIBUTE))
 
     def layout(self) -> Layout:
-        """Where the elements lie. Raises Unusable if shape, strides and typestr do not say it."""
+        """Where the elements lie. Raises Unusable if shape, strides or typestr are not valid."""
         entries = self._entries()
         shape, strides = _integers(entries.get("shape")), entries.get("strides")
         if shape is None or any(extent < 0 for extent in shape):
-            raise Unusable("the shape is no tuple of extents")
+            raise Unusable("the shape is not a tuple of extents")
         if strides is not None:
             strides = _integers(strides)
             if strides is None or len(strides) != len(shape):
-                raise Unusable("the strides are no tuple of as many integers as the shape has")
+                raise Unusable("the strides are not a tuple of as many integers as the shape has")
         try:
             return Layout(shape, strides, Element(self.typestr).size_bytes)
         except ValueError as error:

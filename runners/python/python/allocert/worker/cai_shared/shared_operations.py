@@ -7,35 +7,35 @@ from .exported_interface import Unusable
 
 OPERATIONS: OperationTable[AdapterCase] = OperationTable()
 
-#: More than any case asks for; an interface that claims more is not followed.
+#: No case uses more; the worker does not read an array that claims more.
 _SPAN_LIMIT_BYTES = 1 << 26
 
 
 @OPERATIONS.register
 def instantiate(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    case.names.bind(arguments["as"], case.adapter_class()())
+    case.bindings.bind(arguments["as"], case.adapter_class()())
 
 
 @OPERATIONS.register
 def stream(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     made = case.device.stream(arguments["kind"])
-    case.names.bind(arguments["as"], made)
+    case.bindings.bind(arguments["as"], made)
     return {"handle": made.handle}
 
 
 @OPERATIONS.register
 def subject_stream(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    case.names.bind(arguments["as"], case.adapter_method("stream")(arguments["kind"]))
+    case.bindings.bind(arguments["as"], case.adapter_method("stream")(arguments["kind"]))
 
 
 @OPERATIONS.register
 def synchronize(case: AdapterCase, _on: str, arguments: Arguments) -> None:
-    case.device.synchronize(case.names.get(arguments["stream"]).handle)
+    case.device.synchronize(case.bindings.get(arguments["stream"]).handle)
 
 
 @OPERATIONS.register
 def alive(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    return {"alive": case.names.alive(arguments["of"])}
+    return {"alive": case.bindings.alive(arguments["of"])}
 
 
 @OPERATIONS.register
@@ -44,7 +44,7 @@ def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 
     With `mask` these are the data of the mask, with the mask's stream.
     """
-    exported = case.names.get(arguments["export"])
+    exported = case.bindings.get(arguments["export"])
     if arguments.get("mask"):
         exported = exported.mask()
     device, own = case.device, case.device.own.handle

@@ -20,7 +20,7 @@ class AdapterSubject(ModuleSubject):
             role = self.default_attribute.lower()
             needed = " nor ".join(f"`{name}`" for name in self.needed)
             raise Refused(
-                "class", f"`{place}` is no adapter of a {role}: it has no method {needed}"
+                "class", f"`{place}` is not an adapter of a {role}: it has no method {needed}"
             )
 
     def looks_like_subject(self, cls: type) -> bool:

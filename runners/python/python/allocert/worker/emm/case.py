@@ -19,7 +19,7 @@ class ManagerCase(NumbaCase):
 
     def manager(self, name: str) -> Any:
         """The manager of that name."""
-        return self.names.get(name)
+        return self.bindings.get(name)
 
 
 class InstalledManagerCase(HostApiCase):

@@ -17,7 +17,7 @@ OPERATIONS: OperationTable[ManagerCase] = OperationTable()
 def create(case: ManagerCase, _on: str, arguments: Arguments) -> Facts:
     context = case.context(arguments.get("device", 0))
     manager = case.subject.cls(context=context)
-    case.names.bind(arguments["as"], manager)
+    case.bindings.bind(arguments["as"], manager)
     return {
         "type": type_name(manager),
         "bases": facts.bases(manager),
@@ -27,7 +27,7 @@ def create(case: ManagerCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def destroy(case: ManagerCase, on: str, _arguments: Arguments) -> None:
-    case.names.drop(on)
+    case.bindings.drop(on)
 
 
 @OPERATIONS.register
@@ -50,7 +50,7 @@ def memhostalloc(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def mempin(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
-    buffer = case.names.get(arguments["buffer"])
+    buffer = case.bindings.get(arguments["buffer"])
     mapped = arguments.get("mapped", False)
     memory = case.manager(on).mempin(buffer, buffer.host_pointer, buffer.size, mapped)
     return _bind_memory(case, on, arguments, memory)
@@ -58,18 +58,18 @@ def mempin(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def free(case: ManagerCase, _on: str, arguments: Arguments) -> None:
-    case.names.get(arguments["name"]).free()
+    case.bindings.get(arguments["name"]).free()
 
 
 @OPERATIONS.register
 def view(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     start = arguments["offset"]
-    memory = case.names.get(arguments["of"]).view(start, start + arguments["size"])
+    memory = case.bindings.get(arguments["of"]).view(start, start + arguments["size"])
     return _bind_memory(case, on, arguments, memory)
 
 
 def _bind_memory(case: ManagerCase, on: str, arguments: Arguments, memory: Any) -> Facts:
-    case.names.bind(arguments["as"], memory)
+    case.bindings.bind(arguments["as"], memory)
     return facts.memory(memory, _context(case, on))
 
 
@@ -82,15 +82,15 @@ def _context(case: ManagerCase, on: str) -> Any:
 def get_memory_info(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     info = case.manager(on).get_memory_info()
     if arguments.get("as") is not None:
-        case.names.bind(arguments["as"], info)
+        case.bindings.bind(arguments["as"], info)
     return facts.memory_info(info)
 
 
 @OPERATIONS.register
 def get_ipc_handle(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
-    memory = case.names.get(arguments["memory"])
+    memory = case.bindings.get(arguments["memory"])
     handle = case.manager(on).get_ipc_handle(memory)
-    case.names.bind(arguments["as"], handle)
+    case.bindings.bind(arguments["as"], handle)
     return ipc_facts(case, handle, memory, _context(case, on))
 
 

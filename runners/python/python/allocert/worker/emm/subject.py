@@ -34,7 +34,7 @@ class ManagerSubject(ModuleSubject):
         if missing:
             raise Refused(
                 "class",
-                f"`{place}` is no memory manager: it does not derive from"
+                f"`{place}` is not a memory manager: it does not derive from"
                 f" numba.cuda.BaseCUDAMemoryManager and lacks {', '.join(missing)}",
             )
 

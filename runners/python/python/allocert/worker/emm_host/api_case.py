@@ -13,7 +13,7 @@ from ..protocol import CaseDescription
 
 
 class HostApiCase(NumbaCase):
-    """What the operations on a host need. A side says whose the host and the plugin are."""
+    """What the operations on a host need. A subclass names the host and the plugin."""
 
     #: The module that has Numba's API.
     host: Any = cuda
@@ -34,7 +34,7 @@ class HostApiCase(NumbaCase):
         raise NotImplementedError
 
     def manager_facts(self, manager: Any) -> Facts:
-        """Says of whose class the manager of a context is."""
+        """The facts about the class of a context's manager."""
         raise NotImplementedError
 
     def host_closed(self) -> None:

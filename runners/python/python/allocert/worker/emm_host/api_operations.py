@@ -86,19 +86,19 @@ def to_device(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register_as("slice")
 def slice_array(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
-    part = case.names.get(arguments["of"])[arguments["start"] : arguments["stop"]]
+    part = case.bindings.get(arguments["of"])[arguments["start"] : arguments["stop"]]
     return bind_array(case, arguments, part)
 
 
 def bind_array(case: HostApiCase, arguments: Arguments, array: Any) -> Facts:
     """Binds an array of the host to the name in `as`, and returns its facts."""
-    case.names.bind(arguments["as"], array)
+    case.bindings.bind(arguments["as"], array)
     return facts.array(array)
 
 
 @OPERATIONS.register
 def copy_to_host(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
-    data = case.names.get(arguments["array"]).copy_to_host().tobytes()
+    data = case.bindings.get(arguments["array"]).copy_to_host().tobytes()
     return {"uniform": transfer.uniform_byte(data), "bytes_read": len(data)}
 
 
@@ -129,10 +129,10 @@ def host_memory_info(case: HostApiCase, _on: str, _arguments: Arguments) -> Fact
 
 @OPERATIONS.register
 def host_ipc_handle(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
-    array = case.names.get(arguments["array"])
+    array = case.bindings.get(arguments["array"])
     handle = array.get_ipc_handle()
     inner = read_attribute(handle, "_ipc_handle", handle)
-    case.names.bind(arguments["as"], inner)
+    case.bindings.bind(arguments["as"], inner)
     memory = read_attribute(array, "gpu_data")
     return ipc_facts(case, inner, memory, case.host.current_context())
 

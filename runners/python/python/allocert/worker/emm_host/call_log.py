@@ -1,7 +1,7 @@
-"""The log of what the host asked of its plugins.
+"""The log of the calls from the host into its plugins.
 
-Every call is in the trace, which outlives a crash and orders these calls among those of the
-driver, and in a list, which has what a record of the trace has no space for.
+The log writes every call to the trace, which survives a crash and shows the order of plugin calls
+and driver calls. It also keeps a list with the facts that do not fit into a record of the trace.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ MakeError: TypeAlias = Callable[[], Exception]
 
 
 class CallLog:
-    """The calls of one case into all plugins, and the errors that those are told to raise."""
+    """The calls of one case into all plugins, and the errors that the plugins shall raise."""
 
     def __init__(self, driver: Driver) -> None:
         self._recorder = driver.recorder

@@ -35,7 +35,7 @@ class HostCase(HostApiCase):
         return {"plugin_calls": calls} if calls else {}
 
     def plugin(self, arguments: Arguments) -> type:
-        """A new plugin class of the shape that the case asks for."""
+        """A new plugin class with the options of the step."""
         shape = recording_plugin.PluginShape(arguments.get("plugin", {}))
         version = arguments.get("interface_version", 1)
         return recording_plugin.make_plugin_class(

@@ -43,6 +43,7 @@ def plugin_fails(case: HostCase, _on: str, arguments: Arguments) -> None:
     error = _ERRORS[arguments["error"]]
 
     def make() -> Exception:
+        # The fixtures expect this message from the host.
         return error("the plugin was told to fail")
 
     case.call_log.fail(arguments["method"], make, arguments.get("times", 1))
@@ -57,7 +58,7 @@ def select_device(case: HostCase, _on: str, arguments: Arguments) -> None:
 def host_memory(case: HostCase, _on: str, arguments: Arguments) -> Facts:
     flags = {name: arguments.get(name, False) for name in ("mapped", "portable", "wc")}
     memory = case.host.current_context().memhostalloc(arguments["size"], **flags)
-    case.names.bind(arguments["as"], memory)
+    case.bindings.bind(arguments["as"], memory)
     return facts.memory(memory, case.host.current_context())
 
 
@@ -68,7 +69,7 @@ def host_object(case: HostCase, _on: str, arguments: Arguments) -> None:
         "event": case.host.event,
         "module": lambda: _empty_module(case.host),
     }
-    case.names.bind(arguments["as"], make[arguments["kind"]]())
+    case.bindings.bind(arguments["as"], make[arguments["kind"]]())
 
 
 def _empty_module(host: Any) -> Any:

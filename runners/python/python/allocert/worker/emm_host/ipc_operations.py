@@ -26,25 +26,25 @@ def foreign_handle(case: HostCase, _on: str, arguments: Arguments) -> Facts:
     # Without a base, as a handle that was pickled arrives.
     handle = case.host.IpcHandle(None, facts.driver_handle(raw), size, identity, offset=offset)
     weakref.finalize(handle, peer.end)
-    case.names.bind(arguments["as"], handle)
+    case.bindings.bind(arguments["as"], handle)
     return {"handle": raw.hex(), "size_bytes": size, "offset_bytes": offset}
 
 
 @OPERATIONS.register
 def open_handle(case: HostCase, _on: str, arguments: Arguments) -> Facts:
-    handle, byte = case.names.get(arguments["handle"]), numpy.dtype(numpy.uint8)
+    handle, byte = case.bindings.get(arguments["handle"]), numpy.dtype(numpy.uint8)
     array = handle.open_array(case.host.current_context(), shape=(handle.size,), dtype=byte)
     return bind_array(case, arguments, array)
 
 
 @OPERATIONS.register
 def close_handle(case: HostCase, _on: str, arguments: Arguments) -> None:
-    case.names.get(arguments["handle"]).close()
+    case.bindings.get(arguments["handle"]).close()
 
 
 @OPERATIONS.register
 def handle_block(case: HostCase, _on: str, arguments: Arguments) -> Facts:
-    handle = case.names.get(arguments["handle"])
+    handle = case.bindings.get(arguments["handle"])
     raw, data = facts.handle_bytes(handle), b""
     opened = case.host.open_ipc_array(raw, handle.size, numpy.uint8, offset=handle.offset)
     with contextlib.suppress(LeaveEarly), opened as array:

@@ -1,6 +1,6 @@
 """The plugin that a host under test is given.
 
-It serves memory as both texts ask for it, and records every call.
+It conforms to NBEP 7 and to the Numba documentation, and records every call.
 """
 
 import contextlib
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-#: What the plugin says of its memory. A host that asks the driver instead finds other values.
+#: The plugin reports these sizes. A host that asks the driver instead gets other values.
 _FREE_BYTES, _TOTAL_BYTES = 12345, 67890
 _POINTER_TYPES = {"integer": int, "c_void_p": ctypes.c_void_p, "c_uint64": ctypes.c_uint64}
 
 
 class PluginShape:
-    """What a case asks of the plugin that it registers."""
+    """The options of the plugin that a case registers."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         """`described` is the field `plugin` of the operation `register`."""
@@ -39,8 +39,7 @@ class PluginShape:
         #: Methods that it leaves to the host's base class.
         self.without = frozenset(described.get("without", ()))
         self.pointer = _POINTER_TYPES[described.get("pointer", "integer")]
-        #: It returns mapped memory as the object that the texts name, without the wrapper of
-        #: numba-cuda.
+        #: It returns mapped memory as a MappedMemory, without the wrapper of numba-cuda.
         self.bare = described.get("bare", False)
         #: It leaves IPC handles to the mixin of the host.
         self.mixin = described.get("mixin", False)

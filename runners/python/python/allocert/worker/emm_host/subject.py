@@ -1,4 +1,4 @@
-"""A host as a subject: a module, or an object of one, that offers what numba.cuda offers."""
+"""A host as a subject: a module, or an object in one, with the API of numba.cuda."""
 
 from types import ModuleType
 from typing import Any
@@ -7,7 +7,7 @@ from ..refused import Refused
 from ..safe_access import read_attribute
 from ..subject import ModuleSubject, version_of_module
 
-#: What the worker calls or derives from before any step could say that it is missing.
+#: The worker uses these before the first step, so no step could report that they are missing.
 _NEEDED = (
     "set_memory_manager",
     "current_context",
@@ -28,7 +28,7 @@ class HostSubject(ModuleSubject):
         missing = [name for name in _NEEDED if read_attribute(found, name) is None]
         if missing:
             raise Refused(
-                "class", f"`{place}` is no host of EMM plugins: it lacks {', '.join(missing)}"
+                "class", f"`{place}` is not a host of EMM plugins: it lacks {', '.join(missing)}"
             )
         return found
 

@@ -14,7 +14,7 @@ class LeaveEarly(Exception):
 def enter(case: Case, name: str, scope: Any) -> Facts:
     """Enters the scope and binds it to the name."""
     type(scope).__enter__(scope)
-    case.names.bind(name, scope)
+    case.bindings.bind(name, scope)
     return {"type": type_name(scope)}
 
 
@@ -23,7 +23,7 @@ def leave(case: Case, name: str, raising: bool) -> Facts:
 
     The facts say whether the scope swallowed the exception.
     """
-    scope = case.names.get(name)
+    scope = case.bindings.get(name)
     if not raising:
         type(scope).__exit__(scope, None, None, None)
         return {"type": type_name(scope), "swallowed": False}

@@ -13,7 +13,7 @@ OPERATIONS: OperationTable[NumbaCase] = OperationTable()
 
 @OPERATIONS.register
 def pickle(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
-    handle = case.names.get(arguments["handle"])
+    handle = case.bindings.get(arguments["handle"])
     copy = python_pickle.loads(python_pickle.dumps(handle))
     return {
         "same_handle": facts.handle_bytes(copy) == facts.handle_bytes(handle) is not None,
@@ -24,7 +24,7 @@ def pickle(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def peer_read(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
-    handle = case.names.get(arguments["handle"])
+    handle = case.bindings.get(arguments["handle"])
     raw, offset = facts.handle_bytes(handle), _number(handle, "offset")
     if raw is None or len(raw) != facts.HANDLE_BYTES or type(offset) is not int:
         raise transfer.Unusable("the handle holds no CUipcMemHandle and offset to open")

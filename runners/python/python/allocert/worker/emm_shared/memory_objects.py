@@ -48,7 +48,7 @@ def _array_base(value: Any) -> Any:
 def proxied_object(proxy: Any) -> Any:
     """The object behind a weak proxy, or None if it is dead.
 
-    A proxy does not tell; a bound method of the object does.
+    A proxy does not name its object; a bound method of the object does.
     """
     for method in ("own", "push", "__init__"):
         owner = read_attribute(read_attribute(proxy, method), "__self__")
@@ -58,7 +58,7 @@ def proxied_object(proxy: Any) -> Any:
 
 
 def lifetime_of(value: Any) -> "tuple[Any, weakref.finalize[..., Any] | None]":
-    """The object whose life decides about the memory, and its finalizer if it shows one."""
+    """The object that owns the memory, and its finalizer if it has one."""
     target = memory_object_of(value)
     finalizer = read_attribute(target, "_finalizer")
     return target, finalizer if isinstance(finalizer, weakref.finalize) else None

@@ -10,19 +10,19 @@ OPERATIONS: OperationTable[NumbaCase] = OperationTable()
 @OPERATIONS.register
 def host_buffer(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
     buffer = transfer.HostBuffer(arguments["size"])
-    case.names.bind(arguments["as"], buffer)
+    case.bindings.bind(arguments["as"], buffer)
     return {"host_pointer": buffer.host_pointer, "size_bytes": buffer.size}
 
 
 @OPERATIONS.register
 def fill(case: NumbaCase, _on: str, arguments: Arguments) -> None:
-    memory = case.names.get(arguments["memory"])
+    memory = case.bindings.get(arguments["memory"])
     offset, size_bytes = arguments.get("offset", 0), arguments.get("size")
     transfer.fill(case.driver, memory, arguments["byte"], offset, size_bytes)
 
 
 @OPERATIONS.register
 def read(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
-    memory = case.names.get(arguments["memory"])
+    memory = case.bindings.get(arguments["memory"])
     offset, by_device = arguments.get("offset", 0), arguments.get("device", False)
     return transfer.read(case.driver, memory, offset, arguments.get("size"), by_device)

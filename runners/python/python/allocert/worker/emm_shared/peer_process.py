@@ -51,7 +51,7 @@ def read(handle: bytes, offset: int, size_bytes: int, device: int) -> Facts:
 
 
 class Peer:
-    """A second process that has answered a request, and lives until `end` or this one's end."""
+    """A second process that answers one request and runs until `end`, or until this one ends."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         """Starts it and waits for the answer. Raises DriverError and PeerFailed as `read` does."""
@@ -73,7 +73,7 @@ class Peer:
             raise
 
     def end(self) -> None:
-        """Ends it, and with it the life of its memory."""
+        """Ends the process, which frees its memory."""
         try:
             self._process.communicate(timeout=_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -1,0 +1,103 @@
+//! What the model expects of a step.
+
+use allocert_suite::expectation::{Calls, Expectation, Expectations};
+use allocert_suite::nouns::ErrorKind;
+use allocert_suite::predicate::{Predicate, Test};
+use allocert_suite::vec_map::VecMap;
+use serde_json::Value;
+use smol_str::SmolStr;
+
+use crate::demand::{Demand, RequirementIds};
+
+/// Calls that give memory back or wait. Inside a scope a release makes none of them.
+pub(crate) const DEVICE_FREES: &[&str] = &["cuMemFree", "cuMemRelease", "cuCtxSynchronize"];
+/// Calls that a release after a reset does not make.
+pub(crate) const FREES_AFTER_RESET: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemRelease"];
+
+/// What must hold, by demand.
+#[derive(Debug, Default)]
+pub(crate) struct Expected(VecMap<Demand, Expectation>);
+
+impl Expected {
+    pub(crate) fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// The step returns.
+    pub(crate) fn returns(self, demand: Demand) -> Self {
+        self.facts(demand, [])
+    }
+
+    /// The step returns, and these facts hold.
+    pub(crate) fn facts<const N: usize>(
+        mut self,
+        demand: Demand,
+        facts: [(&'static str, Predicate); N],
+    ) -> Self {
+        let facts =
+            facts.into_iter().map(|(name, predicate)| (SmolStr::new_static(name), predicate));
+        self.of(demand).returns.get_or_insert_default().extend(facts);
+        self
+    }
+
+    /// The step raises one of these; if facts are given too, it may return with them instead.
+    pub(crate) fn raises(mut self, demand: Demand, kinds: &[ErrorKind]) -> Self {
+        self.of(demand).raises = Some(kinds.to_vec());
+        self
+    }
+
+    /// The subject calls none of these in the step.
+    pub(crate) fn calls_none(mut self, demand: Demand, functions: &[&'static str]) -> Self {
+        let none_of = functions.iter().map(|name| SmolStr::new_static(name)).collect();
+        self.of(demand).calls = Some(Box::new(Calls { none_of, ..Calls::default() }));
+        self
+    }
+
+    /// The same by requirement id, as a fixture says it.
+    pub(crate) fn by_requirement(self, ids: &RequirementIds) -> Expectations {
+        let entries = self.0.into_iter();
+        entries.map(|(demand, expectation)| (ids.of(demand).clone(), expectation)).collect()
+    }
+
+    fn of(&mut self, demand: Demand) -> &mut Expectation {
+        self.0.of(demand)
+    }
+}
+
+pub(crate) fn is(value: impl Into<Value>) -> Predicate {
+    test(Test::Is, value)
+}
+
+pub(crate) fn not(value: impl Into<Value>) -> Predicate {
+    test(Test::Not, value)
+}
+
+pub(crate) fn multiple_of(value: u64) -> Predicate {
+    test(Test::MultipleOf, value)
+}
+
+pub(crate) fn one_of(values: Vec<u64>) -> Predicate {
+    test(Test::OneOf, values)
+}
+
+pub(crate) fn at_most(value: u64) -> Predicate {
+    test(Test::AtMost, value)
+}
+
+pub(crate) fn between(least: u64, most: u64) -> Predicate {
+    Predicate([(Test::AtLeast, least.into()), (Test::AtMost, most.into())].into())
+}
+
+/// `name.fact`
+pub(crate) fn same_as(name: &str, fact: &str) -> Predicate {
+    test(Test::SameAs, format!("{name}.{fact}"))
+}
+
+/// `name.fact`
+pub(crate) fn differs_from(name: &str, fact: &str) -> Predicate {
+    test(Test::DiffersFrom, format!("{name}.{fact}"))
+}
+
+fn test(test: Test, value: impl Into<Value>) -> Predicate {
+    Predicate([(test, value.into())].into())
+}

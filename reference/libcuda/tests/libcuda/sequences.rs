@@ -1,0 +1,60 @@
+//! Random call sequences: the software driver answers each call as an H200 did.
+
+use std::{collections::BTreeMap, path::Path, process::Command};
+
+use crate::instrument;
+
+/// The sequences that `answers_h200.txt.gz` holds begin with number 0.
+const COUNT: &str = "1000";
+/// The kinds of answers in which the software driver still differs: function, result here, result
+/// on the H200. A kind that is mended leaves the list.
+const DIFFERENCES: &str = include_str!("../sequences/differences.tsv");
+
+fn measured() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences/answers_h200.txt.gz");
+    let output = Command::new("gzip").arg("-dc").arg(file).output().expect("gzip is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the answers are ASCII")
+}
+
+/// `NUMBER.CALL` to the call and its answer.
+fn answers(text: &str) -> BTreeMap<&str, &str> {
+    text.lines().filter_map(|line| line.split_once(' ')).collect()
+}
+
+/// The kind of a difference; `None` if the calls themselves differ, because an earlier answer did.
+fn kind(ours: &str, theirs: &str) -> Option<String> {
+    let (call, answer) = ours.rsplit_once(" = ")?;
+    let (their_call, their_answer) = theirs.rsplit_once(" = ")?;
+    let function = call.split('(').next()?;
+    let result = |answer: &str| answer.split(' ').next().unwrap_or_default().to_owned();
+    let same_call = call == their_call;
+    same_call.then(|| format!("{function}\t{}\t{}", result(answer), result(their_answer)))
+}
+
+#[test]
+fn every_answer_equals_the_h200_but_for_the_listed_kinds() {
+    let (here, there) =
+        (instrument::run("sequences/sequences.cpp", &["0", COUNT, "full"], &[]), measured());
+    let (ours, theirs) = (answers(&here), answers(&there));
+    let listed: BTreeMap<&str, ()> =
+        DIFFERENCES.lines().filter(|line| !line.starts_with('#')).map(|line| (line, ())).collect();
+    let mut met = BTreeMap::new();
+    let mut equal = 0;
+    for (place, ours) in &ours {
+        let Some(theirs) = theirs.get(place).filter(|text| !text.starts_with("ended")) else {
+            continue;
+        };
+        if ours == theirs {
+            equal += 1;
+        } else if let Some(kind) = kind(ours, theirs) {
+            met.entry(kind).or_insert_with(|| format!("{place}\n  here: {ours}\n  H200: {theirs}"));
+        }
+    }
+    let unlisted: Vec<_> =
+        met.iter().filter(|(kind, _)| !listed.contains_key(kind.as_str())).collect();
+    assert!(unlisted.is_empty(), "not in sequences/differences.tsv: {unlisted:#?}");
+    let mended: Vec<_> = listed.keys().filter(|kind| !met.contains_key(**kind)).collect();
+    assert!(mended.is_empty(), "take these out of sequences/differences.tsv: {mended:#?}");
+    assert!(equal > 30_000, "only {equal} answers could be compared");
+}

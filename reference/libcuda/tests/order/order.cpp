@@ -1,0 +1,1483 @@
+// Measures which CUDA driver calls wait for a busy stream, and which streams wait because of them.
+//
+// One stream, the busy one, runs a kernel that spins until the host stops it. One call is made.
+// Then the program asks: had the busy stream ended when the call returned (the host waits)? And for
+// each kind of stream: does work that is queued there after the call run after the busy stream's?
+// Streams share hardware queues, so that one may follow another by accident: a stream counts as
+// later only if it is so three times, with other streams each time.
+//
+// Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
+// nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
+// PREFIX and whose second column contains PART, `order copies` whether copies are over when they
+// return. order_h200.tsv and copies_h200.tsv are the output on an NVIDIA H200. Columns of the
+// table, separated by tabs:
+//   call     the driver function; `_ptds` and `_ptsz` forms are the per-thread ones
+//   what     memory, sizes, arguments; "(none)" rows make no call
+//   busy     the busy stream: blocking, non_blocking, legacy, per_thread (of the calling thread),
+//            other_thread (the per-thread stream of another thread); `@B`: of another context
+//   stream   the stream that the call is given: `busy` for the busy one, `-` for none
+//   result   the CUresult
+//   host     `waits` or `returns`
+//   later    the streams whose next work comes after the busy stream's work; `-` if the host waits
+#include <cuda.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+using Clock = std::chrono::steady_clock;
+
+#define NEED(call) need(call, #call, __LINE__)
+static void need(CUresult result, const char* call, int line) {
+  if (result == CUDA_SUCCESS) return;
+  fprintf(stderr, "order.cpp:%d: %s = %d: the measurement cannot go on\n", line, call, result);
+  exit(1);
+}
+
+// ---- the machine -------------------------------------------------------------------------------
+
+static CUdevice device;
+static CUcontext A, B;
+static CUfunction spin_A, spin_B, nothing_A;
+/// Pinned: `stop` ends the spinning kernel; `done` is set by the busy stream behind it.
+static volatile u32 *stop, *done, *scratch;
+
+static const char* PTX =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .entry spin(.param .u64 stop, .param .u64 cycles){\n"
+    " .reg .u64 %p,%n,%a,%b,%c; .reg .u32 %v; .reg .pred %q;\n"
+    " ld.param.u64 %p,[stop]; ld.param.u64 %n,[cycles]; mov.u64 %a,%clock64;\n"
+    "L: ld.volatile.global.u32 %v,[%p]; setp.ne.u32 %q,%v,0; @%q bra E;\n"
+    " mov.u64 %b,%clock64; sub.u64 %c,%b,%a; setp.lt.u64 %q,%c,%n; @%q bra L;\n"
+    "E: ret; }\n"
+    ".visible .entry nothing(.param .u64 a){ ret; }\n";
+
+/// A thread that does what it is told, so that its per-thread stream is another one.
+class OtherThread {
+ public:
+  OtherThread() : thread([this] { loop(); }) {}
+  void run(std::function<void()> task) {
+    std::unique_lock<std::mutex> lock(mutex);
+    work = std::move(task);
+    changed.notify_all();
+    changed.wait(lock, [this] { return !work; });
+  }
+  void end() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      over = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+ private:
+  void loop() {
+    std::unique_lock<std::mutex> lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return over || work; });
+      if (over) return;
+      work();
+      work = nullptr;
+      changed.notify_all();
+    }
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<void()> work;
+  bool over = false;
+  std::thread thread;
+};
+static OtherThread* other_thread;
+
+static void start() {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+  NEED(cuInit(0));
+  NEED(cuDeviceGet(&device, 0));
+  NEED(cuCtxCreate(&B, nullptr, 0, device));
+  CUmodule module;
+  NEED(cuModuleLoadData(&module, PTX));
+  NEED(cuModuleGetFunction(&spin_B, module, "spin"));
+  NEED(cuCtxCreate(&A, nullptr, 0, device));
+  NEED(cuModuleLoadData(&module, PTX));
+  NEED(cuModuleGetFunction(&spin_A, module, "spin"));
+  NEED(cuModuleGetFunction(&nothing_A, module, "nothing"));
+  void* host;
+  NEED(cuMemHostAlloc(&host, 4096, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+  memset(host, 0, 4096);
+  stop = (volatile u32*)host;
+  done = stop + 64;
+  scratch = stop + 128;
+  other_thread = new OtherThread;
+}
+
+// ---- streams -----------------------------------------------------------------------------------
+
+enum Kind { BLOCKING, NON_BLOCKING, LEGACY, PER_THREAD, OTHER_THREAD };
+struct StreamKind {
+  Kind kind;
+  bool of_B;
+};
+static const char* KIND_NAMES[] = {"blocking", "non_blocking", "legacy", "per_thread",
+                                   "other_thread"};
+
+static std::string name_of(StreamKind kind) {
+  return std::string(KIND_NAMES[kind.kind]) + (kind.of_B ? "@B" : "");
+}
+
+/// A stream made anew for each measurement.
+struct Stream {
+  StreamKind of;
+  CUstream handle = nullptr;
+  explicit Stream(StreamKind kind) : of(kind) {
+    Enter entered(kind.of_B);
+    if (kind.kind == BLOCKING) NEED(cuStreamCreate(&handle, CU_STREAM_DEFAULT));
+    if (kind.kind == NON_BLOCKING) NEED(cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING));
+    if (kind.kind == LEGACY) handle = CU_STREAM_LEGACY;
+    if (kind.kind == PER_THREAD || kind.kind == OTHER_THREAD) handle = CU_STREAM_PER_THREAD;
+  }
+  ~Stream() {
+    if (of.kind == BLOCKING || of.kind == NON_BLOCKING) {
+      Enter entered(of.of_B);
+      cuStreamDestroy(handle);
+    }
+  }
+  /// Runs a task with the stream's context current, on the thread whose stream it is.
+  void on(std::function<void()> task) const {
+    auto inside = [&] {
+      Enter entered(of.of_B);
+      task();
+    };
+    if (of.kind == OTHER_THREAD)
+      other_thread->run(inside);
+    else
+      inside();
+  }
+  struct Enter {
+    explicit Enter(bool of_B) { NEED(cuCtxPushCurrent(of_B ? B : A)); }
+    ~Enter() {
+      CUcontext gone;
+      cuCtxPopCurrent(&gone);
+    }
+  };
+};
+
+static const u64 CYCLES_PER_MS = 1800 * 1000;
+/// Longer than another context waits for its turn.
+static const u64 TURN_MS = 25;
+
+/// Queues the spinning kernel and, behind it, the flag that it is over.
+static void make_busy(const Stream& stream, u64 milliseconds) {
+  *stop = 0;
+  *done = 0;
+  stream.on([&] {
+    CUdeviceptr flag = (CUdeviceptr)stop;
+    u64 cycles = milliseconds * CYCLES_PER_MS;
+    void* arguments[] = {&flag, &cycles};
+    CUfunction spin = stream.of.of_B ? spin_B : spin_A;
+    NEED(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream.handle, arguments, nullptr));
+    NEED(cuMemsetD32Async((CUdeviceptr)done, 1, 1, stream.handle));
+  });
+}
+
+/// Whether work that is queued on the stream now runs after the busy stream's work.
+static bool comes_after(const Stream& stream, bool turns) {
+  bool after = false;
+  // Contexts take turns on a GPU: work of another one may have to wait for its turn.
+  stream.on([&] {
+    CUevent event;
+    NEED(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    NEED(cuMemsetD32Async((CUdeviceptr)scratch, 7, 1, stream.handle));
+    NEED(cuEventRecord(event, stream.handle));
+    auto limit = Clock::now() + std::chrono::milliseconds(turns ? TURN_MS : 2);
+    CUresult result;
+    do result = cuEventQuery(event);
+    while (result == CUDA_ERROR_NOT_READY && Clock::now() < limit);
+    if (result == CUDA_ERROR_NOT_READY) {
+      after = true;
+    } else {
+      NEED(result);
+      after = *done != 0;
+    }
+    *stop = 1;
+    NEED(cuEventSynchronize(event));
+    NEED(cuEventDestroy(event));
+  });
+  return after;
+}
+
+static void settle() {
+  *stop = 1;
+  NEED(cuCtxPushCurrent(B));
+  NEED(cuCtxSynchronize());
+  CUcontext gone;
+  NEED(cuCtxPopCurrent(&gone));
+  NEED(cuCtxSynchronize());
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+enum Memory { DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE, DEVICE_B, SYNC_MEMOPS };
+static const char* MEMORY_NAMES[] = {
+    "device",     "pool",     "managed",     "pinned",
+    "registered", "pageable", "device of B", "device with SYNC_MEMOPS"};
+
+static std::string size_text(size_t bytes) {
+  char text[32];
+  if (bytes >= (1 << 20) && bytes % (1 << 20) == 0)
+    snprintf(text, sizeof text, "%zu MiB", bytes >> 20);
+  else if (bytes >= 1024 && bytes % 1024 == 0)
+    snprintf(text, sizeof text, "%zu KiB", bytes >> 10);
+  else
+    snprintf(text, sizeof text, "%zu B", bytes);
+  return text;
+}
+
+/// An allocation, freed at the end unless the call under test frees it.
+struct Block {
+  Memory memory;
+  size_t size;
+  CUdeviceptr at = 0;
+  bool gone = false;
+  Block(Memory memory, size_t size) : memory(memory), size(std::max<size_t>(size, 1)) {
+    void* host = nullptr;
+    switch (memory) {
+      case DEVICE:
+      case SYNC_MEMOPS:
+        NEED(cuMemAlloc(&at, this->size));
+        break;
+      case POOL: {
+        CUstream stream;
+        NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        NEED(cuMemAllocAsync(&at, this->size, stream));
+        NEED(cuStreamSynchronize(stream));
+        NEED(cuStreamDestroy(stream));
+        break;
+      }
+      case MANAGED:
+        NEED(cuMemAllocManaged(&at, this->size, CU_MEM_ATTACH_GLOBAL));
+        break;
+      case PINNED:
+        NEED(cuMemHostAlloc(&host, this->size, CU_MEMHOSTALLOC_PORTABLE));
+        break;
+      case REGISTERED:
+      case PAGEABLE:
+        host =
+            mmap(nullptr, this->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(host, 1, this->size);
+        if (memory == REGISTERED) NEED(cuMemHostRegister(host, this->size, 0));
+        break;
+      case DEVICE_B: {
+        Stream::Enter entered(true);
+        NEED(cuMemAlloc(&at, this->size));
+        break;
+      }
+    }
+    if (host) at = (CUdeviceptr)host;
+    if (memory == SYNC_MEMOPS) {
+      u32 yes = 1;
+      NEED(cuPointerSetAttribute(&yes, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+    }
+  }
+  void* host() const { return (void*)at; }
+  ~Block() {
+    switch (memory) {
+      case PINNED:
+        if (!gone) cuMemFreeHost(host());
+        break;
+      case REGISTERED:
+        if (!gone) cuMemHostUnregister(host());
+        munmap(host(), size);
+        break;
+      case PAGEABLE:
+        munmap(host(), size);
+        break;
+      default:
+        if (!gone) cuMemFree(at);
+    }
+  }
+};
+
+// ---- the calls ---------------------------------------------------------------------------------
+
+/// What one measurement has prepared: `call` makes the call, `after` cleans up.
+struct Prepared {
+  std::function<CUresult(CUstream)> call;
+  std::function<void()> after = [] {};
+};
+struct Entry {
+  std::string call, what;
+  bool takes_stream;
+  std::function<Prepared(const Stream& busy)> prepare;
+  /// Only beside the busy streams that tell most: for memory and sizes that differ little.
+  bool brief = false;
+  /// Whether the work that it queues belongs to context B, too, and waits for that one's turn.
+  bool takes_turns() const {
+    for (const char* part : {"of B", "A to B", "B to", "in B", "context B"})
+      if (what.find(part) != std::string::npos) return true;
+    return false;
+  }
+};
+static std::vector<Entry> entries;
+
+static void add(std::string call, std::string what, bool takes_stream,
+                std::function<Prepared(const Stream&)> prepare) {
+  entries.push_back({std::move(call), std::move(what), takes_stream, std::move(prepare)});
+}
+
+static void add_simple(std::string call, std::string what, std::function<CUresult()> make) {
+  add(std::move(call), std::move(what), false,
+      [make](const Stream&) { return Prepared{[make](CUstream) { return make(); }}; });
+}
+
+using Copy = CUresult (*)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+static bool on_host(Memory memory) {
+  return memory == PINNED || memory == REGISTERED || memory == PAGEABLE;
+}
+
+template <typename F>
+static F per_thread(const char* name, int version) {
+  void* found = nullptr;
+  CUdriverProcAddressQueryResult status;
+  NEED(cuGetProcAddress(name, &found, version, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                        &status));
+  return (F)found;
+}
+
+static void add_copy(std::string call, bool async, Memory from, Memory to, size_t size, Copy copy) {
+  bool usual = (from == DEVICE || to == DEVICE) && from != REGISTERED && to != REGISTERED &&
+               from != SYNC_MEMOPS && to != SYNC_MEMOPS;
+  bool of_B = from == DEVICE_B || to == DEVICE_B;
+  if (size != 64 && size != (1 << 20) && (!usual || of_B)) return;
+  if (of_B && (from == POOL || to == POOL || from == REGISTERED || to == REGISTERED ||
+               from == SYNC_MEMOPS || to == SYNC_MEMOPS))
+    return;
+  std::string what =
+      std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " " + size_text(size);
+  add(call, what, async, [=](const Stream&) {
+    auto source = std::make_shared<Block>(from, size), target = std::make_shared<Block>(to, size);
+    return Prepared{[=](CUstream stream) { return copy(target->at, source->at, size, stream); },
+                    [source, target]() mutable {
+                      source.reset();
+                      target.reset();
+                    }};
+  });
+  entries.back().brief = !of_B && (!usual || size != 64 || call == "cuMemcpyAsync");
+}
+
+static CUDA_MEMCPY2D rows(CUdeviceptr to, Memory to_memory, CUdeviceptr from, Memory from_memory,
+                          size_t width, size_t height, bool unified) {
+  CUDA_MEMCPY2D copy = {};
+  auto type = [&](Memory memory) {
+    return unified           ? CU_MEMORYTYPE_UNIFIED
+           : on_host(memory) ? CU_MEMORYTYPE_HOST
+                             : CU_MEMORYTYPE_DEVICE;
+  };
+  copy.srcMemoryType = type(from_memory);
+  copy.dstMemoryType = type(to_memory);
+  copy.srcDevice = from;
+  copy.srcHost = (void*)from;
+  copy.srcPitch = width;
+  copy.dstDevice = to;
+  copy.dstHost = (void*)to;
+  copy.dstPitch = width;
+  copy.WidthInBytes = width;
+  copy.Height = height;
+  return copy;
+}
+
+static void add_2d(std::string call, bool async, Memory from, Memory to, size_t width,
+                   size_t height, bool unified,
+                   std::function<CUresult(const CUDA_MEMCPY2D*, CUstream)> copy) {
+  std::string what = std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " " +
+                     size_text(width * height) + (unified ? " as unified" : "");
+  add(call, what, async, [=](const Stream&) {
+    auto source = std::make_shared<Block>(from, width * height),
+         target = std::make_shared<Block>(to, width * height);
+    CUDA_MEMCPY2D described = rows(target->at, to, source->at, from, width, height, unified);
+    return Prepared{[=](CUstream stream) { return copy(&described, stream); },
+                    [source, target]() mutable {
+                      source.reset();
+                      target.reset();
+                    }};
+  });
+  entries.back().brief = from != DEVICE || to != DEVICE || width > 16 || unified;
+}
+
+static void add_frees() {
+  for (Memory memory : {DEVICE, MANAGED, POOL, DEVICE_B})
+    for (size_t size : {size_t(64), size_t(64 << 10), size_t(4 << 20)})
+      add("cuMemFree_v2", std::string(MEMORY_NAMES[memory]) + " " + size_text(size), false,
+          [=](const Stream&) {
+            auto block = std::make_shared<Block>(memory, size);
+            return Prepared{[=](CUstream) {
+              block->gone = true;
+              return cuMemFree(block->at);
+            }};
+          });
+  add("cuMemFree_v2", "device 4 MiB, context B current", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 4 << 20);
+    return Prepared{[=](CUstream) {
+      block->gone = true;
+      Stream::Enter entered(true);
+      return cuMemFree(block->at);
+    }};
+  });
+  add("cuMemFree_v2", "device 4 MiB, no context current", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 4 << 20);
+    return Prepared{[=](CUstream) {
+      block->gone = true;
+      CUcontext current;
+      NEED(cuCtxPopCurrent(&current));
+      CUresult result = cuMemFree(block->at);
+      NEED(cuCtxPushCurrent(current));
+      return result;
+    }};
+  });
+  add("cuMemFree_v2", "pool 64 KiB in use by the busy stream", false, [](const Stream& busy) {
+    CUdeviceptr at = 0;
+    CUstream stream = busy.of.of_B ? CU_STREAM_LEGACY : busy.handle;
+    if (busy.of.kind == OTHER_THREAD) stream = CU_STREAM_LEGACY;
+    NEED(cuMemAllocAsync(&at, 64 << 10, stream));
+    return Prepared{[=](CUstream) { return cuMemFree(at); }};
+  });
+  add_simple("cuMemFree_v2", "0", [] { return cuMemFree(0); });
+  for (size_t size : {size_t(64), size_t(1 << 20), size_t(64 << 20)})
+    add("cuMemFreeHost", "pinned " + size_text(size), false, [=](const Stream&) {
+      auto block = std::make_shared<Block>(PINNED, size);
+      return Prepared{[=](CUstream) {
+        block->gone = true;
+        return cuMemFreeHost(block->host());
+      }};
+    });
+  add("cuMemFreeHost", "pinned 1 MiB of B", false, [](const Stream&) {
+    void* host;
+    {
+      Stream::Enter entered(true);
+      NEED(cuMemHostAlloc(&host, 1 << 20, 0));
+    }
+    return Prepared{[=](CUstream) { return cuMemFreeHost(host); }};
+  });
+  add_simple("cuMemFreeHost", "0", [] { return cuMemFreeHost(nullptr); });
+  for (size_t size : {size_t(4096), size_t(1 << 20)})
+    add("cuMemHostUnregister", "registered " + size_text(size), false, [=](const Stream&) {
+      auto block = std::make_shared<Block>(REGISTERED, size);
+      return Prepared{[=](CUstream) {
+        block->gone = true;
+        return cuMemHostUnregister(block->host());
+      }};
+    });
+  add("cuMemHostUnregister", "registered 1 MiB in B", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(PAGEABLE, 1 << 20);
+    {
+      Stream::Enter entered(true);
+      NEED(cuMemHostRegister(block->host(), 1 << 20, 0));
+    }
+    return Prepared{[=](CUstream) { return cuMemHostUnregister(block->host()); }};
+  });
+  for (Memory memory : {POOL, DEVICE})
+    for (size_t size : {size_t(64), size_t(4 << 20)})
+      add("cuMemFreeAsync", std::string(MEMORY_NAMES[memory]) + " " + size_text(size), true,
+          [=](const Stream&) {
+            auto block = std::make_shared<Block>(memory, size);
+            return Prepared{[=](CUstream stream) {
+              CUresult result = cuMemFreeAsync(block->at, stream);
+              block->gone = result == CUDA_SUCCESS;
+              return result;
+            }};
+          });
+}
+
+static void add_allocations() {
+  for (size_t size : {size_t(64), size_t(1 << 20), size_t(64 << 20)}) {
+    add("cuMemAlloc_v2", size_text(size), false, [=](const Stream&) {
+      auto at = std::make_shared<CUdeviceptr>(0);
+      return Prepared{[=](CUstream) { return cuMemAlloc(at.get(), size); },
+                      [=] { cuMemFree(*at); }};
+    });
+    add("cuMemAllocManaged", size_text(size), false, [=](const Stream&) {
+      auto at = std::make_shared<CUdeviceptr>(0);
+      return Prepared{
+          [=](CUstream) { return cuMemAllocManaged(at.get(), size, CU_MEM_ATTACH_GLOBAL); },
+          [=] { cuMemFree(*at); }};
+    });
+    add("cuMemHostAlloc", size_text(size), false, [=](const Stream&) {
+      auto at = std::make_shared<void*>(nullptr);
+      return Prepared{[=](CUstream) { return cuMemHostAlloc(at.get(), size, 0); },
+                      [=] { cuMemFreeHost(*at); }};
+    });
+    add("cuMemAllocHost_v2", size_text(size), false, [=](const Stream&) {
+      auto at = std::make_shared<void*>(nullptr);
+      return Prepared{[=](CUstream) { return cuMemAllocHost(at.get(), size); },
+                      [=] { cuMemFreeHost(*at); }};
+    });
+    add("cuMemHostRegister_v2", size_text(size), false, [=](const Stream&) {
+      auto block = std::make_shared<Block>(PAGEABLE, size);
+      return Prepared{[=](CUstream) { return cuMemHostRegister(block->host(), block->size, 0); },
+                      [=] { cuMemHostUnregister(block->host()); }};
+    });
+    add("cuMemAllocAsync", size_text(size), true, [=](const Stream&) {
+      auto at = std::make_shared<CUdeviceptr>(0);
+      return Prepared{[=](CUstream stream) { return cuMemAllocAsync(at.get(), size, stream); },
+                      [=] { cuMemFree(*at); }};
+    });
+  }
+  add("cuMemAllocPitch_v2", "100 by 100", false, [](const Stream&) {
+    auto at = std::make_shared<CUdeviceptr>(0);
+    return Prepared{[=](CUstream) {
+                      size_t pitch;
+                      return cuMemAllocPitch(at.get(), &pitch, 100, 100, 4);
+                    },
+                    [=] { cuMemFree(*at); }};
+  });
+  add("cuMemAllocFromPoolAsync", "64 KiB", true, [](const Stream&) {
+    auto at = std::make_shared<CUdeviceptr>(0);
+    CUmemoryPool pool;
+    NEED(cuDeviceGetDefaultMemPool(&pool, device));
+    return Prepared{
+        [=](CUstream stream) { return cuMemAllocFromPoolAsync(at.get(), 64 << 10, pool, stream); },
+        [=] { cuMemFree(*at); }};
+  });
+  for (size_t size : {size_t(64 << 10), size_t(40 << 20)})
+    add("cuMemAllocAsync",
+        size_text(size) + ", the same freed in the busy stream behind the kernel", true,
+        [=](const Stream& busy) {
+          auto at = std::make_shared<CUdeviceptr>(0);
+          auto first = std::make_shared<CUdeviceptr>(0);
+          CUstream made;
+          NEED(cuStreamCreate(&made, CU_STREAM_NON_BLOCKING));
+          NEED(cuMemAllocAsync(first.get(), size, made));
+          NEED(cuStreamSynchronize(made));
+          NEED(cuStreamDestroy(made));
+          const Stream* freed_on = &busy;
+          return Prepared{[=](CUstream stream) {
+                            freed_on->on([&] { NEED(cuMemFreeAsync(*first, freed_on->handle)); });
+                            return cuMemAllocAsync(at.get(), size, stream);
+                          },
+                          [=] { cuMemFree(*at); }};
+        });
+  add_simple("cuMemGetInfo_v2", "-", [] {
+    size_t a, b;
+    return cuMemGetInfo(&a, &b);
+  });
+  add("cuMemGetAddressRange_v2", "device", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 64);
+    return Prepared{[=](CUstream) {
+      CUdeviceptr base;
+      size_t size;
+      return cuMemGetAddressRange(&base, &size, block->at);
+    }};
+  });
+  add("cuPointerGetAttribute", "device, memory type", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 64);
+    return Prepared{[=](CUstream) {
+      u32 type;
+      return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, block->at);
+    }};
+  });
+  add("cuPointerSetAttribute", "device, SYNC_MEMOPS", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 64);
+    return Prepared{[=](CUstream) {
+      u32 yes = 1;
+      return cuPointerSetAttribute(&yes, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block->at);
+    }};
+  });
+}
+
+static void add_copies() {
+  const size_t sizes[] = {0, 64, 64 << 10, (64 << 10) + 4, 1 << 20, 4 << 20, 8 << 20};
+  const Memory host[] = {PAGEABLE, PINNED, REGISTERED, MANAGED},
+               board[] = {DEVICE, POOL, MANAGED, DEVICE_B};
+  auto HtoD_ptds = per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
+  auto DtoH_ptds = per_thread<CUresult (*)(void*, CUdeviceptr, size_t)>("cuMemcpyDtoH", 7000);
+  auto DtoD_ptds = per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpyDtoD", 7000);
+  auto copy_ptds = per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
+  static auto s_HtoD = HtoD_ptds;
+  static auto s_DtoH = DtoH_ptds;
+  static auto s_DtoD = DtoD_ptds;
+  static auto s_copy = copy_ptds;
+  for (size_t size : sizes) {
+    for (Memory from : host)
+      for (Memory to : board) {
+        if (to == DEVICE_B && size > 64) continue;
+        add_copy("cuMemcpyHtoD_v2", false, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                   return cuMemcpyHtoD(to, (void*)from, n);
+                 });
+        add_copy("cuMemcpyHtoDAsync_v2", true, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                   return cuMemcpyHtoDAsync(to, (void*)from, n, s);
+                 });
+        if (to == DEVICE)
+          add_copy("cuMemcpyHtoD_v2_ptds", false, from, to, size,
+                   [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                     return s_HtoD(to, (void*)from, n);
+                   });
+      }
+    for (Memory from : board)
+      for (Memory to : host) {
+        if (from == DEVICE_B && size > 64) continue;
+        add_copy("cuMemcpyDtoH_v2", false, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                   return cuMemcpyDtoH((void*)to, from, n);
+                 });
+        add_copy("cuMemcpyDtoHAsync_v2", true, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                   return cuMemcpyDtoHAsync((void*)to, from, n, s);
+                 });
+        if (from == DEVICE)
+          add_copy("cuMemcpyDtoH_v2_ptds", false, from, to, size,
+                   [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                     return s_DtoH((void*)to, from, n);
+                   });
+      }
+    for (Memory from : {DEVICE, POOL, MANAGED, DEVICE_B, SYNC_MEMOPS})
+      for (Memory to : {DEVICE, POOL, MANAGED, DEVICE_B, SYNC_MEMOPS}) {
+        if ((from == DEVICE_B || to == DEVICE_B || from == SYNC_MEMOPS || to == SYNC_MEMOPS) &&
+            size != 64)
+          continue;
+        add_copy("cuMemcpyDtoD_v2", false, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                   return cuMemcpyDtoD(to, from, n);
+                 });
+        add_copy("cuMemcpyDtoDAsync_v2", true, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                   return cuMemcpyDtoDAsync(to, from, n, s);
+                 });
+        if (from == DEVICE && to == DEVICE)
+          add_copy("cuMemcpyDtoD_v2_ptds", false, from, to, size,
+                   [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                     return s_DtoD(to, from, n);
+                   });
+      }
+    for (Memory from : {DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE, DEVICE_B})
+      for (Memory to : {DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE, DEVICE_B}) {
+        if ((from == DEVICE_B || to == DEVICE_B) && size != 64) continue;
+        add_copy("cuMemcpy", false, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                   return cuMemcpy(to, from, n);
+                 });
+        add_copy("cuMemcpyAsync", true, from, to, size,
+                 [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                   return cuMemcpyAsync(to, from, n, s);
+                 });
+        if (from == PAGEABLE && to == DEVICE)
+          add_copy("cuMemcpy_ptds", false, from, to, size,
+                   [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                     return s_copy(to, from, n);
+                   });
+      }
+  }
+  for (size_t size : {size_t(64), size_t(1 << 20)})
+    for (auto [from, to] : {std::pair{DEVICE, DEVICE},
+                            {DEVICE, DEVICE_B},
+                            {DEVICE_B, DEVICE},
+                            {DEVICE_B, DEVICE_B}}) {
+      CUcontext from_context = from == DEVICE_B ? B : A, to_context = to == DEVICE_B ? B : A;
+      std::string what = std::string(from == DEVICE_B ? "B" : "A") + " to " +
+                         (to == DEVICE_B ? "B " : "A ") + size_text(size);
+      for (bool async : {false, true})
+        add(async ? "cuMemcpyPeerAsync" : "cuMemcpyPeer", what, async,
+            [=, from = from, to = to](const Stream&) {
+              auto source = std::make_shared<Block>(from, size),
+                   target = std::make_shared<Block>(to, size);
+              return Prepared{[=](CUstream stream) {
+                                return async ? cuMemcpyPeerAsync(target->at, to_context, source->at,
+                                                                 from_context, size, stream)
+                                             : cuMemcpyPeer(target->at, to_context, source->at,
+                                                            from_context, size);
+                              },
+                              [source, target]() mutable {
+                                source.reset();
+                                target.reset();
+                              }};
+            });
+    }
+  for (auto [width, height] : {std::pair<size_t, size_t>{16, 16}, {1024, 1024}})
+    for (auto [from, to] : {std::pair{DEVICE, DEVICE},
+                            {PINNED, DEVICE},
+                            {PAGEABLE, DEVICE},
+                            {DEVICE, PINNED},
+                            {DEVICE, PAGEABLE},
+                            {DEVICE, MANAGED},
+                            {MANAGED, DEVICE},
+                            {DEVICE, POOL},
+                            {REGISTERED, DEVICE},
+                            {DEVICE, REGISTERED},
+                            {PINNED, PINNED}})
+      for (bool unified : {false, true}) {
+        if (unified && width > 16) continue;
+        add_2d("cuMemcpy2D_v2", false, from, to, width, height, unified,
+               [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2D(c); });
+        add_2d("cuMemcpy2DUnaligned_v2", false, from, to, width, height, unified,
+               [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2DUnaligned(c); });
+        add_2d("cuMemcpy2DAsync_v2", true, from, to, width, height, unified,
+               [](const CUDA_MEMCPY2D* c, CUstream s) { return cuMemcpy2DAsync(c, s); });
+        auto wide = [](const CUDA_MEMCPY2D* c) {
+          CUDA_MEMCPY3D copy = {};
+          copy.srcMemoryType = c->srcMemoryType;
+          copy.srcHost = c->srcHost;
+          copy.srcDevice = c->srcDevice;
+          copy.srcPitch = c->srcPitch;
+          copy.srcHeight = c->Height;
+          copy.dstMemoryType = c->dstMemoryType;
+          copy.dstHost = c->dstHost;
+          copy.dstDevice = c->dstDevice;
+          copy.dstPitch = c->dstPitch;
+          copy.dstHeight = c->Height;
+          copy.WidthInBytes = c->WidthInBytes;
+          copy.Height = c->Height;
+          copy.Depth = 1;
+          return copy;
+        };
+        add_2d("cuMemcpy3D_v2", false, from, to, width, height, unified,
+               [wide](const CUDA_MEMCPY2D* c, CUstream) {
+                 CUDA_MEMCPY3D copy = wide(c);
+                 return cuMemcpy3D(&copy);
+               });
+        add_2d("cuMemcpy3DAsync_v2", true, from, to, width, height, unified,
+               [wide](const CUDA_MEMCPY2D* c, CUstream s) {
+                 CUDA_MEMCPY3D copy = wide(c);
+                 return cuMemcpy3DAsync(&copy, s);
+               });
+      }
+}
+
+static void add_fills() {
+  for (Memory memory : {DEVICE, POOL, MANAGED, PINNED, REGISTERED, SYNC_MEMOPS, DEVICE_B})
+    for (size_t size : {size_t(0), size_t(64), size_t(8 << 20)}) {
+      std::string what = std::string(MEMORY_NAMES[memory]) + " " + size_text(size);
+      auto fill = [&](std::string call, bool async,
+                      std::function<CUresult(CUdeviceptr, size_t, CUstream)> make) {
+        add(call, what, async, [=](const Stream&) {
+          auto block = std::make_shared<Block>(memory, size);
+          return Prepared{[=](CUstream stream) { return make(block->at, size, stream); },
+                          [block]() mutable { block.reset(); }};
+        });
+        entries.back().brief = memory != DEVICE && memory != DEVICE_B;
+      };
+      fill("cuMemsetD8_v2", false,
+           [](CUdeviceptr p, size_t n, CUstream) { return cuMemsetD8(p, 1, n); });
+      fill("cuMemsetD16_v2", false,
+           [](CUdeviceptr p, size_t n, CUstream) { return cuMemsetD16(p, 1, n / 2); });
+      fill("cuMemsetD32_v2", false,
+           [](CUdeviceptr p, size_t n, CUstream) { return cuMemsetD32(p, 1, n / 4); });
+      fill("cuMemsetD8Async", true,
+           [](CUdeviceptr p, size_t n, CUstream s) { return cuMemsetD8Async(p, 1, n, s); });
+      fill("cuMemsetD32Async", true,
+           [](CUdeviceptr p, size_t n, CUstream s) { return cuMemsetD32Async(p, 1, n / 4, s); });
+      fill("cuMemsetD2D8_v2", false,
+           [](CUdeviceptr p, size_t n, CUstream) { return cuMemsetD2D8(p, n / 4, 1, n / 4, 4); });
+      fill("cuMemsetD2D32_v2", false,
+           [](CUdeviceptr p, size_t n, CUstream) { return cuMemsetD2D32(p, n / 4, 1, n / 16, 4); });
+      fill("cuMemsetD2D8Async", true, [](CUdeviceptr p, size_t n, CUstream s) {
+        return cuMemsetD2D8Async(p, n / 4, 1, n / 4, 4, s);
+      });
+      fill("cuMemsetD2D32Async", true, [](CUdeviceptr p, size_t n, CUstream s) {
+        return cuMemsetD2D32Async(p, n / 4, 1, n / 16, 4, s);
+      });
+    }
+}
+
+static void CUDA_CB host_function(void*) {}
+static void CUDA_CB stream_callback(CUstream, CUresult, void*) {}
+
+static void add_streams_and_events() {
+  add("cuStreamCreate", "blocking", false, [](const Stream&) {
+    auto made = std::make_shared<CUstream>();
+    return Prepared{[=](CUstream) { return cuStreamCreate(made.get(), 0); },
+                    [=] { cuStreamDestroy(*made); }};
+  });
+  add("cuStreamCreateWithPriority", "non-blocking", false, [](const Stream&) {
+    auto made = std::make_shared<CUstream>();
+    return Prepared{[=](CUstream) { return cuStreamCreateWithPriority(made.get(), 1, 0); },
+                    [=] { cuStreamDestroy(*made); }};
+  });
+  add("cuStreamDestroy_v2", "an idle one", false, [](const Stream&) {
+    CUstream made;
+    NEED(cuStreamCreate(&made, 0));
+    return Prepared{[=](CUstream) { return cuStreamDestroy(made); }};
+  });
+  add("cuStreamSynchronize", "-", true,
+      [](const Stream&) { return Prepared{[](CUstream s) { return cuStreamSynchronize(s); }}; });
+  add("cuStreamQuery", "-", true,
+      [](const Stream&) { return Prepared{[](CUstream s) { return cuStreamQuery(s); }}; });
+  add("cuStreamGetCtx", "-", true, [](const Stream&) {
+    return Prepared{[](CUstream s) {
+      CUcontext c;
+      return cuStreamGetCtx(s, &c);
+    }};
+  });
+  add("cuStreamGetFlags", "-", true, [](const Stream&) {
+    return Prepared{[](CUstream s) {
+      u32 f;
+      return cuStreamGetFlags(s, &f);
+    }};
+  });
+  add("cuLaunchHostFunc", "-", true, [](const Stream&) {
+    return Prepared{[](CUstream s) { return cuLaunchHostFunc(s, host_function, nullptr); }};
+  });
+  add("cuStreamAddCallback", "-", true, [](const Stream&) {
+    return Prepared{[](CUstream s) { return cuStreamAddCallback(s, stream_callback, nullptr, 0); }};
+  });
+  auto with_event = [](std::string call, std::string what, bool takes_stream,
+                       std::function<void(CUevent, const Stream&)> before,
+                       std::function<CUresult(CUevent, CUstream, const Stream&)> make) {
+    add(call, what, takes_stream, [=](const Stream& busy) {
+      CUevent event;
+      NEED(cuEventCreate(&event, 0));
+      before(event, busy);
+      const Stream* stream = &busy;
+      return Prepared{[=](CUstream s) { return make(event, s, *stream); },
+                      [=] { cuEventDestroy(event); }};
+    });
+  };
+  auto nothing = [](CUevent, const Stream&) {};
+  with_event("cuStreamWaitEvent", "never recorded", true, nothing,
+             [](CUevent e, CUstream s, const Stream&) { return cuStreamWaitEvent(s, e, 0); });
+  with_event(
+      "cuStreamWaitEvent", "recorded before the busy stream was busy", true,
+      [](CUevent e, const Stream&) { NEED(cuEventRecord(e, CU_STREAM_LEGACY)); },
+      [](CUevent e, CUstream s, const Stream&) { return cuStreamWaitEvent(s, e, 0); });
+  with_event("cuEventRecord", "-", true, nothing,
+             [](CUevent e, CUstream s, const Stream&) { return cuEventRecord(e, s); });
+  with_event("cuEventRecordWithFlags", "-", true, nothing,
+             [](CUevent e, CUstream s, const Stream&) { return cuEventRecordWithFlags(e, s, 0); });
+  auto record_and = [](std::function<CUresult(CUevent)> then) {
+    return [then](CUevent e, CUstream s, const Stream&) {
+      CUresult r = cuEventRecord(e, s);
+      return r ? r : then(e);
+    };
+  };
+  with_event("cuEventQuery", "recorded in the stream while the busy one is busy", true, nothing,
+             record_and([](CUevent e) { return cuEventQuery(e); }));
+  with_event("cuEventSynchronize", "recorded in the stream while the busy one is busy", true,
+             nothing, record_and([](CUevent e) { return cuEventSynchronize(e); }));
+  with_event("cuEventQuery", "never recorded", false, nothing,
+             [](CUevent e, CUstream, const Stream&) { return cuEventQuery(e); });
+  with_event("cuEventSynchronize", "never recorded", false, nothing,
+             [](CUevent e, CUstream, const Stream&) { return cuEventSynchronize(e); });
+  add("cuEventCreate", "-", false, [](const Stream&) {
+    auto made = std::make_shared<CUevent>();
+    return Prepared{[=](CUstream) { return cuEventCreate(made.get(), 0); },
+                    [=] { cuEventDestroy(*made); }};
+  });
+  add("cuEventDestroy_v2", "recorded in the stream while the busy one is busy", true,
+      [](const Stream&) {
+        CUevent event;
+        NEED(cuEventCreate(&event, 0));
+        return Prepared{[=](CUstream s) {
+          CUresult r = cuEventRecord(event, s);
+          return r ? r : cuEventDestroy(event);
+        }};
+      });
+  add("cuEventElapsedTime", "two events recorded before", false, [](const Stream&) {
+    CUevent first, second;
+    NEED(cuEventCreate(&first, 0));
+    NEED(cuEventCreate(&second, 0));
+    NEED(cuEventRecord(first, CU_STREAM_LEGACY));
+    NEED(cuEventRecord(second, CU_STREAM_LEGACY));
+    NEED(cuCtxSynchronize());
+    return Prepared{[=](CUstream) {
+                      float ms;
+                      return cuEventElapsedTime(&ms, first, second);
+                    },
+                    [=] {
+                      cuEventDestroy(first);
+                      cuEventDestroy(second);
+                    }};
+  });
+  for (Memory memory : {DEVICE, PINNED}) {
+    std::string what = MEMORY_NAMES[memory];
+    auto value = [&](std::string call, std::string suffix,
+                     std::function<CUresult(CUstream, CUdeviceptr)> make) {
+      add(call, what + suffix, true, [=](const Stream&) {
+        auto block = std::make_shared<Block>(memory, 64);
+        NEED(cuMemsetD32(block->at, 0, 16));
+        NEED(cuCtxSynchronize());
+        return Prepared{[=](CUstream s) { return make(s, block->at); },
+                        [block]() mutable { block.reset(); }};
+      });
+    };
+    value("cuStreamWriteValue32_v2", "",
+          [](CUstream s, CUdeviceptr p) { return cuStreamWriteValue32(s, p, 1, 0); });
+    value("cuStreamWriteValue64_v2", "",
+          [](CUstream s, CUdeviceptr p) { return cuStreamWriteValue64(s, p, 1, 0); });
+    value("cuStreamWaitValue32_v2", ", already there", [](CUstream s, CUdeviceptr p) {
+      return cuStreamWaitValue32(s, p, 0, CU_STREAM_WAIT_VALUE_EQ);
+    });
+    value("cuStreamWaitValue64_v2", ", already there", [](CUstream s, CUdeviceptr p) {
+      return cuStreamWaitValue64(s, p, 0, CU_STREAM_WAIT_VALUE_EQ);
+    });
+    value("cuStreamBatchMemOp_v2", ", one write", [](CUstream s, CUdeviceptr p) {
+      CUstreamBatchMemOpParams op = {};
+      op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+      op.writeValue.address = p;
+      op.writeValue.value = 1;
+      return cuStreamBatchMemOp(s, 1, &op, 0);
+    });
+  }
+}
+
+static void add_graphs_and_launches() {
+  auto captured = [](std::function<void(CUstream)> work) {
+    CUstream stream;
+    NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUgraph graph;
+    CUgraphExec exec = nullptr;
+    if (cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS) {
+      work(stream);
+      NEED(cuStreamEndCapture(stream, &graph));
+      NEED(cuGraphInstantiate(&exec, graph, 0));
+      NEED(cuGraphDestroy(graph));
+    }
+    NEED(cuStreamDestroy(stream));
+    return exec;
+  };
+  auto launch = [captured](std::string what, std::function<void(CUstream)> work) {
+    add("cuGraphLaunch", what, true, [=](const Stream&) {
+      CUgraphExec exec = captured(work);
+      if (exec) {
+        NEED(cuGraphLaunch(exec, CU_STREAM_LEGACY));
+        NEED(cuCtxSynchronize());
+      }
+      return Prepared{
+          [=](CUstream s) { return exec ? cuGraphLaunch(exec, s) : CUDA_ERROR_NOT_SUPPORTED; },
+          [=] {
+            if (exec) cuGraphExecDestroy(exec);
+          }};
+    });
+  };
+  static Block* target = new Block(DEVICE, 64);
+  launch("one memset", [](CUstream s) { NEED(cuMemsetD8Async(target->at, 1, 64, s)); });
+  launch("one kernel", [](CUstream s) {
+    u64 zero = 0;
+    void* arguments[] = {&zero};
+    NEED(cuLaunchKernel(nothing_A, 1, 1, 1, 1, 1, 1, 0, s, arguments, nullptr));
+  });
+  add("cuGraphInstantiateWithFlags", "one memset", false, [](const Stream&) {
+    CUstream stream;
+    CUgraph graph = nullptr;
+    NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS) {
+      NEED(cuMemsetD8Async(target->at, 1, 64, stream));
+      NEED(cuStreamEndCapture(stream, &graph));
+    }
+    NEED(cuStreamDestroy(stream));
+    auto exec = std::make_shared<CUgraphExec>(nullptr);
+    return Prepared{[=](CUstream) {
+                      return graph ? cuGraphInstantiate(exec.get(), graph, 0)
+                                   : CUDA_ERROR_NOT_SUPPORTED;
+                    },
+                    [=] {
+                      if (*exec) cuGraphExecDestroy(*exec);
+                      if (graph) cuGraphDestroy(graph);
+                    }};
+  });
+  add("cuStreamBeginCapture_v2", "relaxed, and ended", true, [](const Stream&) {
+    return Prepared{[](CUstream s) {
+      CUresult r = cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED);
+      CUgraph graph;
+      if (r == CUDA_SUCCESS && (r = cuStreamEndCapture(s, &graph)) == CUDA_SUCCESS)
+        cuGraphDestroy(graph);
+      return r;
+    }};
+  });
+  add("cuLaunchKernel", "known kernel", true, [](const Stream&) {
+    return Prepared{[](CUstream s) {
+      u64 zero = 0;
+      void* arguments[] = {&zero};
+      return cuLaunchKernel(nothing_A, 1, 1, 1, 1, 1, 1, 0, s, arguments, nullptr);
+    }};
+  });
+  add("cuLaunchCooperativeKernel", "known kernel", true, [](const Stream&) {
+    return Prepared{[](CUstream s) {
+      u64 zero = 0;
+      void* arguments[] = {&zero};
+      return cuLaunchCooperativeKernel(nothing_A, 1, 1, 1, 1, 1, 1, 0, s, arguments);
+    }};
+  });
+  for (int attribute : {0, int(CU_LAUNCH_ATTRIBUTE_PRIORITY),
+                        int(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)})
+    add("cuLaunchKernelEx",
+        attribute == 0                              ? "no attribute"
+        : attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY ? "priority"
+                                                    : "programmatic stream serialization",
+        true, [=](const Stream&) {
+          return Prepared{[=](CUstream s) {
+            CUlaunchAttribute one = {};
+            one.id = (CUlaunchAttributeID)attribute;
+            one.value.programmaticStreamSerializationAllowed =
+                attribute == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            CUlaunchConfig config = {};
+            config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX =
+                config.blockDimY = config.blockDimZ = 1;
+            config.hStream = s;
+            config.attrs = &one;
+            config.numAttrs = attribute ? 1 : 0;
+            u64 zero = 0;
+            void* arguments[] = {&zero};
+            return cuLaunchKernelEx(&config, nothing_A, arguments, nullptr);
+          }};
+        });
+  add("cuLaunchKernel", "first launch of a new module's kernel", true, [](const Stream&) {
+    CUmodule module;
+    CUfunction function;
+    NEED(cuModuleLoadData(&module, PTX));
+    NEED(cuModuleGetFunction(&function, module, "nothing"));
+    return Prepared{[=](CUstream s) {
+                      u64 zero = 0;
+                      void* arguments[] = {&zero};
+                      return cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, s, arguments, nullptr);
+                    },
+                    [=] { cuModuleUnload(module); }};
+  });
+  add("cuModuleLoadData", "PTX", false, [](const Stream&) {
+    auto module = std::make_shared<CUmodule>();
+    return Prepared{[=](CUstream) { return cuModuleLoadData(module.get(), PTX); },
+                    [=] { cuModuleUnload(*module); }};
+  });
+  add("cuModuleUnload", "not used", false, [](const Stream&) {
+    CUmodule module;
+    NEED(cuModuleLoadData(&module, PTX));
+    return Prepared{[=](CUstream) { return cuModuleUnload(module); }};
+  });
+  add("cuModuleGetFunction", "-", false, [](const Stream&) {
+    CUmodule module;
+    NEED(cuModuleLoadData(&module, PTX));
+    return Prepared{[=](CUstream) {
+                      CUfunction f;
+                      return cuModuleGetFunction(&f, module, "nothing");
+                    },
+                    [=] { cuModuleUnload(module); }};
+  });
+}
+
+static void add_contexts_and_pools() {
+  add_simple("cuCtxSynchronize", "-", [] { return cuCtxSynchronize(); });
+  add_simple("cuCtxGetLimit", "stack size", [] {
+    size_t v;
+    return cuCtxGetLimit(&v, CU_LIMIT_STACK_SIZE);
+  });
+  add_simple("cuCtxSetLimit", "stack size", [] {
+    static size_t v = 1024;
+    v += 1024;
+    return cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024 + v % 8192);
+  });
+  add_simple("cuCtxSetCurrent", "the same", [] { return cuCtxSetCurrent(A); });
+  add("cuCtxDestroy_v2", "an idle one", false, [](const Stream&) {
+    CUcontext made;
+    NEED(cuCtxCreate(&made, nullptr, 0, device));
+    CUcontext gone;
+    NEED(cuCtxPopCurrent(&gone));
+    return Prepared{[=](CUstream) { return cuCtxDestroy(made); }};
+  });
+  add("cuCtxCreate_v4", "-", false, [](const Stream&) {
+    auto made = std::make_shared<CUcontext>();
+    return Prepared{[=](CUstream) {
+                      CUresult r = cuCtxCreate(made.get(), nullptr, 0, device);
+                      CUcontext gone;
+                      cuCtxPopCurrent(&gone);
+                      return r;
+                    },
+                    [=] { cuCtxDestroy(*made); }};
+  });
+  add("cuDevicePrimaryCtxRetain", "the first time", false, [](const Stream&) {
+    return Prepared{[](CUstream) {
+                      CUcontext c;
+                      return cuDevicePrimaryCtxRetain(&c, device);
+                    },
+                    [] { cuDevicePrimaryCtxRelease(device); }};
+  });
+  add("cuDevicePrimaryCtxRelease_v2", "the last one, the busy stream in another context", false,
+      [](const Stream&) {
+        CUcontext c;
+        NEED(cuDevicePrimaryCtxRetain(&c, device));
+        return Prepared{[](CUstream) { return cuDevicePrimaryCtxRelease(device); }};
+      });
+  add("cuDevicePrimaryCtxReset_v2", "the busy stream in another context", false, [](const Stream&) {
+    CUcontext c;
+    NEED(cuDevicePrimaryCtxRetain(&c, device));
+    return Prepared{[](CUstream) { return cuDevicePrimaryCtxReset(device); },
+                    [] { cuDevicePrimaryCtxRelease(device); }};
+  });
+  auto properties = [] {
+    CUmemPoolProps props = {};
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    props.location.id = device;
+    return props;
+  };
+  add("cuMemPoolCreate", "-", false, [=](const Stream&) {
+    auto pool = std::make_shared<CUmemoryPool>();
+    return Prepared{[=](CUstream) {
+                      CUmemPoolProps props = properties();
+                      return cuMemPoolCreate(pool.get(), &props);
+                    },
+                    [=] { cuMemPoolDestroy(*pool); }};
+  });
+  add("cuMemPoolDestroy", "empty", false, [=](const Stream&) {
+    CUmemoryPool pool;
+    CUmemPoolProps props = properties();
+    NEED(cuMemPoolCreate(&pool, &props));
+    return Prepared{[=](CUstream) { return cuMemPoolDestroy(pool); }};
+  });
+  add("cuMemPoolTrimTo", "default pool, 0", false, [](const Stream&) {
+    CUmemoryPool pool;
+    NEED(cuDeviceGetDefaultMemPool(&pool, device));
+    {
+      Block block(POOL, 4 << 20);
+    }
+    NEED(cuCtxSynchronize());
+    return Prepared{[=](CUstream) { return cuMemPoolTrimTo(pool, 0); }};
+  });
+  add("cuMemPrefetchAsync_v2", "managed to the device", true, [](const Stream&) {
+    auto block = std::make_shared<Block>(MANAGED, 1 << 20);
+    return Prepared{[=](CUstream s) {
+                      CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+                      return cuMemPrefetchAsync(block->at, 1 << 20, where, 0, s);
+                    },
+                    [block]() mutable { block.reset(); }};
+  });
+  add("cuMemPrefetchAsync_v2", "managed to the host", true, [](const Stream&) {
+    auto block = std::make_shared<Block>(MANAGED, 1 << 20);
+    return Prepared{[=](CUstream s) {
+                      CUmemLocation where = {CU_MEM_LOCATION_TYPE_HOST, 0};
+                      return cuMemPrefetchAsync(block->at, 1 << 20, where, 0, s);
+                    },
+                    [block]() mutable { block.reset(); }};
+  });
+  add("cuMemAdvise_v2", "managed, read mostly", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(MANAGED, 1 << 20);
+    return Prepared{[=](CUstream) {
+                      CUmemLocation where = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+                      return cuMemAdvise(block->at, 1 << 20, CU_MEM_ADVISE_SET_READ_MOSTLY, where);
+                    },
+                    [block]() mutable { block.reset(); }};
+  });
+  add("cuStreamAttachMemAsync", "managed", true, [](const Stream&) {
+    auto block = std::make_shared<Block>(MANAGED, 1 << 20);
+    return Prepared{
+        [=](CUstream s) { return cuStreamAttachMemAsync(s, block->at, 0, CU_MEM_ATTACH_GLOBAL); },
+        [block]() mutable { block.reset(); }};
+  });
+  add("cuIpcGetMemHandle", "device 2 MiB", false, [](const Stream&) {
+    auto block = std::make_shared<Block>(DEVICE, 2 << 20);
+    return Prepared{[=](CUstream) {
+                      CUipcMemHandle handle;
+                      return cuIpcGetMemHandle(&handle, block->at);
+                    },
+                    [block]() mutable { block.reset(); }};
+  });
+}
+
+/// Physical memory and the addresses that it is mapped at.
+struct Mapping {
+  CUmemAllocationProp prop = {};
+  CUmemGenericAllocationHandle handle = 0;
+  CUdeviceptr at = 0;
+  size_t size = 2 << 20;
+  CUresult upto(int step) {
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    prop.location.id = device;
+    CUresult r = CUDA_SUCCESS;
+    if (step > 0) r = cuMemCreate(&handle, size, &prop, 0);
+    if (step > 1 && !r) r = cuMemAddressReserve(&at, size, 0, 0, 0);
+    if (step > 2 && !r) r = cuMemMap(at, size, 0, handle, 0);
+    if (step > 3 && !r) r = access();
+    return r;
+  }
+  CUresult access() {
+    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
+                            CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    return cuMemSetAccess(at, size, &desc, 1);
+  }
+  ~Mapping() {
+    if (at) {
+      cuMemUnmap(at, size);
+      cuMemAddressFree(at, size);
+    }
+    if (handle) cuMemRelease(handle);
+  }
+};
+
+static void add_virtual_memory() {
+  auto step = [](std::string call, int before, std::function<CUresult(Mapping&)> make) {
+    add(call, "2 MiB", false, [=](const Stream&) {
+      auto mapping = std::make_shared<Mapping>();
+      mapping->upto(before);
+      return Prepared{[=](CUstream) { return make(*mapping); },
+                      [mapping]() mutable { mapping.reset(); }};
+    });
+  };
+  step("cuMemCreate", 0, [](Mapping& m) { return m.upto(1); });
+  step("cuMemAddressReserve", 1,
+       [](Mapping& m) { return cuMemAddressReserve(&m.at, m.size, 0, 0, 0); });
+  step("cuMemMap", 2, [](Mapping& m) { return cuMemMap(m.at, m.size, 0, m.handle, 0); });
+  step("cuMemSetAccess", 3, [](Mapping& m) { return m.access(); });
+  step("cuMemUnmap", 4, [](Mapping& m) { return cuMemUnmap(m.at, m.size); });
+  step("cuMemRelease", 4, [](Mapping& m) {
+    CUresult r = cuMemRelease(m.handle);
+    m.handle = 0;
+    return r;
+  });
+}
+
+// ---- the measurement ---------------------------------------------------------------------------
+
+static const StreamKind LATER[] = {{BLOCKING, false},    {NON_BLOCKING, false}, {LEGACY, false},
+                                   {PER_THREAD, false},  {OTHER_THREAD, false}, {BLOCKING, true},
+                                   {NON_BLOCKING, true}, {LEGACY, true}};
+static const StreamKind BUSY[] = {{BLOCKING, false},    {NON_BLOCKING, false}, {LEGACY, false},
+                                  {PER_THREAD, false},  {OTHER_THREAD, false}, {BLOCKING, true},
+                                  {NON_BLOCKING, true}, {LEGACY, true}};
+
+struct Outcome {
+  CUresult result;
+  bool host_waits;
+  bool after;
+};
+
+/// One measurement: the call beside a busy stream, and one stream after it if `later` is given.
+static Outcome measure(const Entry& entry, StreamKind busy_kind, const StreamKind* given_kind,
+                       const StreamKind* later_kind, bool later_is_given, u64 milliseconds) {
+  Outcome outcome = {};
+  std::unique_ptr<Stream> busy(new Stream(busy_kind)), given, later;
+  if (given_kind) given.reset(new Stream(*given_kind));
+  if (later_kind) later.reset(new Stream(*later_kind));
+  Prepared prepared = entry.prepare(*busy);
+  settle();
+  make_busy(*busy, milliseconds);
+  CUstream stream = given ? given->handle : busy->handle;
+  outcome.result = prepared.call(stream);
+  outcome.host_waits = *done != 0;
+  const Stream* asked = later_is_given ? (given ? given : busy).get() : later.get();
+  if (asked)
+    outcome.after = comes_after(*asked, entry.takes_turns() || asked->of.of_B != busy_kind.of_B);
+  settle();
+  prepared.after();
+  settle();
+  return outcome;
+}
+
+/// How long the busy stream must be busy so that a slow call is not taken for one that waits.
+static u64 patience(const Entry& entry) {
+  Stream idle({NON_BLOCKING, false});
+  double longest = 0;
+  for (int round = 0; round < 2; round++) {
+    Prepared prepared = entry.prepare(idle);
+    settle();
+    auto begin = Clock::now();
+    prepared.call(entry.takes_stream ? idle.handle : nullptr);
+    longest =
+        std::max(longest, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    settle();
+    prepared.after();
+  }
+  return 6 + u64(4 * longest);
+}
+
+/// Whether the stream is later than the busy one in every one of three tries.
+static bool always_later(const Entry& entry, StreamKind busy, const StreamKind* given,
+                         const StreamKind* later, u64 milliseconds) {
+  bool turns = entry.takes_turns() || (later   ? later->of_B
+                                       : given ? given->of_B
+                                               : busy.of_B) != busy.of_B;
+  u64 patience = turns ? std::max(milliseconds, 2 * TURN_MS) : milliseconds;
+  for (int tries = 0; tries < 3; tries++) {
+    // Other streams beside them move the measured ones to other hardware queues.
+    std::vector<std::unique_ptr<Stream>> padding;
+    for (int streams = 0; streams < tries; streams++)
+      padding.emplace_back(new Stream({BLOCKING, false}));
+    if (!measure(entry, busy, given, later, later == nullptr, patience).after) return false;
+  }
+  return true;
+}
+
+static void row(const Entry& entry, StreamKind busy, const StreamKind* given,
+                const std::string& stream, u64 milliseconds) {
+  Outcome first = measure(entry, busy, given, nullptr, false, milliseconds);
+  std::string later;
+  if (!first.host_waits) {
+    for (const StreamKind& kind : LATER)
+      if (!(entry.brief && kind.of_B) && always_later(entry, busy, given, &kind, milliseconds))
+        later += " " + name_of(kind);
+    if (given && always_later(entry, busy, given, nullptr, milliseconds)) later += " given";
+  }
+  printf("%s\t%s\t%s\t%s\t%d\t%s\t%s\n", entry.call.c_str(), entry.what.c_str(),
+         name_of(busy).c_str(), stream.c_str(), first.result,
+         first.host_waits ? "waits" : "returns", later.empty() ? "-" : later.c_str() + 1);
+  fflush(stdout);
+}
+
+static void rows(const Entry& entry) {
+  u64 milliseconds = patience(entry);
+  for (StreamKind busy : BUSY) {
+    if (entry.brief && (busy.kind == OTHER_THREAD || busy.of_B)) continue;
+    if (!entry.takes_stream) {
+      row(entry, busy, nullptr, "-", milliseconds);
+      continue;
+    }
+    if (entry.brief) {
+      StreamKind legacy = {LEGACY, false};
+      if (!busy.of_B && (busy.kind == NON_BLOCKING || busy.kind == PER_THREAD))
+        row(entry, busy, nullptr, "busy", milliseconds);
+      if (busy.kind == BLOCKING) row(entry, busy, &legacy, "legacy", milliseconds);
+      continue;
+    }
+    if (!busy.of_B && busy.kind != OTHER_THREAD) row(entry, busy, nullptr, "busy", milliseconds);
+    for (StreamKind given :
+         {StreamKind{BLOCKING, false}, {NON_BLOCKING, false}, {LEGACY, false}, {PER_THREAD, false}})
+      if (busy.of_B || busy.kind != given.kind || busy.kind == BLOCKING ||
+          busy.kind == NON_BLOCKING)
+        row(entry, busy, &given, name_of(given), milliseconds);
+  }
+}
+
+// ---- whether copies are over when they return -------------------------------------------------
+
+struct Arrival {
+  int first = 0, last = 0;
+};
+
+/// How often of `rounds` the first and the last byte had arrived when the call returned, as seen by
+/// a read in a non-blocking stream.
+static Arrival arrivals(const std::string& call, Memory from, Memory to, size_t size,
+                        StreamKind busy_kind, bool busy, int rounds) {
+  Arrival arrival;
+  static auto HtoD_ptds =
+      per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
+  static auto copy_ptds =
+      per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
+  for (int round = 0; round < rounds; round++) {
+    Block source(from, size), target(to, size), seen(PINNED, 2);
+    Stream stream(busy_kind), reader({NON_BLOCKING, false});
+    NEED(cuMemsetD8(target.at, 0, size));
+    if (from == DEVICE || from == MANAGED)
+      NEED(cuMemsetD8(source.at, 9, size));
+    else
+      memset(source.host(), 9, size);
+    settle();
+    if (busy) make_busy(stream, 6);
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    if (call == "cuMemcpyHtoD_v2") result = cuMemcpyHtoD(target.at, source.host(), size);
+    if (call == "cuMemcpy") result = cuMemcpy(target.at, source.at, size);
+    if (call == "cuMemcpyDtoD_v2") result = cuMemcpyDtoD(target.at, source.at, size);
+    if (call == "cuMemcpyHtoD_v2_ptds") result = HtoD_ptds(target.at, source.host(), size);
+    if (call == "cuMemcpy_ptds") result = copy_ptds(target.at, source.at, size);
+    if (call == "cuMemsetD8_v2") result = cuMemsetD8(target.at, 9, size);
+    if (call == "cuMemcpy2D_v2") {
+      CUDA_MEMCPY2D c = rows(target.at, to, source.at, from, size, 1, false);
+      result = cuMemcpy2D(&c);
+    }
+    NEED(result);
+    auto bytes = (volatile unsigned char*)seen.host();
+    NEED(cuMemcpyDtoHAsync(seen.host(), target.at, 1, reader.handle));
+    NEED(cuMemcpyDtoHAsync((char*)seen.host() + 1, target.at + size - 1, 1, reader.handle));
+    NEED(cuStreamSynchronize(reader.handle));
+    arrival.first += bytes[0] == 9;
+    arrival.last += bytes[1] == 9;
+    settle();
+  }
+  return arrival;
+}
+
+/// Whether an asynchronous copy behind a busy stream copies what the source held when it was
+/// called.
+static bool staged(bool unified, Memory from, size_t size) {
+  Block source(from, size), target(DEVICE, size), seen(PINNED, size);
+  Stream busy({NON_BLOCKING, false});
+  if (from == MANAGED) {
+    NEED(cuMemsetD8(source.at, 9, size));
+  } else
+    memset(source.host(), 9, size);
+  settle();
+  make_busy(busy, 6);
+  NEED(unified ? cuMemcpyAsync(target.at, source.at, size, busy.handle)
+               : cuMemcpyHtoDAsync(target.at, source.host(), size, busy.handle));
+  bool waited = *done != 0;
+  if (!waited && from != MANAGED) memset(source.host(), 5, size);
+  settle();
+  NEED(cuMemcpyDtoH(seen.host(), target.at, size));
+  auto bytes = (unsigned char*)seen.host();
+  return waited || (bytes[0] == 9 && bytes[size - 1] == 9);
+}
+
+static void copies() {
+  const int ROUNDS = 6;
+  printf("# call\twhat\tbusy\trounds\tfirst byte there\tlast byte there\n");
+  const StreamKind kinds[] = {{NON_BLOCKING, false}, {BLOCKING, false}, {LEGACY, false}};
+  for (const char* call : {"cuMemcpyHtoD_v2", "cuMemcpy", "cuMemcpyHtoD_v2_ptds", "cuMemcpy_ptds",
+                           "cuMemcpyDtoD_v2", "cuMemcpy2D_v2", "cuMemsetD8_v2"})
+    for (Memory from : {PAGEABLE, PINNED, REGISTERED, MANAGED, DEVICE})
+      for (size_t size :
+           {size_t(64), size_t(4096), size_t(32 << 10), size_t(64 << 10), size_t(64 << 10) + 4,
+            size_t(256 << 10), size_t(1 << 20), size_t(8 << 20)})
+        for (int busy = -1; busy < 3; busy++) {
+          bool fill = !strcmp(call, "cuMemsetD8_v2"), inside = !strcmp(call, "cuMemcpyDtoD_v2");
+          if ((fill || inside) != (from == DEVICE)) continue;
+          if (size != 64 && from != PAGEABLE && size != (8 << 20)) continue;
+          StreamKind kind = kinds[std::max(busy, 0)];
+          Arrival arrival = arrivals(call, from, DEVICE, size, kind, busy >= 0, ROUNDS);
+          printf("%s\t%s to device %s\t%s\t%d\t%d\t%d\n", call, fill ? "fill" : MEMORY_NAMES[from],
+                 size_text(size).c_str(), busy < 0 ? "none" : name_of(kind).c_str(), ROUNDS,
+                 arrival.first, arrival.last);
+        }
+  printf("# call\twhat\tbusy\tstaged (the source may change once the call has returned)\n");
+  for (bool unified : {false, true})
+    for (Memory from : {PAGEABLE, PINNED, REGISTERED})
+      for (size_t size : {size_t(64), size_t(64 << 10), size_t(64 << 10) + 4, size_t(1 << 20),
+                          size_t(4 << 20), size_t(8 << 20)})
+        printf("%s\t%s to device %s\tnon_blocking, given\t%s\n",
+               unified ? "cuMemcpyAsync" : "cuMemcpyHtoDAsync_v2", MEMORY_NAMES[from],
+               size_text(size).c_str(), staged(unified, from, size) ? "staged" : "read later");
+}
+
+int main(int count, char** arguments) {
+  std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "",
+              part = count > 3 ? arguments[3] : "";
+  if (mode != "table" && mode != "copies") {
+    fprintf(stderr, "usage: order table [PREFIX [PART]] | order copies\n");
+    return 2;
+  }
+  start();
+  char name[128];
+  int version;
+  NEED(cuDeviceGetName(name, sizeof name, device));
+  NEED(cuDriverGetVersion(&version));
+  printf("# %s, CUDA driver %d\n", name, version);
+  if (mode == "copies") {
+    copies();
+    other_thread->end();
+    return 0;
+  }
+  printf("# call\twhat\tbusy\tstream\tresult\thost\tlater\n");
+  add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
+  add_frees();
+  add_allocations();
+  add_copies();
+  add_fills();
+  add_streams_and_events();
+  add_graphs_and_launches();
+  add_contexts_and_pools();
+  add_virtual_memory();
+  for (const Entry& entry : entries)
+    if (entry.call.compare(0, prefix.size(), prefix) == 0 &&
+        entry.what.find(part) != std::string::npos)
+      rows(entry);
+  other_thread->end();
+}

@@ -1,0 +1,80 @@
+//! A recorded run, judged again by this program's catalogue.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use allocert_suite::applicability::{Applicability, outside};
+use allocert_suite::reason::Reason;
+use allocert_suite::run::{self, Header, Judged, Run};
+use allocert_suite::verdict::Verdict;
+use allocert_suite::{Catalogue, Side, judge};
+
+use crate::failure::Failure;
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::{case_filter, profiles};
+
+/// Reads a run file.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn read(path: &Path) -> Result<Run, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path)
+        .map_err(|error| Failure::usage(format!("cannot read the run file {name}: {error}")))?;
+    run::read(&name, BufReader::new(file)).map_err(Failure::usage)
+}
+
+/// The case of a run with this id.
+///
+/// # Errors
+/// The run has none.
+pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
+    let case = case_filter::by_id(run.cases.iter().map(|judged| &judged.case), id)?;
+    Ok(run.cases.iter().find(|judged| judged.case.id == case.id).expect("found above"))
+}
+
+/// Reads the run at `path` and judges it.
+///
+/// # Errors
+/// What is wrong with the run file or the options.
+pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
+    let mut catalogue = Catalogue::embedded()?;
+    let Run { mut header, mut cases, .. } = read(path)?;
+    header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
+    let files = VerdictFiles::open(&catalogue, options, &[])?;
+    for judged in &mut cases {
+        judge_again(&catalogue, judged);
+    }
+    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
+    files.apply(&mut verdicts)?;
+    Ok(verdicts)
+}
+
+/// Puts the profile in force that was asked for, or else the one that the run was made with; gives
+/// its name.
+fn choose_profile(
+    catalogue: &mut Catalogue,
+    header: &Header,
+    asked: Option<&str>,
+) -> Result<Option<String>, Failure> {
+    let Some(side) = Side::by_name(&header.interface) else { return Ok(None) };
+    let named = asked.or(header.profile.as_deref());
+    let profile = profiles::of(catalogue, side.interface(), named)?;
+    catalogue.choose(profile);
+    Ok(catalogue.chosen().map(|profile| profile.name.clone()))
+}
+
+/// Judges one case. A case that was not run keeps its reason, because the subject is not here.
+fn judge_again(catalogue: &Catalogue, judged: &mut Judged) {
+    let outside = outside(&judged.case, catalogue).map(Applicability::NotApplicable);
+    judged.judgement = match (&judged.observation, outside, &judged.judgement.verdict) {
+        (_, Some(outside), _) => judge::not_run(&judged.case, outside),
+        (Some(observation), None, _) => judge::judge(catalogue, &judged.case, observation),
+        (None, None, Verdict::NotApplicable { reason: Reason::OutsideProfile { profile } }) => {
+            let reason = Reason::NotRecorded { profile: profile.clone() };
+            judge::not_run(&judged.case, Applicability::NotObserved(reason))
+        }
+        (None, None, _) => return,
+    };
+}

@@ -1,0 +1,310 @@
+//! Memory of the subject in the hands of the host: allocated, shared, written, read, let go.
+
+use std::sync::Arc;
+
+use allocert_abi::emm::{KIND_DEVICE, KIND_MAPPED, KIND_PINNED};
+use allocert_cuda::{Driver, DriverError};
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::{Value, json};
+
+use crate::checked_memory;
+use crate::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
+use crate::emm::case::EmmCase;
+use crate::emm::host_buffer::HostBuffer;
+use crate::emm::subject::{HostFlags, Memory};
+use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
+
+/// How much is copied at a time.
+const CHUNK_BYTES: u64 = 64 * 1024;
+
+/// Bytes that can be written and read back.
+#[derive(Clone, Copy)]
+enum Location {
+    Device(u64),
+    Host(usize),
+}
+
+impl EmmCase<'_> {
+    pub(crate) fn host_buffer(&mut self, size_bytes: u64, name: &str) -> Result<Facts, NoResult> {
+        let buffer = HostBuffer::new(size_bytes).map_err(|error| {
+            error_of_worker(
+                "MemoryError",
+                format!("host_buffer of {size_bytes} bytes: {error}"),
+                None,
+            )
+        })?;
+        let facts =
+            facts([("host_pointer", json!(buffer.address())), ("size_bytes", json!(size_bytes))]);
+        self.bindings.bind(name, Bound::Buffer(Arc::new(buffer)));
+        Ok(facts)
+    }
+
+    pub(crate) fn memalloc(&mut self, on: &str, size: i128, name: &str) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let Ok(size_bytes) = u64::try_from(size) else {
+            let message = format!(
+                "the contract's sizes are 64-bit and unsigned, so {size} cannot be asked for"
+            );
+            return Err(error_of_worker("OverflowError", message, None).into());
+        };
+        let memory = owner.manager.memalloc(size_bytes)?;
+        Ok(self.bind_memory(name, owner, memory, size_bytes, None))
+    }
+
+    pub(crate) fn memhostalloc(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        flags: HostFlags,
+        name: &str,
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let memory = owner.manager.memhostalloc(size_bytes, flags)?;
+        let driver = self.driver()?;
+        let combined = self
+            .recorder
+            .as_harness(|| driver.mem_host_is_write_combined(memory.host_pointer as usize))
+            .ok();
+        let mut found = self.bind_memory(name, owner, memory, size_bytes, None);
+        found.extend(facts([("write_combined", json!(combined))]));
+        Ok(found)
+    }
+
+    pub(crate) fn mempin(
+        &mut self,
+        on: &str,
+        buffer: &str,
+        mapped: bool,
+        name: &str,
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let buffer = self.bindings.buffer(buffer)?;
+        let memory = owner.manager.mempin(buffer.address(), buffer.size_bytes, mapped)?;
+        let size_bytes = buffer.size_bytes;
+        Ok(self.bind_memory(name, owner, memory, size_bytes, Some(buffer)))
+    }
+
+    /// Binds what came back, if anything did.
+    fn bind_memory(
+        &mut self,
+        name: &str,
+        owner: Arc<CaseManager>,
+        memory: Memory,
+        size_bytes: u64,
+        buffer: Option<Arc<HostBuffer>>,
+    ) -> Facts {
+        if !is_nothing(&memory) {
+            let token = Arc::new(Token { owner, memory, _buffer: buffer });
+            self.bindings
+                .bind(name, Bound::Memory(NamedMemory { token, offset_bytes: 0, size_bytes }));
+        }
+        memory_facts(&memory)
+    }
+
+    pub(crate) fn view(
+        &mut self,
+        of: &str,
+        offset: u64,
+        size_bytes: u64,
+        name: &str,
+    ) -> Result<Facts, NoResult> {
+        let whole = self.bindings.memory(of)?;
+        let token = Arc::clone(&whole.token);
+        let offset_bytes = whole.offset_bytes.wrapping_add(offset);
+        let shifted =
+            |pointer: u64| if pointer == 0 { 0 } else { pointer.wrapping_add(offset_bytes) };
+        let memory = Memory {
+            pointer: shifted(token.memory.pointer),
+            host_pointer: shifted(token.memory.host_pointer),
+            size_bytes,
+            ..token.memory
+        };
+        self.bindings.bind(name, Bound::Memory(NamedMemory { token, offset_bytes, size_bytes }));
+        Ok(memory_facts(&memory))
+    }
+
+    /// The host's last reference goes. What is not memory of a subject has no finalizer.
+    pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, NoResult> {
+        let Bound::Memory(holding) = self.bindings.take(name)? else { return Ok(Facts::new()) };
+        self.bindings.bind(name, Bound::Dropped(holding.token.memory.token));
+        let finalized = match Arc::into_inner(holding.token) {
+            Some(token) if !token.owner.is_gone() => {
+                token.owner.manager.release(token.memory.token)?;
+                true
+            }
+            _ => false,
+        };
+        Ok(facts([("finalized", json!(finalized))]))
+    }
+
+    pub(crate) fn fill(
+        &mut self,
+        memory: &str,
+        byte: u8,
+        offset: u64,
+        size: Option<u64>,
+    ) -> Result<Facts, NoResult> {
+        let (place, size_bytes) = self.place(memory, offset, size, false)?;
+        match place {
+            Location::Device(pointer) => {
+                let driver = self.driver()?;
+                let fill = || fill_device(driver, pointer, byte, size_bytes);
+                self.recorder.as_harness(fill).map_err(driver_error)?;
+            }
+            Location::Host(address) => {
+                let chunk = vec![byte; chunk_length(size_bytes)];
+                for (at, length) in chunks(size_bytes) {
+                    if checked_memory::write(address.wrapping_add(at), &chunk[..length]) < length {
+                        return Err(unreachable_memory("written", address, size_bytes).into());
+                    }
+                }
+            }
+        }
+        Ok(Facts::new())
+    }
+
+    /// `device`: by way of the device address, also where there is one of the host.
+    pub(crate) fn read(
+        &mut self,
+        memory: &str,
+        offset: u64,
+        size: Option<u64>,
+        device: bool,
+    ) -> Result<Facts, NoResult> {
+        let (place, size_bytes) = self.place(memory, offset, size, device)?;
+        let mut chunk = vec![0; chunk_length(size_bytes)];
+        let (mut uniform, mut bytes_read) = (None, 0);
+        for (at, length) in chunks(size_bytes) {
+            let target = &mut chunk[..length];
+            match place {
+                Location::Device(pointer) => {
+                    let driver = self.driver()?;
+                    // SAFETY: as in fill_device.
+                    let copy =
+                        || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
+                    self.recorder.as_harness(copy).map_err(driver_error)?;
+                }
+                Location::Host(address)
+                    if checked_memory::read(address.wrapping_add(at), target) < length =>
+                {
+                    return Err(unreachable_memory("read", address, size_bytes).into());
+                }
+                Location::Host(_) => {}
+            }
+            uniform = merge(uniform, &chunk[..length], at == 0);
+            bytes_read += length;
+        }
+        Ok(facts([("uniform", json!(uniform)), ("bytes_read", json!(bytes_read))]))
+    }
+
+    /// Where the bytes of a name lie, from `offset` on, and how many are meant.
+    fn place(
+        &self,
+        name: &str,
+        offset: u64,
+        size: Option<u64>,
+        device: bool,
+    ) -> Result<(Location, u64), NoResult> {
+        let (place, whole) = match self.bindings.get(name) {
+            Some(Bound::Buffer(buffer)) => (Location::Host(buffer.address()), buffer.size_bytes),
+            _ => {
+                let holding = self.bindings.memory(name)?;
+                let memory = &holding.token.memory;
+                let place = match memory.host_pointer {
+                    host if host == 0 || device => {
+                        Location::Device(memory.pointer.wrapping_add(holding.offset_bytes))
+                    }
+                    host => Location::Host(host.wrapping_add(holding.offset_bytes) as usize),
+                };
+                (place, holding.size_bytes)
+            }
+        };
+        let place = match place {
+            Location::Device(pointer) => Location::Device(pointer.wrapping_add(offset)),
+            Location::Host(address) => Location::Host(address.wrapping_add(offset as usize)),
+        };
+        Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
+    }
+}
+
+/// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after
+/// nothing here.
+pub(crate) fn fill_device(
+    driver: Driver,
+    pointer: u64,
+    byte: u8,
+    size_bytes: u64,
+) -> Result<(), DriverError> {
+    // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is
+    // not memory of this process, and a subject that lies damages its own process.
+    unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
+    // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the
+    // default stream did before.
+    if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
+}
+
+/// Whether each of these bytes of device memory is `byte`.
+pub(crate) fn is_filled_device(
+    driver: Driver,
+    pointer: u64,
+    byte: u8,
+    size_bytes: u64,
+) -> Result<bool, DriverError> {
+    let mut chunk = vec![0; chunk_length(size_bytes)];
+    for (at, length) in chunks(size_bytes) {
+        let target = &mut chunk[..length];
+        // SAFETY: as in fill_device.
+        unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) }?;
+        if target.iter().any(|found| *found != byte) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Nothing came back: an untouched `out` structure.
+fn is_nothing(memory: &Memory) -> bool {
+    memory.token == 0 && memory.pointer == 0 && memory.host_pointer == 0
+}
+
+fn memory_facts(memory: &Memory) -> Facts {
+    let kind: Value = match memory.kind {
+        _ if is_nothing(memory) => "none".into(),
+        KIND_DEVICE => "device".into(),
+        KIND_PINNED => "pinned".into(),
+        KIND_MAPPED => "mapped".into(),
+        other => format!("unknown({other})").into(),
+    };
+    facts([
+        ("kind", kind),
+        ("type", json!("allocert_emm_memory")),
+        ("pointer", json!(memory.pointer)),
+        ("host_pointer", json!(memory.host_pointer)),
+        ("size_bytes", json!(memory.size_bytes)),
+        ("token", json!(memory.token)),
+    ])
+}
+
+fn unreachable_memory(what: &str, address: usize, size_bytes: u64) -> Raised {
+    let message = format!("host memory: {size_bytes} bytes from {address:#x} cannot be {what}");
+    error_of_worker("MemoryFault", message, None)
+}
+
+fn chunk_length(size_bytes: u64) -> usize {
+    size_bytes.min(CHUNK_BYTES) as usize
+}
+
+/// Offset and length of each chunk.
+fn chunks(size_bytes: u64) -> impl Iterator<Item = (usize, usize)> {
+    let offsets = (0..size_bytes).step_by(CHUNK_BYTES as usize);
+    offsets.map(move |at| (at as usize, chunk_length(size_bytes - at)))
+}
+
+/// The one value of all bytes so far, or `None` once two differ.
+fn merge(uniform: Option<u8>, chunk: &[u8], first: bool) -> Option<u8> {
+    let (&value, rest) = chunk.split_first()?;
+    // Every byte is the one before it: a comparison of memory, which is much quicker than one of
+    // bytes.
+    let same = rest == &chunk[..rest.len()] && (first || uniform == Some(value));
+    same.then_some(value)
+}

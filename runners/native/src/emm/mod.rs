@@ -1,0 +1,103 @@
+//! The interface `emm`: memory managers behind a C table, and the built-in references.
+//!
+//! [`perform`] does each operation of a case; its methods stand in one file a noun. [`subject`] is
+//! what a manager can be asked, answered by a C [`table`], whose calls [`table_guard`] checks, or
+//! by a [`reference`] manager.
+
+mod bindings;
+mod case;
+mod churn;
+mod contexts;
+mod host_buffer;
+mod ipc;
+mod managers;
+mod memory;
+mod perform;
+mod reference;
+mod subject;
+mod table;
+mod table_call;
+mod table_guard;
+mod table_manager;
+
+use std::path::{Path, PathBuf};
+
+use allocert_cuda::Driver;
+use allocert_emm::Kind;
+use allocert_suite::Side;
+use allocert_suite::interface::emm::Operation;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::protocol::{Refused, SubjectInfo};
+use crate::recorder::Recorder;
+use crate::subject::{CaseRun, Subject};
+use case::EmmCase;
+use reference::Reference;
+use subject::EmmSubject;
+use table::Table;
+
+const SYMBOL: &str = "allocert_emm_plugin_v1";
+
+/// Loads `reference[:pool|deferred|host-only]` or `PATH.so[:symbol]`.
+pub(crate) fn load(subject: &str) -> Result<LoadedEmm, Refused> {
+    match subject.strip_prefix("reference") {
+        Some("") => Ok(LoadedEmm(Box::new(Reference::new(Kind::Pool)))),
+        Some(":pool") => Ok(LoadedEmm(Box::new(Reference::new(Kind::Pool)))),
+        Some(":deferred") => Ok(LoadedEmm(Box::new(Reference::new(Kind::Deferred)))),
+        Some(":host-only") => Ok(LoadedEmm(Box::new(Reference::new(Kind::HostOnly)))),
+        Some(kind) if kind.starts_with(':') => {
+            let message = format!(
+                "no reference manager `{}`; there are pool, deferred and host-only",
+                &kind[1..]
+            );
+            Err(Refused::new("symbol", message, ""))
+        }
+        _ => library(subject),
+    }
+}
+
+fn library(subject: &str) -> Result<LoadedEmm, Refused> {
+    let (path, symbol) = split(subject);
+    let path = path.canonicalize().map_err(|error| {
+        Refused::new("open", format!("{}: cannot be opened", path.display()), error.to_string())
+    })?;
+    Ok(LoadedEmm(Box::new(Table::open(path, symbol)?)))
+}
+
+/// The part behind the last colon is a symbol, unless the whole is a file.
+fn split(subject: &str) -> (PathBuf, &str) {
+    match subject.rsplit_once(':') {
+        Some((path, symbol)) if !Path::new(subject).exists() => (path.into(), symbol),
+        _ => (subject.into(), SYMBOL),
+    }
+}
+
+/// A loaded subject of this interface.
+pub(crate) struct LoadedEmm(Box<dyn EmmSubject>);
+
+impl Subject for LoadedEmm {
+    fn info(&self) -> SubjectInfo {
+        self.0.info()
+    }
+
+    fn capabilities(&self) -> Vec<&'static str> {
+        self.0.capabilities()
+    }
+
+    fn operations(&self) -> Side {
+        Side::Emm
+    }
+
+    fn check(&self, operation: &Value) -> Result<(), serde_json::Error> {
+        Operation::deserialize(operation).map(drop)
+    }
+
+    fn begin<'a>(
+        &'a self,
+        recorder: &'a Recorder,
+        driver: Option<Driver>,
+    ) -> Box<dyn CaseRun + 'a> {
+        Box::new(EmmCase::new(&*self.0, recorder, driver))
+    }
+}

@@ -1,0 +1,60 @@
+//! What a step comes to.
+
+use allocert_cuda::DriverError;
+use allocert_suite::observation::{Facts, Outcome, Raised};
+use serde_json::Value;
+
+/// Why a step has no facts: both are outcomes.
+#[derive(Debug)]
+pub(crate) enum NoResult {
+    Skipped { because: String },
+    Raised(Raised),
+}
+
+impl From<Raised> for NoResult {
+    fn from(raised: Raised) -> Self {
+        Self::Raised(raised)
+    }
+}
+
+impl From<NoResult> for Outcome {
+    fn from(result: NoResult) -> Self {
+        match result {
+            NoResult::Skipped { because } => Self::Skipped { because },
+            NoResult::Raised(raised) => Self::Raised(raised),
+        }
+    }
+}
+
+/// The outcome of a step that was performed.
+pub(crate) fn outcome(result: Result<Facts, NoResult>) -> Outcome {
+    result.map_or_else(Into::into, Outcome::Returned)
+}
+
+/// The outcome of a step that the worker cannot perform. The operation's name is the one key of its
+/// serialised form.
+pub(crate) fn unsupported(operation: &Value) -> Outcome {
+    let name = operation.as_object().and_then(|object| object.keys().next().cloned());
+    Outcome::Unsupported { operation: name.unwrap_or_default() }
+}
+
+/// A fact list from pairs.
+pub(crate) fn facts<const N: usize>(pairs: [(&str, Value); N]) -> Facts {
+    pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
+/// An error that the worker met on the subject's account: what failed and why, without a status of
+/// the subject's own.
+pub(crate) fn error_of_worker(kind: &str, message: impl Into<String>, code: Option<i32>) -> Raised {
+    Raised {
+        r#type: kind.to_owned(),
+        bases: Vec::new(),
+        message: message.into(),
+        code,
+        status: None,
+    }
+}
+
+pub(crate) fn driver_error(error: DriverError) -> Raised {
+    error_of_worker("DriverError", error.to_string(), error.code().map(u32::cast_signed))
+}
