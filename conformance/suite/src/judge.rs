@@ -1,11 +1,11 @@
-//! The judge: case x observation -> findings. Pure functions over data; nothing here runs beside
-//! the subject, and everything an observation says is treated as written by the subject.
+//! The judge: case x observation -> findings. It is a pure function, never runs beside the subject,
+//! and treats everything in an observation as written by the subject.
 
 mod addresses;
-mod calls;
 mod case_record;
 mod cuda;
 mod error_kinds;
+mod expected_calls;
 mod exports;
 mod findings;
 mod holdings;
@@ -63,8 +63,8 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     close(&record, sink)
 }
 
-/// The fault that a swept case injects and that never came: the subject did not call what it called
-/// in the clean run.
+/// The reason why the fault of a swept case came to nothing: the subject did not make the call that
+/// it made in the clean run.
 fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
     if !case.is_swept()
         || observation.events.iter().filter_map(cuda_call).any(|(_, call)| call.injected)
@@ -77,7 +77,7 @@ fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reas
 
 /// The judgement on a case that was not run.
 ///
-/// `Run` has no judgement without an observation; it is the harness's fault to ask for one.
+/// A case that should have been run has none without an observation; that is the harness's error.
 #[must_use]
 pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     let verdict = match applicability {
@@ -88,12 +88,12 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     Judgement { case: case.id.clone(), verdict, findings: Vec::new(), checked: Default::default() }
 }
 
-/// The verdict: what makes the record worthless comes first, then what the subject did wrong, then
+/// The verdict. What makes the record worthless comes first, then what the subject did wrong, then
 /// what could not be seen.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
     if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {
-        // What a case shows after a step that was not done, it does not show.
+        // Drop findings after the declined step. Always-on checks still hold.
         findings
             .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
     }
@@ -104,7 +104,7 @@ fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
         _ => None,
     };
     if sink.unusable.is_some() {
-        // The steps that need no subject go on without one.
+        // The worker went on with the steps that need no subject.
         findings.clear();
     }
     let verdict = if let Some(message) = contradiction.or(lost) {

@@ -54,7 +54,7 @@ pub enum Reason {
         operation: String,
     },
     /// The trace does not show where this step begins or ends.
-    NoMarks {
+    NoMarkers {
         step: u32,
     },
     /// The trace is incomplete.
@@ -183,7 +183,7 @@ impl fmt::Display for Reason {
             Self::NoSuchOperation { step, operation } => {
                 write!(f, "the worker has no operation {operation} (step {step})")
             }
-            Self::NoMarks { step } => {
+            Self::NoMarkers { step } => {
                 write!(f, "the trace does not show where step {step} begins and ends")
             }
             Self::EventsLost { events } => write!(f, "the trace lost {events} events"),

@@ -1,5 +1,4 @@
-//! Everything the judge looks at, put in order: the case, its outcomes by step, its timeline, its
-//! names.
+//! What the judge looks at: the case, its outcomes by step, its timeline and its names.
 
 use std::collections::HashMap;
 
@@ -17,11 +16,12 @@ pub(crate) struct CaseRecord<'a> {
     pub(crate) case: &'a PlannedCase,
     pub(crate) observation: &'a Observation,
     pub(crate) timeline: Timeline,
-    /// By step index; nothing for a step that was not heard of.
+    /// By step index; nothing for a step that reported no outcome.
     pub(crate) outcomes: Vec<Option<&'a Outcome>>,
     /// What cannot be true in the record.
     pub(crate) contradiction: Option<String>,
-    births: HashMap<&'a str, usize>,
+    /// The step that binds each name.
+    binding_steps: HashMap<&'a str, usize>,
 }
 
 impl<'a> CaseRecord<'a> {
@@ -30,8 +30,8 @@ impl<'a> CaseRecord<'a> {
         case: &'a PlannedCase,
         observation: &'a Observation,
     ) -> Self {
-        let (outcomes, contradiction) = sort(case, observation);
-        let births = case.steps.iter().enumerate();
+        let (outcomes, contradiction) = outcomes_by_step(case, observation);
+        let binding_steps = case.steps.iter().enumerate();
         let timeline = Timeline::new(observation, case.side);
         let contradiction =
             contradiction.or_else(|| markers::contradiction(observation, timeline.process));
@@ -43,7 +43,7 @@ impl<'a> CaseRecord<'a> {
             timeline,
             outcomes,
             contradiction,
-            births: births
+            binding_steps: binding_steps
                 .filter_map(|(index, step)| Some((step.r#do.bound_name()?, index)))
                 .collect(),
         }
@@ -63,7 +63,7 @@ impl<'a> CaseRecord<'a> {
 
     /// The facts of the step that bound a name, if it returned.
     pub(crate) fn facts(&self, name: &str) -> Option<&'a Facts> {
-        match self.outcome(*self.births.get(name)?)? {
+        match self.outcome(*self.binding_steps.get(name)?)? {
             Outcome::Returned(facts) => Some(facts),
             _ => None,
         }
@@ -92,7 +92,7 @@ pub(crate) fn lookup<'a>(facts: &'a Facts, path: &str) -> Option<&'a Value> {
 }
 
 /// Outcomes by step, and the first thing in the lines that a worker cannot have written.
-fn sort<'a>(
+fn outcomes_by_step<'a>(
     case: &PlannedCase,
     observation: &'a Observation,
 ) -> (Vec<Option<&'a Outcome>>, Option<String>) {
@@ -113,10 +113,10 @@ fn sort<'a>(
         }
         outcomes[next] = Some(&line.outcome);
     }
-    (outcomes, incomplete(case, observation))
+    (outcomes, contradiction_at_end(case, observation))
 }
 
-fn incomplete(case: &PlannedCase, observation: &Observation) -> Option<String> {
+fn contradiction_at_end(case: &PlannedCase, observation: &Observation) -> Option<String> {
     let (heard, planned) = (observation.steps.len(), case.steps.len());
     if observation.case != case.id {
         return Some(format!("it is of case {}", observation.case));
@@ -133,24 +133,24 @@ fn incomplete(case: &PlannedCase, observation: &Observation) -> Option<String> {
         Outcome::Skipped { because } => Some((line.index as usize, because)),
         _ => None,
     });
-    skipped.and_then(|(index, because)| unfounded(case, observation, index, because))
+    skipped.and_then(|(index, because)| unfounded_skip(case, observation, index, because))
 }
 
 /// A step may only be skipped for want of a name that an earlier step did not make.
-fn unfounded(
+fn unfounded_skip(
     case: &PlannedCase,
     observation: &Observation,
     index: usize,
     because: &str,
 ) -> Option<String> {
     let mut earlier = case.steps.get(..index)?.iter();
-    let birth = earlier.position(|step| step.r#do.bound_name() == Some(because));
-    let missing = birth.and_then(|birth| observation.steps.get(birth)).is_some_and(|line| {
-        match &line.outcome {
+    let binding_step = earlier.position(|step| step.r#do.bound_name() == Some(because));
+    let missing = binding_step
+        .and_then(|binding_step| observation.steps.get(binding_step))
+        .is_some_and(|line| match &line.outcome {
             Outcome::Returned(facts) => facts.get("kind").and_then(Value::as_str) == Some("none"),
             _ => true,
-        }
-    });
+        });
     (!missing).then(|| {
         format!(
             "step {index} was skipped for want of `{because}`, which no earlier step failed to make"

@@ -1,4 +1,4 @@
-//! What kind of error a raised error is, the same for Python exceptions and native status values.
+//! The kinds of a raised error, the same for Python exceptions and native status values.
 
 use crate::nouns::ErrorKind;
 use crate::observation::Raised;

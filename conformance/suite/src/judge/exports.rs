@@ -15,7 +15,7 @@ use crate::reason::Reason;
 
 /// What only the driver can say of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreal {
+pub(crate) enum DriverDefect {
     /// The driver knows no memory at the pointer.
     MemoryUnknown,
     /// A byte of an element lies outside of the allocation that the pointer lies in.
@@ -24,7 +24,7 @@ pub(crate) enum Unreal {
     StreamUnknown,
 }
 
-impl Unreal {
+impl DriverDefect {
     pub(crate) const ALL: [Self; 3] =
         [Self::MemoryUnknown, Self::OutsideAllocation, Self::StreamUnknown];
 
@@ -54,9 +54,11 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             }
         }
         match read(description) {
-            Ok(array) => unreal(&array, facts).into_iter().for_each(|(unreal, observed)| {
-                find(record, sink, step, unreal.name(), observed);
-            }),
+            Ok(array) => {
+                driver_defects(&array, facts).into_iter().for_each(|(driver_defects, observed)| {
+                    find(record, sink, step, driver_defects.name(), observed);
+                })
+            }
             Err(defects) => defects.iter().for_each(|defect| {
                 if defect.kind == DefectKind::NotCarried && !defect.of_mask() {
                     return sink.not_observed(Reason::NotCarried {
@@ -90,7 +92,8 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
         .iter()
         .filter(|kind| **kind != DefectKind::NotCarried)
         .map(ToString::to_string);
-    read.chain(Unreal::ALL.map(|unreal| unreal.name().to_owned())).chain([MASK.to_owned()])
+    read.chain(DriverDefect::ALL.map(|driver_defects| driver_defects.name().to_owned()))
+        .chain([MASK.to_owned()])
 }
 
 fn read(description: &Value) -> Result<ArrayInterface, Vec<Defect>> {
@@ -102,10 +105,12 @@ fn read(description: &Value) -> Result<ArrayInterface, Vec<Defect>> {
 }
 
 /// What a valid description says that the driver knows better.
-fn unreal(array: &ArrayInterface, facts: &Facts) -> Vec<(Unreal, String)> {
+fn driver_defects(array: &ArrayInterface, facts: &Facts) -> Vec<(DriverDefect, String)> {
     let mut found = Vec::new();
     found.extend(
-        array.extent().and_then(|extent| misplaced(array, *extent.start(), *extent.end(), facts)),
+        array
+            .extent()
+            .and_then(|extent| misplaced_elements(array, *extent.start(), *extent.end(), facts)),
     );
     let handle = match array.stream() {
         Stream::Handle(handle) => Some(handle),
@@ -113,7 +118,7 @@ fn unreal(array: &ArrayInterface, facts: &Facts) -> Vec<(Unreal, String)> {
     };
     if let Some(handle) = handle.filter(|_| facts.get("stream_flags").is_some_and(Value::is_null)) {
         found.push((
-            Unreal::StreamUnknown,
+            DriverDefect::StreamUnknown,
             format!("stream: the driver knows no stream {handle:#x}"),
         ));
     }
@@ -121,17 +126,17 @@ fn unreal(array: &ArrayInterface, facts: &Facts) -> Vec<(Unreal, String)> {
 }
 
 /// Whether its elements lie in memory that the driver gave.
-fn misplaced(
+fn misplaced_elements(
     array: &ArrayInterface,
     first: u64,
     last: u64,
     facts: &Facts,
-) -> Option<(Unreal, String)> {
+) -> Option<(DriverDefect, String)> {
     let memory = facts.get("memory")?;
     let pointer = array.data().0;
     if memory.get("known").and_then(Value::as_bool) == Some(false) {
         return Some((
-            Unreal::MemoryUnknown,
+            DriverDefect::MemoryUnknown,
             format!("data[0]: the driver knows no memory at {pointer:#x}"),
         ));
     }
@@ -142,7 +147,7 @@ fn misplaced(
             "data[0]: elements lie at {first:#x}..={last:#x}, and the allocation is {base:#x}..{end:#x}, {} bytes",
             end - base
         );
-        (Unreal::OutsideAllocation, observed)
+        (DriverDefect::OutsideAllocation, observed)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Where findings are collected, and the words that every one of them needs.
+//! Collects findings, and what else decides the verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,7 @@ use crate::plan::PlannedStep;
 use crate::reason::Reason;
 use crate::verdict::{Check, Finding, Place, Witness};
 
-/// More findings of one check in one case say nothing new; the last one kept says how many there
-/// were.
+/// A case keeps so many findings of one check. The last one says how many there were.
 const CHECK_LIMIT: usize = 8;
 
 pub(crate) struct FindingSink<'a> {
@@ -60,7 +59,7 @@ impl<'a> FindingSink<'a> {
     }
 
     /// An always-on check was performed.
-    pub(crate) fn performed(&mut self, check: Check) {
+    pub(crate) fn check_performed(&mut self, check: Check) {
         if !self.performed.insert(check) {
             return;
         }
@@ -132,7 +131,7 @@ impl<'a> FindingSink<'a> {
         *count += 1;
         if *count > CHECK_LIMIT {
             let total = *count;
-            self.overflow(found.check, total);
+            self.count_only(found.check, total);
             return;
         }
         let finding = Finding {
@@ -167,7 +166,7 @@ impl<'a> FindingSink<'a> {
         self.failure.get_or_insert(message);
     }
 
-    fn overflow(&mut self, check: Check, total: usize) {
+    fn count_only(&mut self, check: Check, total: usize) {
         let last = self.findings.iter_mut().rev().find(|finding| finding.check == Some(check));
         if let Some(last) = last {
             let text = last.observed.split(" (one of ").next().unwrap_or_default().to_owned();

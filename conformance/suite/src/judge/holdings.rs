@@ -11,18 +11,18 @@ use crate::verdict::Witness;
 /// Memory by name, and the names that share it.
 #[derive(Debug, Default)]
 pub(crate) struct Holdings<'a> {
-    roots: Vec<Root<'a>>,
-    /// The root that each name holds.
-    of: HashMap<&'a str, usize>,
+    blocks: Vec<HeldBlock<'a>>,
+    /// The block that each name holds.
+    block_of: HashMap<&'a str, usize>,
     ranges: AddressMap<usize>,
 }
 
 #[derive(Debug)]
-struct Root<'a> {
+struct HeldBlock<'a> {
     holder: Holder<'a>,
     manager: &'a str,
     /// Names that are not dropped.
-    sharers: usize,
+    names: usize,
     starts: Vec<u64>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Holder<'a> {
 
 /// What is wrong with memory that came back.
 #[derive(Debug)]
-pub(crate) enum Complaint<'a> {
+pub(crate) enum HeldMemoryError<'a> {
     Overlap { name: &'a str, other: Holder<'a>, range: (u64, u64) },
     Stale { name: &'a str, at: u64, events: Vec<Witness> },
 }
@@ -46,8 +46,8 @@ impl<'a> Holdings<'a> {
         match step.r#do.properties().held {
             HeldMemory::Drops { name } => self.drop_name(name),
             HeldMemory::Frees { name } => {
-                if let Some(root) = self.of.get(name).copied() {
-                    self.forget(root);
+                if let Some(block) = self.block_of.get(name).copied() {
+                    self.forget(block);
                 }
             }
             HeldMemory::DropsAllOfManager => self.forget_all(Some(&step.on)),
@@ -65,7 +65,7 @@ impl<'a> Holdings<'a> {
         step: &'a PlannedStep,
         facts: &Facts,
         stale: impl Fn(u64, u64) -> Option<Vec<Witness>>,
-    ) -> Option<Complaint<'a>> {
+    ) -> Option<HeldMemoryError<'a>> {
         let properties = step.r#do.properties();
         let (name, _) = properties.binds?;
         match properties.held {
@@ -86,8 +86,8 @@ impl<'a> Holdings<'a> {
 
     /// Who holds memory that meets a range.
     pub(crate) fn meeting(&self, start: u64, end: u64) -> Option<Holder<'a>> {
-        let (_, root) = self.ranges.meeting(start, end)?;
-        self.roots.get(*root).map(|root| root.holder)
+        let (_, block) = self.ranges.meeting(start, end)?;
+        self.blocks.get(*block).map(|block| block.holder)
     }
 
     fn hold(
@@ -97,51 +97,51 @@ impl<'a> Holdings<'a> {
         facts: &Facts,
         pinned: bool,
         stale: impl Fn(u64, u64) -> Option<Vec<Witness>>,
-    ) -> Option<Complaint<'a>> {
-        let index = self.roots.len();
+    ) -> Option<HeldMemoryError<'a>> {
+        let index = self.blocks.len();
         let holder = Holder { name, step: step.index };
-        self.roots.push(Root { holder, manager: &step.on, sharers: 1, starts: Vec::new() });
-        self.of.insert(name, index);
-        let mut complaint = None;
+        self.blocks.push(HeldBlock { holder, manager: &step.on, names: 1, starts: Vec::new() });
+        self.block_of.insert(name, index);
+        let mut error = None;
         for (start, end) in ranges(facts) {
             if let Some(other) = self.meeting(start, end) {
-                let overlap = Complaint::Overlap { name, other, range: (start, end) };
-                complaint = complaint.or((!pinned).then_some(overlap));
+                let overlap = HeldMemoryError::Overlap { name, other, range: (start, end) };
+                error = error.or((!pinned).then_some(overlap));
                 continue;
             }
             if let Some(events) = stale(start, end) {
-                complaint = complaint.or(Some(Complaint::Stale { name, at: start, events }));
+                error = error.or(Some(HeldMemoryError::Stale { name, at: start, events }));
             }
             self.ranges.put(start, end, index);
-            self.roots[index].starts.push(start);
+            self.blocks[index].starts.push(start);
         }
-        complaint
+        error
     }
 
     fn share(&mut self, name: &'a str, of: &str) {
-        let Some(root) = self.of.get(of).copied() else { return };
-        self.of.insert(name, root);
-        self.roots[root].sharers += 1;
+        let Some(block) = self.block_of.get(of).copied() else { return };
+        self.block_of.insert(name, block);
+        self.blocks[block].names += 1;
     }
 
     fn drop_name(&mut self, name: &str) {
-        let Some(root) = self.of.remove(name) else { return };
-        self.roots[root].sharers = self.roots[root].sharers.saturating_sub(1);
-        if self.roots[root].sharers == 0 {
-            self.forget(root);
+        let Some(block) = self.block_of.remove(name) else { return };
+        self.blocks[block].names = self.blocks[block].names.saturating_sub(1);
+        if self.blocks[block].names == 0 {
+            self.forget(block);
         }
     }
 
-    fn forget(&mut self, root: usize) {
-        for start in std::mem::take(&mut self.roots[root].starts) {
+    fn forget(&mut self, block: usize) {
+        for start in std::mem::take(&mut self.blocks[block].starts) {
             self.ranges.remove(start);
         }
     }
 
     fn forget_all(&mut self, manager: Option<&str>) {
-        for root in 0..self.roots.len() {
-            if manager.is_none_or(|manager| manager == self.roots[root].manager) {
-                self.forget(root);
+        for block in 0..self.blocks.len() {
+            if manager.is_none_or(|manager| manager == self.blocks[block].manager) {
+                self.forget(block);
             }
         }
     }

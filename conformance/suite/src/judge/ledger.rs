@@ -12,9 +12,9 @@ use crate::effect::{
 use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::holdings::{Complaint, Holdings};
+use crate::judge::holdings::{HeldMemoryError, Holdings};
 use crate::judge::messages;
-use crate::judge::timeline::Moment;
+use crate::judge::timeline::Attribution;
 use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::verdict::Check;
@@ -26,7 +26,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         return;
     }
     for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
-        sink.performed(check);
+        sink.check_performed(check);
     }
     let mut ledger = Ledger {
         record,
@@ -36,9 +36,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         holdings: Holdings::default(),
         next_step: 0,
     };
-    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
-        if moment.own {
-            ledger.event(event, *moment);
+    for (event, attribution) in record.observation.events.iter().zip(&record.timeline.attributions)
+    {
+        if attribution.in_process {
+            ledger.event(event, *attribution);
         }
     }
     ledger.pass_steps(record.case.steps.len());
@@ -60,7 +61,7 @@ struct Ledger<'a, 'd> {
 struct Entry<'e> {
     event: &'e Event,
     call: &'e Call,
-    moment: Moment,
+    attribution: Attribution,
 }
 
 impl Entry<'_> {
@@ -74,14 +75,14 @@ impl Entry<'_> {
 }
 
 impl Ledger<'_, '_> {
-    fn event(&mut self, event: &Event, moment: Moment) {
+    fn event(&mut self, event: &Event, attribution: Attribution) {
         match &event.what {
-            What::Call(call) => self.call(Entry { event, call, moment }),
+            What::Call(call) => self.call(Entry { event, call, attribution }),
             What::Marker(Marker::StepBegin { step }) => self.begin_step(*step),
             What::Marker(Marker::StepEnd { step }) => self.end_step(*step),
             what => {
                 if let Some((boundary, range)) = reached_after_free(what) {
-                    self.late_work(event.seq, boundary, range, moment);
+                    self.late_work(event.seq, boundary, range, attribution);
                 }
             }
         }
@@ -101,7 +102,7 @@ impl Ledger<'_, '_> {
                 }
                 self.take(entry, to, size_bytes, source);
             }
-            Effect::Touch { write, read } if entry.moment.subject => {
+            Effect::Touch { write, read } if entry.attribution.by_subject => {
                 self.touch(entry, [write, read]);
             }
             Effect::Nothing => {
@@ -109,7 +110,7 @@ impl Ledger<'_, '_> {
                     let end = BlockEnd {
                         seq: entry.event.seq,
                         freed: false,
-                        by_subject: entry.moment.subject,
+                        by_subject: entry.attribution.by_subject,
                     };
                     self.blocks.end_owner(owner, end);
                 }
@@ -119,7 +120,7 @@ impl Ledger<'_, '_> {
     }
 
     fn take(&mut self, entry: Entry<'_>, start: u64, size_bytes: u64, source: MemorySource) {
-        let block = Block::new(entry.event, entry.call, entry.moment, size_bytes, source);
+        let block = Block::new(entry.event, entry.call, entry.attribution, size_bytes, source);
         let end = start.saturating_add(size_bytes.max(1));
         self.blocks.of_mut(entry.boundary()).put(start, end, block);
     }
@@ -137,23 +138,24 @@ impl Ledger<'_, '_> {
             FreeAnswer::Accepted => self.freed(entry, start),
             FreeAnswer::NoAnswer if alive => self.freed(entry, start),
             FreeAnswer::ShutDown => {}
-            _ if !entry.moment.subject || alive => {}
+            _ if !entry.attribution.by_subject || alive => {}
             answer => self.refused(entry, start, answer),
         }
     }
 
     /// The boundary took the memory back.
     fn freed(&mut self, entry: Entry<'_>, start: u64) {
-        let Entry { event, moment, .. } = entry;
-        let judged = moment.subject && !self.program_ends(moment);
+        let Entry { event, attribution, .. } = entry;
+        let judged = attribution.by_subject && !self.program_ends(attribution);
         let Some(block) = self.blocks.of_mut(entry.boundary()).get_mut(start) else { return };
-        block.end = Some(BlockEnd { seq: event.seq, freed: true, by_subject: moment.subject });
+        block.end =
+            Some(BlockEnd { seq: event.seq, freed: true, by_subject: attribution.by_subject });
         let end = start.saturating_add(block.size_bytes.max(1));
         if let Some(holder) = self.holdings.meeting(start, end).filter(|_| judged) {
             let events = vec![block.taken_here(), witness(event.seq, "freed here")];
             self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
-                step: moment.step,
+                step: attribution.step,
                 expected: format!(
                     "the memory of `{}` stays allocated while the host holds it",
                     holder.name
@@ -171,8 +173,8 @@ impl Ledger<'_, '_> {
 
     /// Whether an event comes after the last step of a case that ends as a program ends: finalizers
     /// run while the host lets go of everything.
-    fn program_ends(&self, moment: Moment) -> bool {
-        let over = moment.step.is_none() && self.next_step == self.record.case.steps.len();
+    fn program_ends(&self, attribution: Attribution) -> bool {
+        let over = attribution.step.is_none() && self.next_step == self.record.case.steps.len();
         over && self.record.case.teardown == Teardown::Exit
     }
 
@@ -215,7 +217,7 @@ impl Ledger<'_, '_> {
         let again = check == Check::DoubleFree;
         events
             .push(witness(entry.event.seq, if again { "freed again here" } else { "freed here" }));
-        let step = entry.moment.step;
+        let step = entry.attribution.step;
         self.sink.report_check(CheckFinding { check, step, expected, observed, events });
     }
 
@@ -238,7 +240,7 @@ impl Ledger<'_, '_> {
             let function = entry.call.function;
             self.sink.report_check(CheckFinding {
                 check: Check::UseAfterFree,
-                step: entry.moment.step,
+                step: entry.attribution.step,
                 expected: "freed memory is not used".to_owned(),
                 observed: format!("{function} reaches the freed allocation at {start:#x}"),
                 events,
@@ -247,18 +249,24 @@ impl Ledger<'_, '_> {
     }
 
     /// Work that was queued before a free ran after it. Whoever freed is to blame.
-    fn late_work(&mut self, seq: u64, boundary: Boundary, range: (u64, u64), moment: Moment) {
+    fn late_work(
+        &mut self,
+        seq: u64,
+        boundary: Boundary,
+        range: (u64, u64),
+        attribution: Attribution,
+    ) {
         let (start, end) = range;
         let block = self.blocks.of(boundary).meeting(start, end);
         let end = block.and_then(|(_, block)| block.end);
-        if !end.map_or(moment.subject, |end| end.by_subject) {
+        if !end.map_or(attribution.by_subject, |end| end.by_subject) {
             return;
         }
         let freed = end.map(|end| witness(end.seq, "freed here, with work still queued"));
         let events = freed.into_iter().chain([witness(seq, "the work ran here")]).collect();
         self.sink.report_check(CheckFinding {
             check: Check::UseAfterFree,
-            step: moment.step,
+            step: attribution.step,
             expected: "memory is freed when the work that uses it is done".to_owned(),
             observed: format!("queued work reached {start:#x} after it was freed"),
             events,
@@ -295,11 +303,11 @@ impl Ledger<'_, '_> {
             return;
         };
         let Some(Outcome::Returned(facts)) = self.record.outcome(index) else { return };
-        let complaint = self
+        let error = self
             .holdings
             .end(&self.record.case.steps[index], facts, |start, end| self.blocks.stale(start, end));
-        match complaint {
-            Some(Complaint::Overlap { name, other, range: (start, end) }) => {
+        match error {
+            Some(HeldMemoryError::Overlap { name, other, range: (start, end) }) => {
                 self.sink.report_check(CheckFinding {
                     check: Check::Overlap,
                     step: Some(step as u32),
@@ -311,15 +319,17 @@ impl Ledger<'_, '_> {
                     events: Vec::new(),
                 })
             }
-            Some(Complaint::Stale { name, at, events }) => self.sink.report_check(CheckFinding {
-                check: Check::UseAfterFree,
-                step: Some(step as u32),
-                expected: "the memory that is returned is allocated".to_owned(),
-                observed: format!(
-                    "`{name}` at {at:#x} lies in memory that was given back to the driver"
-                ),
-                events,
-            }),
+            Some(HeldMemoryError::Stale { name, at, events }) => {
+                self.sink.report_check(CheckFinding {
+                    check: Check::UseAfterFree,
+                    step: Some(step as u32),
+                    expected: "the memory that is returned is allocated".to_owned(),
+                    observed: format!(
+                        "`{name}` at {at:#x} lies in memory that was given back to the driver"
+                    ),
+                    events,
+                })
+            }
             None => {}
         }
     }
@@ -334,7 +344,7 @@ impl Ledger<'_, '_> {
         {
             return;
         }
-        self.sink.performed(Check::Leak);
+        self.sink.check_performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
         let left = |block: &Block| block.by_subject && !block.free_injected && !freed(block);
         let mut left: Vec<(Boundary, &Block)> =

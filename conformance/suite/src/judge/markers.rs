@@ -1,44 +1,52 @@
-//! Whether the marks in the trace are the ones that a worker writes. The subject can reach the
-//! trace and the function that writes marks, so marks that no worker writes make the record
-//! worthless.
+//! Whether the markers in the trace are those of a worker. The subject can reach the trace and the
+//! function that writes markers, so a record with other markers is worthless.
 
 use std::collections::HashSet;
 
 use allocert_contract::trace::{Event, Marker, What};
 
-use crate::judge::timeline::Inside;
+use crate::judge::timeline::HarnessDepth;
 use crate::observation::{Observation, Outcome};
 
-/// Says who can have done it, for there is nobody else.
-const CULPRIT: &str = "only a subject that forks, writes to the trace or calls the recorder's own functions brings that about";
+/// Nobody else can have done it.
+const WHO_CAN_DO_THIS: &str = "only a subject that forks, writes to the trace or calls the \
+                               recorder's own functions brings that about";
 
-/// What no worker can have written. A trace without step marks, or with gaps, is not looked at.
+/// The first marker that no worker can have written. A trace without markers of steps, or with
+/// gaps, is not looked at.
 pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> Option<String> {
-    let mut marks =
+    let mut markers =
         observation.events.iter().filter_map(|event| Some((event, marker(event)?))).peekable();
-    if observation.events_lost > 0 || marks.peek().is_none() {
+    if observation.events_lost > 0 || markers.peek().is_none() {
         return None;
     }
-    let mut order = Order::new(observation);
-    let wrong = marks.find_map(|(event, marker)| {
-        let own = process.is_none_or(|process| process == event.process);
-        let taken = if own { order.take(event.thread, marker) } else { elsewhere(event, marker) };
-        Some((event.seq, taken.err()?))
+    let mut sequence = StepSequence::new(observation);
+    let wrong = markers.find_map(|(event, marker)| {
+        let in_process = process.is_none_or(|process| process == event.process);
+        let accepted = if in_process {
+            sequence.accept(event.thread, marker)
+        } else {
+            accept_elsewhere(event, marker)
+        };
+        Some((event.seq, accepted.err()?))
     });
     let what = match wrong {
         Some((seq, what)) => format!("{what} (event #{seq})"),
         None => {
-            format!("step {} has an outcome and no marks in the trace", order.first_unmarked()?)
+            format!(
+                "step {} has an outcome and no markers in the trace",
+                sequence.first_without_markers()?
+            )
         }
     };
-    Some(format!("{what}; {CULPRIT}"))
+    Some(format!("{what}; {WHO_CAN_DO_THIS}"))
 }
 
-/// A reader of IPC handles makes calls in a process of its own, but performs no steps.
-fn elsewhere(event: &Event, marker: Marker) -> Result<(), String> {
+/// Another process, which reads IPC handles, makes calls but performs no steps.
+fn accept_elsewhere(event: &Event, marker: Marker) -> Result<(), String> {
     match marker {
         Marker::StepBegin { step } | Marker::StepEnd { step } => {
-            Err(format!("step {step} is marked by process {} too", event.process))
+            Err(format!("step {step} has a marker of process {} too", event.process))
         }
         Marker::CaseBegin | Marker::HarnessBegin | Marker::HarnessEnd => Ok(()),
     }
@@ -53,17 +61,17 @@ fn marker(event: &Event) -> Option<Marker> {
     }
 }
 
-/// Steps follow each other, each with one beginning and one end; a worker leaves out those that it
-/// has no operation for.
-struct Order {
+/// The order in which a worker performs steps: one after the other, each with one beginning and
+/// one end. It leaves out those that it has no operation for.
+struct StepSequence {
     reported: usize,
     unsupported: HashSet<u64>,
     next: u64,
     open: Option<u64>,
-    inside: Inside,
+    harness_depth: HarnessDepth,
 }
 
-impl Order {
+impl StepSequence {
     fn new(observation: &Observation) -> Self {
         let unsupported = observation
             .steps
@@ -74,15 +82,15 @@ impl Order {
             unsupported: unsupported.map(|line| u64::from(line.index)).collect(),
             next: 0,
             open: None,
-            inside: Inside::default(),
+            harness_depth: HarnessDepth::default(),
         }
     }
 
-    fn take(&mut self, thread: u32, marker: Marker) -> Result<(), String> {
+    fn accept(&mut self, thread: u32, marker: Marker) -> Result<(), String> {
         match marker {
             Marker::CaseBegin => {}
             Marker::StepBegin { step } => {
-                self.leave_out(step);
+                self.skip_unsupported(step);
                 if self.open.is_some() || step != self.next {
                     return Err(format!(
                         "the trace begins step {step} where {} was due",
@@ -95,11 +103,11 @@ impl Order {
             Marker::StepEnd { step } if self.open != Some(step) => {
                 return Err(format!("the trace ends step {step} where {} was due", self.due()));
             }
-            Marker::StepEnd { step } if self.inside.harness(thread) => {
-                return Err(format!("the trace ends step {step} between marks of the harness"));
+            Marker::StepEnd { step } if self.harness_depth.is_inside(thread) => {
+                return Err(format!("the trace ends step {step} between markers of the harness"));
             }
             Marker::StepEnd { .. } => self.open = None,
-            Marker::HarnessBegin | Marker::HarnessEnd => self.inside.mark(thread, marker),
+            Marker::HarnessBegin | Marker::HarnessEnd => self.harness_depth.apply(thread, marker),
         }
         Ok(())
     }
@@ -111,16 +119,16 @@ impl Order {
         }
     }
 
-    fn leave_out(&mut self, until: u64) {
+    fn skip_unsupported(&mut self, until: u64) {
         while self.next < until && self.unsupported.contains(&self.next) {
             self.next += 1;
         }
     }
 
     /// The first step that was reported and did not end in the trace.
-    fn first_unmarked(&mut self) -> Option<u64> {
+    fn first_without_markers(&mut self) -> Option<u64> {
         let reported = self.reported as u64;
-        self.leave_out(reported);
+        self.skip_unsupported(reported);
         let first = self.open.unwrap_or(self.next);
         (first < reported).then_some(first)
     }

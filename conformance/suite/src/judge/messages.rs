@@ -1,4 +1,4 @@
-//! How the judge writes facts and outcomes.
+//! How findings write facts and outcomes.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! A host that has a plugin leaves all memory to it.
+//! A host with a plugin takes no memory from the driver itself.
 
 use crate::effect::Effect;
 use crate::interface::{Operation, emm_host};
@@ -19,13 +19,16 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     if !installed || !matches!(record.outcome(0), Some(Outcome::Returned(_))) {
         return;
     }
-    sink.performed(Check::OwnAllocation);
-    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
-        let Some((function, call)) = cuda_call(event).filter(|_| moment.subject) else { continue };
+    sink.check_performed(Check::OwnAllocation);
+    for (event, attribution) in record.observation.events.iter().zip(&record.timeline.attributions)
+    {
+        let Some((function, call)) = cuda_call(event).filter(|_| attribution.by_subject) else {
+            continue;
+        };
         if matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. }) {
             sink.report_check(CheckFinding {
                 check: Check::OwnAllocation,
-                step: moment.step,
+                step: attribution.step,
                 expected: "memory is asked of the plugin and given back to it".to_owned(),
                 observed: format!("the host itself called {function}"),
                 events: vec![witness(event.seq, "called here")],

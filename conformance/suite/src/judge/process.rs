@@ -15,7 +15,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let seen = record.observation;
     let at_exit = seen.done && record.case.child_exit() == ChildExit::Exit;
     for check in [Check::Crash, Check::Hang] {
-        sink.performed(check);
+        sink.check_performed(check);
     }
     match &seen.ending {
         Ending::Done if at_exit => exit(sink, None, &complaints(record)),
@@ -68,7 +68,7 @@ fn complaints(record: &CaseRecord<'_>) -> Captured {
 }
 
 fn exit(sink: &mut FindingSink<'_>, failure: Option<String>, printed: &Captured) {
-    sink.performed(Check::Exit);
+    sink.check_performed(Check::Exit);
     let observed = match (failure, printed.bytes) {
         (None, 0) => return,
         (None, _) => format!("standard error is not empty{}", stderr(printed)),
@@ -85,7 +85,7 @@ fn exit(sink: &mut FindingSink<'_>, failure: Option<String>, printed: &Captured)
 }
 
 fn chatter(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
-    sink.performed(Check::Chatter);
+    sink.check_performed(Check::Chatter);
     for (stream, printed) in
         [("output", &record.observation.stdout), ("error", &complaints(record))]
     {
@@ -105,12 +105,12 @@ fn chatter(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// The step during which the process ended: from the marks, else the one after the last that was
-/// heard of.
+/// The step during which the process ended: from the markers, else the one after the last that
+/// reported an outcome.
 fn in_flight(record: &CaseRecord<'_>) -> Option<u32> {
     let steps = record.case.steps.len();
     let heard = record.observation.steps.len();
-    let known = record.timeline.in_flight().or(record.observation.step_in_flight);
+    let known = record.timeline.step_in_flight().or(record.observation.step_in_flight);
     known
         .filter(|step| (*step as usize) < steps)
         .or_else(|| u32::try_from(heard).ok().filter(|_| heard < steps))

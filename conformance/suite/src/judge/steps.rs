@@ -6,9 +6,9 @@ use crate::nouns::ErrorKind;
 
 use crate::expectation::{Expectation, Output};
 use crate::interface::shared::bound_type::ADAPTER;
-use crate::judge::calls;
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
+use crate::judge::expected_calls;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
@@ -36,7 +36,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     }
     if record.observation.done {
         for (requirement, calls) in &record.case.r#finally {
-            calls::judge_case(record, sink, requirement, calls);
+            expected_calls::judge_case(record, sink, requirement, calls);
         }
     }
 }
@@ -51,9 +51,9 @@ fn returned(
         sink.checked(requirement);
     }
     if step.r#do.properties().finalizes {
-        sink.performed(Check::FinalizerError);
+        sink.check_performed(Check::FinalizerError);
     }
-    if came_back_empty(step, facts) {
+    if returned_no_memory(step, facts) {
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
         match stands_for(record, step) {
             Some(requirement) => sink.report(
@@ -77,7 +77,7 @@ fn returned(
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
-                    if unsaid(step, facts, path, wanted) {
+                    if not_described(step, facts, path, wanted) {
                         sink.not_observed(Reason::NotDescribed {
                             step: step.index,
                             fact: path.to_string(),
@@ -94,19 +94,19 @@ fn returned(
                 }
             }
             (None, Some(kinds)) => {
-                let expected = format!("{} raises {}", step.r#do.name(), either(kinds));
+                let expected = format!("{} raises {}", step.r#do.name(), one_of(kinds));
                 sink.report(requirement, step, expected, "it returned".to_owned(), Vec::new());
             }
             (None, None) => {}
         }
-        rest(record, sink, requirement, step, expectation);
+        check_calls_and_output(record, sink, requirement, step, expectation);
     }
 }
 
 /// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it
 /// need not tell all.
-fn unsaid(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
-    takes(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
+fn not_described(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
+    takes_foreign(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
 }
 
 fn raised(
@@ -117,7 +117,7 @@ fn raised(
 ) {
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
     if !allowed {
-        return unexpected(record, sink, step, raised);
+        return unexpected_error(record, sink, step, raised);
     }
     for (requirement, expectation) in
         step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
@@ -136,7 +136,7 @@ fn raised(
         if let Some(expected) = wrong {
             sink.report(requirement, step, expected, messages::raised(raised), Vec::new());
         }
-        rest(record, sink, requirement, step, expectation);
+        check_calls_and_output(record, sink, requirement, step, expectation);
     }
 }
 
@@ -149,7 +149,7 @@ fn wrong_error(
 ) -> Option<String> {
     if !error_kinds::is_one_of(raised, kinds) {
         let or = if or_returns { ", or a return" } else { "" };
-        return Some(format!("an error of kind {}{or}", either(kinds)));
+        return Some(format!("an error of kind {}{or}", one_of(kinds)));
     }
     let part = message.filter(|part| !raised.message.contains(*part))?;
     Some(format!("an error whose message contains {part:?}"))
@@ -157,7 +157,7 @@ fn wrong_error(
 
 /// An error that nothing allows: declined, or a finding under the requirement that the operation
 /// stands for.
-fn unexpected(
+fn unexpected_error(
     record: &CaseRecord<'_>,
     sink: &mut FindingSink<'_>,
     step: &PlannedStep,
@@ -174,9 +174,9 @@ fn unexpected(
     }
     let expected = format!("{name} returns");
     let observed = messages::raised(raised);
-    let events = calls::witnesses_of(record, step.index);
+    let events = expected_calls::last_calls_of(record, step.index);
     if step.r#do.properties().finalizes {
-        sink.performed(Check::FinalizerError);
+        sink.check_performed(Check::FinalizerError);
         let (expected, observed) =
             ("dropping the last reference raises nothing".to_owned(), observed.clone());
         let events = events.clone();
@@ -203,7 +203,7 @@ fn unexpected(
         sink.report(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
     // Where nothing is asked of the step itself, the case is about what would have come after it.
-    if takes(step) && step.expect.is_empty() {
+    if takes_foreign(step) && step.expect.is_empty() {
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
     }
@@ -226,7 +226,7 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
     let (mut broken, only): (Vec<&str>, Vec<bool>) =
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // The failure of a drop is the finalizer's, and its own check has spoken.
-    let told = takes(step) && !broken.is_empty();
+    let told = takes_foreign(step) && !broken.is_empty();
     if !only.contains(&true) && !told && !step.r#do.properties().finalizes {
         broken.extend(
             stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
@@ -236,7 +236,7 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
 }
 
 /// The parts of an expectation that hold whether the step returned or raised.
-fn rest(
+fn check_calls_and_output(
     record: &CaseRecord<'_>,
     sink: &mut FindingSink<'_>,
     requirement: &str,
@@ -244,7 +244,7 @@ fn rest(
     expectation: &Expectation,
 ) {
     if let Some(wanted) = &expectation.calls {
-        calls::judge_step(record, sink, requirement, step, wanted);
+        expected_calls::judge_step(record, sink, requirement, step, wanted);
     }
     let printed = &record.observation.stderr;
     if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
@@ -270,12 +270,12 @@ fn stands_for<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str
 }
 
 /// Whether the subject is to take what somebody else made.
-fn takes(step: &PlannedStep) -> bool {
+fn takes_foreign(step: &PlannedStep) -> bool {
     step.r#do.properties().takes_foreign
 }
 
 /// Memory was asked for, none came back, and the fixture does not speak about that itself.
-fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
+fn returned_no_memory(step: &PlannedStep, facts: &Facts) -> bool {
     let asks = step.r#do.properties().returns_memory;
     let spoken_of = step
         .expect
@@ -285,7 +285,7 @@ fn came_back_empty(step: &PlannedStep, facts: &Facts) -> bool {
     asks && !spoken_of && matches!(facts.get("kind").and_then(Value::as_str), Some("none") | None)
 }
 
-fn either(kinds: &[ErrorKind]) -> String {
+fn one_of(kinds: &[ErrorKind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     names.join(" or ")
 }

@@ -9,26 +9,27 @@ use allocert_requirements::{Role, Side};
 use crate::effect::Effect;
 use crate::observation::Observation;
 
-/// One event's place.
+/// The step of an event, and who caused it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct Attribution {
     pub(crate) step: Option<u32>,
-    /// In the process whose steps are marked, not in a peer.
-    pub(crate) own: bool,
-    /// Besides, not between harness marks of its thread, or of a kind that no worker makes.
-    pub(crate) subject: bool,
+    /// It happened in the process that performs the steps.
+    pub(crate) in_process: bool,
+    /// Besides, the subject caused it: it stands between no markers of the harness on its thread,
+    /// or no worker makes such a call.
+    pub(crate) by_subject: bool,
 }
 
-/// The moments of all events, and each step's window.
+/// The attributions of all events, and each step's window.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    pub(crate) moments: Vec<Moment>,
+    pub(crate) attributions: Vec<Attribution>,
     windows: HashMap<u32, Window>,
-    /// The process whose steps are marked; a peer is another one.
+    /// The process that performs the steps.
     pub(crate) process: Option<u32>,
 }
 
-/// One step between its marks.
+/// One step from its first marker to its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     /// The index of the event that begins it.
@@ -38,51 +39,55 @@ pub(crate) struct Window {
 }
 
 impl Timeline {
-    /// `side` decides whether an allocation between harness marks is believed to be the worker's.
+    /// `side` decides whether an allocation between markers of the harness is the worker's.
     pub(crate) fn new(observation: &Observation, side: Side) -> Self {
         let events = &observation.events;
-        let mut timeline = Self { process: marked_process(events), ..Self::default() };
-        timeline.moments.reserve(events.len());
+        let mut timeline = Self { process: process_with_markers(events), ..Self::default() };
+        timeline.attributions.reserve(events.len());
         let mut step = None;
-        let mut inside = Inside::default();
+        let mut harness_depth = HarnessDepth::default();
         for (index, event) in events.iter().enumerate() {
             if timeline.process.is_some_and(|process| process != event.process) {
-                timeline.moments.push(Moment { step, own: false, subject: false });
+                timeline.attributions.push(Attribution {
+                    step,
+                    in_process: false,
+                    by_subject: false,
+                });
                 continue;
             }
             if let What::Marker(marker) = event.what {
-                timeline.mark(marker, index, &mut step);
-                inside.mark(event.thread, marker);
+                timeline.apply(marker, index, &mut step);
+                harness_depth.apply(event.thread, marker);
             }
-            let subject =
-                !inside.harness(event.thread) || (!stands_in(side) && takes_or_gives(event));
-            timeline.moments.push(Moment { step, own: true, subject });
+            let by_subject = !harness_depth.is_inside(event.thread)
+                || (!plays_the_partner(side) && takes_or_gives(event));
+            timeline.attributions.push(Attribution { step, in_process: true, by_subject });
         }
         timeline
     }
 
-    /// The events of one step, marks included.
+    /// The events of one step, markers included.
     pub(crate) fn window(&self, step: u32) -> Option<Range<usize>> {
         let window = self.windows.get(&step)?;
-        Some(window.begin..window.end.unwrap_or(self.moments.len()))
+        Some(window.begin..window.end.unwrap_or(self.attributions.len()))
     }
 
-    pub(crate) fn ended(&self, step: u32) -> bool {
+    pub(crate) fn has_ended(&self, step: u32) -> bool {
         self.windows.get(&step).is_some_and(|window| window.end.is_some())
     }
 
     /// From the beginning of one step to the end of another.
-    pub(crate) fn between(&self, first: u32, last: u32) -> Option<Range<usize>> {
+    pub(crate) fn window_between(&self, first: u32, last: u32) -> Option<Range<usize>> {
         Some(self.window(first)?.start..self.window(last)?.end)
     }
 
     /// The last step that began and never ended.
-    pub(crate) fn in_flight(&self) -> Option<u32> {
+    pub(crate) fn step_in_flight(&self) -> Option<u32> {
         let open = self.windows.iter().filter(|(_, window)| window.end.is_none());
         open.max_by_key(|(_, window)| window.begin).map(|(step, _)| *step)
     }
 
-    fn mark(&mut self, marker: Marker, index: usize, step: &mut Option<u32>) {
+    fn apply(&mut self, marker: Marker, index: usize, step: &mut Option<u32>) {
         let number = marker.step().and_then(|number| u32::try_from(number).ok());
         match marker {
             Marker::CaseBegin => *step = None,
@@ -104,14 +109,14 @@ impl Timeline {
     }
 }
 
-/// How deep each thread is between harness marks.
+/// How many markers of the harness each thread is within.
 #[derive(Default)]
-pub(crate) struct Inside {
+pub(crate) struct HarnessDepth {
     depths: Vec<(u32, u32)>,
 }
 
-impl Inside {
-    pub(crate) fn mark(&mut self, thread: u32, marker: Marker) {
+impl HarnessDepth {
+    pub(crate) fn apply(&mut self, thread: u32, marker: Marker) {
         let step = match marker {
             Marker::HarnessBegin => 1,
             Marker::HarnessEnd => -1,
@@ -123,30 +128,30 @@ impl Inside {
         }
     }
 
-    pub(crate) fn harness(&self, thread: u32) -> bool {
+    pub(crate) fn is_inside(&self, thread: u32) -> bool {
         self.depths.iter().any(|(known, depth)| *known == thread && *depth > 0)
     }
 }
 
-/// Whether the worker plays the partner of the subject, and so allocates as that partner would.
-fn stands_in(side: Side) -> bool {
+/// Whether the worker plays the partner of the subject, and allocates as that partner would.
+fn plays_the_partner(side: Side) -> bool {
     matches!(side.role(), Role::Host | Role::Consumer)
 }
 
 /// Any other worker allocates and frees nothing through the driver, so such a call is the
-/// subject's, whatever marks stand around it.
+/// subject's, whatever markers stand around it.
 fn takes_or_gives(event: &Event) -> bool {
     cuda_call(event).is_some_and(|(_, call)| {
         matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. })
     })
 }
 
-/// The process of the first step that is marked.
-fn marked_process(events: &[Event]) -> Option<u32> {
-    let mark = |event: &&Event| {
+/// The process of the first marker of a case or step.
+fn process_with_markers(events: &[Event]) -> Option<u32> {
+    let marks = |event: &&Event| {
         matches!(event.what, What::Marker(Marker::CaseBegin | Marker::StepBegin { .. }))
     };
-    events.iter().find(mark).or(events.first()).map(|event| event.process)
+    events.iter().find(marks).or(events.first()).map(|event| event.process)
 }
 
 /// The call of a driver function, if the event is one.

@@ -1,5 +1,5 @@
 //! The matrix as one page, which loads nothing and runs no script. The template is
-//! `templates/matrix_page.html`. A cell has a letter and a word; its colour only repeats them.
+//! `templates/exchange_matrix.html`. A cell has a letter and a word; its colour only repeats them.
 
 use askama::Template;
 use strum::VariantArray as _;
@@ -9,7 +9,7 @@ use crate::matrix::{Cell, Exchange, Library, Matrix, State};
 const TITLE: &str = "Who can hand CUDA arrays to whom";
 
 #[derive(Template)]
-#[template(path = "matrix_page.html")]
+#[template(path = "exchange_matrix.html")]
 struct Page<'a> {
     matrix: &'a Matrix,
 }
@@ -63,7 +63,7 @@ impl<'a> Page<'a> {
 }
 
 impl State {
-    /// The class of a cell in `templates/matrix.css`.
+    /// The class of a cell in `templates/exchange_matrix.css`.
     fn css_class(self) -> &'static str {
         match self {
             Self::Crashes | Self::Misreads => "bad",

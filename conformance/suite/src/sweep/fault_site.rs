@@ -41,14 +41,14 @@ pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSit
     let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();
     let mut counts = Counts::default();
-    for (event, moment) in observation.events.iter().zip(&timeline.moments) {
+    for (event, attribution) in observation.events.iter().zip(&timeline.attributions) {
         let (Some((function, call)), Some(step), true) =
-            (cuda_call(event), moment.step, moment.own)
+            (cuda_call(event), attribution.step, attribution.in_process)
         else {
             continue;
         };
         let nth = counts.all(step, function);
-        if !moment.subject || is_lookup(function) {
+        if !attribution.by_subject || is_lookup(function) {
             continue;
         }
         let before = timeline.window(step).and_then(|window| observation.events.get(window.start));

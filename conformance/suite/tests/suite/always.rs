@@ -66,11 +66,11 @@ fn memory_that_is_left_leaks() {
 }
 
 #[test]
-fn memory_that_was_taken_between_marks_of_the_harness_leaks() {
+fn memory_that_was_taken_between_markers_of_the_harness_leaks() {
     let mut recorder = Recorder::new(one());
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::HarnessBegin);
     recorder.event(What::Call(alloc(A, 64)));
-    recorder.mark(Marker::HarnessEnd);
+    recorder.marker(Marker::HarnessEnd);
     assert_eq!(recorder.step(&[], memory(A, 64)).rest().found(), ["EMM-CHECK-LEAK"]);
 }
 
@@ -78,11 +78,11 @@ fn memory_that_was_taken_between_marks_of_the_harness_leaks() {
 fn memory_that_only_its_context_freed_leaks() {
     let retain = call(Function::cuDevicePrimaryCtxRetain, &[0], &[CONTEXT], 0);
     let mut recorder = Recorder::new(one());
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::HarnessBegin);
     recorder.event(What::Call(retain));
-    recorder.mark(Marker::HarnessEnd);
+    recorder.marker(Marker::HarnessEnd);
     let mut recorder = recorder.step(&[alloc(A, 64)], memory(A, 64)).rest();
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::HarnessBegin);
     recorder.event(What::Call(call(Function::cuDevicePrimaryCtxRelease_v2, &[0], &[], 0)));
     assert_eq!(recorder.found(), ["EMM-CHECK-LEAK"]);
 }
@@ -300,7 +300,7 @@ fn on_a_thread_without_a_context_a_call_leaves(
     for event in &mut recorder.seen.events[first..] {
         event.context = 0;
     }
-    recorder.seen.events.last_mut().expect("a step has marks").context = left;
+    recorder.seen.events.last_mut().expect("a step has markers").context = left;
     assert_eq!(recorder.rest().found(), found);
 }
 

@@ -58,9 +58,9 @@ fn the_harness_and_its_peers_are_not_blamed() {
     let mut recorder = Recorder::new(case);
     recorder = recorder.step(&[alloc(0x1000, 64)], memory(0x1000, 64));
     let end = recorder.seen.events.pop().expect("the end of the step");
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::HarnessBegin);
     recorder.event(What::Call(call(Function::cuMemcpyDtoH_v2, &[1, 0x1000, 64], &[], 0)));
-    recorder.mark(Marker::HarnessEnd);
+    recorder.marker(Marker::HarnessEnd);
     let seq = recorder.seen.events.len() as u64;
     let peer = What::Call(call(Function::cuMemsetD8_v2, &[0x1000, 1, 64], &[], 0));
     recorder.seen.events.push(Event { seq, thread: THREAD, process: 71, context: 0, what: peer });

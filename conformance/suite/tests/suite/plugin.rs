@@ -16,11 +16,11 @@ fn host(expect: &str) -> Recorder {
     );
     let case = case_of("emm-host", &text).unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut recorder = Recorder::bare(case).step(&[], json!({}));
-    recorder.mark(Marker::StepBegin { step: 1 });
+    recorder.marker(Marker::StepBegin { step: 1 });
     into_plugin(&mut recorder, 1, plugin::Function::Initialize);
     into_plugin(&mut recorder, 2, plugin::Function::Memalloc);
     recorder.event(What::Call(call(cuda::Function::cuStreamSynchronize, &[], &[], 0)));
-    recorder.mark(Marker::StepEnd { step: 1 });
+    recorder.marker(Marker::StepEnd { step: 1 });
     let facts = |value: Value| serde_json::from_value(value).expect("an object");
     let outcome =
         serde_json::from_value(json!({"returned": {"size_bytes": 64, "pointer": 0x1000}}))
@@ -35,9 +35,9 @@ fn host(expect: &str) -> Recorder {
 
 fn into_plugin(recorder: &mut Recorder, number: u64, function: plugin::Function) {
     recorder.event(What::Call(call(Function::Plugin(function), &[number, 1, 64], &[], 0)));
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::HarnessBegin);
     recorder.event(What::Call(alloc(0x1000 * number, 64)));
-    recorder.mark(Marker::HarnessEnd);
+    recorder.marker(Marker::HarnessEnd);
 }
 
 #[rstest]

@@ -112,7 +112,7 @@ impl Recorder {
     pub(crate) fn bare(case: PlannedCase) -> Self {
         let seen = Observation::silent(&case.id, Ending::Done);
         let mut recorder = Self { case, seen };
-        recorder.mark(Marker::CaseBegin);
+        recorder.marker(Marker::CaseBegin);
         recorder
     }
 
@@ -129,11 +129,11 @@ impl Recorder {
     pub(crate) fn outcome(mut self, calls: &[Call], outcome: Outcome) -> Self {
         let index = self.seen.steps.len() as u32;
         let step = u64::from(index);
-        self.mark(Marker::StepBegin { step });
+        self.marker(Marker::StepBegin { step });
         for call in calls {
             self.event(What::Call(call.clone()));
         }
-        self.mark(Marker::StepEnd { step });
+        self.marker(Marker::StepEnd { step });
         self.seen.steps.push(StepOutcome {
             index,
             outcome,
@@ -143,13 +143,13 @@ impl Recorder {
         self
     }
 
-    /// Calls within a step whose marks are made by hand.
+    /// Calls within a step whose markers are made by hand.
     pub(crate) fn inside(mut self, calls: &[Call]) -> Self {
         calls.iter().for_each(|call| self.event(What::Call(call.clone())));
         self
     }
 
-    /// The outcome of a step whose marks were made by hand.
+    /// The outcome of a step whose markers were made by hand.
     pub(crate) fn silent(mut self, facts: Value) -> Self {
         let facts: Facts = serde_json::from_value(facts).expect("an object");
         let index = self.seen.steps.len() as u32;
@@ -174,7 +174,7 @@ impl Recorder {
     /// A step begins, makes calls, and is never heard of again.
     pub(crate) fn dies(mut self, calls: &[Call], ending: Ending) -> Self {
         let step = self.seen.steps.len() as u64;
-        self.mark(Marker::StepBegin { step });
+        self.marker(Marker::StepBegin { step });
         for call in calls {
             self.event(What::Call(call.clone()));
         }
@@ -187,7 +187,7 @@ impl Recorder {
         self
     }
 
-    pub(crate) fn mark(&mut self, marker: Marker) {
+    pub(crate) fn marker(&mut self, marker: Marker) {
         self.event(What::Marker(marker));
     }
 

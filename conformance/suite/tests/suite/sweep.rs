@@ -137,12 +137,12 @@ fn calls_are_swept_where_failing_means_something(#[case] call: Call, #[case] inj
 fn a_fault_lets_the_calls_of_the_harness_through() {
     let asks = call(Function::cuMemGetInfo_v2, &[], &[1, 2], 0);
     let mut recorder = Recorder::new(memalloc(RETURNS));
-    recorder.mark(Marker::StepBegin { step: 2 });
-    recorder.mark(Marker::HarnessBegin);
+    recorder.marker(Marker::StepBegin { step: 2 });
+    recorder.marker(Marker::HarnessBegin);
     recorder = recorder.inside(std::slice::from_ref(&asks));
-    recorder.mark(Marker::HarnessEnd);
+    recorder.marker(Marker::HarnessEnd);
     recorder = recorder.inside(&[asks, alloc(A, 64)]);
-    recorder.mark(Marker::StepEnd { step: 2 });
+    recorder.marker(Marker::StepEnd { step: 2 });
     let clean = judged(recorder.silent(memory(A, 64)).step(&[free(A, 0)], json!({})).rest());
     let swept = sweep(&sweep_catalogue(), &[clean], Width::Every);
     let first =

@@ -93,11 +93,11 @@ impl Recorder {
     /// The next step does all this and returns these facts.
     pub(crate) fn does(mut self, calls: Vec<Do>, facts: serde_json::Value) -> Self {
         let index = self.seen.steps.len() as u64;
-        self.mark(Marker::StepBegin { step: index });
+        self.marker(Marker::StepBegin { step: index });
         for one in calls {
             self.perform(one);
         }
-        self.mark(Marker::StepEnd { step: index });
+        self.marker(Marker::StepEnd { step: index });
         self.silent(facts)
     }
 

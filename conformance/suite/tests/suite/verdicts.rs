@@ -125,7 +125,7 @@ fn a_record_that_contradicts_itself_is_not_believed() {
     );
 }
 
-/// Event 0 begins the case; 1 to 4 are the marks of setup's two steps; 5 and 7 those of step 2,
+/// Event 0 begins the case; 1 to 4 are the markers of setup's two steps; 5 and 7 those of step 2,
 /// which allocates.
 #[rstest]
 #[case::a_step_that_never_began(|seen: &mut Observation| { seen.events.remove(5); }, "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
@@ -133,10 +133,10 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 #[case::a_step_twice(|seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()), "the trace begins step 2 where the end of step 2 was due (event #5)")]
 #[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, marked(Marker::StepBegin { step: 4 }, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
 #[case::no_step_at_all(|seen: &mut Observation| seen.events.push(marked(Marker::StepEnd { step: 77 }, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
-#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, marked(Marker::HarnessBegin, 70)), "the trace ends step 2 between marks of the harness (event #7)")]
-#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)), "step 3 is marked by process 71 too (event #5)")]
-#[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no marks in the trace")]
-fn marks_that_no_worker_writes_are_not_believed(
+#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, marked(Marker::HarnessBegin, 70)), "the trace ends step 2 between markers of the harness (event #7)")]
+#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)), "step 3 has a marker of process 71 too (event #5)")]
+#[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no markers in the trace")]
+fn markers_that_no_worker_writes_are_not_believed(
     #[case] change: fn(&mut Observation),
     #[case] message: &str,
 ) {
@@ -149,7 +149,7 @@ fn marked(marker: Marker, process: u32) -> Event {
 }
 
 #[test]
-fn a_step_that_the_worker_does_not_know_has_no_marks() {
+fn a_step_that_the_worker_does_not_know_has_no_markers() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
     let mut recorder =
         recorder.outcome(&[], Outcome::Unsupported { operation: "memalloc".to_owned() });

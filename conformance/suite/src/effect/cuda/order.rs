@@ -55,14 +55,14 @@ pub(crate) enum OrderEffect {
 /// When the host waits for what it queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostWait {
-    GoesOn,
+    Never,
     /// A synchronous copy, except from device memory to device memory.
-    WaitsForCopy,
+    UnlessOnDevice,
     /// An asynchronous copy waits where pageable memory is written, and between two places of the
     /// host.
-    WaitsForPageable,
+    IfPageable,
     /// A synchronous memset waits where the host can see the memory.
-    WaitsForVisible,
+    IfHostVisible,
 }
 
 impl OrderEffect {
@@ -82,20 +82,20 @@ impl OrderEffect {
             | Function::cuMemcpyPeerAsync
             | Function::cuMemsetD8Async
             | Function::cuMemsetD16Async
-            | Function::cuMemsetD32Async => queue(stream(), HostWait::GoesOn),
+            | Function::cuMemsetD32Async => queue(stream(), HostWait::Never),
             Function::cuMemcpyAsync
             | Function::cuMemcpyHtoDAsync_v2
             | Function::cuMemcpyDtoHAsync_v2
             | Function::cuMemcpyDtoDAsync_v2
-            | Function::cuMemcpy2DAsync_v2 => queue(stream(), HostWait::WaitsForPageable),
+            | Function::cuMemcpy2DAsync_v2 => queue(stream(), HostWait::IfPageable),
             Function::cuMemcpy
             | Function::cuMemcpyHtoD_v2
             | Function::cuMemcpyDtoH_v2
             | Function::cuMemcpyDtoD_v2
             | Function::cuMemcpy2D_v2
-            | Function::cuMemcpy2DUnaligned_v2 => queue(0, HostWait::WaitsForCopy),
+            | Function::cuMemcpy2DUnaligned_v2 => queue(0, HostWait::UnlessOnDevice),
             Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
-                queue(0, HostWait::WaitsForVisible)
+                queue(0, HostWait::IfHostVisible)
             }
             Function::cuMemcpyPeer => Self::Peer { contexts: [b, d] },
             Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
@@ -125,7 +125,7 @@ impl OrderEffect {
             Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
                 Self::AwaitDevice
             }
-            function if function.is_launch() => queue(stream(), HostWait::GoesOn),
+            function if function.is_launch() => queue(stream(), HostWait::Never),
             _ => Self::Nothing,
         }
     }

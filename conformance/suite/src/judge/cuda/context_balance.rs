@@ -10,8 +10,8 @@ use crate::judge::timeline::cuda_call;
 use crate::plan::PlannedStep;
 use crate::verdict::Check;
 
-/// Compares the context stack at the two marks of each step that calls the subject: its top by what
-/// the marks carry, its depth by the pushes and pops between them.
+/// Compares the context stack at the two markers of each step that calls the subject: its top by
+/// what the markers carry, its depth by the pushes and pops between them.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for step in &record.case.steps {
         let line = record.observation.steps.get(step.index as usize);
@@ -19,10 +19,12 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let table = line.is_some_and(|line| line.table_calls.is_some()) && !properties.is_threaded;
         let balance = properties.keeps_context;
         let window = record.timeline.window(step.index).filter(|_| balance || table);
-        let Some(window) = window.filter(|_| record.timeline.ended(step.index)) else { continue };
+        let Some(window) = window.filter(|_| record.timeline.has_ended(step.index)) else {
+            continue;
+        };
         let asked = [(Check::ContextBalance, balance), (Check::ContextKept, table)];
         for (check, _) in asked.into_iter().filter(|(_, asked)| *asked) {
-            sink.performed(check);
+            sink.check_performed(check);
             let hit = change(record, step, check, &record.observation.events[window.clone()]);
             hit.into_iter().for_each(|hit| sink.report_check(hit));
         }

@@ -14,12 +14,13 @@ use crate::verdict::Check;
 
 /// Judges all events of the subject.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
-    sink.performed(Check::DriverMisuse);
+    sink.check_performed(Check::DriverMisuse);
     let mut contexts = Contexts::default();
     let alone = interface(record.case.operations)
         .is_some_and(|interface| interface.facts.only_subject_manages_contexts);
-    for (event, moment) in record.observation.events.iter().zip(&record.timeline.moments) {
-        if !moment.subject {
+    for (event, attribution) in record.observation.events.iter().zip(&record.timeline.attributions)
+    {
+        if !attribution.by_subject {
             continue;
         }
         if let What::Misuse { misuse, function, args } = &event.what
@@ -27,7 +28,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         {
             sink.report_check(CheckFinding {
                 check: Check::DriverMisuse,
-                step: moment.step,
+                step: attribution.step,
                 expected: "only handles that are alive reach the driver".to_owned(),
                 observed: format!("{function}: {}", describe(*misuse, args[0])),
                 events: vec![witness(event.seq, "misused here")],
@@ -37,10 +38,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let Some((_, call)) = cuda_call(event).filter(|_| alone) else {
             continue;
         };
-        if let Some(observed) = contexts.call(call).filter(|_| moment.step.is_some()) {
+        if let Some(observed) = contexts.call(call).filter(|_| attribution.step.is_some()) {
             sink.report_check(CheckFinding {
                 check: Check::DriverMisuse,
-                step: moment.step,
+                step: attribution.step,
                 expected: "the context of the host is left alive".to_owned(),
                 observed,
                 events: vec![witness(event.seq, "called here")],

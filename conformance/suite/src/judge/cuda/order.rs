@@ -1,49 +1,59 @@
 //! Happens-before over one case: which accesses to memory come before which others, whatever the
-//! device makes of its freedom.
+//! device is free to do.
 //!
-//! Every access of an operation gets an epoch, a place in its stream; every stream, every recorded
-//! event and the host have a clock, the highest epoch of each stream that is over for them. Waiting
-//! takes in a clock. Two accesses that meet, conflict, and of which the later one's clock does not
-//! cover the earlier one's epoch, can happen in either order. Epochs keep the common case short,
-//! and the last accesses alone are remembered by address, so that the work grows with the trace and
-//! not with its square.
+//! # Method
 //!
-//! What the trace does not show is read as follows; where such a reading alone decides, the case is
-//! not observed, for a [`Doubt`].
+//! - Each stream has a slot. Each access has an epoch: the slot of its stream, and a time.
+//! - Each stream, each recorded event and the host have a vector clock: for each slot the highest
+//!   time that is over for them.
+//! - Whoever waits takes in the clock of what is waited for.
+//! - Two accesses race if they overlap and conflict, and the clock of the later one does not cover
+//!   the epoch of the earlier one.
+//! - Only the last accesses to each range of addresses are kept, so the work grows with the length
+//!   of the trace and not with its square.
 //!
-//! - **Host threads** come one after the other as the trace has their calls: a lock or a queue
-//!   between two of them leaves no trace. The steps of a case need no edges besides. Each thread
-//!   still has its own per-thread stream.
-//! - **Other processes** are not looked at; memory opened from an IPC handle is memory apart.
-//! - **Synchronous copies** are over when they return, as the reference has it for all but pageable
-//!   memory to the device ("may not have completed") and as measured for that one too. From device
-//!   to device, and a memset of device memory, the host goes on at once.
-//! - **Frees** of `cuMemFree`, `cuMemFreeHost` and `cuMemHostUnregister` come after all work of the
-//!   device, as measured; so does the end of a context. `cuMemFreeAsync` and `cuMemAllocAsync` are
-//!   writes in their stream. Addresses that are given out again are in order: the driver sees to
-//!   that.
-//! - **The legacy stream and blocking streams**: an operation on the legacy stream comes after all
-//!   earlier ones of the blocking streams of its context, and before all later ones. Waiting for
-//!   the legacy stream waits for these streams too, even if it had no operation since: the
-//!   reference says that it "synchronizes with" them, and a driver was measured to do so. Waiting
-//!   for a blocking stream does not wait for the legacy stream.
-//! - **A stream that nobody created** in the trace is taken for a blocking one, which has the more
-//!   order. **An event** that nobody created may stand for anything: doubt.
-//! - **`PassedOn`** calls may wait for anything queued before them, and a **host function** may
-//!   tell any thread that its stream got there: doubt about whatever that would have put in order.
-//!   Getting an export table (`cuGetExportTable`, which CUDA's runtime does again and again) waits
-//!   for nothing; what is called through such a table is not seen at all, and taken to wait for
-//!   nothing either. While a stream is being **captured**, nothing is judged. `Unsupported` calls
-//!   do nothing, and failed ones neither; but when a kernel has broken the context, all its work is
-//!   over.
-//! - **Arguments of kernels** reach to the end of the memory that a fact of the case names, and
-//!   nowhere else further than one byte: blocks of a pool lie side by side in one allocation. They
-//!   count as read and written between subject and harness; two kernels of one party may both only
-//!   read, so that between its own operations an argument conflicts with what surely writes.
-//! - **Memory that no fact of the case names** is a party's own: what it does there by itself, in
-//!   buffers that it copies through, is no exchange.
+//! # What waits for what
+//!
+//! Measured on a GPU where the reference leaves it open.
+//!
+//! - **Synchronous copies** are over when they return. A copy from device to device and a memset of
+//!   device memory are not: the host goes on at once.
+//! - **`cuMemFree`, `cuMemFreeHost`, `cuMemHostUnregister`** and the end of a context come after
+//!   all work of the device.
+//! - **`cuMemAllocAsync`, `cuMemFreeAsync`** are writes in their stream.
+//! - **Addresses that are given out again** are in order: the driver sees to that.
+//! - **The legacy stream**: its work comes after all earlier work of the blocking streams of its
+//!   context, and before all later work. Waiting for it waits for those streams too, even if it had
+//!   no work since.
+//! - **A blocking stream**: waiting for it does not wait for the legacy stream.
+//! - **A context that a kernel has broken**: all its work is over.
+//!
+//! # What the trace does not show
+//!
+//! Where one of these alone decides, the case is not observed, with a [`Doubt`].
+//!
+//! - **Host threads** come one after the other as the trace has their calls. A lock between two
+//!   threads leaves no trace. Each thread has its own per-thread stream.
+//! - **Other processes** are not looked at. Memory opened from an IPC handle is other memory.
+//! - **A stream that nobody created** in the trace counts as blocking, which has more order.
+//! - **An event that nobody created** in the trace may stand for anything: doubt.
+//! - **Calls passed on by name** may wait for anything queued before them: doubt.
+//!   `cuGetExportTable` waits for nothing, and neither does what is called through its tables,
+//!   which nobody sees.
+//! - **A host function** in a stream may tell any thread that the stream got there: doubt.
+//! - **A captured stream**: nothing is judged while the capture lasts.
+//! - **Unsupported calls and failed calls** do nothing.
+//! - **An argument of a kernel** reaches to the end of the memory that a fact of the case names.
+//!   Where no fact names it, it reaches one byte: blocks of a pool lie side by side in one
+//!   allocation.
+//! - **An argument counts as read and written** between subject and harness. Two kernels of the
+//!   subject, or two of the harness, may both only read.
+//! - **Memory that no fact of the case names** is the subject's own, as long as the harness has no
+//!   access to it.
 //! - **What the host reads and writes itself** in mapped or managed memory is not seen, and neither
 //!   are the extents of 2D copies.
+//!
+//! [`Doubt`]: crate::reason::Doubt
 
 mod access;
 mod context_devices;
@@ -68,24 +78,24 @@ use crate::verdict::Check;
 /// nothing about order.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let claimed = record.catalogue.by_check(record.side, Check::Race.name()).is_some();
-    let wanted = OrderExpectations::new(record);
-    if record.observation.events_lost > 0 || !(claimed || wanted.is_any()) {
+    let expectations = OrderExpectations::new(record);
+    if record.observation.events_lost > 0 || !(claimed || expectations.is_any()) {
         return;
     }
-    let mut replay = Replay::new(record, wanted);
-    for (index, (event, moment)) in
-        record.observation.events.iter().zip(&record.timeline.moments).enumerate()
+    let mut replay = Replay::new(record, expectations);
+    for (index, (event, attribution)) in
+        record.observation.events.iter().zip(&record.timeline.attributions).enumerate()
     {
-        if moment.own {
-            replay.event(index, event, *moment);
+        if attribution.in_process {
+            replay.event(index, event, *attribution);
         }
     }
-    replay.wanted.close(record, sink);
+    replay.expectations.close(record, sink);
     if claimed {
-        sink.performed(Check::Race);
+        sink.check_performed(Check::Race);
         replay.races.close(record, sink);
     }
-    if let Some(because) = replay.doubts.met {
+    if let Some(because) = replay.doubts.decisive {
         sink.not_observed(Reason::OrderUnknown { because });
     }
 }

@@ -6,7 +6,7 @@ use strum::VariantArray as _;
 use crate::effect::{MemorySource, Owners};
 use crate::judge::addresses::AddressMap;
 use crate::judge::findings::witness;
-use crate::judge::timeline::Moment;
+use crate::judge::timeline::Attribution;
 use crate::verdict::Witness;
 
 /// One allocation, alive or not. One that is not alive stays until its addresses are taken again.
@@ -40,7 +40,7 @@ impl Block {
     pub(crate) fn new(
         event: &Event,
         call: &Call,
-        moment: Moment,
+        attribution: Attribution,
         size_bytes: u64,
         source: MemorySource,
     ) -> Self {
@@ -49,8 +49,8 @@ impl Block {
             source,
             owner: Owners::owner(event, call),
             taken: event.seq,
-            step: moment.step,
-            by_subject: moment.subject,
+            step: attribution.step,
+            by_subject: attribution.by_subject,
             end: None,
             free_injected: false,
         }

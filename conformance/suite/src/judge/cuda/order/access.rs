@@ -11,17 +11,17 @@ pub(crate) enum AccessKind {
     Write,
 }
 
-/// One access as it is remembered.
+/// One access to a range of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) epoch: Epoch,
-    /// The index of its event.
+    /// The index of its event in the trace.
     pub(crate) event: u32,
     pub(crate) kind: AccessKind,
-    /// The subject's, not the harness's.
-    pub(crate) subject: bool,
-    /// It stands for several, whose ranges were put together.
-    pub(crate) coarse: bool,
+    /// Whether the subject made it, not the harness.
+    pub(crate) by_subject: bool,
+    /// It stands for several accesses, whose ranges are one now.
+    pub(crate) merged: bool,
 }
 
 impl AccessKind {
@@ -35,12 +35,12 @@ impl AccessKind {
 }
 
 impl Access {
-    /// Whether the two can disturb each other. Two kernels of one party may both only read; between
-    /// subject and harness, arguments count as read and written.
+    /// Whether the two can disturb each other. Two kernels of the subject, or two of the harness,
+    /// may both only read; between subject and harness, arguments count as read and written.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         match self.kind.max(other.kind) {
             AccessKind::Write => true,
-            AccessKind::Argument => self.subject != other.subject,
+            AccessKind::Argument => self.by_subject != other.by_subject,
             AccessKind::Read => false,
         }
     }
@@ -55,7 +55,7 @@ impl Access {
     pub(crate) fn supersedes(&self, earlier: &Self) -> bool {
         let weaker = self.kind >= earlier.kind
             && earlier.kind != AccessKind::Write
-            && self.subject == earlier.subject;
+            && self.by_subject == earlier.by_subject;
         self.kind == AccessKind::Write || weaker
     }
 }
@@ -65,12 +65,12 @@ impl Access {
 pub(crate) struct AccessPair {
     pub(crate) earlier: Access,
     pub(crate) later: Access,
-    pub(crate) part: (u64, u64),
+    pub(crate) overlap: (u64, u64),
 }
 
 impl AccessPair {
-    /// Whether the subject has no part in it.
-    pub(crate) fn of_harness(&self) -> bool {
-        !self.earlier.subject && !self.later.subject
+    /// Whether the harness made both.
+    pub(crate) fn is_harness_only(&self) -> bool {
+        !self.earlier.by_subject && !self.later.by_subject
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use allocert_requirements::Side;
+use allocert_requirements::Role;
 use serde_json::Value;
 
 use crate::expectation::{CoveredBy, Expectation, Ordered};
@@ -22,52 +22,54 @@ use crate::reason::Reason;
 
 #[derive(Debug, Default)]
 pub(crate) struct OrderExpectations<'a> {
-    orders: Vec<Order<'a>>,
-    covers: Vec<Cover<'a>>,
+    orders: Vec<OrderedAfter<'a>>,
+    coverages: Vec<Coverage<'a>>,
     /// The accesses of each labelled step.
     labelled: BTreeMap<u32, LastAccesses>,
 }
 
 /// `ordered: {after: LABEL}`.
 #[derive(Debug)]
-struct Order<'a> {
+struct OrderedAfter<'a> {
     requirement: &'a str,
     step: &'a PlannedStep,
     after: u32,
     label: &'a str,
-    /// Pairs that conflict.
+    /// How many pairs conflict.
     pairs: u64,
-    loose: Option<AccessPair>,
-    count: u64,
+    /// The first pair without an order.
+    unordered: Option<AccessPair>,
+    /// How many pairs have none.
+    unordered_count: u64,
 }
 
 /// `covered_by: {memory: NAME, stream: NAME.FACT}`.
 #[derive(Debug)]
-struct Cover<'a> {
+struct Coverage<'a> {
     requirement: &'a str,
     step: &'a PlannedStep,
     wanted: &'a CoveredBy,
     ranges: Vec<(u64, u64)>,
-    /// Somebody had access to the memory.
+    /// Some access reached the memory.
     touched: bool,
     ended: bool,
-    loose: Option<Loose>,
-    /// Nothing can be said, for this reason.
-    unseen: Option<Reason>,
+    uncovered: Option<Uncovered>,
+    /// Why nothing can be said.
+    not_observed: Option<Reason>,
 }
 
 /// The first access that is not covered.
 #[derive(Debug)]
-struct Loose {
+struct Uncovered {
     access: Access,
-    part: (u64, u64),
+    overlap: (u64, u64),
     /// What the consumer waits for, in words.
     waits_for: Option<String>,
     count: u64,
 }
 
 /// The state at the end of a step.
-pub(crate) struct Now<'w> {
+pub(crate) struct StepEndState<'w> {
     pub(crate) streams: &'w mut Streams,
     pub(crate) memory: &'w LastAccesses,
     pub(crate) doubts: &'w mut Doubts,
@@ -77,7 +79,7 @@ pub(crate) struct Now<'w> {
 impl<'a> OrderExpectations<'a> {
     /// What the steps that returned expect.
     pub(crate) fn new(record: &CaseRecord<'a>) -> Self {
-        let mut wanted = Self::default();
+        let mut expectations = Self::default();
         let case = record.case;
         for (index, step) in case.steps.iter().enumerate() {
             if !matches!(record.outcome(index), Some(Outcome::Returned(_))) {
@@ -90,15 +92,15 @@ impl<'a> OrderExpectations<'a> {
                 if let Some(Ordered { after: label }) = &expectation.ordered {
                     let labelled = case.steps.iter().find(|one| one.label.as_ref() == Some(label));
                     let Some(after) = labelled.map(|one| one.index) else { continue };
-                    wanted.labelled.entry(after).or_default();
-                    wanted.orders.push(Order {
+                    expectations.labelled.entry(after).or_default();
+                    expectations.orders.push(OrderedAfter {
                         requirement,
                         step,
                         after,
                         label,
                         pairs: 0,
-                        loose: None,
-                        count: 0,
+                        unordered: None,
+                        unordered_count: 0,
                     });
                 }
                 if let Some(covered) = &expectation.covered_by {
@@ -106,24 +108,24 @@ impl<'a> OrderExpectations<'a> {
                         .facts(&covered.memory)
                         .map(|facts| ranges(facts).collect())
                         .unwrap_or_default();
-                    wanted.covers.push(Cover {
+                    expectations.coverages.push(Coverage {
                         requirement,
                         step,
                         wanted: covered,
                         ranges,
                         touched: false,
                         ended: false,
-                        loose: None,
-                        unseen: None,
+                        uncovered: None,
+                        not_observed: None,
                     });
                 }
             }
         }
-        wanted
+        expectations
     }
 
     pub(crate) fn is_any(&self) -> bool {
-        !self.orders.is_empty() || !self.covers.is_empty()
+        !self.orders.is_empty() || !self.coverages.is_empty()
     }
 
     /// An access in a step.
@@ -136,46 +138,50 @@ impl<'a> OrderExpectations<'a> {
         doubts: &mut Doubts,
     ) {
         let (start, end) = range;
-        for cover in self.covers.iter_mut().filter(|cover| !cover.ended && !cover.touched) {
-            cover.touched = cover.ranges.iter().any(|(from, to)| *from < end && start < *to);
+        for coverage in
+            self.coverages.iter_mut().filter(|coverage| !coverage.ended && !coverage.touched)
+        {
+            coverage.touched = coverage.ranges.iter().any(|(from, to)| *from < end && start < *to);
         }
         let Some(step) = step else { return };
         for order in self.orders.iter_mut().filter(|order| order.step.index == step) {
             let Some(labelled) = self.labelled.get(&order.after) else { continue };
-            for (earlier, part) in
+            for (earlier, overlap) in
                 labelled.meeting(start, end).filter(|(earlier, _)| earlier.may_conflict(&access))
             {
                 order.pairs += 1;
-                if !streams.after(access.epoch.lane, earlier.epoch) && !doubts.cover(&earlier) {
-                    order.count += 1;
-                    order.loose.get_or_insert(AccessPair { earlier, later: access, part });
+                if !streams.comes_after(access.epoch.slot, earlier.epoch)
+                    && !doubts.explains(&earlier)
+                {
+                    order.unordered_count += 1;
+                    order.unordered.get_or_insert(AccessPair { earlier, later: access, overlap });
                 }
             }
         }
         if let Some(labelled) = self.labelled.get_mut(&step) {
-            let past = |earlier: &Access| {
-                earlier.epoch.lane == access.epoch.lane && access.supersedes(earlier)
+            let superseded = |earlier: &Access| {
+                earlier.epoch.slot == access.epoch.slot && access.supersedes(earlier)
             };
-            labelled.add(start, end, access, past);
+            labelled.add(start, end, access, superseded);
         }
     }
 
-    /// Addresses are given out again: what was there is something else.
+    /// Addresses are taken again: earlier accesses were to other memory.
     pub(crate) fn forget(&mut self, start: u64, end: u64) {
         for labelled in self.labelled.values_mut() {
             labelled.forget(start, end);
         }
     }
 
-    /// The end of a step: what it wants covered is looked at now.
-    pub(crate) fn end(&mut self, record: &CaseRecord<'_>, step: u64, mut now: Now<'_>) {
-        for cover in self
-            .covers
+    /// A step ends: its `covered_by` are checked now.
+    pub(crate) fn end(&mut self, record: &CaseRecord<'_>, step: u64, mut now: StepEndState<'_>) {
+        for coverage in self
+            .coverages
             .iter_mut()
-            .filter(|cover| u64::from(cover.step.index) == step && !cover.ended)
+            .filter(|coverage| u64::from(coverage.step.index) == step && !coverage.ended)
         {
-            cover.ended = true;
-            cover.look(record, &mut now);
+            coverage.ended = true;
+            coverage.check(record, &mut now);
         }
     }
 
@@ -183,15 +189,15 @@ impl<'a> OrderExpectations<'a> {
         for order in &self.orders {
             order.close(record, sink);
         }
-        for cover in &self.covers {
-            cover.close(record, sink);
+        for coverage in &self.coverages {
+            coverage.close(record, sink);
         }
     }
 }
 
-impl Order<'_> {
+impl OrderedAfter<'_> {
     fn close(&self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
-        let Some(pair) = &self.loose else {
+        let Some(pair) = &self.unordered else {
             if self.pairs == 0 {
                 let (step, after) = (self.step.index, self.label.to_owned());
                 sink.not_observed(Reason::NothingToOrder { step, after });
@@ -203,11 +209,11 @@ impl Order<'_> {
             self.label,
             messages::remedy(record, pair)
         );
-        let mut observed = messages::clash(record, pair);
-        if self.count > 1 {
-            observed.push_str(&format!(" ({} more such pairs)", self.count - 1));
+        let mut observed = messages::conflict(record, pair);
+        if self.unordered_count > 1 {
+            observed.push_str(&format!(" ({} more such pairs)", self.unordered_count - 1));
         }
-        if pair.of_harness() {
+        if pair.is_harness_only() {
             return sink.failure(format!(
                 "step {}: the harness's own accesses race: {observed}",
                 self.step.index
@@ -223,59 +229,61 @@ impl Order<'_> {
     }
 }
 
-impl Cover<'_> {
-    fn look(&mut self, record: &CaseRecord<'_>, now: &mut Now<'_>) {
+impl Coverage<'_> {
+    fn check(&mut self, record: &CaseRecord<'_>, now: &mut StepEndState<'_>) {
         let named = self.wanted.stream.as_deref();
         let handle = match named.map_or(Ok(None), |reference| handle(record.fact(reference))) {
             Ok(handle) => handle,
             Err(found) => {
-                self.unseen = Some(Reason::NoStream { step: self.step.index, found });
+                self.not_observed = Some(Reason::NoStream { step: self.step.index, found });
                 return;
             }
         };
-        let known = handle.is_none_or(|handle| now.streams.knows(handle));
-        let lane = handle.filter(|_| known).map(|handle| now.streams.lane(handle, now.caller));
-        let clock: VectorClock = now.streams.host_after(lane);
+        let known = handle.is_none_or(|handle| now.streams.is_known(handle));
+        let slot = handle.filter(|_| known).map(|handle| now.streams.slot_of(handle, now.caller));
+        let clock: VectorClock = now.streams.host_after(slot);
         for (start, end) in &self.ranges {
-            for (access, part) in
+            for (access, overlap) in
                 now.memory.meeting(*start, *end).filter(|(access, _)| !clock.covers(access.epoch))
             {
-                if now.doubts.cover(&access) {
+                if now.doubts.explains(&access) {
                     continue;
                 }
                 let words = |handle| messages::stream(handle, now.caller.thread, false);
                 let waits_for = || handle.map(words);
-                let loose = self.loose.get_or_insert_with(|| Loose {
+                let uncovered = self.uncovered.get_or_insert_with(|| Uncovered {
                     access,
-                    part,
+                    overlap,
                     waits_for: waits_for(),
                     count: 0,
                 });
-                loose.count += 1;
+                uncovered.count += 1;
             }
         }
-        if let Some(handle) = handle.filter(|_| !known && self.loose.take().is_some()) {
+        if let Some(handle) = handle.filter(|_| !known && self.uncovered.take().is_some()) {
             let found = format!("{handle:#x}, a stream that nobody created in this trace");
-            self.unseen = Some(Reason::NoStream { step: self.step.index, found });
+            self.not_observed = Some(Reason::NoStream { step: self.step.index, found });
         }
     }
 
     fn close(&self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let (step, name) = (self.step.index, &self.wanted.memory);
-        if let Some(reason) = &self.unseen {
+        if let Some(reason) = &self.not_observed {
             return sink.not_observed(reason.clone());
         }
-        let Some(Loose { access, part: (start, end), waits_for, count }) = &self.loose else {
+        let Some(Uncovered { access, overlap: (start, end), waits_for, count }) = &self.uncovered
+        else {
             if self.ranges.is_empty() {
                 sink.not_observed(Reason::NoMemory { step, name: name.clone() });
             } else if !self.touched {
                 sink.not_observed(Reason::NothingAccessed { step, name: name.clone() });
             } else if !self.ended {
-                sink.not_observed(Reason::NoMarks { step });
+                sink.not_observed(Reason::NoMarkers { step });
             }
             return;
         };
-        let (place, seq) = (messages::place_of(record, access), messages::seq(record, access));
+        let (place, seq) =
+            (messages::stream_of_access(record, access), messages::seq(record, access));
         let by_host = format!("the host synchronizes with {place} first");
         let (expected, leaves) = match waits_for {
             Some(stream) => (
@@ -296,7 +304,7 @@ impl Cover<'_> {
             observed.push_str(&format!(" ({} more such accesses)", count - 1));
         }
         // A consumer that exports answers for its producer's work, which is the harness's.
-        if !access.subject && record.side != Side::CaiConsumer {
+        if !access.by_subject && record.side.role() != Role::Consumer {
             return sink.failure(format!("step {step}: {observed}"));
         }
         sink.report(
@@ -309,8 +317,10 @@ impl Cover<'_> {
     }
 }
 
-/// The handle that a fact names, if it names one: a number, or a value of a description. The
-/// complaint where it is no stream.
+/// The stream's handle that a fact has, if it has one: a number, or a value of a description.
+///
+/// # Errors
+/// What the fact has instead.
 fn handle(fact: Option<&Value>) -> Result<Option<u64>, String> {
     let value = match fact {
         None | Some(Value::Null) => return Ok(None),

@@ -6,13 +6,13 @@ use allocert_contract::trace::{Event, What};
 
 use crate::judge::case_record::CaseRecord;
 
-/// What kernels were given, in the order of their launches.
+/// The arguments that point into memory, in the order of their launches.
 pub(crate) struct KernelArguments<'a> {
     events: &'a [Event],
-    /// Launch and event, by launch.
+    /// The number of the launch and the index of the argument's event, by launch.
     given: Vec<(u64, u32)>,
     next: usize,
-    /// The memory that facts name.
+    /// The memory that facts of the case name.
     named: Rc<[(u64, u64)]>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> KernelArguments<'a> {
         Self { events, given, next: 0, named }
     }
 
-    /// The next range that a launch was given.
+    /// The next range that a launch may reach.
     pub(crate) fn next(&mut self, launch: u64) -> Option<(u64, u64)> {
         while self.given.get(self.next).is_some_and(|(of, _)| *of < launch) {
             self.next += 1;

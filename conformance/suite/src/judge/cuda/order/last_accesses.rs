@@ -1,11 +1,11 @@
-//! The last accesses to each range of addresses: those that no later one stands for.
+//! The last accesses to each range of addresses: those that no later one supersedes.
 
 use std::collections::BTreeMap;
 
 use crate::judge::cuda::order::access::Access;
 
-/// An access that meets more pieces than this puts them together, so that the work stays linear.
-const PIECES: usize = 256;
+/// An access that meets more pieces than this merges them, so that the work stays linear.
+const PIECE_LIMIT: usize = 256;
 
 /// Accesses by address. Pieces do not overlap; each access lies in all the pieces of its range.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ struct Piece {
 }
 
 impl LastAccesses {
-    /// Every remembered access that meets a range, with the part where they meet.
+    /// Every access that meets a range, with the addresses where they meet.
     pub(crate) fn meeting(
         &self,
         start: u64,
@@ -29,25 +29,25 @@ impl LastAccesses {
         let first = self.pieces.range(..=start).next_back().filter(|(_, piece)| piece.end > start);
         let rest = self.pieces.range(start.saturating_add(1)..end.max(start.saturating_add(1)));
         first.into_iter().chain(rest).flat_map(move |(from, piece)| {
-            let part = ((*from).max(start), piece.end.min(end));
-            piece.accesses.iter().map(move |access| (*access, part))
+            let overlap = ((*from).max(start), piece.end.min(end));
+            piece.accesses.iter().map(move |access| (*access, overlap))
         })
     }
 
-    /// Remembers an access to `start..end` in the place of those that are `past`.
+    /// Adds an access to `start..end` and removes those there that are `superseded`.
     pub(crate) fn add(
         &mut self,
         start: u64,
         end: u64,
         access: Access,
-        past: impl Fn(&Access) -> bool,
+        superseded: impl Fn(&Access) -> bool,
     ) {
         if start >= end {
             return;
         }
         // Most accesses are to just the range of an earlier one.
         if let Some(piece) = self.pieces.get_mut(&start).filter(|piece| piece.end == end) {
-            piece.accesses.retain(|earlier| !past(earlier));
+            piece.accesses.retain(|earlier| !superseded(earlier));
             piece.accesses.push(access);
             return;
         }
@@ -61,7 +61,7 @@ impl LastAccesses {
             }
             at = piece.end;
             met += 1;
-            piece.accesses.retain(|earlier| !past(earlier));
+            piece.accesses.retain(|earlier| !superseded(earlier));
             alike &= piece.accesses.is_empty();
             piece.accesses.push(access);
         }
@@ -75,12 +75,12 @@ impl LastAccesses {
         for (from, end) in gaps {
             self.pieces.insert(from, Piece { end, accesses: vec![access] });
         }
-        if met > PIECES && !alike {
-            self.melt(start, end);
+        if met > PIECE_LIMIT && !alike {
+            self.merge(start, end);
         }
     }
 
-    /// Nothing is known of a range any more.
+    /// Removes all accesses to a range.
     pub(crate) fn forget(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -101,18 +101,18 @@ impl LastAccesses {
         }
     }
 
-    /// Makes one piece of many. What it says is right of the lanes and no longer of the addresses.
-    fn melt(&mut self, start: u64, end: u64) {
+    /// Makes one piece of many. It still tells which streams had access, but no longer where.
+    fn merge(&mut self, start: u64, end: u64) {
         let mut accesses: Vec<Access> = Vec::new();
         for (access, _) in self.meeting(start, end) {
             let same = |one: &&mut Access| {
-                (one.epoch.lane, one.kind, one.subject)
-                    == (access.epoch.lane, access.kind, access.subject)
+                (one.epoch.slot, one.kind, one.by_subject)
+                    == (access.epoch.slot, access.kind, access.by_subject)
             };
             match accesses.iter_mut().find(same) {
-                Some(one) if one.epoch.time >= access.epoch.time => one.coarse = true,
-                Some(one) => *one = Access { coarse: true, ..access },
-                None => accesses.push(Access { coarse: true, ..access }),
+                Some(one) if one.epoch.time >= access.epoch.time => one.merged = true,
+                Some(one) => *one = Access { merged: true, ..access },
+                None => accesses.push(Access { merged: true, ..access }),
             }
         }
         self.forget(start, end);
@@ -127,7 +127,13 @@ mod tests {
     use crate::judge::cuda::order::vector_clock::Epoch;
 
     fn access(event: u32, kind: AccessKind) -> Access {
-        Access { epoch: Epoch { lane: event, time: 1 }, event, kind, subject: true, coarse: false }
+        Access {
+            epoch: Epoch { slot: event, time: 1 },
+            event,
+            kind,
+            by_subject: true,
+            merged: false,
+        }
     }
 
     fn all(memory: &LastAccesses) -> Vec<(u32, u64, u64)> {
@@ -144,7 +150,7 @@ mod tests {
         memory.add(15, 30, access(2, AccessKind::Read), |_| false);
         assert_eq!(all(&memory), [(1, 10, 15), (1, 15, 20), (2, 15, 20), (2, 20, 30)]);
         let met: Vec<_> =
-            memory.meeting(19, 21).map(|(access, part)| (access.event, part)).collect();
+            memory.meeting(19, 21).map(|(access, overlap)| (access.event, overlap)).collect();
         assert_eq!(met, [(1, (19, 20)), (2, (19, 20)), (2, (20, 21))]);
         memory.forget(12, 16);
         assert_eq!(all(&memory), [(1, 10, 12), (1, 16, 20), (2, 16, 20), (2, 20, 30)]);
@@ -175,8 +181,8 @@ mod tests {
         }
         memory.add(0, 2000, access(7, AccessKind::Read), |_| false);
         assert_eq!(memory.pieces.len(), 1);
-        let melted: Vec<_> =
-            memory.meeting(0, 1).map(|(access, _)| (access.event, access.coarse)).collect();
-        assert_eq!(melted, [(0, true), (7, true), (1, true), (2, true)]);
+        let merged_pieces: Vec<_> =
+            memory.meeting(0, 1).map(|(access, _)| (access.event, access.merged)).collect();
+        assert_eq!(merged_pieces, [(0, true), (7, true), (1, true), (2, true)]);
     }
 }

@@ -1,4 +1,4 @@
-//! How the judge of order names streams, accesses and what would have put them in order.
+//! How findings name streams, accesses and what would have ordered them.
 
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::Event;
@@ -20,10 +20,10 @@ pub(crate) fn stream(handle: u64, thread: u32, per_thread: bool) -> String {
     }
 }
 
-/// What would have put the later access behind the earlier one.
+/// What would have ordered the later access after the earlier one.
 pub(crate) fn remedy(record: &CaseRecord<'_>, pair: &AccessPair) -> String {
     let (earlier, later) = (event(record, &pair.earlier), event(record, &pair.later));
-    let first = place(earlier);
+    let first = stream_or_host(earlier);
     let host = format!("the host synchronizes with {first} before #{}", later.seq);
     match stream_of(later) {
         Some(second) => format!(
@@ -34,10 +34,10 @@ pub(crate) fn remedy(record: &CaseRecord<'_>, pair: &AccessPair) -> String {
     }
 }
 
-/// Both accesses and the bytes that they share.
-pub(crate) fn clash(
+/// Both accesses, and the bytes that both reach.
+pub(crate) fn conflict(
     record: &CaseRecord<'_>,
-    AccessPair { earlier, later, part: (start, end) }: &AccessPair,
+    AccessPair { earlier, later, overlap: (start, end) }: &AccessPair,
 ) -> String {
     let (first, second) = (access(record, earlier), access(record, later));
     format!("{first} {start:#x}..{end:#x}, {second} the same, and nothing orders the two")
@@ -46,7 +46,7 @@ pub(crate) fn clash(
 pub(crate) fn witnesses(record: &CaseRecord<'_>, pair: &AccessPair) -> Vec<Witness> {
     let seen = |access: &Access, more: &str| {
         let event = event(record, access);
-        witness(event.seq, format!("{} in {}{more}", access.kind.verb(), place(event)))
+        witness(event.seq, format!("{} in {}{more}", access.kind.verb(), stream_or_host(event)))
     };
     vec![seen(&pair.earlier, ""), seen(&pair.later, ", not ordered after it")]
 }
@@ -55,23 +55,23 @@ pub(crate) fn witnesses(record: &CaseRecord<'_>, pair: &AccessPair) -> Vec<Witne
 pub(crate) fn access(record: &CaseRecord<'_>, access: &Access) -> String {
     let event = event(record, access);
     let function = cuda_call(event).map_or("a call", |(function, _)| function.name());
-    let step = match record.timeline.moments[access.event as usize].step {
+    let step = match record.timeline.attributions[access.event as usize].step {
         Some(step) => format!("step {step}"),
         None => "between steps".to_owned(),
     };
-    let by = if access.subject { "" } else { ", the harness's own" };
+    let by = if access.by_subject { "" } else { ", the harness's own" };
     format!(
         "{function} (#{}, {step}, {}, thread {}{by}) {}",
         event.seq,
-        place(event),
+        stream_or_host(event),
         event.thread,
         access.kind.verb()
     )
 }
 
 /// The stream of an access, or the host.
-pub(crate) fn place_of(record: &CaseRecord<'_>, access: &Access) -> String {
-    place(event(record, access))
+pub(crate) fn stream_of_access(record: &CaseRecord<'_>, access: &Access) -> String {
+    stream_or_host(event(record, access))
 }
 
 pub(crate) fn seq(record: &CaseRecord<'_>, access: &Access) -> u64 {
@@ -82,7 +82,7 @@ fn event<'s>(record: &CaseRecord<'s>, access: &Access) -> &'s Event {
     &record.observation.events[access.event as usize]
 }
 
-fn place(event: &Event) -> String {
+fn stream_or_host(event: &Event) -> String {
     stream_of(event).unwrap_or_else(|| "the host".to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! Races: the always-on check.
+//! The always-on check for races.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,29 @@ use crate::judge::cuda::order::messages;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::verdict::Check;
 
-/// More causes in one case say nothing new.
-const CAUSES: usize = 64;
+/// A case keeps so many causes; more say nothing new.
+const CAUSE_LIMIT: usize = 64;
 
-/// Unordered pairs by what they have in common: the steps and the streams.
+/// Unordered pairs of accesses, one for each cause: the same steps and streams.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
-    found: Vec<Found>,
+    found: Vec<Race>,
     by_cause: HashMap<Cause, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Cause {
     steps: [Option<u32>; 2],
-    lanes: [u32; 2],
-    /// A fault of the harness hides none of the subject.
-    harness: bool,
+    slots: [u32; 2],
+    /// A race of the harness with itself must not hide one of the subject.
+    is_harness_only: bool,
 }
 
 #[derive(Debug)]
-struct Found {
+struct Race {
+    /// The first pair.
     pair: AccessPair,
+    /// How many pairs have the cause.
     count: u64,
 }
 
@@ -36,34 +38,34 @@ impl Races {
     pub(crate) fn add(&mut self, record: &CaseRecord<'_>, pair: AccessPair) {
         let both = [&pair.earlier, &pair.later];
         let cause = Cause {
-            steps: both.map(|access| record.timeline.moments[access.event as usize].step),
-            lanes: both.map(|access| access.epoch.lane),
-            harness: pair.of_harness(),
+            steps: both.map(|access| record.timeline.attributions[access.event as usize].step),
+            slots: both.map(|access| access.epoch.slot),
+            is_harness_only: pair.is_harness_only(),
         };
         match self.by_cause.get(&cause) {
             Some(at) => self.found[*at].count += 1,
-            None if self.found.len() < CAUSES => {
+            None if self.found.len() < CAUSE_LIMIT => {
                 self.by_cause.insert(cause, self.found.len());
-                self.found.push(Found { pair, count: 1 });
+                self.found.push(Race { pair, count: 1 });
             }
             None => {}
         }
     }
 
     pub(crate) fn close(self, record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
-        for Found { pair, count } in self.found {
+        for Race { pair, count } in self.found {
             let expected = messages::remedy(record, &pair);
-            let mut observed = messages::clash(record, &pair);
+            let mut observed = messages::conflict(record, &pair);
             if count > 1 {
                 observed.push_str(&format!(" ({} more such pairs)", count - 1));
             }
-            if pair.of_harness() {
+            if pair.is_harness_only() {
                 sink.failure(format!(
-                    "the harness's own accesses race: {observed}; it takes that {expected}"
+                    "the harness's own accesses race: {observed}; to order them, {expected}"
                 ));
                 continue;
             }
-            let step = record.timeline.moments[pair.later.event as usize].step;
+            let step = record.timeline.attributions[pair.later.event as usize].step;
             let events = messages::witnesses(record, &pair);
             sink.report_check(CheckFinding {
                 check: Check::Race,

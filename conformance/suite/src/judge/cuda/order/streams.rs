@@ -8,185 +8,187 @@ use allocert_contract::StreamHandle;
 use crate::judge::cuda::order::vector_clock::{Epoch, Snapshot, VectorClock};
 
 /// More streams than this at a time are not told apart.
-pub(crate) const LANE_LIMIT: usize = 1024;
+pub(crate) const STREAM_LIMIT: usize = 1024;
 
-/// The lane of what the host does itself. All later work comes after it, for the host submits it.
-pub(crate) const HOST: u32 = u32::MAX;
+/// The slot of what the host does itself. All later work comes after it: the host submits it.
+pub(crate) const HOST_SLOT: u32 = u32::MAX;
 
 const NON_BLOCKING: u64 = 1;
 
-/// Who asks for a stream.
+/// Who makes a call, which decides what a default stream means.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) context: u64,
     pub(crate) thread: u32,
-    /// The call's own default stream is the thread's.
+    /// The default stream of the call is that of its thread.
     pub(crate) per_thread: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StreamKind {
     Legacy,
     Blocking,
     NonBlocking,
 }
 
 #[derive(Debug)]
-struct Lane {
-    kind: Kind,
+struct StreamState {
+    kind: StreamKind,
     context: u64,
     time: u32,
-    /// Someone has seen `time`: the next access is later.
+    /// A snapshot has `time`, so the next access is later.
     seen: bool,
     known: VectorClock,
-    /// Moves with `time` and `known`.
+    /// Counts changes of `time` and `known`.
     version: u32,
-    /// Versions: of this lane when the host and the legacy stream last took it in, of those when it
-    /// last took them in.
-    by_host: u32,
-    by_legacy: u32,
-    host: u32,
-    legacy: u32,
+    /// The version that the host has taken in.
+    seen_by_host: u32,
+    /// The version that the legacy stream has taken in.
+    seen_by_legacy: u32,
+    /// The version of the host that this stream has taken in.
+    seen_of_host: u32,
+    /// The version of the legacy stream that this stream has taken in.
+    seen_of_legacy: u32,
 }
 
 /// All streams of a process, and the host, which all its threads are together.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    lanes: Vec<Lane>,
-    created: HashMap<u64, u32>,
+    slots: Vec<StreamState>,
+    by_handle: HashMap<u64, u32>,
     legacy: HashMap<u64, u32>,
-    own: HashMap<(u64, u32), u32>,
-    /// Lanes of destroyed streams.
+    per_thread: HashMap<(u64, u32), u32>,
+    /// Slots of destroyed streams.
     retired: Vec<u32>,
     host: VectorClock,
     host_version: u32,
-    /// There were more than [`LANE_LIMIT`] at a time; what was said of order since then is worth
-    /// nothing.
-    pub(crate) crowded: bool,
+    /// There were more than [`STREAM_LIMIT`] at a time. Nothing can be said of order any more.
+    pub(crate) too_many: bool,
 }
 
 impl Default for Streams {
     fn default() -> Self {
         Self {
-            lanes: Vec::new(),
-            created: HashMap::new(),
+            slots: Vec::new(),
+            by_handle: HashMap::new(),
             legacy: HashMap::new(),
-            own: HashMap::new(),
+            per_thread: HashMap::new(),
             retired: Vec::new(),
             host: VectorClock::default(),
             host_version: 1,
-            crowded: false,
+            too_many: false,
         }
     }
 }
 
 impl Streams {
-    /// The lane of a stream. One that nobody created is taken for a blocking one, which has the
+    /// The slot of a stream. One that nobody created is taken for a blocking one, which has the
     /// more order.
-    pub(crate) fn lane(&mut self, handle: u64, caller: Caller) -> u32 {
+    pub(crate) fn slot_of(&mut self, handle: u64, caller: Caller) -> u32 {
         match StreamHandle(handle) {
-            StreamHandle::PER_THREAD => self.own(caller),
-            StreamHandle::DEFAULT if caller.per_thread => self.own(caller),
-            StreamHandle::DEFAULT | StreamHandle::LEGACY => self.legacy(caller.context),
-            StreamHandle(created) => match self.created.get(&created) {
-                Some(lane) => *lane,
+            StreamHandle::PER_THREAD => self.per_thread_slot(caller),
+            StreamHandle::DEFAULT if caller.per_thread => self.per_thread_slot(caller),
+            StreamHandle::DEFAULT | StreamHandle::LEGACY => self.legacy_slot(caller.context),
+            StreamHandle(created) => match self.by_handle.get(&created) {
+                Some(slot) => *slot,
                 None => self.create(created, 0, caller.context),
             },
         }
     }
 
     /// Whether the trace shows where a handle comes from.
-    pub(crate) fn knows(&self, handle: u64) -> bool {
-        StreamHandle(handle) <= StreamHandle::PER_THREAD || self.created.contains_key(&handle)
+    pub(crate) fn is_known(&self, handle: u64) -> bool {
+        StreamHandle(handle) <= StreamHandle::PER_THREAD || self.by_handle.contains_key(&handle)
     }
 
     pub(crate) fn create(&mut self, handle: u64, flags: u64, context: u64) -> u32 {
-        let kind = if flags & NON_BLOCKING == 0 { Kind::Blocking } else { Kind::NonBlocking };
-        let lane = self.open(kind, context);
-        self.created.insert(handle, lane);
-        lane
+        let kind =
+            if flags & NON_BLOCKING == 0 { StreamKind::Blocking } else { StreamKind::NonBlocking };
+        let slot = self.new_slot(kind, context);
+        self.by_handle.insert(handle, slot);
+        slot
     }
 
-    /// Work that is queued still runs; the lane stays until it is known to be over.
+    /// Work that is queued still runs; the slot stays until it is known to be over.
     pub(crate) fn destroy(&mut self, handle: u64) {
-        self.retired.extend(self.created.remove(&handle));
+        self.retired.extend(self.by_handle.remove(&handle));
     }
 
-    /// The next operation on a lane: it comes after what the host has waited for and after what the
+    /// The next operation on a slot: it comes after what the host has waited for and after what the
     /// default streams demand.
-    pub(crate) fn submit(&mut self, lane: u32) {
-        let Lane { kind, context, host, .. } = self.lanes[lane as usize];
-        if host != self.host_version {
+    pub(crate) fn submit(&mut self, slot: u32) {
+        let StreamState { kind, context, seen_of_host, .. } = self.slots[slot as usize];
+        if seen_of_host != self.host_version {
             let known = self.host.clone();
-            self.learn(lane, |clock| clock.absorb(&known));
-            self.lanes[lane as usize].host = self.host_version;
+            self.learn(slot, |clock| clock.absorb(&known));
+            self.slots[slot as usize].seen_of_host = self.host_version;
         }
         match kind {
-            Kind::NonBlocking => {}
-            Kind::Blocking => self.after_legacy(lane, context),
-            Kind::Legacy => self.after_blocking(lane, context),
+            StreamKind::NonBlocking => {}
+            StreamKind::Blocking => self.after_legacy(slot, context),
+            StreamKind::Legacy => self.after_blocking(slot, context),
         }
     }
 
-    /// The epoch of an access by the lane's last operation.
-    pub(crate) fn tick(&mut self, lane: u32) -> Epoch {
-        if lane == HOST {
-            return Epoch { lane, time: 0 };
+    /// The epoch of an access by the slot's last operation.
+    pub(crate) fn tick(&mut self, slot: u32) -> Epoch {
+        if slot == HOST_SLOT {
+            return Epoch { slot, time: 0 };
         }
-        let at = &mut self.lanes[lane as usize];
+        let at = &mut self.slots[slot as usize];
         if at.seen {
             at.seen = false;
             at.time += 1;
             at.version += 1;
         }
-        Epoch { lane, time: at.time }
+        Epoch { slot, time: at.time }
     }
 
-    /// Whether the lane's last operation comes after an epoch.
+    /// Whether the slot's last operation comes after an epoch.
     #[inline]
-    pub(crate) fn after(&self, lane: u32, epoch: Epoch) -> bool {
-        let known = if lane == HOST { &self.host } else { &self.lanes[lane as usize].known };
-        lane == epoch.lane || epoch.lane == HOST || known.covers(epoch)
+    pub(crate) fn comes_after(&self, slot: u32, epoch: Epoch) -> bool {
+        let known = if slot == HOST_SLOT { &self.host } else { &self.slots[slot as usize].known };
+        slot == epoch.slot || epoch.slot == HOST_SLOT || known.covers(epoch)
     }
 
-    pub(crate) fn snapshot(&mut self, lane: u32) -> Snapshot {
-        let at = &mut self.lanes[lane as usize];
+    pub(crate) fn snapshot(&mut self, slot: u32) -> Snapshot {
+        let at = &mut self.slots[slot as usize];
         at.seen = true;
-        Snapshot { epoch: Epoch { lane, time: at.time }, known: at.known.clone() }
+        Snapshot { epoch: Epoch { slot, time: at.time }, known: at.known.clone() }
     }
 
-    /// The lane's next operation comes after what was seen of another.
-    pub(crate) fn wait(&mut self, lane: u32, seen: &Snapshot) {
-        self.learn(lane, |clock| clock.absorb_lane(seen));
+    /// The slot's next operation comes after what was seen of another.
+    pub(crate) fn wait(&mut self, slot: u32, seen: &Snapshot) {
+        self.learn(slot, |clock| clock.absorb_snapshot(seen));
     }
 
     pub(crate) fn host_waits(&mut self, seen: &Snapshot) {
-        if self.host.absorb_lane(seen) {
+        if self.host.absorb_snapshot(seen) {
             self.host_version += 1;
         }
     }
 
-    pub(crate) fn host_waits_for_lane(&mut self, lane: u32) {
-        let Lane { version, by_host, .. } = self.lanes[lane as usize];
-        if version != by_host {
-            let seen = self.snapshot(lane);
+    pub(crate) fn host_waits_for_slot(&mut self, slot: u32) {
+        let StreamState { version, seen_by_host, .. } = self.slots[slot as usize];
+        if version != seen_by_host {
+            let seen = self.snapshot(slot);
             self.host_waits(&seen);
-            self.lanes[lane as usize].by_host = version;
+            self.slots[slot as usize].seen_by_host = version;
         }
     }
 
     /// `cuStreamSynchronize`: of the legacy stream, which the blocking streams are waited for with.
-    pub(crate) fn host_waits_for_stream(&mut self, lane: u32) {
-        for lane in self.waited_for_with(lane) {
-            self.host_waits_for_lane(lane);
+    pub(crate) fn host_waits_for_stream(&mut self, slot: u32) {
+        for slot in self.synchronized_with(slot) {
+            self.host_waits_for_slot(slot);
         }
     }
 
     /// The host has waited for all contexts that `wanted` names.
     pub(crate) fn host_waits_for_contexts(&mut self, wanted: impl Fn(u64) -> bool) {
-        for lane in 0..self.lanes.len() as u32 {
-            if wanted(self.lanes[lane as usize].context) {
-                self.host_waits_for_lane(lane);
+        for slot in 0..self.slots.len() as u32 {
+            if wanted(self.slots[slot as usize].context) {
+                self.host_waits_for_slot(slot);
             }
         }
     }
@@ -194,116 +196,116 @@ impl Streams {
     /// What the host would know if it waited for a stream now.
     pub(crate) fn host_after(&mut self, stream: Option<u32>) -> VectorClock {
         let mut clock = self.host.clone();
-        for lane in stream.map(|lane| self.waited_for_with(lane)).unwrap_or_default() {
-            let seen = self.snapshot(lane);
-            clock.absorb_lane(&seen);
+        for slot in stream.map(|slot| self.synchronized_with(slot)).unwrap_or_default() {
+            let seen = self.snapshot(slot);
+            clock.absorb_snapshot(&seen);
         }
         clock
     }
 
     /// Takes all that was queued so far into a clock.
-    pub(crate) fn gather(&mut self, into: &mut VectorClock) {
-        for lane in 0..self.lanes.len() as u32 {
-            let seen = self.snapshot(lane);
-            into.absorb_lane(&seen);
+    pub(crate) fn absorb_all_into(&mut self, into: &mut VectorClock) {
+        for slot in 0..self.slots.len() as u32 {
+            let seen = self.snapshot(slot);
+            into.absorb_snapshot(&seen);
         }
     }
 
-    fn waited_for_with(&self, lane: u32) -> Vec<u32> {
-        let Lane { kind, context, .. } = self.lanes[lane as usize];
+    fn synchronized_with(&self, slot: u32) -> Vec<u32> {
+        let StreamState { kind, context, .. } = self.slots[slot as usize];
         match kind {
-            Kind::Legacy => self.of_default(context).chain([lane]).collect(),
-            Kind::Blocking | Kind::NonBlocking => vec![lane],
+            StreamKind::Legacy => self.blocking_slots(context).chain([slot]).collect(),
+            StreamKind::Blocking | StreamKind::NonBlocking => vec![slot],
         }
     }
 
     /// The blocking streams of a context.
-    fn of_default(&self, context: u64) -> impl Iterator<Item = u32> {
-        let lanes = self.lanes.iter().enumerate();
-        lanes
-            .filter(move |(_, lane)| lane.context == context && lane.kind == Kind::Blocking)
+    fn blocking_slots(&self, context: u64) -> impl Iterator<Item = u32> {
+        let slots = self.slots.iter().enumerate();
+        slots
+            .filter(move |(_, slot)| slot.context == context && slot.kind == StreamKind::Blocking)
             .map(|(at, _)| at as u32)
     }
 
-    fn after_legacy(&mut self, lane: u32, context: u64) {
+    fn after_legacy(&mut self, slot: u32, context: u64) {
         let Some(legacy) = self.legacy.get(&context).copied() else { return };
-        let version = self.lanes[legacy as usize].version;
-        if self.lanes[lane as usize].legacy != version {
+        let version = self.slots[legacy as usize].version;
+        if self.slots[slot as usize].seen_of_legacy != version {
             let seen = self.snapshot(legacy);
-            self.wait(lane, &seen);
-            self.lanes[lane as usize].legacy = version;
+            self.wait(slot, &seen);
+            self.slots[slot as usize].seen_of_legacy = version;
         }
     }
 
     fn after_blocking(&mut self, legacy: u32, context: u64) {
-        for lane in 0..self.lanes.len() {
-            let Lane { kind, context: of, version, by_legacy, .. } = self.lanes[lane];
-            if kind == Kind::Blocking && of == context && version != by_legacy {
-                let seen = self.snapshot(lane as u32);
+        for slot in 0..self.slots.len() {
+            let StreamState { kind, context: of, version, seen_by_legacy, .. } = self.slots[slot];
+            if kind == StreamKind::Blocking && of == context && version != seen_by_legacy {
+                let seen = self.snapshot(slot as u32);
                 self.wait(legacy, &seen);
-                self.lanes[lane].by_legacy = version;
+                self.slots[slot].seen_by_legacy = version;
             }
         }
     }
 
-    fn learn(&mut self, lane: u32, from: impl FnOnce(&mut VectorClock) -> bool) {
-        let at = &mut self.lanes[lane as usize];
+    fn learn(&mut self, slot: u32, from: impl FnOnce(&mut VectorClock) -> bool) {
+        let at = &mut self.slots[slot as usize];
         if from(&mut at.known) {
             at.version += 1;
         }
     }
 
-    fn legacy(&mut self, context: u64) -> u32 {
-        if let Some(lane) = self.legacy.get(&context) {
-            return *lane;
+    fn legacy_slot(&mut self, context: u64) -> u32 {
+        if let Some(slot) = self.legacy.get(&context) {
+            return *slot;
         }
-        let lane = self.open(Kind::Legacy, context);
-        self.legacy.insert(context, lane);
-        lane
+        let slot = self.new_slot(StreamKind::Legacy, context);
+        self.legacy.insert(context, slot);
+        slot
     }
 
-    fn own(&mut self, caller: Caller) -> u32 {
+    fn per_thread_slot(&mut self, caller: Caller) -> u32 {
         let key = (caller.context, caller.thread);
-        if let Some(lane) = self.own.get(&key) {
-            return *lane;
+        if let Some(slot) = self.per_thread.get(&key) {
+            return *slot;
         }
-        let lane = self.open(Kind::Blocking, caller.context);
-        self.own.insert(key, lane);
-        lane
+        let slot = self.new_slot(StreamKind::Blocking, caller.context);
+        self.per_thread.insert(key, slot);
+        slot
     }
 
     /// A place for a new stream: that of a destroyed one whose work the host knows to be over, else
     /// a further one.
-    fn open(&mut self, kind: Kind, context: u64) -> u32 {
-        let over = |lane: &u32| {
-            let time = self.lanes[*lane as usize].time;
-            self.host.covers(Epoch { lane: *lane, time })
+    fn new_slot(&mut self, kind: StreamKind, context: u64) -> u32 {
+        let over = |slot: &u32| {
+            let time = self.slots[*slot as usize].time;
+            self.host.covers(Epoch { slot: *slot, time })
         };
         let index = match self.retired.iter().position(over) {
             Some(found) => self.retired.swap_remove(found) as usize,
-            None if self.lanes.len() < LANE_LIMIT => self.lanes.len(),
+            None if self.slots.len() < STREAM_LIMIT => self.slots.len(),
             None => {
-                self.crowded = true;
-                return LANE_LIMIT as u32 - 1;
+                self.too_many = true;
+                return STREAM_LIMIT as u32 - 1;
             }
         };
-        let time = self.lanes.get(index).map_or(1, |lane| lane.time + 1);
+        let time = self.slots.get(index).map_or(1, |slot| slot.time + 1);
         let known = self.host.clone();
-        let lane = Lane {
+        let slot = StreamState {
             kind,
             context,
             time,
             seen: false,
             known,
             version: 1,
-            by_host: 0,
-            by_legacy: 0,
-            host: self.host_version,
-            legacy: 0,
+            seen_by_host: 0,
+            seen_by_legacy: 0,
+            seen_of_host: self.host_version,
+            seen_of_legacy: 0,
         };
-        match self.lanes.get_mut(index) {
-            Some(old) => *old = lane,
-            None => self.lanes.push(lane),
+        match self.slots.get_mut(index) {
+            Some(old) => *old = slot,
+            None => self.slots.push(slot),
         }
         index as u32
     }

@@ -1,20 +1,20 @@
-//! Clocks: how far each stream has been waited for. A lane is one stream's place in them.
+//! Vector clocks: how far each stream has been waited for. A stream's slot is its index in them.
 
 use std::rc::Rc;
 
-/// A place in one lane: work of that lane up to here.
+/// The work of one stream up to a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Epoch {
-    pub(crate) lane: u32,
-    /// From 1. Moves on when someone has looked at the lane, not with every operation.
+    pub(crate) slot: u32,
+    /// From 1. It moves on after a [`Snapshot`], not with every operation.
     pub(crate) time: u32,
 }
 
-/// The highest time of each lane that is known to be over; shared until it changes.
+/// For each slot the highest time that is known to be over. Clones share until one changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VectorClock(Rc<Vec<u32>>);
 
-/// What a lane has to say to whoever waits for it now.
+/// What is over for whoever waits for a stream now.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) epoch: Epoch,
@@ -24,10 +24,10 @@ pub(crate) struct Snapshot {
 impl VectorClock {
     #[inline]
     pub(crate) fn covers(&self, epoch: Epoch) -> bool {
-        self.0.get(epoch.lane as usize).is_some_and(|time| *time >= epoch.time)
+        self.0.get(epoch.slot as usize).is_some_and(|time| *time >= epoch.time)
     }
 
-    /// Takes in all that another clock knows. Whether that was anything new.
+    /// Takes in all that another clock covers, and says whether that was anything new.
     pub(crate) fn absorb(&mut self, other: &Self) -> bool {
         if Rc::ptr_eq(&self.0, &other.0) {
             return false;
@@ -51,25 +51,25 @@ impl VectorClock {
         true
     }
 
-    /// Takes in one epoch. Whether that was anything new.
+    /// Takes in one epoch, and says whether that was anything new.
     pub(crate) fn raise(&mut self, epoch: Epoch) -> bool {
         if self.covers(epoch) {
             return false;
         }
-        self.reach(epoch.lane as usize + 1)[epoch.lane as usize] = epoch.time;
+        self.reach(epoch.slot as usize + 1)[epoch.slot as usize] = epoch.time;
         true
     }
 
-    /// A lane and all that it waited for.
-    pub(crate) fn absorb_lane(&mut self, seen: &Snapshot) -> bool {
+    /// Takes in a stream's work and all that the stream waited for.
+    pub(crate) fn absorb_snapshot(&mut self, seen: &Snapshot) -> bool {
         // Both, always.
         self.absorb(&seen.known) | self.raise(seen.epoch)
     }
 
-    fn reach(&mut self, lanes: usize) -> &mut Vec<u32> {
+    fn reach(&mut self, slots: usize) -> &mut Vec<u32> {
         let mine = Rc::make_mut(&mut self.0);
-        if mine.len() < lanes {
-            mine.resize(lanes, 0);
+        if mine.len() < slots {
+            mine.resize(slots, 0);
         }
         mine
     }
@@ -91,9 +91,9 @@ mod tests {
         assert_eq!(*mine.0, [3, 4, 7]);
         assert!(mine.absorb(&clock(&[9, 9, 9, 9])));
         assert_eq!(*mine.0, [9, 9, 9, 9]);
-        assert!(mine.raise(Epoch { lane: 5, time: 2 }));
-        assert!(!mine.raise(Epoch { lane: 5, time: 1 }));
+        assert!(mine.raise(Epoch { slot: 5, time: 2 }));
+        assert!(!mine.raise(Epoch { slot: 5, time: 1 }));
         assert_eq!(*mine.0, [9, 9, 9, 9, 0, 2]);
-        assert!(!mine.covers(Epoch { lane: 6, time: 1 }), "a lane that nobody waited for");
+        assert!(!mine.covers(Epoch { slot: 6, time: 1 }), "a slot that nobody waited for");
     }
 }

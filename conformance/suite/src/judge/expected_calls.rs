@@ -1,0 +1,232 @@
+//! Expectations on calls: the subject's own driver calls within a window, and the calls of other
+//! boundaries, such as those of a host into its plugin.
+
+use std::ops::Range;
+
+use allocert_contract::trace::{Call, Event, Function, What};
+use serde_json::Value;
+
+use crate::call_name;
+use crate::expectation::{Calls, Wanted};
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::{FindingSink, witness};
+use crate::judge::predicates;
+use crate::observation::Facts;
+use crate::plan::PlannedStep;
+use crate::reason::Reason;
+use crate::verdict::Witness;
+
+/// A finding shows this many calls at most.
+const WITNESS_LIMIT: usize = 6;
+
+/// What was expected, what is there, and the calls that show it.
+#[derive(Debug)]
+struct Mismatch {
+    expected: String,
+    observed: String,
+    events: Vec<Witness>,
+}
+
+/// Judges the window of a step, or from the labelled step to this one.
+pub(crate) fn judge_step(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    requirement: &str,
+    step: &PlannedStep,
+    wanted: &Calls,
+) {
+    let first = first_step(record, wanted).unwrap_or(step.index);
+    let Some(window) = record.timeline.window_between(first, step.index) else {
+        return sink.not_observed(Reason::NoMarkers { step: step.index });
+    };
+    for Mismatch { expected, observed, events } in mismatches(record, window, wanted) {
+        sink.report(requirement, step, expected, observed, events);
+    }
+}
+
+/// Judges the whole case, or from the labelled step to its end.
+pub(crate) fn judge_case(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    requirement: &str,
+    wanted: &Calls,
+) {
+    sink.checked(requirement);
+    let end = record.observation.events.len();
+    let window = match first_step(record, wanted) {
+        Some(first) => match record.timeline.window(first) {
+            Some(window) => window.start..end,
+            None => return sink.not_observed(Reason::NoMarkers { step: first }),
+        },
+        None => 0..end,
+    };
+    for Mismatch { expected, observed, events } in mismatches(record, window, wanted) {
+        sink.report_at_end(requirement, expected, observed, events);
+    }
+}
+
+/// The last calls of the subject in a step, to show beside an error.
+pub(crate) fn last_calls_of(record: &CaseRecord<'_>, step: u32) -> Vec<Witness> {
+    let Some(window) = record.timeline.window(step) else { return Vec::new() };
+    let calls: Vec<RecordedCall<'_>> = calls_in(record, window).collect();
+    let last = &calls[calls.len().saturating_sub(3)..];
+    last.iter().map(|call| call.witness("called in this step")).collect()
+}
+
+fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
+    let label = wanted.since.as_deref()?;
+    let mut steps = record.case.steps.iter();
+    steps.find(|step| step.label.as_deref() == Some(label)).map(|step| step.index)
+}
+
+/// A call that can be expected, with its event.
+#[derive(Debug, Clone, Copy)]
+struct RecordedCall<'s> {
+    event: &'s Event,
+    call: &'s Call,
+}
+
+impl RecordedCall<'_> {
+    /// Whether a name of a fixture stands for it.
+    fn is(&self, name: &str) -> bool {
+        call_name::stands_for(name, self.call.function)
+    }
+
+    fn witness(&self, role: &str) -> Witness {
+        witness(self.event.seq, role)
+    }
+}
+
+fn calls_in<'s>(
+    record: &'s CaseRecord<'_>,
+    window: Range<usize>,
+) -> impl Iterator<Item = RecordedCall<'s>> {
+    let events = record.observation.events[window.clone()].iter();
+    let attributed = events.zip(&record.timeline.attributions[window]);
+    attributed.filter_map(|(event, attribution)| {
+        let What::Call(call) = &event.what else { return None };
+        // The worker itself records the calls of other boundaries, whatever it does around them.
+        let counts = match call.function {
+            Function::Cuda(_) => attribution.by_subject,
+            _ => attribution.in_process,
+        };
+        counts.then_some(RecordedCall { event, call })
+    })
+}
+
+fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Mismatch> {
+    let calls: Vec<RecordedCall<'_>> = calls_in(record, window).collect();
+    let mut mismatches = Vec::new();
+    let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
+        let found = named(&calls, name);
+        if !holds(&(found.len() as u64), &wanted) {
+            mismatches.push(count_mismatch(phrase, name, wanted, &found));
+        }
+    };
+    wanted.none_of.iter().for_each(|name| count(name, 0, "no call of", u64::eq));
+    wanted.count.iter().for_each(|(name, wanted)| count(name, *wanted, "exactly", u64::eq));
+    wanted.at_least.iter().for_each(|(name, wanted)| count(name, *wanted, "at least", u64::ge));
+    wanted.at_most.iter().for_each(|(name, wanted)| count(name, *wanted, "at most", u64::le));
+    mismatches.extend(order_mismatch(&calls, &wanted.in_order));
+    let balanced = wanted.balanced.iter();
+    mismatches.extend(balanced.filter_map(|(done, undone)| balance_mismatch(&calls, done, undone)));
+    let with = wanted.with.iter();
+    mismatches.extend(with.filter_map(|(name, facts)| fact_mismatch(record, &calls, name, facts)));
+    mismatches
+}
+
+fn count_mismatch(phrase: &str, name: &str, wanted: u64, found: &[&RecordedCall<'_>]) -> Mismatch {
+    let expected = match wanted {
+        0 => format!("no call of {name}"),
+        _ => format!("{phrase} {} of {name}", number_of_calls(wanted)),
+    };
+    let shown = found.iter().take(WITNESS_LIMIT);
+    Mismatch {
+        expected,
+        observed: number_of_calls(found.len() as u64),
+        events: shown.map(|call| call.witness("called here")).collect(),
+    }
+}
+
+/// The function that undoes another was called more or less often than that one succeeded.
+fn balance_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Option<Mismatch> {
+    let succeeded = |call: &&RecordedCall<'_>| call.call.result == Some(0);
+    let did: Vec<&RecordedCall<'_>> = named(calls, done).into_iter().filter(succeeded).collect();
+    let undid = named(calls, undone);
+    if did.len() == undid.len() {
+        return None;
+    }
+    let shown = did.iter().map(|call| (call, "done here"));
+    let shown = shown.chain(undid.iter().map(|call| (call, "undone here")));
+    let mut events: Vec<Witness> =
+        shown.take(WITNESS_LIMIT).map(|(call, role)| call.witness(role)).collect();
+    events.sort_by_key(|witness| witness.seq);
+    let successes = number_of_calls(did.len() as u64);
+    let expected = format!("{undone} as often as {done} succeeded: {successes}");
+    Some(Mismatch { expected, observed: number_of_calls(undid.len() as u64), events })
+}
+
+/// The first function of a sequence that is not called after its predecessor.
+fn order_mismatch(calls: &[RecordedCall<'_>], wanted: &[String]) -> Option<Mismatch> {
+    let mut rest = calls;
+    let mut in_order: Vec<RecordedCall<'_>> = Vec::new();
+    for name in wanted {
+        let Some(at) = rest.iter().position(|call| call.is(name)) else {
+            let observed = match in_order.len().checked_sub(1) {
+                Some(last) => format!("no {name} after {}", wanted[last]),
+                None => format!("no {name}"),
+            };
+            let mut events: Vec<Witness> =
+                in_order.iter().map(|call| call.witness("in order")).collect();
+            events.extend(named(calls, name).first().map(|call| call.witness("called too early")));
+            events.sort_by_key(|witness| witness.seq);
+            let expected = format!("in this order: {}", wanted.join(", "));
+            return Some(Mismatch { expected, observed, events });
+        };
+        in_order.push(rest[at]);
+        rest = &rest[at + 1..];
+    }
+    None
+}
+
+/// The first call of a function with other facts than these, or that there is no call.
+fn fact_mismatch(
+    record: &CaseRecord<'_>,
+    calls: &[RecordedCall<'_>],
+    name: &str,
+    wanted: &Wanted,
+) -> Option<Mismatch> {
+    let found = named(calls, name);
+    if found.is_empty() {
+        return Some(count_mismatch("at least", name, 1, &found));
+    }
+    let no_facts = Facts::new();
+    found.into_iter().find_map(|call| {
+        let facts = facts_of(record, call).unwrap_or(&no_facts);
+        let mismatch =
+            wanted.iter().find_map(|(path, one)| predicates::check(record, facts, path, one))?;
+        Some(Mismatch {
+            expected: format!("{name} is called with: {}", mismatch.expected),
+            observed: mismatch.observed,
+            events: vec![call.witness("called here")],
+        })
+    })
+}
+
+/// What a call into the plugin was made with, as the worker reports it.
+fn facts_of<'s>(record: &CaseRecord<'s>, call: &RecordedCall<'_>) -> Option<&'s Facts> {
+    let number = call.call.arg("number")?;
+    let mut facts = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);
+    facts.find(|facts| facts.get("number").and_then(Value::as_u64) == Some(number))
+}
+
+fn named<'a, 's>(calls: &'a [RecordedCall<'s>], name: &str) -> Vec<&'a RecordedCall<'s>> {
+    calls.iter().filter(|call| call.is(name)).collect()
+}
+
+fn number_of_calls(count: u64) -> String {
+    match count {
+        1 => "1 call".to_owned(),
+        _ => format!("{count} calls"),
+    }
+}
