@@ -89,10 +89,10 @@ fn another_file_is_refused() {
 
 #[test]
 fn another_format_names_its_program() {
-    let text = written().replacen("\"format\":1", "\"format\":7", 1);
+    let text = written().replacen("\"format\":2", "\"format\":7", 1);
     assert_eq!(
         refusal(&text),
-        "run.jsonl:1: written in format 7, this program reads format 1; judge it with the allocert that wrote it (0.1.0)"
+        "run.jsonl:1: written in format 7, this program reads format 2; judge it with the allocert that wrote it (0.1.0)"
     );
 }
 
