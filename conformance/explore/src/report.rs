@@ -108,15 +108,15 @@ fn broken_text(broken: &BrokenReport, palette: Palette) -> String {
         ShrinkOutcome::OnlyAfterOthers => {
             let _ = write!(
                 out,
-                "  sequence {sequence}: {drawn_steps} operations, only when others ran before it in \
-                 one process; not shrunk"
+                "  sequence {sequence}: {drawn_steps} operations, found only when other sequences \
+                 run before it in the same process; not shrunk"
             );
         }
         ShrinkOutcome::NotReproduced => {
             let _ = write!(
                 out,
-                "  sequence {sequence}: {drawn_steps} operations, seen once and not again; not \
-                 counted"
+                "  sequence {sequence}: {drawn_steps} operations, found once and not found again; \
+                 not counted"
             );
         }
         ShrinkOutcome::Shrunk { steps, at, candidates, expected, observed, fixture } => {

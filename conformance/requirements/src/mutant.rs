@@ -105,7 +105,8 @@ pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
 mod tests {
     use super::{Document, embedded, read};
 
-    const LEAKY: &str = "- {name: leaky, flavor: python, subject: \"m:C\", breaks: [EMM-LEDGER-01], about: leaks}\n";
+    const LEAKY: &str = "- {name: leaky, flavor: python, subject: \"m:C\", \
+        breaks: [EMM-LEDGER-01], about: leaks}\n";
 
     #[test]
     fn the_registry_is_accepted() {

@@ -222,12 +222,12 @@ differences:
       - {profile: old, section: One, says: red, requirements: [EMM-C-01]}
       - {profile: new, section: Two, says: green, requirements: [EMM-C-02]}
 ";
-    const REQUIREMENTS: &str = "- {id: EMM-C-01, level: MUST, role: plugin, statement: red, versions: [old], \
-        observed_by: [outcome], source: {text: old, section: One}}
-- {id: EMM-C-02, level: MUST, role: plugin, statement: green, versions: [new], observed_by: [outcome], \
-        source: {text: new, section: Two}}
-- {id: CAI-C-01, level: MUST, role: producer, statement: x, versions: [v3], observed_by: [outcome], \
-        source: {text: cai, section: One}}
+    const REQUIREMENTS: &str = "- {id: EMM-C-01, level: MUST, role: plugin, statement: red, \
+        versions: [old], observed_by: [outcome], source: {text: old, section: One}}
+- {id: EMM-C-02, level: MUST, role: plugin, statement: green, \
+        versions: [new], observed_by: [outcome], source: {text: new, section: Two}}
+- {id: CAI-C-01, level: MUST, role: producer, statement: x, \
+        versions: [v3], observed_by: [outcome], source: {text: cai, section: One}}
 ";
 
     fn read(profiles: &str, requirements: &str) -> Result<Catalogue, Vec<Refusal>> {

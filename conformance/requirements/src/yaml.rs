@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn every_kind_of_value_is_read() {
         let read: BTreeMap<String, Shape> = read(
-            "# comment\na: point\nb: {circle: {radius: 170141183460469231731687303715884105727}}\nc:\n  sides: [1, 255]\n",
+            "# comment\na: point\nb: {circle: {radius: 170141183460469231731687303715884105727}}\n\
+             c:\n  sides: [1, 255]\n",
         )
         .expect("written here");
         let all: Vec<Shape> = read.into_values().collect();

@@ -6,9 +6,11 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture, judge};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-const CASE: &str = "# Many allocations in one step.\ncase: emm/bench/churn\nabout: a bench\nsteps:\n  - do: {churn: {size: 64, times: 1}}\n    \
-                    expect: {EMM-B-01: {calls: {at_least: {cuMemAlloc: 1}, none_of: [cuCtxSynchronize]}}}\n";
-const CATALOGUE: &str = "- {id: EMM-B-01, level: MUST, role: plugin, statement: A statement., source: {text: a, section: b}, versions: [one], observed_by: [trace]}\n";
+const CASE: &str = "# Many allocations in one step.\ncase: emm/bench/churn\nabout: a bench\n\
+    steps:\n  - do: {churn: {size: 64, times: 1}}\n    \
+    expect: {EMM-B-01: {calls: {at_least: {cuMemAlloc: 1}, none_of: [cuCtxSynchronize]}}}\n";
+const CATALOGUE: &str = "- {id: EMM-B-01, level: MUST, role: plugin, statement: A statement., \
+    source: {text: a, section: b}, versions: [one], observed_by: [trace]}\n";
 /// Allocations alive at a time.
 const HELD: u64 = 1000;
 

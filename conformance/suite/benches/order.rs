@@ -10,9 +10,11 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, fixture, judge};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-const CASE: &str = "# Many streams in one step.\ncase: emm/bench/order\nabout: a bench\nteardown: none\nsteps:\n  - do: {churn: {size: 64, times: 1}}\n    \
-                    expect: {EMM-B-01: {calls: {none_of: [cuLaunchHostFunc]}}}\n";
-const CATALOGUE: &str = "- {id: EMM-B-01, level: MUST, role: plugin, statement: A statement., source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
+const CASE: &str = "# Many streams in one step.\ncase: emm/bench/order\nabout: a bench\n\
+    teardown: none\nsteps:\n  - do: {churn: {size: 64, times: 1}}\n    \
+    expect: {EMM-B-01: {calls: {none_of: [cuLaunchHostFunc]}}}\n";
+const CATALOGUE: &str = "- {id: EMM-B-01, level: MUST, role: plugin, statement: A statement., \
+    source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
 /// Allocations, and what a kernel may reach of one.
 const RANGES: u64 = 4096;
 const RANGE_BYTES: u64 = 1 << 16;

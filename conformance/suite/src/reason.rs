@@ -193,7 +193,8 @@ impl fmt::Display for Reason {
             Self::NotRecorded { profile } => {
                 write!(
                     f,
-                    "the run was made with the profile {profile}, which leaves the case out; run it again with this one"
+                    "the run was made with the profile {profile}, which leaves the case out; run \
+                     the subject again with the profile that is wanted now"
                 )
             }
             Self::Unswept { because } => because.fmt(f),
@@ -206,7 +207,8 @@ impl fmt::Display for Reason {
             Self::NothingToOrder { step, after } => {
                 write!(
                     f,
-                    "no access to memory in step {step} conflicts with one of `{after}`: nothing to order"
+                    "no access to memory in step {step} conflicts with one of `{after}`: nothing \
+                     to order"
                 )
             }
             Self::NothingAccessed { step, name } => {
@@ -259,24 +261,34 @@ impl fmt::Display for Unswept {
         match self {
             Self::NeverAnswers { function, error } => write!(f, "{function} never answers {error}"),
             Self::Restores { function } => {
-                write!(f, "{function} gives a context back, and where that fails nobody can make up for it")
+                write!(
+                    f,
+                    "{function} gives a context back; if it fails, the subject cannot do so in \
+                     another way"
+                )
             }
             Self::OwnFaults => f.write_str("the case makes driver calls fail itself"),
             Self::NotClean => f.write_str("the case does not conform without a fault"),
             Self::OtherSubject => f.write_str("the fault sweep is for managers"),
-            Self::Threads => f.write_str("several threads make driver calls in this case, in another order each time"),
-            Self::HostCalls => {
-                f.write_str("numba-cuda makes driver calls in this case that cannot be told from the subject's")
-            }
+            Self::Threads => f.write_str(
+                "several threads make driver calls in this case, and their order changes from run \
+                 to run",
+            ),
+            Self::HostCalls => f.write_str(
+                "numba-cuda makes driver calls in this case, and the trace does not tell them \
+                     from those of the subject",
+            ),
             Self::Repeated => {
                 write!(
                     f,
-                    "of the calls of one function in one step the first {SWEPT_REPEATS} and the last are swept (--faults=every sweeps all)"
+                    "of the calls of one function in one step, only the first {SWEPT_REPEATS} and \
+                     the last are swept (--faults=every sweeps all)"
                 )
             }
-            Self::Sampled => {
-                f.write_str("the same call at the same place of another case is swept (--faults=every sweeps all)")
-            }
+            Self::Sampled => f.write_str(
+                "the same call at the same place of another case is swept (--faults=every \
+                     sweeps all)",
+            ),
         }
     }
 }

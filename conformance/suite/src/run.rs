@@ -165,13 +165,15 @@ pub enum ReadError {
     #[error("{file}:1: not a run file of allocert: {message}")]
     Foreign { file: String, message: String },
     #[error(
-        "{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with the allocert that wrote it ({allocert})"
+        "{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with \
+         the allocert that wrote it ({allocert})"
     )]
     Format { file: String, found: u32, allocert: String },
     #[error("{file}:{line}: {message}")]
     Line { file: String, line: usize, message: String },
     #[error(
-        "{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; run it again"
+        "{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; \
+         run it again"
     )]
     Truncated { file: String, line: usize, cases: usize },
 }

@@ -21,7 +21,8 @@
  *              the plugin calls out. So a plugin must not hold a lock across such a call.
  *   Units      Names end in their unit. Sizes and offsets are in bytes.
  *   Streams    The interface carries no stream. Memory is ready for use on the default stream when
- *              the call that returns it returns, and is the plugin's again when release() is called.
+ *              the call that returns it has returned. It belongs to the plugin again when the host
+ *              calls release().
  *              A plugin documents what it promises for other streams.
  */
 #ifndef ALLOCERT_EMM_H
@@ -44,11 +45,11 @@ typedef struct allocert_emm_manager allocert_emm_manager;
 typedef int32_t allocert_emm_status;
 enum {
   ALLOCERT_EMM_OK = 0,
-  ALLOCERT_EMM_OUT_OF_MEMORY = 1, /* not enough memory, also after the plugin gave back what it cached */
-  ALLOCERT_EMM_INVALID_VALUE = 2, /* an argument is outside what this file allows: the caller's fault */
-  ALLOCERT_EMM_NOT_SUPPORTED = 3, /* a refusal: this plugin does not do that, and says so */
-  ALLOCERT_EMM_DRIVER_ERROR = 4,  /* the CUDA driver failed or is missing; last_error() names the call */
-  ALLOCERT_EMM_STATE = 5,         /* called in a wrong state, such as defer_end() without defer_begin() */
+  ALLOCERT_EMM_OUT_OF_MEMORY = 1, /* not enough memory, even without the plugin's caches */
+  ALLOCERT_EMM_INVALID_VALUE = 2, /* this file does not allow the argument: the caller's fault */
+  ALLOCERT_EMM_NOT_SUPPORTED = 3, /* this plugin does not offer that */
+  ALLOCERT_EMM_DRIVER_ERROR = 4,  /* the CUDA driver failed or is missing; see last_error() */
+  ALLOCERT_EMM_STATE = 5,         /* wrong state, such as defer_end() without defer_begin() */
   ALLOCERT_EMM_INTERNAL = 6       /* a defect of the plugin */
 };
 
@@ -67,18 +68,19 @@ enum {
   ALLOCERT_EMM_HOST_WRITE_COMBINED = 4 /* fast to write from the host, slow to read */
 };
 
-/* The three sorts of memory (allocert_emm_memory.kind): MemoryPointer, PinnedMemory, MappedMemory. */
+/* The kinds of memory (allocert_emm_memory.kind): MemoryPointer, PinnedMemory, MappedMemory. */
 enum {
   ALLOCERT_EMM_KIND_DEVICE = 0,
   ALLOCERT_EMM_KIND_PINNED = 1,
   ALLOCERT_EMM_KIND_MAPPED = 2
 };
 
-/* Structures that cross the border open with their size. The caller sets it to sizeof before the
- * call; the plugin writes no byte beyond it, and answers INVALID_VALUE where it is smaller than the
- * version 1 structure below. The plugin leaves the member itself as it is. */
+/* Each structure that the caller passes to the plugin begins with its size. The caller sets the
+ * member to sizeof before the call. The plugin writes no byte beyond that size, and does not change
+ * the member. It answers INVALID_VALUE if the size is smaller than the version 1 structure
+ * below. */
 
-/* One allocation, or one pinned region. It belongs to the manager until release(token) or reset(). */
+/* One allocation or pinned region. It belongs to the manager until release(token) or reset(). */
 typedef struct allocert_emm_memory {
   size_t size;             /* in: sizeof(allocert_emm_memory) */
   uint32_t kind;           /* ALLOCERT_EMM_KIND_* */
@@ -93,7 +95,7 @@ typedef struct allocert_emm_memory {
 typedef struct allocert_emm_ipc_handle {
   size_t size;             /* in: sizeof(allocert_emm_ipc_handle) */
   uint8_t handle[64];      /* a CUipcMemHandle for the allocation that the driver knows */
-  uint64_t size_bytes;     /* size of the allocation named by the token, as in allocert_emm_memory */
+  uint64_t size_bytes;     /* size of the token's allocation, as in allocert_emm_memory */
   uint64_t offset_bytes;   /* from the base that opening the handle yields to the byte asked for */
   uint8_t device_uuid[16]; /* the device to open it on (cuDeviceGetUuid) */
 } allocert_emm_ipc_handle;
@@ -115,34 +117,34 @@ typedef struct allocert_emm_plugin {
   const char *name;           /* UTF-8, lives as long as the table, not NULL */
   const char *version;        /* the plugin's own version, UTF-8, not NULL */
 
-  /* Makes a manager for one context. The host owns cuda_context (a CUcontext, not NULL, of the device
-   * with ordinal `device`), and says nothing about which context is current. Makes no allocation that
-   * needs the context. Without a driver it answers DRIVER_ERROR.
-   * Errors: INVALID_VALUE (NULL argument, no such device), DRIVER_ERROR. */
+  /* Makes a manager for one context. The host owns cuda_context (a CUcontext, not NULL, of the
+   * device with ordinal `device`), and any context, or none, may be current. Makes no allocation
+   * that needs the context. Without a driver it answers DRIVER_ERROR. Errors: INVALID_VALUE (NULL
+   * argument, no such device), DRIVER_ERROR. */
   allocert_emm_status (*create)(void *cuda_context, int32_t device, allocert_emm_manager **out);
 
-  /* Ends a manager and gives back all that it still holds, as reset() does. The context may be gone:
-   * what can no longer be given back is dropped in silence. NULL is ignored. After it neither the
-   * manager nor any of its tokens may be used. Context: any or none. */
+  /* Ends a manager and gives back all that it still holds, as reset() does. The context may be
+   * gone: the plugin ignores, without an error, what it can no longer give back. NULL is ignored.
+   * After it neither the manager nor any of its tokens may be used. Context: any or none. */
   void (*destroy)(allocert_emm_manager *manager);
 
-  /* Makes the manager ready. The host calls it before the first allocation, and may call it again at
-   * any time: later calls are cheap, keep every allocation valid and lose no state. After reset() no
-   * new call is needed. Context: current. Errors: DRIVER_ERROR. */
+  /* Makes the manager ready. The host calls it before the first allocation, and may call it again
+   * at any time: later calls are cheap, keep every allocation valid and lose no state. After
+   * reset() no new call is needed. Context: current. Errors: DRIVER_ERROR. */
   allocert_emm_status (*initialize)(allocert_emm_manager *manager);
 
   /* Allocates device memory on the manager's device, aligned to 256 bytes or better, disjoint from
    * all live allocations. size_bytes 0 yields a valid allocation of no bytes with a token and an
-   * address of its own, or INVALID_VALUE, and always the same of the two. A plugin that holds unused
-   * memory gives it back and tries again before it answers OUT_OF_MEMORY, except between
-   * defer_begin() and defer_end(). Context: current. Errors: OUT_OF_MEMORY, INVALID_VALUE,
+   * address of its own, or INVALID_VALUE. A plugin always does the same of the two. A plugin that
+   * holds unused memory gives it back and tries again before it answers OUT_OF_MEMORY, except
+   * between defer_begin() and defer_end(). Context: current. Errors: OUT_OF_MEMORY, INVALID_VALUE,
    * DRIVER_ERROR. */
   allocert_emm_status (*memalloc)(allocert_emm_manager *manager, uint64_t size_bytes,
                                   allocert_emm_memory *out);
 
-  /* Allocates page-locked host memory. flags: ALLOCERT_EMM_HOST_*, each honoured exactly; a bit that
-   * is not named there is INVALID_VALUE. The result is of kind MAPPED with both addresses set when
-   * MAPPED is asked for, else PINNED. size_bytes 0: as memalloc. Capability HOST_MEMORY.
+  /* Allocates page-locked host memory. flags: ALLOCERT_EMM_HOST_*, each honoured exactly; a bit
+   * that is not named there is INVALID_VALUE. The result is of kind MAPPED with both addresses set
+   * when MAPPED is asked for, else PINNED. size_bytes 0: as memalloc. Capability HOST_MEMORY.
    * Context: current. Errors: as memalloc. */
   allocert_emm_status (*memhostalloc)(allocert_emm_manager *manager, uint64_t size_bytes,
                                       uint32_t flags, allocert_emm_memory *out);
@@ -156,36 +158,36 @@ typedef struct allocert_emm_plugin {
 
   /* The finalizer: the host no longer needs this allocation. Device and host allocations may be
    * given back later; a pinned region is unpinned before this returns, also between defer_begin()
-   * and defer_end(). A token from before the last reset() is a no-op that answers OK and touches
-   * nothing, whoever has the address now. A token that was released before, or was never given, is
-   * INVALID_VALUE and touches nothing. Context: any or none. Errors: INVALID_VALUE; DRIVER_ERROR
-   * (the token is spent all the same). */
+   * and defer_end(). For a token from before the last reset() it does nothing and answers OK, even
+   * if the address belongs to another allocation now. For a token that was released before, or was
+   * never given, it does nothing and answers INVALID_VALUE. Context: any or none. Errors:
+   * INVALID_VALUE; DRIVER_ERROR (the token is released even then). */
   allocert_emm_status (*release)(allocert_emm_manager *manager, uint64_t token);
 
   /* Reports free and total device memory. Allocates nothing. May be called at any time after
-   * initialize(). Capability MEMORY_INFO. Context: current. Errors: NOT_SUPPORTED (a plugin may have
-   * no way to tell), DRIVER_ERROR. */
+   * initialize(). Capability MEMORY_INFO. Context: current. Errors: NOT_SUPPORTED (a plugin may
+   * have no way to tell), DRIVER_ERROR. */
   allocert_emm_status (*get_memory_info)(allocert_emm_manager *manager,
                                          allocert_emm_memory_info *out);
 
-  /* Makes an IPC handle for the byte at offset_bytes in a live device allocation. The host keeps the
-   * allocation alive while the other process has it open. Capability IPC. Context: current.
+  /* Makes an IPC handle for the byte at offset_bytes in a live device allocation. The host keeps
+   * the allocation alive while the other process has it open. Capability IPC. Context: current.
    * Errors: INVALID_VALUE (a token that is not live, memory that is not device memory, an offset at
    * or beyond its size), NOT_SUPPORTED (memory that cannot be shared), DRIVER_ERROR. */
   allocert_emm_status (*get_ipc_handle)(allocert_emm_manager *manager, uint64_t token,
                                         uint64_t offset_bytes, allocert_emm_ipc_handle *out);
 
   /* Gives back everything: live allocations, pinned regions, deferred frees, cached memory, also
-   * between defer_begin() and defer_end(), whose nesting it leaves as it is. All tokens given so far
-   * become no-ops for release(). May come before initialize(), repeatedly, and for a context that is
-   * going away. Touches no other manager's memory. Context: any or none. Errors: none that a host
-   * could act on; OK unless the plugin is broken. */
+   * between defer_begin() and defer_end(), whose nesting it leaves as it is. All tokens given so
+   * far become no-ops for release(). The host may call it before initialize(), repeatedly, and for
+   * a context that is going away. Does not change another manager's memory. Context: any or none.
+   * Errors: none that a host could act on; OK unless the plugin is broken. */
   allocert_emm_status (*reset)(allocert_emm_manager *manager);
 
-  /* Between these two the plugin avoids costly clean-up (NBEP 7, "Deallocation strategies"): no call
-   * that frees or synchronises on behalf of release() of device or host allocations. They nest, and
-   * count for the manager, not for a thread. Context: any or none.
-   * Errors: STATE (defer_end without a matching defer_begin). */
+  /* Between these two the plugin avoids costly clean-up (NBEP 7, "Deallocation strategies"): no
+   * call that frees or synchronises on behalf of release() of device or host allocations. They
+   * nest, and count for the manager, not for a thread. Context: any or none. Errors: STATE
+   * (defer_end without a matching defer_begin). */
   allocert_emm_status (*defer_begin)(allocert_emm_manager *manager);
   allocert_emm_status (*defer_end)(allocert_emm_manager *manager);
 

@@ -121,7 +121,14 @@ macro_rules! empty {
 }
 
 empty! {
-    Memory { kind: 0, reserved: 0, device_pointer: 0, host_pointer: std::ptr::null_mut(), size_bytes: 0, token: 0 }
+    Memory {
+        kind: 0,
+        reserved: 0,
+        device_pointer: 0,
+        host_pointer: std::ptr::null_mut(),
+        size_bytes: 0,
+        token: 0
+    }
     IpcHandle { handle: [0; 64], size_bytes: 0, offset_bytes: 0, device_uuid: [0; 16] }
     MemoryInfo { free_bytes: 0, total_bytes: 0 }
 }

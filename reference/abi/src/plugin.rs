@@ -97,7 +97,8 @@ impl std::error::Error for Failure {}
 ///         Err(Failure::new(Status::OUT_OF_MEMORY, "memalloc: there is none"))
 ///     }
 ///     fn release(&self, token: u64) -> Result<(), Failure> {
-///         Err(Failure::new(Status::INVALID_VALUE, format!("release: token {token} was never given")))
+///         let message = format!("release: token {token} was never given");
+///         Err(Failure::new(Status::INVALID_VALUE, message))
 ///     }
 ///     fn reset(&self) -> Result<(), Failure> { Ok(()) }
 ///     fn defer_begin(&self) -> Result<(), Failure> { Ok(()) }

@@ -6,7 +6,8 @@ use cudarc::driver::sys::CUresult;
 pub enum DriverError {
     /// No CUDA driver library can be loaded in this process.
     #[error(
-        "no CUDA driver: libcuda.so.1 cannot be loaded; install one or put its directory on LD_LIBRARY_PATH"
+        "no CUDA driver: libcuda.so.1 cannot be loaded; install one or put its directory on \
+         LD_LIBRARY_PATH"
     )]
     Missing,
     /// The driver answered with an error code.

@@ -1,12 +1,14 @@
 //! The reference managers of the EMM interface (NBEP 7 and the later Numba EMM documentation).
 //!
-//! [`Manager`] is the contract. There are three managers behind it, all with the same host side:
+//! [`Manager`] is the trait that all three managers implement. They differ in device memory, and
+//! treat host memory alike:
 //!
-//! | | device memory | `defer_cleanup` | memory info |
-//! |---|---|---|---|
-//! | [`HostOnly`] over [`Direct`] | one driver allocation each, freed at release | frees wait for its end | refused |
-//! | [`Deferred`] | the same, frees queue up as in Numba | nothing is freed | the driver's |
-//! | [`Pool`] | cut from slabs | nothing is freed, the pool works on | the driver's plus the pool's |
+//! - [`HostOnly`] over [`Direct`] makes one driver allocation for each request and frees it at
+//!   release. During `defer_cleanup` frees wait for its end. It refuses to give memory information.
+//! - [`Deferred`] makes one driver allocation for each request. Frees queue up as in Numba; during
+//!   `defer_cleanup` nothing is freed. Memory information is the driver's.
+//! - [`Pool`] divides large driver allocations, the slabs. During `defer_cleanup` no slab is freed,
+//!   and the pool works on. Free memory is the driver's and what is free in the slabs.
 //!
 //! # Promises of all three
 //! * Tokens are never reused. A token from before a `reset` is a silent no-op for `release`, so a
@@ -17,9 +19,9 @@
 //! * No lock is held during a driver call, so neither a host callback nor a garbage collector that
 //!   calls `release` can deadlock.
 //! * `release`, `reset` and the `defer` pair work on any thread, with or without a current context.
-//! * Memory is ordered with the legacy default stream. `Pool` hands a released address out again at
-//!   once: who uses another stream waits for it before the release. The other two free through
-//!   `cuMemFree`, which waits for the device.
+//! * Memory is ordered with the legacy default stream. `Pool` may give out a released address at
+//!   once, so a program that uses another stream waits for that stream before it releases. The
+//!   other two managers free through `cuMemFree`, which waits for the device.
 
 #![forbid(unsafe_code)]
 

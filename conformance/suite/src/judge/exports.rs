@@ -144,7 +144,8 @@ fn misplaced_elements(
     let (base, end) = (number("base")?, number("base")?.checked_add(number("size_bytes")?)?);
     (first < base || last >= end).then(|| {
         let observed = format!(
-            "data[0]: elements lie at {first:#x}..={last:#x}, and the allocation is {base:#x}..{end:#x}, {} bytes",
+            "data[0]: elements lie at {first:#x}..={last:#x}, and the allocation is \
+             {base:#x}..{end:#x}, {} bytes",
             end - base
         );
         (DriverDefect::OutsideAllocation, observed)

@@ -192,10 +192,14 @@ fn unexpected_error(
     if broken.is_empty() && !step.r#do.properties().finalizes {
         match properties.binds {
             Some((_, ADAPTER)) => sink.unusable(format!(
-                "the subject's adapter could not be made: its class, called without arguments, {observed}; what the \
-                 library cannot do, the methods decline"
+                "the subject's adapter could not be made: its class, called without arguments, \
+                 {observed}; make the constructor work without the library's optional parts, and \
+                 let the methods decline what the library cannot do"
             )),
-            _ => sink.failure(format!("step {}: {name} {observed}; no requirement stands for it", step.index)),
+            _ => sink.failure(format!(
+                "step {}: {name} {observed}; the catalogue has no requirement for this error",
+                step.index
+            )),
         }
     }
     for requirement in broken {

@@ -61,7 +61,8 @@ impl State {
         match self {
             Self::Crashes => "the process ended, or did not come to an end",
             Self::Misreads => {
-                "the consumer reads other data than the producer wrote, cannot read what it took, or ignores what it must obey"
+                "the consumer reads other data than the producer wrote, cannot read what it took, \
+                 or ignores what it must obey"
             }
             Self::RacesForward => {
                 "the consumer's work can run before work of the producer that was pending"
@@ -72,7 +73,8 @@ impl State {
                 "the consumer raises an error when it is to take the array, or to write to it"
             }
             Self::Unseen => {
-                "the trace does not show whether accesses are ordered, or the suite could not do its part"
+                "the trace does not show whether accesses are ordered, or the suite could not do \
+                 its part"
             }
             Self::Unavailable => "one of the two libraries has no such array or operation",
         }

@@ -24,7 +24,8 @@ pub fn render(event: &Event) -> String {
         What::PassedOn { function, .. } => format!("{function}(...), passed on by name alone"),
         What::Argument { position, value, base, size_bytes, .. } => {
             format!(
-                "kernel argument: word {position} is {value:#x}, in {size_bytes} bytes from {base:#x}"
+                "kernel argument: word {position} is {value:#x}, in {size_bytes} bytes from \
+                 {base:#x}"
             )
         }
     }

@@ -22,7 +22,8 @@ fn one() -> PlannedCase {
 
 fn two() -> PlannedCase {
     case(
-        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {memalloc: {size: 64, as: b}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {memalloc: {size: 64, as: b}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n",
     )
 }
 
@@ -92,7 +93,8 @@ fn memory_that_only_its_context_freed_leaks() {
 #[case::at_exit("teardown: exit\n")]
 fn nothing_leaks_where_nothing_was_torn_down(#[case] teardown: &str) {
     let text = format!(
-        "{teardown}steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
+        "{teardown}steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n    \
+         expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
     );
     let recorder = Recorder::new(case(&text)).step(&[alloc(A, 64)], memory(A, 64)).rest();
     assert_eq!(recorder.found(), [""; 0]);
@@ -191,8 +193,9 @@ fn freed_memory_is_not_returned() {
 
 #[test]
 fn a_view_keeps_its_memory_held() {
-    let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {view: {of: a, offset: 8, size: 8, as: v}}\n  - do: {drop: {name: a}}\n  \
-                - do: {drop: {name: v}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+    let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  \
+        - do: {view: {of: a, offset: 8, size: 8, as: v}}\n  - do: {drop: {name: a}}\n  \
+        - do: {drop: {name: v}}\n    expect: {EMM-T-01: {returns: {}}}\n";
     let made = || {
         Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], memory(A + 8, 8))
     };
@@ -237,9 +240,20 @@ fn a_dead_stream_is_a_misuse_and_late_work_a_use_after_free() {
 #[case::balanced(&[retain(), release()], &[])]
 #[case::kept_for_good_as_the_cuda_runtime_does(&[retain()], &[])]
 #[case::over_released(&[release()], &["EMM-CHECK-DRIVER_MISUSE"])]
-#[case::reset(&[call(Function::cuDevicePrimaryCtxReset_v2, &[0], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE"])]
-#[case::destroyed(&[call(Function::cuCtxDestroy_v2, &[CONTEXT], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE", "EMM-CHECK-CONTEXT_BALANCE"])]
-#[case::own(&[call(Function::cuCtxCreate_v2, &[0, 0], &[9], 0), pop(), call(Function::cuCtxDestroy_v2, &[9], &[], 0)], &[])]
+#[case::reset(
+    &[call(Function::cuDevicePrimaryCtxReset_v2, &[0], &[], 0)], &["EMM-CHECK-DRIVER_MISUSE"],
+)]
+#[case::destroyed(
+    &[call(Function::cuCtxDestroy_v2, &[CONTEXT], &[], 0)],
+    &["EMM-CHECK-DRIVER_MISUSE", "EMM-CHECK-CONTEXT_BALANCE"],
+)]
+#[case::own(
+    &[
+        call(Function::cuCtxCreate_v2, &[0, 0], &[9], 0), pop(),
+        call(Function::cuCtxDestroy_v2, &[9], &[], 0),
+    ],
+    &[],
+)]
 #[case::pushed_and_popped(&[push(), pop()], &[])]
 #[case::pushed_twice(&[push()], &["EMM-CHECK-CONTEXT_BALANCE"])]
 #[case::popped(&[pop(), push(), pop()], &["EMM-CHECK-CONTEXT_BALANCE"])]
@@ -333,7 +347,8 @@ fn a_hang_names_its_step() {
 #[case::with_a_code(Ending::Code(1), "", &["EMM-CHECK-EXIT"])]
 #[case::with_a_signal(Ending::Signal(6), "", &["EMM-CHECK-EXIT"])]
 fn a_program_ends_quietly(#[case] ending: Ending, #[case] stderr: &str, #[case] found: &[&str]) {
-    let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";
+    let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+        expect: {EMM-T-01: {returns: {}}}\n";
     let mut recorder =
         Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).rest().prints(stderr);
     recorder.seen.ending = ending;

@@ -71,9 +71,10 @@ fn the_harness_and_its_peers_are_not_blamed() {
 
 #[test]
 fn since_opens_the_window_earlier_and_finally_covers_everything() {
-    let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    label: first\n  - do: {drop: {name: a}}\n    \
-                expect: {EMM-T-01: {calls: {in_order: [cuMemAlloc, cuMemFree], since: first}}}\n\
-                finally: {EMM-T-02: {calls: {count: {cuMemFree: 2}}}}\n";
+    let text = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    label: first\n  \
+        - do: {drop: {name: a}}\n    \
+        expect: {EMM-T-01: {calls: {in_order: [cuMemAlloc, cuMemFree], since: first}}}\n\
+        finally: {EMM-T-02: {calls: {count: {cuMemFree: 2}}}}\n";
     let recorder = Recorder::new(case(text))
         .step(&[alloc(0x1000, 64)], memory(0x1000, 64))
         .step(&[free(0x1000, 0)], json!({}));

@@ -12,7 +12,9 @@ use rstest::rstest;
 #[case::subclass(&["Mine", "MemoryError", "Exception"], None, None, "", &[OutOfMemory])]
 #[case::code_2(&["CudaAPIError", "CudaDriverError"], Some(2), None, "", &[OutOfMemory])]
 #[case::native_oom(&[], None, Some("OUT_OF_MEMORY"), "", &[OutOfMemory])]
-#[case::not_implemented_is_no_state(&["NotImplementedError", "RuntimeError"], None, None, "", &[NotSupported])]
+#[case::not_implemented_is_no_state(
+    &["NotImplementedError", "RuntimeError"], None, None, "", &[NotSupported],
+)]
 #[case::code_801(&["CudaAPIError"], Some(801), None, "", &[NotSupported])]
 #[case::value_error(&["ValueError"], None, None, "", &[InvalidValue])]
 #[case::overflow(&["OverflowError", "ArithmeticError"], None, None, "", &[InvalidValue])]
@@ -20,7 +22,9 @@ use rstest::rstest;
 #[case::other_code(&["CudaAPIError"], Some(201), None, "", &[DriverError])]
 #[case::native_driver(&[], Some(999), Some("DRIVER_ERROR"), "", &[DriverError])]
 #[case::runtime_error(&["RuntimeError"], None, None, "bad order", &[State])]
-#[case::version(&["RuntimeError"], None, None, "EMM Plugin interface has Version 2", &[State, VersionMismatch])]
+#[case::version(
+    &["RuntimeError"], None, None, "EMM Plugin interface has Version 2", &[State, VersionMismatch],
+)]
 #[case::internal(&[], None, Some("INTERNAL"), "", &[])]
 #[case::qualified(&["cuda.core.OutOfMemoryError"], None, None, "", &[])]
 fn an_error_has_its_kinds(

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use crate::record::{Recorder, alloc, catalogue, free, memalloc, memory};
 
-const LISTED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  - requirement: EMM-CHECK-LEAK\n    cases: [\"emm/test/*\"]\n    \
-                      reason: it keeps a pool\n    issue: https://example.org/1\n";
+const LISTED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  \
+    - requirement: EMM-CHECK-LEAK\n    cases: [\"emm/test/*\"]\n    \
+    reason: it keeps a pool\n    issue: https://example.org/1\n";
 
 fn leaking() -> Judgement {
     Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))

@@ -45,9 +45,10 @@ fn vector(key: &str, value: Value) -> Value {
 
 /// A case that exports once.
 fn exporting() -> PlannedCase {
-    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
-                - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
-                expect: {CAI-DICT-01: {returns: {}}}\n";
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\n\
+        steps:\n  \
+        - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
+        expect: {CAI-DICT-01: {returns: {}}}\n";
     let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
     case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0)
 }
@@ -66,7 +67,9 @@ fn found(facts: Value) -> Vec<String> {
 #[case("version", json!({"type": "int", "value": 4}), "CAI-VERSION-02")]
 #[case("strides", json!({"type": "tuple", "items": []}), "CAI-STRIDES-03")]
 #[case("mask", json!({"type": "dict", "entries": {}}), "CAI-MASK-01")]
-#[case("mask", json!({"type": "Mask", "interface": {"type": "dict", "entries": {}}}), "CAI-MASK-03")]
+#[case(
+    "mask", json!({"type": "Mask", "interface": {"type": "dict", "entries": {}}}), "CAI-MASK-03",
+)]
 fn a_defect_is_found(#[case] key: &str, #[case] value: Value, #[case] requirement: &str) {
     let found = found(json!({"description": vector(key, value)}));
     assert!(!found.is_empty() && found.iter().all(|one| one.starts_with(requirement)), "{found:?}");
@@ -88,7 +91,8 @@ fn a_mask_is_held_to_no_more_than_an_array() {
 #[case(json!({"known": false}), "CAI-DATA-03: data[0]: the driver knows no memory at 0x1000")]
 #[case(
     json!({"known": true, "base": 0x1000, "size_bytes": 15}),
-    "CAI-DATA-09: data[0]: elements lie at 0x1000..=0x100f, and the allocation is 0x1000..0x100f, 15 bytes"
+    "CAI-DATA-09: data[0]: elements lie at 0x1000..=0x100f, and the allocation is 0x1000..0x100f, \
+     15 bytes"
 )]
 fn memory_is_what_the_driver_says(#[case] memory: Value, #[case] finding: &str) {
     let description = vector("strides", json!({"type": "NoneType"}));
@@ -108,9 +112,10 @@ fn a_stream_that_the_driver_does_not_know_is_found() {
 #[case(json!(2), &[])]
 #[case(json!(null), &[])]
 fn what_is_not_given_is_not_asked(#[case] version: Value, #[case] wanted: &[&str]) {
-    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
-                - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
-                expect: {CAI-STREAM-02: {given: {e.version: {is: 3}}, returns: {stream: {not: 0}}}}\n";
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\n\
+        steps:\n  \
+        - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
+        expect: {CAI-STREAM-02: {given: {e.version: {is: 3}}, returns: {stream: {not: 0}}}}\n";
     let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
     let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
     let facts = json!({"version": version, "stream": 0});
@@ -127,7 +132,10 @@ fn what_is_not_given_is_not_asked(#[case] version: Value, #[case] wanted: &[&str
 
 #[test]
 fn what_was_too_long_to_be_written_down_is_not_taken_for_conforming() {
-    let field = json!({"type": "tuple", "items": [{"type": "str", "value": "x"}, {"type": "str", "value": "<f4"}]});
+    let field = json!({
+        "type": "tuple",
+        "items": [{"type": "str", "value": "x"}, {"type": "str", "value": "<f4"}],
+    });
     let description = vector("descr", json!({"type": "list", "items": [field], "truncated": 1024}));
     let case = Recorder::new(exporting())
         .step(&[], json!({}))
@@ -137,7 +145,10 @@ fn what_was_too_long_to_be_written_down_is_not_taken_for_conforming() {
     let Verdict::NotObserved { reason } = judgement.verdict else {
         panic!("{:?}", judgement.verdict)
     };
-    insta::assert_snapshot!(reason.to_string(), @"`descr` of the export in step 3 is too long or too deep to be judged");
+    insta::assert_snapshot!(
+        reason.to_string(),
+        @"`descr` of the export in step 3 is too long or too deep to be judged"
+    );
 }
 
 #[test]
@@ -155,8 +166,9 @@ fn a_subject_cannot_make_the_judge_stumble() {
 
 #[test]
 fn what_an_adapter_declines_is_not_applicable() {
-    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\nsteps:\n  \
-                - do: {array: {shape: [4], as: a}}\n    expect: {CAI-SHAPE-03: {returns: {}}}\n";
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\n\
+        steps:\n  \
+        - do: {array: {shape: [4], as: a}}\n    expect: {CAI-SHAPE-03: {returns: {}}}\n";
     let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
     let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
     let declined = serde_json::from_value(json!({"declined": {"because": "no such arrays"}}))
@@ -166,5 +178,8 @@ fn what_an_adapter_declines_is_not_applicable() {
     let Verdict::NotApplicable { reason } = judgement.verdict else {
         panic!("{:?}", judgement.verdict)
     };
-    insta::assert_snapshot!(reason.to_string(), @"the subject declined array in step 2: no such arrays");
+    insta::assert_snapshot!(
+        reason.to_string(),
+        @"the subject declined array in step 2: no such arrays"
+    );
 }

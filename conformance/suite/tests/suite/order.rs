@@ -13,8 +13,12 @@ use crate::trace_builder::{
 type CallsWhen = fn(bool) -> Vec<Do>;
 
 #[rstest]
-#[case::one_stream(|edge| after(two(non_blocking), vec![fill(X, A), fill(X, if edge { A } else { B })]))]
-#[case::event(|edge| after(two(non_blocking), vec![fill(X, A), record(E, A), wait(B, E).when(edge), fill(X, B)]))]
+#[case::one_stream(|edge| after(two(non_blocking), vec![
+    fill(X, A), fill(X, if edge { A } else { B }),
+]))]
+#[case::event(|edge| after(two(non_blocking), vec![
+    fill(X, A), record(E, A), wait(B, E).when(edge), fill(X, B),
+]))]
 #[case::event_recorded_after(|edge| after(two(non_blocking), if edge {
     vec![fill(X, A), record(E, A), wait(B, E), fill(X, B)]
 } else {
@@ -24,7 +28,8 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     record(E, A), fill(X, A), record(E, A).when(edge), wait(B, E), fill(X, B),
 ]))]
 #[case::event_recorded_again_after_the_wait(|edge: bool| after(two(non_blocking), vec![
-    record(E, A).when(!edge), fill(X, A), record(E, A).when(edge), wait(B, E), record(E, A), fill(X, B),
+    record(E, A).when(!edge), fill(X, A), record(E, A).when(edge), wait(B, E), record(E, A),
+    fill(X, B),
 ]))]
 #[case::event_with_flags(|edge| after(two(non_blocking), vec![
     fill(X, A), did(F::cuEventRecordWithFlags, &[E, A, 0]).when(edge), wait(B, E), fill(X, B),
@@ -35,9 +40,12 @@ type CallsWhen = fn(bool) -> Vec<Do>;
 ])]
 #[case::join_of_two_streams(|edge| vec![
     non_blocking(A), non_blocking(B), non_blocking(C), event(E), event(E2),
-    fill(Y, A), fill(X, B), record(E, A), record(E2, B), wait(C, E), wait(C, E2).when(edge), copy(Y, X, C),
+    fill(Y, A), fill(X, B), record(E, A), record(E2, B), wait(C, E), wait(C, E2).when(edge),
+    copy(Y, X, C),
 ])]
-#[case::stream_synchronize(|edge| after(two(non_blocking), vec![fill(X, A), sync(A).when(edge), fill(X, B)]))]
+#[case::stream_synchronize(|edge| after(two(non_blocking), vec![
+    fill(X, A), sync(A).when(edge), fill(X, B),
+]))]
 #[case::stream_synchronize_of_the_right_stream(|edge| after(two(non_blocking), vec![
     fill(X, A), sync(if edge { A } else { B }), fill(X, B),
 ]))]
@@ -48,14 +56,19 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     fill(X, A), record(E, A), did(F::cuEventSynchronize, &[E]).when(edge), fill(X, B),
 ]))]
 #[case::event_query(|edge| after(two(non_blocking), vec![
-    fill(X, A), record(E, A), did(F::cuEventQuery, &[E]).result(if edge { 0 } else { 600 }), fill(X, B),
+    fill(X, A), record(E, A), did(F::cuEventQuery, &[E]).result(if edge { 0 } else { 600 }),
+    fill(X, B),
 ]))]
 #[case::event_elapsed(|edge| after(two(non_blocking), vec![
-    record(E, A), fill(X, A), record(E2, A), did(F::cuEventElapsedTime, &[E, if edge { E2 } else { E }]), fill(X, B),
+    record(E, A), fill(X, A), record(E2, A),
+    did(F::cuEventElapsedTime, &[E, if edge { E2 } else { E }]), fill(X, B),
 ]))]
-#[case::context_synchronize(|edge| after(two(non_blocking), vec![fill(X, A), did(F::cuCtxSynchronize, &[]).when(edge), fill(X, B)]))]
+#[case::context_synchronize(|edge| after(two(non_blocking), vec![
+    fill(X, A), did(F::cuCtxSynchronize, &[]).when(edge), fill(X, B),
+]))]
 #[case::context_synchronize_of_the_right_context(|edge| after(two(non_blocking), vec![
-    fill(X, A), did(F::cuCtxSynchronize_v2, &[if edge { CONTEXT } else { OTHER_CONTEXT }]), fill(X, B),
+    fill(X, A), did(F::cuCtxSynchronize_v2, &[if edge { CONTEXT } else { OTHER_CONTEXT }]),
+    fill(X, B),
 ]))]
 #[case::injected_failure_waits_for_nothing(|edge| after(two(non_blocking), vec![
     fill(X, A), if edge { sync(A) } else { sync(A).result(700).injected() }, fill(X, B),
@@ -67,24 +80,34 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     alloc(Y), fill(X, A), did(F::cuMemFree_v2, &[Y]).when(edge), fill(X, B),
 ]))]
 #[case::free_of_host_memory(|edge| after(two(non_blocking), vec![
-    gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A), did(F::cuMemFreeHost, &[PINNED]).when(edge), fill(X, B),
+    gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
+    did(F::cuMemFreeHost, &[PINNED]).when(edge), fill(X, B),
 ]))]
 #[case::unregister_of_host_memory(|edge| after(two(non_blocking), vec![
-    did(F::cuMemHostRegister_v2, &[PINNED, 64, 0]), fill(X, A), did(F::cuMemHostUnregister, &[PINNED]).when(edge), fill(X, B),
+    did(F::cuMemHostRegister_v2, &[PINNED, 64, 0]), fill(X, A),
+    did(F::cuMemHostUnregister, &[PINNED]).when(edge), fill(X, B),
 ]))]
 #[case::end_of_a_context(|edge| after(two(non_blocking), vec![
     fill(X, A), did(F::cuCtxDestroy_v2, &[if edge { CONTEXT } else { OTHER_CONTEXT }]), fill(X, B),
 ]))]
 #[case::last_release_of_a_primary_context(|edge: bool| after(two(non_blocking), vec![
-    gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT), gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT).when(!edge),
+    gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT),
+    gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT).when(!edge),
     fill(X, A), did(F::cuDevicePrimaryCtxRelease_v2, &[0]), fill(X, B),
 ]))]
 #[case::reset_of_a_primary_context(|edge| after(two(non_blocking), vec![
-    gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT), fill(X, A), did(F::cuDevicePrimaryCtxReset_v2, &[0]).when(edge), fill(X, B),
+    gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT), fill(X, A),
+    did(F::cuDevicePrimaryCtxReset_v2, &[0]).when(edge), fill(X, B),
 ]))]
-#[case::legacy_after_a_blocking_stream(|edge| vec![if edge { blocking(A) } else { non_blocking(A) }, fill(X, A), fill(X, 0)])]
-#[case::a_blocking_stream_after_legacy(|edge| vec![if edge { blocking(A) } else { non_blocking(A) }, fill(X, LEGACY), fill(X, A)])]
-#[case::legacy_between_blocking_streams(|edge| after(two(blocking), vec![fill(X, A), launch(Y, 0).when(edge), fill(X, B)]))]
+#[case::legacy_after_a_blocking_stream(|edge| vec![
+    if edge { blocking(A) } else { non_blocking(A) }, fill(X, A), fill(X, 0),
+])]
+#[case::a_blocking_stream_after_legacy(|edge| vec![
+    if edge { blocking(A) } else { non_blocking(A) }, fill(X, LEGACY), fill(X, A),
+])]
+#[case::legacy_between_blocking_streams(|edge| after(two(blocking), vec![
+    fill(X, A), launch(Y, 0).when(edge), fill(X, B),
+]))]
 #[case::legacy_of_the_same_context(|edge| after(two(blocking), vec![
     fill(X, A), launch(Y, 0).within(if edge { CONTEXT } else { OTHER_CONTEXT }), fill(X, B),
 ]))]
@@ -92,13 +115,18 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     if edge { blocking(A) } else { non_blocking(A) }, fill(X, A), destroy(A), fill(X, 0),
 ])]
 #[case::synchronizing_with_legacy_alone(|edge| vec![
-    if edge { blocking(A) } else { non_blocking(A) }, non_blocking(B), fill(X, A), sync(LEGACY), fill(X, B),
+    if edge { blocking(A) } else { non_blocking(A) }, non_blocking(B), fill(X, A), sync(LEGACY),
+    fill(X, B),
 ])]
 #[case::synchronizing_with_a_blocking_stream_after_legacy(|edge| vec![
     blocking(A), non_blocking(B), fill(X, 0), fill(Y, A).when(edge), sync(A), fill(X, B),
 ])]
-#[case::per_thread_of_one_thread(|edge| vec![fill(X, PER_THREAD), fill(X, PER_THREAD).by(if edge { THREAD } else { OTHER_THREAD })])]
-#[case::per_thread_by_symbol(|edge| vec![fill(X, PER_THREAD), fill(X, 0).per_thread().by(if edge { THREAD } else { OTHER_THREAD })])]
+#[case::per_thread_of_one_thread(|edge| vec![
+    fill(X, PER_THREAD), fill(X, PER_THREAD).by(if edge { THREAD } else { OTHER_THREAD }),
+])]
+#[case::per_thread_by_symbol(|edge| vec![
+    fill(X, PER_THREAD), fill(X, 0).per_thread().by(if edge { THREAD } else { OTHER_THREAD }),
+])]
 #[case::per_thread_is_blocking(|edge| vec![
     fill(X, PER_THREAD), fill(X, if edge { LEGACY } else { PER_THREAD }).by(OTHER_THREAD),
 ])]
@@ -106,17 +134,29 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     fill(X, PER_THREAD), fill(X, PER_THREAD).within(if edge { CONTEXT } else { OTHER_CONTEXT }),
 ])]
 #[case::synchronous_copy_to_the_host(|edge| vec![
-    non_blocking(B), alloc(X), if edge { did(F::cuMemcpyDtoH_v2, &[PAGEABLE, X, 64]) } else { copy(X, Y, 0) }, fill(X, B),
+    non_blocking(B), alloc(X),
+    if edge { did(F::cuMemcpyDtoH_v2, &[PAGEABLE, X, 64]) } else { copy(X, Y, 0) }, fill(X, B),
 ])]
 #[case::synchronous_copy_to_the_device(|edge| vec![
-    non_blocking(B), alloc(X), if edge { did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64]) } else { did(F::cuMemcpyHtoDAsync_v2, &[X, PAGEABLE, 64, 0]) }, fill(X, B),
+    non_blocking(B), alloc(X),
+    if edge {
+        did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64])
+    } else {
+        did(F::cuMemcpyHtoDAsync_v2, &[X, PAGEABLE, 64, 0])
+    },
+    fill(X, B),
 ])]
 #[case::synchronous_copy_on_the_device_does_not_wait(|edge| vec![
-    non_blocking(B), alloc(X), alloc(Y), did(F::cuMemcpyDtoD_v2, &[X, Y, 64]), sync(0).when(edge), fill(X, B),
+    non_blocking(B), alloc(X), alloc(Y), did(F::cuMemcpyDtoD_v2, &[X, Y, 64]), sync(0).when(edge),
+    fill(X, B),
 ])]
 #[case::synchronous_copy_of_a_peer(|edge| vec![
     non_blocking(A), non_blocking(B), fill(X, A),
-    if edge { did(F::cuMemcpyPeer, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64]) } else { did(F::cuMemcpyPeerAsync, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64, 0]) },
+    if edge {
+        did(F::cuMemcpyPeer, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64])
+    } else {
+        did(F::cuMemcpyPeerAsync, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64, 0])
+    },
     fill(X, B),
 ])]
 #[case::copy_to_pageable_memory_waits(|edge| vec![
@@ -124,7 +164,8 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     did(F::cuMemcpyDtoHAsync_v2, &[if edge { PAGEABLE } else { PINNED }, Y, 64, A]), fill(X, B),
 ])]
 #[case::copy_of_the_host_waits(|edge| vec![
-    non_blocking(A), non_blocking(B), gave(F::cuMemHostAlloc, &[64, 0], PINNED), alloc(Y), fill(X, A),
+    non_blocking(A), non_blocking(B), gave(F::cuMemHostAlloc, &[64, 0], PINNED), alloc(Y),
+    fill(X, A),
     did(F::cuMemcpyAsync, &[PINNED, if edge { PAGEABLE } else { Y }, 64, A]), fill(X, B),
 ])]
 #[case::synchronous_memset_of_pinned_memory_waits(|edge| vec![
@@ -139,7 +180,8 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     gave(F::cuMemAllocAsync, &[64, A], X), record(E, A), wait(B, E).when(edge), fill(X, B),
 ]))]
 #[case::allocation_from_a_pool(|edge| after(two(non_blocking), vec![
-    gave(F::cuMemAllocFromPoolAsync, &[64, 0x9001, A], X), record(E, A), wait(B, E).when(edge), fill(X, B),
+    gave(F::cuMemAllocFromPoolAsync, &[64, 0x9001, A], X), record(E, A), wait(B, E).when(edge),
+    fill(X, B),
 ]))]
 #[case::free_in_a_stream_before_completion(|edge| after(two(non_blocking), vec![
     gave(F::cuMemAllocAsync, &[64, B], X), record(E, B), wait(A, E),
@@ -152,33 +194,45 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     gave(F::cuMemAllocAsync, &[64, A], X), did(F::cuMemFreeAsync, &[X, A]),
     gave(F::cuMemAllocAsync, &[64, B], X).when(edge), fill(X, B),
 ]))]
-#[case::ranges_that_only_touch(|edge| after(two(non_blocking), vec![fill(X, A), fill(if edge { X + 64 } else { X + 63 }, B)]))]
+#[case::ranges_that_only_touch(|edge| after(two(non_blocking), vec![
+    fill(X, A), fill(if edge { X + 64 } else { X + 63 }, B),
+]))]
 #[case::two_reads(|edge| after(two(non_blocking), vec![
     copy(X, Y, A), if edge { copy(X, Y + 64, B) } else { fill(X, B) },
 ]))]
-#[case::write_after_read(|edge| after(two(non_blocking), vec![copy(X, Y, A), sync(A).when(edge), fill(X, B)]))]
-#[case::read_after_write(|edge| after(two(non_blocking), vec![fill(X, A), sync(A).when(edge), copy(X, Y, B)]))]
+#[case::write_after_read(|edge| after(two(non_blocking), vec![
+    copy(X, Y, A), sync(A).when(edge), fill(X, B),
+]))]
+#[case::read_after_write(|edge| after(two(non_blocking), vec![
+    fill(X, A), sync(A).when(edge), copy(X, Y, B),
+]))]
 #[case::a_read_hides_no_earlier_one(|edge| vec![
     non_blocking(A), non_blocking(B), non_blocking(C), event(E), event(E2),
-    copy(X, Y, A), copy(X, Y + 64, B), record(E, A), record(E2, B), wait(C, E), wait(C, E2).when(edge), fill(X, C),
+    copy(X, Y, A), copy(X, Y + 64, B), record(E, A), record(E2, B), wait(C, E),
+    wait(C, E2).when(edge), fill(X, C),
 ])]
 #[case::two_kernels_may_both_read(|edge| after(two(non_blocking), vec![
     launch(X, A), if edge { launch(X, B) } else { launch(X, B).harness() },
 ]))]
 #[case::numba_launch_waits_before(|edge| after(two(non_blocking), vec![
-    fill(X, A).harness(), record(E, A), wait(B, E).when(edge), launch(X, B), record(E2, B), wait(A, E2), fill(X, A).harness(),
+    fill(X, A).harness(), record(E, A), wait(B, E).when(edge), launch(X, B), record(E2, B),
+    wait(A, E2), fill(X, A).harness(),
 ]))]
 #[case::numba_launch_has_no_back_edge(|edge| after(two(non_blocking), vec![
-    fill(X, A).harness(), record(E, A), wait(B, E), launch(X, B), record(E2, B), wait(A, E2).when(edge), fill(X, A).harness(),
+    fill(X, A).harness(), record(E, A), wait(B, E), launch(X, B), record(E2, B),
+    wait(A, E2).when(edge), fill(X, A).harness(),
 ]))]
 #[case::launch_on_the_stream_of_the_array(|edge| after(two(non_blocking), vec![
-    fill(X, A).harness(), launch(X, if edge { A } else { B }), sync(A), sync(B), fill(X, A).harness(),
+    fill(X, A).harness(), launch(X, if edge { A } else { B }), sync(A), sync(B),
+    fill(X, A).harness(),
 ]))]
 #[case::warp_launch_synchronizes_before(|edge| vec![
-    non_blocking(A), fill(X, A).harness(), sync(A).when(edge), launch(X, PER_THREAD), sync(PER_THREAD), fill(X, A).harness(),
+    non_blocking(A), fill(X, A).harness(), sync(A).when(edge), launch(X, PER_THREAD),
+    sync(PER_THREAD), fill(X, A).harness(),
 ])]
 #[case::warp_launch_returns_too_early(|edge| vec![
-    non_blocking(A), fill(X, A).harness(), sync(A), launch(X, PER_THREAD), sync(PER_THREAD).when(edge), fill(X, A).harness(),
+    non_blocking(A), fill(X, A).harness(), sync(A), launch(X, PER_THREAD),
+    sync(PER_THREAD).when(edge), fill(X, A).harness(),
 ])]
 #[case::slices_of_a_pool_lie_apart(|edge| after(two(non_blocking), vec![
     launch_in(Y, (X, 1 << 20), A), if edge { fill(Y + 64, B) } else { fill(Y, B) }.harness(),

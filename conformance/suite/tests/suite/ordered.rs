@@ -76,24 +76,37 @@ fn export(stream: Value) -> Value {
 
 #[rstest]
 #[case::work_on_that_stream(json!(A), |edge| vec![fill(X, if edge { A } else { B })])]
-#[case::as_a_value_of_a_description(json!({"type": "int", "value": A}), |edge| vec![fill(X, if edge { A } else { B })])]
-#[case::event_from_the_other_stream(json!(A), |edge| vec![fill(X, B), record(E, B), wait(A, E).when(edge)])]
+#[case::as_a_value_of_a_description(json!({"type": "int", "value": A}), |edge| vec![
+    fill(X, if edge { A } else { B }),
+])]
+#[case::event_from_the_other_stream(json!(A), |edge| vec![
+    fill(X, B), record(E, B), wait(A, E).when(edge),
+])]
 #[case::event_recorded_too_early(json!(A), |edge: bool| vec![
     record(E, B).when(!edge), fill(X, B), record(E, B).when(edge), wait(A, E),
 ])]
 #[case::every_one_of_many(json!(A), |edge| vec![
-    fill(X, B), record(E, B), wait(A, E), non_blocking(C), wait(C, E), launch(X, C), record(E2, C), wait(A, E2).when(edge),
+    fill(X, B), record(E, B), wait(A, E), non_blocking(C), wait(C, E), launch(X, C), record(E2, C),
+    wait(A, E2).when(edge),
 ])]
-#[case::pending_reads_count(json!(A), |edge| vec![copy(X, Y, B), record(E, B), wait(A, E).when(edge)])]
+#[case::pending_reads_count(json!(A), |edge| vec![
+    copy(X, Y, B), record(E, B), wait(A, E).when(edge),
+])]
 #[case::a_part_of_the_memory(json!(A), |edge| vec![fill(X + 60, if edge { A } else { B })])]
 #[case::legacy(json!(1), |edge| vec![fill(X, if edge { 0 } else { B })])]
-#[case::legacy_covers_blocking_streams(json!(1), |edge| vec![if edge { blocking(C) } else { non_blocking(C) }, fill(X, C)])]
-#[case::per_thread(json!(2), |edge| vec![fill(X, PER_THREAD).by(if edge { THREAD } else { OTHER_THREAD })])]
+#[case::legacy_covers_blocking_streams(json!(1), |edge| vec![
+    if edge { blocking(C) } else { non_blocking(C) }, fill(X, C),
+])]
+#[case::per_thread(json!(2), |edge| vec![
+    fill(X, PER_THREAD).by(if edge { THREAD } else { OTHER_THREAD }),
+])]
 #[case::a_blocking_stream_does_not_cover_legacy(json!(C), |edge| vec![
     blocking(C), fill(X, 0), fill(Y, C).when(edge),
 ])]
 #[case::no_stream_and_nothing_pending(json!(null), |edge| vec![fill(X, A), sync(A).when(edge)])]
-#[case::none_as_a_value_of_a_description(json!({"type": "NoneType"}), |edge| vec![launch(X, A), sync(A).when(edge)])]
+#[case::none_as_a_value_of_a_description(json!({"type": "NoneType"}), |edge| vec![
+    launch(X, A), sync(A).when(edge),
+])]
 fn a_stream_covers_pending_work(#[case] stream: Value, #[case] second: Tape) {
     let judge = |edge| in_two(COVERED, two(non_blocking), second(edge), export(stream.clone()));
     assert_eq!(judge(true).verdict, Verdict::Conforms);
@@ -164,13 +177,16 @@ fn description(address: u64, elements: u64, stream: &Value) -> Value {
 
 #[rstest]
 #[case::the_interface(|found: Value| found, "b.entries.stream")]
-#[case::an_object(|found: Value| json!({"type": "Array", "interface": found}), "b.interface.entries.stream")]
+#[case::an_object(
+    |found: Value| json!({"type": "Array", "interface": found}), "b.interface.entries.stream",
+)]
 fn a_description_describes_memory_and_stream(
     #[case] facts: fn(Value) -> Value,
     #[case] path: &str,
 ) {
     let case = case(&format!(
-        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{get_memory_info: {{as: b}}}}\n    \
+        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  \
+         - do: {{get_memory_info: {{as: b}}}}\n    \
          expect: {{EMM-T-01: {{covered_by: {{memory: b, stream: {path}}}}}}}\n"
     ));
     let judge = |address, elements, stream| {

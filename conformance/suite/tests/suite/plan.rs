@@ -1,6 +1,7 @@
 //! What a fixture becomes: setup and teardown spelled out, axes multiplied.
 
 use allocert_suite::fixture;
+use serde_json::json;
 
 use crate::record::{case, catalogue};
 
@@ -20,8 +21,10 @@ fn script(rest: &str) -> Vec<String> {
 #[test]
 fn a_manager_case_drops_in_order_of_birth_then_resets_and_destroys() {
     insta::assert_snapshot!(script(
-        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {create: {as: n, device: 1}}\n  - do: {memalloc: {size: 64, as: b}}\n    on: n\n  \
-         - do: {memalloc: {size: 8, as: c}}\n  - do: {drop: {name: a}}\n    expect: {EMM-T-01: {returns: {}}}\n"
+        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  - do: {create: {as: n, device: 1}}\n  \
+         - do: {memalloc: {size: 64, as: b}}\n    on: n\n  \
+         - do: {memalloc: {size: 8, as: c}}\n  - do: {drop: {name: a}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n"
     ).join("\n"), @r#"
     0 {"attach":{"device":0}} m
     1 {"create":{"as":"m","device":0}} m
@@ -43,7 +46,8 @@ fn a_manager_case_drops_in_order_of_birth_then_resets_and_destroys() {
 #[test]
 fn a_host_case_registers_and_closes() {
     insta::assert_snapshot!(script(
-        "operations: emm-host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n"
+        "operations: emm-host\nsteps:\n  - do: {device_array: {size: 64, as: a}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n"
     ).join("\n"), @r#"
     0 {"register":{}} m
     1 {"device_array":{"size":64,"as":"a"}} m
@@ -55,15 +59,38 @@ fn a_host_case_registers_and_closes() {
 #[test]
 fn the_wire_form_expects_nothing() {
     let planned = case(
-        "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    thread: fresh\n    expect: {EMM-T-01: {returns: {}}}\n",
+        "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    thread: fresh\n    \
+         expect: {EMM-T-01: {returns: {}}}\n",
     );
-    insta::assert_snapshot!(serde_json::to_string(&planned.wire()).expect("plain data"), @r#"{"id":"emm/test/case","side":"emm","operations":"emm","driver":{},"ending":"exit","steps":[{"index":0,"do":{"attach":{"device":0}},"on":"m"},{"index":1,"do":{"create":{"as":"m","device":0}},"on":"m"},{"index":2,"do":{"memalloc":{"size":64,"as":"a"}},"on":"m","thread":"fresh"}]}"#);
+    let wire = serde_json::to_value(planned.wire()).expect("plain data");
+    assert_eq!(
+        wire,
+        json!({
+            "id": "emm/test/case",
+            "side": "emm",
+            "operations": "emm",
+            "driver": {},
+            "ending": "exit",
+            "steps": [
+                {"index": 0, "do": {"attach": {"device": 0}}, "on": "m"},
+                {"index": 1, "do": {"create": {"as": "m", "device": 0}}, "on": "m"},
+                {
+                    "index": 2,
+                    "do": {"memalloc": {"size": 64, "as": "a"}},
+                    "on": "m",
+                    "thread": "fresh",
+                },
+            ],
+        })
+    );
 }
 
 #[test]
 fn axes_multiply_in_the_order_of_the_file() {
-    let text = "# Axes.\ncase: emm/test/axes\nabout: a test\naxes:\n  size: [1, 255]\n  mapped: [true, false]\nsteps:\n  \
-                - do: {memhostalloc: {size: $size, mapped: $mapped, as: a}}\n    expect: {EMM-T-01: {returns: {size_bytes: {is: $size}}}}\n";
+    let text = "# Axes.\ncase: emm/test/axes\nabout: a test\naxes:\n  size: [1, 255]\n  \
+        mapped: [true, false]\nsteps:\n  \
+        - do: {memhostalloc: {size: $size, mapped: $mapped, as: a}}\n    \
+        expect: {EMM-T-01: {returns: {size_bytes: {is: $size}}}}\n";
     let planned =
         fixture::plan_file("cases/emm/test/axes.yaml", text, &catalogue()).expect("well formed");
     let ids: Vec<&str> = planned.iter().map(|case| case.id.as_str()).collect();

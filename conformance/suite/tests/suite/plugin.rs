@@ -12,7 +12,8 @@ use crate::record::{Recorder, alloc, call, case_of};
 /// driver call of the host.
 fn host(expect: &str) -> Recorder {
     let text = format!(
-        "teardown: none\nsteps:\n  - do: {{device_array: {{size: 64, as: a}}}}\n    expect: {expect}\n"
+        "teardown: none\nsteps:\n  - do: {{device_array: {{size: 64, as: a}}}}\n    \
+         expect: {expect}\n"
     );
     let case = case_of("emm-host", &text).unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut recorder = Recorder::bare(case).step(&[], json!({}));
@@ -82,7 +83,8 @@ fn what_no_host_can_show_is_refused(
     let (name, id) =
         if side == "emm" { ("initialize", "EMM-T-01") } else { ("initialise", "EMM-T-03") };
     let text = format!(
-        "steps:\n  - do: {{{operation}: {{size: 64, as: a}}}}\n    expect: {{{id}: {{calls: {{count: {{{name}: 1}}}}}}}}\n"
+        "steps:\n  - do: {{{operation}: {{size: 64, as: a}}}}\n    \
+         expect: {{{id}: {{calls: {{count: {{{name}: 1}}}}}}}}\n"
     );
     assert_eq!(case_of(side, &text).expect_err("it cannot be seen").message, message);
 }

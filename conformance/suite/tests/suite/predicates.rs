@@ -7,7 +7,15 @@ use serde_json::{Value, json};
 use crate::record::{Recorder, alloc, case, error, free, memalloc, memory};
 
 fn facts() -> Value {
-    json!({"kind": "device", "pointer": 0x1000, "size_bytes": 64, "bases": ["MemoryPointer"], "type": "Mine", "none": true, "free": {"bytes": 5}})
+    json!({
+        "kind": "device",
+        "pointer": 0x1000,
+        "size_bytes": 64,
+        "bases": ["MemoryPointer"],
+        "type": "Mine",
+        "none": true,
+        "free": {"bytes": 5},
+    })
 }
 
 #[rstest]
@@ -58,8 +66,10 @@ fn a_fact_is_compared_with_an_earlier_one(
     #[case] broken: bool,
 ) {
     let text = format!(
-        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  - do: {{drop: {{name: a}}}}\n  \
-         - do: {{memalloc: {{size: 64, as: b}}}}\n    expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
+        "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  \
+         - do: {{drop: {{name: a}}}}\n  \
+         - do: {{memalloc: {{size: 64, as: b}}}}\n    \
+         expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
     );
     let recorder = Recorder::new(case(&text))
         .step(&[], memory(0x1000, 64))
@@ -78,7 +88,8 @@ fn a_fact_is_compared_with_an_earlier_one(
 fn a_name_that_was_never_made_is_not_compared_with(#[case] returns: &str) {
     let text = format!(
         "teardown: none\nsteps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  \
-         - do: {{memalloc: {{size: 64, as: b}}}}\n    expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
+         - do: {{memalloc: {{size: 64, as: b}}}}\n    \
+         expect: {{EMM-T-01: {{returns: {returns}}}}}\n"
     );
     let recorder = Recorder::new(case(&text)).raise(&[], error("MemoryError", None, ""));
     assert_eq!(recorder.step(&[], memory(0x1000, 64)).rest().found(), ["EMM-OP-MEMALLOC"]);

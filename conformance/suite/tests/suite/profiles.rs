@@ -47,7 +47,8 @@ fn catalogue(name: &str) -> Catalogue {
 
 /// 128 bytes where 64 were asked for: EMM-T-01 and EMM-T-02 both complain, if they may.
 fn both() -> Recorder {
-    let wrong = "{EMM-T-01: {returns: {size_bytes: {is: 64}}}, EMM-T-02: {returns: {size_bytes: {is: 64}}}}";
+    let wrong = "{EMM-T-01: {returns: {size_bytes: {is: 64}}}, \
+        EMM-T-02: {returns: {size_bytes: {is: 64}}}}";
     Recorder::new(memalloc(wrong)).step(&[alloc(1, 64)], memory(1, 128)).rest()
 }
 
@@ -89,7 +90,8 @@ fn a_case_of_another_profile_alone_is_not_applicable() {
 
 #[test]
 fn an_expected_violation_that_is_not_judged_is_not_missed() {
-    let text = "subject: x\nseen_on: y\nexpected:\n  - {requirement: EMM-T-02, cases: [\"**\"], reason: known}\n";
+    let text = "subject: x\nseen_on: y\nexpected:\n  \
+        - {requirement: EMM-T-02, cases: [\"**\"], reason: known}\n";
     let of = |name| {
         ExpectationFile::read("expect.yaml", text, &catalogue(name))
             .expect("an expectation file")

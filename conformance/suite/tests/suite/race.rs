@@ -12,8 +12,12 @@ use crate::trace_builder::{
 };
 
 #[rstest]
-#[case::passed_on_by_name(passed_on("cuGraphLaunch"), Doubt::PassedOn { call: "cuGraphLaunch".to_owned(), seq: 11 })]
-#[case::function_of_the_host(did(F::cuLaunchHostFunc, &[A, 0x4000, 0]), Doubt::HostFunction { seq: 11 })]
+#[case::passed_on_by_name(
+    passed_on("cuGraphLaunch"), Doubt::PassedOn { call: "cuGraphLaunch".to_owned(), seq: 11 },
+)]
+#[case::function_of_the_host(
+    did(F::cuLaunchHostFunc, &[A, 0x4000, 0]), Doubt::HostFunction { seq: 11 },
+)]
 #[case::event_of_elsewhere(wait(C, 0xbad), Doubt::UnknownEvent { seq: 11 })]
 fn what_may_have_ordered_is_a_doubt(#[case] between: Do, #[case] because: Doubt) {
     let calls = |between: Do| {
@@ -139,7 +143,10 @@ fn a_race_of_the_harness_is_its_own_fault() {
         judged(after(two(non_blocking), vec![fill(X, A).harness(), fill(X, B).harness()]));
     assert_eq!(races(&judgement), [""; 0]);
     assert!(
-        matches!(&judgement.verdict, Verdict::HarnessError { message } if message.contains("the harness's own")),
+        matches!(
+            &judgement.verdict,
+            Verdict::HarnessError { message } if message.contains("the harness's own")
+        ),
         "{:?}",
         judgement.verdict
     );

@@ -59,7 +59,8 @@ fn run() -> Vec<Judged> {
         .prints("hello\n");
     let unmet = Applicability::NotApplicable(Reason::NotDeclared { need: Need::Ipc });
     let mut unrun = case(
-        "needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+        "needs: [ipc]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n",
     );
     "emm/ipc/open".clone_into(&mut unrun.id);
     let unrun = Judged { judgement: judge::not_run(&unrun, unmet), case: unrun, observation: None };
@@ -135,7 +136,8 @@ fn the_junit_report() {
 #[test]
 fn a_requirement_is_explained() {
     let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
-    insta::assert_snapshot!(explain::render("EMM-T-01", &catalogue(), &cases).expect("it exists"), @r#"
+    let text = explain::render("EMM-T-01", &catalogue(), &cases).expect("it exists");
+    insta::assert_snapshot!(text, @r#"
     EMM-T-01  MUST  plugin
 
         Statement of EMM-T-01.
@@ -147,7 +149,8 @@ fn a_requirement_is_explained() {
 
     tested by  fixtures/cases/emm/test/case.yaml
     "#);
-    insta::assert_snapshot!(explain::render("emm/test/case", &catalogue(), &cases).expect("it exists"), @r#"
+    let text = explain::render("emm/test/case", &catalogue(), &cases).expect("it exists");
+    insta::assert_snapshot!(text, @r#"
     emm/test/case
 
         a test
@@ -171,7 +174,8 @@ fn a_requirement_is_explained() {
 #[test]
 fn cases_are_listed() {
     let needing = case(
-        "needs: [ipc, peer]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+        "needs: [ipc, peer]\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n",
     );
     insta::assert_snapshot!(list::render(&[memalloc("{EMM-T-01: {returns: {}}}"), needing]), @r"
     emm/test/case            a test

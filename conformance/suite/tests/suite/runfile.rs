@@ -62,7 +62,8 @@ fn a_run_that_was_cut_off_is_refused() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         refusal(&(lines[..4].join("\n") + "\n")),
-        "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it again"
+        "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it \
+         again"
     );
     let middle = &text[..text.len() - 10];
     assert!(refusal(middle).contains("without a footer"), "{}", refusal(middle));
@@ -92,7 +93,8 @@ fn another_format_names_its_program() {
     let text = written().replacen("\"format\":2", "\"format\":7", 1);
     assert_eq!(
         refusal(&text),
-        "run.jsonl:1: written in format 7, this program reads format 2; judge it with the allocert that wrote it (0.1.0)"
+        "run.jsonl:1: written in format 7, this program reads format 2; judge it with the allocert \
+         that wrote it (0.1.0)"
     );
 }
 

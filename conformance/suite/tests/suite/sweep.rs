@@ -181,15 +181,18 @@ fn a_sample_sweeps_a_group_once(#[case] width: Width, #[case] injections: usize)
 
 #[rstest]
 #[case::own_faults(
-    "steps:\n  - do: {fault: {call: cuMemAlloc_v2, error: 2}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    "steps:\n  - do: {fault: {call: cuMemAlloc_v2, error: 2}}\n    \
+     expect: {EMM-T-01: {returns: {}}}\n",
     "makes driver calls fail itself"
 )]
 #[case::threads(
-    "steps:\n  - do: {stress: {threads: 2, size: 64, times: 4}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    "steps:\n  - do: {stress: {threads: 2, size: 64, times: 4}}\n    \
+     expect: {EMM-T-01: {returns: {}}}\n",
     "several threads make driver calls"
 )]
 #[case::host(
-    "operations: emm-host\nsteps:\n  - do: {open_context: {}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    "operations: emm-host\nsteps:\n  - do: {open_context: {}}\n    \
+     expect: {EMM-T-01: {returns: {}}}\n",
     "numba-cuda makes driver calls"
 )]
 fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {

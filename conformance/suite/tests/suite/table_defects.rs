@@ -12,8 +12,10 @@ fn catalogue() -> Catalogue {
 
 /// A recorder of a case that calls the table once, in step 2.
 fn calling() -> Recorder {
-    let text = "# A case of the suite's own tests.\ncase: emm/test\nabout: a test\nneeds: [table]\nsteps:\n  \
-                - do: {call: {release: {plus: 7}}}\n    expect: {EMM-TABLE-13: {raises: [invalid_value]}}\n";
+    let text = "# A case of the suite's own tests.\ncase: emm/test\nabout: a test\nneeds: [table]\n\
+        steps:\n  \
+        - do: {call: {release: {plus: 7}}}\n    \
+        expect: {EMM-TABLE-13: {raises: [invalid_value]}}\n";
     let case = fixture::plan_file("cases/emm/test.yaml", text, &catalogue());
     let mut refused = error("allocert_emm_status", None, "release: token 7 was never given");
     refused.status = Some("INVALID_VALUE".to_owned());
@@ -46,8 +48,14 @@ fn a_subject_without_a_table_has_no_table_calls() {
 
 #[rstest]
 #[case::nothing(&[], &[])]
-#[case::text(&[("no_error_text", "last_error() is NULL")], &["EMM-TABLE-05 2: release: last_error() is NULL"])]
-#[case::several(&[("unknown_status", "status 9"), ("size_changed", "0")], &["EMM-TABLE-03 2: release: status 9", "EMM-TABLE-07 2: release: 0"])]
+#[case::text(
+    &[("no_error_text", "last_error() is NULL")],
+    &["EMM-TABLE-05 2: release: last_error() is NULL"],
+)]
+#[case::several(
+    &[("unknown_status", "status 9"), ("size_changed", "0")],
+    &["EMM-TABLE-03 2: release: status 9", "EMM-TABLE-07 2: release: 0"],
+)]
 #[case::of_no_requirement(&[("odd", "anything")], &[])]
 fn each_defect_is_a_finding_of_its_requirement(
     #[case] defects: &[(&str, &str)],

@@ -28,7 +28,7 @@ fn requirements(judgement: &Judgement) -> Vec<&str> {
 }
 
 const MASKED: &str = "  - do: {import: {of: p, as: i}}\n    \
-                      expect: {CAI-MASK-52: {returns: {valid: {is: [false, true]}}, raises: [any]}}\n";
+    expect: {CAI-MASK-52: {returns: {valid: {is: [false, true]}}, raises: [any]}}\n";
 
 #[rstest]
 #[case::obeyed(json!({"valid": [false, true]}), "conforms", &[])]
@@ -78,7 +78,9 @@ fn without_an_adapter_nothing_is_shown_of_the_library() {
     };
     insta::assert_snapshot!(
         message,
-        @"the subject's adapter could not be made: its class, called without arguments, raised RuntimeError: no licence; what the library cannot do, the methods decline"
+        @"the subject's adapter could not be made: its class, called without arguments, raised \
+        RuntimeError: no licence; make the constructor work without the library's optional parts, \
+        and let the methods decline what the library cannot do"
     );
 }
 
@@ -86,8 +88,9 @@ fn without_an_adapter_nothing_is_shown_of_the_library() {
 #[case::honoured(json!({"valid": [false, true]}), "violates")]
 #[case::passed_over(json!({"valid": [true, true]}), "conforms")]
 fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] verdict: &str) {
-    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-MASK-51: {returns: {}}}\n  - do: {access: {on: i}}\n    \
-                 expect: {CAI-MASK-56: {given: {i.valid: {not: [true, true]}}, returns: {}}}\n";
+    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-MASK-51: {returns: {}}}\n  \
+        - do: {access: {on: i}}\n    \
+        expect: {CAI-MASK-56: {given: {i.valid: {not: [true, true]}}, returns: {}}}\n";
     let unreadable = error("LookupError", None, "no mask");
     let judgement = judged(steps, |recorder| recorder.step(&[], facts).raise(&[], unreadable));
     assert_eq!(judgement.verdict.name(), verdict);
@@ -95,7 +98,8 @@ fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] ver
 
 #[test]
 fn a_refusal_is_told_once() {
-    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-SHAPE-55: {returns: {shape: {is: [2]}}}}\n";
+    let steps = "  - do: {import: {of: p, as: i}}\n    \
+        expect: {CAI-SHAPE-55: {returns: {shape: {is: [2]}}}}\n";
     let judgement =
         judged(steps, |recorder| recorder.raise(&[], error("LookupError", None, "no such shape")));
     assert_eq!(

@@ -200,7 +200,8 @@ pub(crate) fn unsupported(name: &str) -> Do {
 /// One step that allocates `a`, at [`X`], and is not torn down.
 pub(crate) fn one_step() -> PlannedCase {
     case(
-        "teardown: none\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+        "teardown: none\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+         expect: {EMM-T-01: {returns: {}}}\n",
     )
 }
 

@@ -17,12 +17,24 @@ fn skipped() -> Outcome {
 #[rstest]
 #[case::raises_right("{EMM-T-01: {raises: [out_of_memory]}}", error("MemoryError", None, ""), &[])]
 #[case::raises_any("{EMM-T-01: {raises: [any]}}", error("Odd", None, ""), &[])]
-#[case::raises_wrong("{EMM-T-01: {raises: [out_of_memory]}}", error("ValueError", None, ""), &["EMM-T-01"])]
-#[case::message("{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, "no device 3"), &[])]
-#[case::no_message("{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, ""), &["EMM-T-01"])]
-#[case::either("{EMM-T-01: {raises: [out_of_memory], returns: {}}}", error("MemoryError", None, ""), &[])]
+#[case::raises_wrong(
+    "{EMM-T-01: {raises: [out_of_memory]}}", error("ValueError", None, ""), &["EMM-T-01"],
+)]
+#[case::message(
+    "{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, "no device 3"), &[],
+)]
+#[case::no_message(
+    "{EMM-T-01: {raises: [any], message: device 3}}", error("Odd", None, ""), &["EMM-T-01"],
+)]
+#[case::either(
+    "{EMM-T-01: {raises: [out_of_memory], returns: {}}}", error("MemoryError", None, ""), &[],
+)]
 #[case::must_return("{EMM-T-01: {returns: {}}}", error("MemoryError", None, ""), &["EMM-T-01"])]
-#[case::facts_of_what("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}", error("MemoryError", None, ""), &["EMM-T-01", "EMM-OP-MEMALLOC"])]
+#[case::facts_of_what(
+    "{EMM-T-01: {returns: {size_bytes: {is: 64}}}}",
+    error("MemoryError", None, ""),
+    &["EMM-T-01", "EMM-OP-MEMALLOC"],
+)]
 fn an_error_is_judged(#[case] expect: &str, #[case] raised: Raised, #[case] found: &[&str]) {
     let recorder =
         Recorder::new(memalloc(expect)).raise(&[], raised).outcome(&[], skipped()).rest();
@@ -52,7 +64,8 @@ fn a_subject_that_does_nothing_violates() {
 #[case::without("", "violates")]
 fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
     let text = format!(
-        "{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
+        "{needs}steps:\n  - do: {{get_memory_info: {{}}}}\n    \
+         expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
     );
     let recorder =
         Recorder::new(case(&text)).raise(&[], error("NotImplementedError", None, "no")).rest();
@@ -62,8 +75,10 @@ fn declining_takes_a_need(#[case] needs: &str, #[case] verdict: &str) {
 /// After a step that was declined a case shows nothing, also not what is wrong.
 #[test]
 fn what_follows_a_declined_step_is_not_held_against_the_subject() {
-    let text = "needs: [memory_info]\nsteps:\n  - do: {get_memory_info: {}}\n    expect: {EMM-T-01: {returns: {}}}\n  \
-                - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-02: {returns: {size_bytes: {is: 65}}}}\n";
+    let text = "needs: [memory_info]\nsteps:\n  - do: {get_memory_info: {}}\n    \
+        expect: {EMM-T-01: {returns: {}}}\n  \
+        - do: {memalloc: {size: 64, as: a}}\n    \
+        expect: {EMM-T-02: {returns: {size_bytes: {is: 65}}}}\n";
     let recorder = Recorder::new(case(text)).raise(&[], error("NotImplementedError", None, "no"));
     let recorder =
         recorder.step(&[alloc(1, 64)], memory(1, 64)).step(&[free(1, 0)], json!({})).rest();
@@ -128,14 +143,38 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 /// Event 0 begins the case; 1 to 4 are the markers of setup's two steps; 5 and 7 those of step 2,
 /// which allocates.
 #[rstest]
-#[case::a_step_that_never_began(|seen: &mut Observation| { seen.events.remove(5); }, "the trace ends step 2 where the beginning of step 2 was due (event #7)")]
-#[case::a_step_that_never_ended(|seen: &mut Observation| { seen.events.remove(7); }, "the trace begins step 3 where the end of step 2 was due (event #8)")]
-#[case::a_step_twice(|seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()), "the trace begins step 2 where the end of step 2 was due (event #5)")]
-#[case::a_step_to_come(|seen: &mut Observation| seen.events.insert(5, marked(Marker::StepBegin { step: 4 }, 70)), "the trace begins step 4 where the beginning of step 2 was due (event #5)")]
-#[case::no_step_at_all(|seen: &mut Observation| seen.events.push(marked(Marker::StepEnd { step: 77 }, 70)), "the trace ends step 77 where the beginning of step 7 was due (event #5)")]
-#[case::inside_the_harness(|seen: &mut Observation| seen.events.insert(6, marked(Marker::HarnessBegin, 70)), "the trace ends step 2 between markers of the harness (event #7)")]
-#[case::a_forked_copy(|seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)), "step 3 has a marker of process 71 too (event #5)")]
-#[case::nothing_after_a_while(|seen: &mut Observation| seen.events.truncate(9), "step 3 has an outcome and no markers in the trace")]
+#[case::a_step_that_never_began(
+    |seen: &mut Observation| { seen.events.remove(5); },
+    "the trace ends step 2 where the beginning of step 2 was due (event #7)",
+)]
+#[case::a_step_that_never_ended(
+    |seen: &mut Observation| { seen.events.remove(7); },
+    "the trace begins step 3 where the end of step 2 was due (event #8)",
+)]
+#[case::a_step_twice(
+    |seen: &mut Observation| seen.events.insert(6, seen.events[5].clone()),
+    "the trace begins step 2 where the end of step 2 was due (event #5)",
+)]
+#[case::a_step_to_come(
+    |seen: &mut Observation| seen.events.insert(5, marked(Marker::StepBegin { step: 4 }, 70)),
+    "the trace begins step 4 where the beginning of step 2 was due (event #5)",
+)]
+#[case::no_step_at_all(
+    |seen: &mut Observation| seen.events.push(marked(Marker::StepEnd { step: 77 }, 70)),
+    "the trace ends step 77 where the beginning of step 7 was due (event #5)",
+)]
+#[case::inside_the_harness(
+    |seen: &mut Observation| seen.events.insert(6, marked(Marker::HarnessBegin, 70)),
+    "the trace ends step 2 between markers of the harness (event #7)",
+)]
+#[case::a_forked_copy(
+    |seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)),
+    "step 3 has a marker of process 71 too (event #5)",
+)]
+#[case::nothing_after_a_while(
+    |seen: &mut Observation| seen.events.truncate(9),
+    "step 3 has an outcome and no markers in the trace",
+)]
 fn markers_that_no_worker_writes_are_not_believed(
     #[case] change: fn(&mut Observation),
     #[case] message: &str,
@@ -189,11 +228,21 @@ fn judgement(verdict: Verdict) -> Judgement {
 #[case::conforms(&[Verdict::Conforms], 0)]
 #[case::expected(&[Verdict::ExpectedViolation], 0)]
 #[case::violates(&[Verdict::Conforms, Verdict::Violates], 1)]
-#[case::violates_and_breaks(&[Verdict::HarnessError { message: String::new() }, Verdict::Violates], 1)]
+#[case::violates_and_breaks(
+    &[Verdict::HarnessError { message: String::new() }, Verdict::Violates], 1,
+)]
 #[case::breaks(&[Verdict::Conforms, Verdict::HarnessError { message: String::new() }], 3)]
 #[case::unusable(&[Verdict::Conforms, Verdict::Unusable { message: String::new() }], 2)]
-#[case::violates_and_unusable(&[Verdict::Unusable { message: String::new() }, Verdict::Violates], 1)]
-#[case::breaks_and_unusable(&[Verdict::HarnessError { message: String::new() }, Verdict::Unusable { message: String::new() }], 3)]
+#[case::violates_and_unusable(
+    &[Verdict::Unusable { message: String::new() }, Verdict::Violates], 1,
+)]
+#[case::breaks_and_unusable(
+    &[
+        Verdict::HarnessError { message: String::new() },
+        Verdict::Unusable { message: String::new() },
+    ],
+    3,
+)]
 #[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {
     let judgements: Vec<Judgement> = verdicts.iter().cloned().map(judgement).collect();

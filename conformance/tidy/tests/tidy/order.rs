@@ -15,9 +15,11 @@ use allocert_suite::{Catalogue, fixture, judge};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-const CATALOGUE: &str = "- {id: EMM-RACE-01, level: MUST, role: plugin, statement: A statement., source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
-const CASE: &str = "# One step.\ncase: emm/random/order\nabout: random work\nteardown: none\nsetup: false\nsteps:\n  - do: {collect: {}}\n    \
-                    expect: {EMM-RACE-01: {returns: {}}}\n";
+const CATALOGUE: &str = "- {id: EMM-RACE-01, level: MUST, role: plugin, statement: A statement., \
+    source: {text: a, section: b}, versions: [one], observed_by: [trace], check: race}\n";
+const CASE: &str = "# One step.\ncase: emm/random/order\nabout: random work\nteardown: none\n\
+    setup: false\nsteps:\n  - do: {collect: {}}\n    \
+    expect: {EMM-RACE-01: {returns: {}}}\n";
 const SCHEDULES: u64 = 400;
 const OPERATIONS: usize = 24;
 /// Bytes that operations share, in cells of 8; behind them one cell for each copy to put what it

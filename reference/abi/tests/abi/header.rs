@@ -31,12 +31,14 @@ fn layout_equals_the_rust_types() {
         "allocert_emm_memory" => emm::Memory {
             size, kind, reserved, device_pointer, host_pointer, size_bytes, token,
         }
-        "allocert_emm_ipc_handle" => emm::IpcHandle { size, handle, size_bytes, offset_bytes, device_uuid }
+        "allocert_emm_ipc_handle" => emm::IpcHandle {
+            size, handle, size_bytes, offset_bytes, device_uuid,
+        }
         "allocert_emm_memory_info" => emm::MemoryInfo { size, free_bytes, total_bytes }
         "allocert_emm_plugin" => emm::Plugin {
-            size, interface_version, capabilities, name, version, create, destroy, initialize, memalloc,
-            memhostalloc, mempin, release, get_memory_info, get_ipc_handle, reset, defer_begin, defer_end,
-            last_error,
+            size, interface_version, capabilities, name, version, create, destroy, initialize,
+            memalloc, memhostalloc, mempin, release, get_memory_info, get_ipc_handle, reset,
+            defer_begin, defer_end, last_error,
         }
     };
     assert_equal_in_c(&facts);
@@ -78,7 +80,8 @@ fn assert_equal_in_c(facts: &[(String, usize)]) {
         writeln!(expected, "{expression} = {value}").expect("a String");
     }
     let text = format!(
-        "#include \"allocert_emm.h\"\n#include <stdio.h>\nint main(void) {{\n{prints}  return 0;\n}}\n"
+        "#include \"allocert_emm.h\"\n#include <stdio.h>\nint main(void) {{\n{prints}  \
+         return 0;\n}}\n"
     );
     let (_folder, program) = compile(Language::C11, &text);
     assert_eq!(run(&program), expected);

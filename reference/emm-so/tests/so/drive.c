@@ -97,7 +97,8 @@ static void description(void) {
   allocert_emm_memory memory = empty();
   allocert_emm_memory_info info = {sizeof info, 0, 0};
   allocert_emm_ipc_handle handle;
-  CHECK(((plugin->capabilities & ALLOCERT_EMM_CAP_MEMORY_INFO) != 0) == (plugin->get_memory_info != NULL));
+  int has_memory_info = (plugin->capabilities & ALLOCERT_EMM_CAP_MEMORY_INFO) != 0;
+  CHECK(has_memory_info == (plugin->get_memory_info != NULL));
   if (plugin->get_memory_info != NULL) {
     CHECK(plugin->get_memory_info(manager, &info) == ALLOCERT_EMM_OK);
     CHECK(info.free_bytes <= info.total_bytes && info.total_bytes > 0);

@@ -35,7 +35,8 @@ every! {
         manager.reset();
         manager.initialize().expect("a driver");
         let memory = manager.memalloc(1000).expect("enough memory");
-        assert_eq!((memory.kind, memory.size_bytes, memory.host_pointer), (MemoryKind::Device, 1000, 0));
+        let found = (memory.kind, memory.size_bytes, memory.host_pointer);
+        assert_eq!(found, (MemoryKind::Device, 1000, 0));
         manager.reset();
         assert!(driver.state().device.is_empty());
         manager.memalloc(1000).expect("works without another initialize");
@@ -207,7 +208,8 @@ every! {
         };
         assert!(driver.calls().contains(&format!("ipc {base:#x}")));
         assert_eq!(base + handle.offset_bytes, second.device_pointer + 10);
-        assert_eq!((handle.size_bytes, handle.handle, handle.device_uuid), (1000, [7; 64], [9; 16]));
+        let found = (handle.size_bytes, handle.handle, handle.device_uuid);
+        assert_eq!(found, (1000, [7; 64], [9; 16]));
         assert!(matches!(manager.get_ipc_handle(second.token, 1000), Err(Error::InvalidValue(_))));
         manager.release(second.token).expect("live");
         assert!(matches!(manager.get_ipc_handle(second.token, 0), Err(Error::InvalidValue(_))));
