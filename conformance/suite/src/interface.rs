@@ -9,6 +9,8 @@ pub mod cai_producer;
 mod definition;
 pub mod emm;
 pub mod emm_host;
+pub mod exchange;
+pub mod fault_sweep;
 pub mod properties;
 pub mod shared;
 

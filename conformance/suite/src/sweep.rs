@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use allocert_requirements::Catalogue;
 
 use crate::applicability::Applicability;
+use crate::interface::fault_sweep::FaultSweep;
 use crate::interface::interface;
 use crate::observation::Observation;
 use crate::plan::{Part, PlannedCase, SWEPT};
@@ -67,6 +68,7 @@ struct CleanRun<'a> {
     case: &'a PlannedCase,
     observation: &'a Observation,
     demands: Demands<'a>,
+    sweep: &'static dyn FaultSweep,
 }
 
 impl<'a> CleanRun<'a> {
@@ -78,11 +80,8 @@ impl<'a> CleanRun<'a> {
         observation: &'a Observation,
     ) -> Result<Self, Unswept> {
         let Judged { case, judgement, .. } = judged;
-        if let Some(reason) =
-            interface(case.operations).and_then(|interface| interface.facts.unswept.clone())
-        {
-            return Err(reason);
-        }
+        let interface = interface(case.operations).ok_or(Unswept::OtherSubject)?;
+        let sweep = interface.facts.fault_sweep.clone()?;
         let demands = Demands::of(catalogue, case.side).ok_or(Unswept::OtherSubject)?;
         if case.steps.iter().any(|step| step.r#do.properties().fault.is_some()) {
             return Err(Unswept::OwnFaults);
@@ -93,7 +92,7 @@ impl<'a> CleanRun<'a> {
         if judgement.verdict != Verdict::Conforms || !observation.done {
             return Err(Unswept::NotClean);
         }
-        Ok(Self { case, observation, demands })
+        Ok(Self { case, observation, demands, sweep })
     }
 
     /// The injections into one call, one for each error.

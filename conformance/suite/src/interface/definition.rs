@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use strum::VariantNames;
 
 use super::arguments::Arguments;
+use super::exchange::ExchangeDefinition;
+use super::fault_sweep::FaultSweep;
 use super::properties::{BoundType, Properties};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -25,8 +27,10 @@ pub struct SideFacts {
     pub only_subject_manages_contexts: bool,
     /// The boundaries other than CUDA of which `calls` may speak.
     pub boundaries: &'static [Boundary],
-    /// Why the fault sweep leaves the cases out, if it does.
-    pub unswept: Option<Unswept>,
+    /// How the fault sweep treats the cases, or why it leaves them out.
+    pub fault_sweep: Result<&'static dyn FaultSweep, Unswept>,
+    /// What subjects of this side give to subjects of another one in the matrix of libraries.
+    pub exchange: Option<&'static ExchangeDefinition>,
     /// What ends a case that ends cleanly, for the message that something is left.
     pub last_step: &'static str,
 }

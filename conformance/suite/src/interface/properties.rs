@@ -89,6 +89,8 @@ pub struct Properties<'a> {
     pub may_decline: bool,
     /// The subject takes an object that somebody else made.
     pub takes_foreign: bool,
+    /// The subject writes to such an object, which it took in an earlier step.
+    pub writes_foreign: bool,
     /// The subject is asked for memory and has to return some.
     pub returns_memory: bool,
     /// It lets a name go, and an error is one of the finalizer.
@@ -149,6 +151,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn takes_foreign(self) -> Self {
         Self { takes_foreign: true, ..self }
+    }
+
+    pub(crate) fn writes_foreign_if(self, writes_foreign: bool) -> Self {
+        Self { writes_foreign, ..self }
     }
 
     pub(crate) fn returns_memory(self) -> Self {

@@ -2,8 +2,7 @@
 
 use strum::VariantArray;
 
-use crate::interface::{Operation, cai_consumer};
-use crate::matrix::cases::{CONSUMER, PRODUCER};
+use crate::interface::exchange::{CONSUMER, PRODUCER};
 use crate::observation::{Ending, Observation, Outcome, Raised};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::verdict::{Check, Finding, Judgement, Verdict};
@@ -182,21 +181,18 @@ fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, Stri
     )
 }
 
-/// What an error means: a consumer that raises refuses what it is given, or to write to it. Where
-/// it is to read or to write what it has taken, it may have no way to, and says so; any other error
-/// of reading comes too late.
+/// What an error means. A consumer that raises when it takes an array, or writes to it, refuses. A
+/// consumer that raises `NotImplementedError` when it reads or writes what it took has no such
+/// operation. Any other error of a read comes too late to be a refusal: the consumer misreads.
 fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
     let unable = raised.bases.iter().any(|base| base == "NotImplementedError");
-    let takes = step.r#do.properties().takes_foreign;
+    let properties = step.r#do.properties();
+    let takes = properties.takes_foreign;
     if unable && !takes {
         return (State::Unavailable, format!("{}: {}", step.on, raised.message));
     }
-    let writes = matches!(
-        &step.r#do,
-        Operation::CaiConsumer(cai_consumer::Operation::Access(access)) if access.write.is_some()
-    );
     let state = match step.part {
-        Part::Step if takes || writes => State::Refuses,
+        Part::Step if takes || properties.writes_foreign => State::Refuses,
         Part::Step if step.on == CONSUMER => State::Misreads,
         _ => State::Unavailable,
     };

@@ -28,7 +28,8 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
-        unswept: Some(Unswept::OtherSubject),
+        fault_sweep: Err(Unswept::OtherSubject),
+        exchange: None,
         last_step: "the last name was dropped",
     };
 

@@ -127,7 +127,7 @@ impl OperationSet for Operation {
             Self::Import(Import { r#as, .. }) => {
                 none().binds(r#as, IMPORTED).may_decline().takes_foreign()
             }
-            Self::Access(_) => none().may_decline(),
+            Self::Access(access) => none().may_decline().writes_foreign_if(access.write.is_some()),
             Self::Launch(_) => none().may_decline().takes_foreign(),
             Self::Reexport { r#as, .. } => none().binds(r#as, EXPORT).may_decline(),
         }

@@ -2,6 +2,7 @@
 //! adapter.
 
 mod bound_type;
+mod exchange;
 mod fields;
 mod operation;
 
@@ -12,6 +13,7 @@ use crate::interface::shared::{self, Attach, Drop, Instantiate};
 use crate::nouns::Name;
 use crate::offer::Flavor;
 use crate::reason::Unswept;
+use exchange::EXCHANGE;
 
 pub use fields::{Array, Derive, Field, Layout, Memory, ObjectKind};
 pub use operation::Operation;
@@ -28,7 +30,8 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
-        unswept: Some(Unswept::OtherSubject),
+        fault_sweep: Err(Unswept::OtherSubject),
+        exchange: Some(&EXCHANGE),
         last_step: "the last name was dropped",
     };
 

@@ -1,6 +1,7 @@
 //! The side `emm`: a memory manager of Numba's External Memory Manager interface, called directly.
 
 mod bound_type;
+mod fault_sweep;
 mod operation;
 mod table_call;
 
@@ -11,6 +12,7 @@ use crate::interface::shared::{Attach, Drop};
 use crate::nouns::Name;
 use crate::offer::Flavor;
 use bound_type::MANAGER;
+use fault_sweep::ManagerSweep;
 
 pub use operation::Operation;
 pub use table_call::{MAX_EXTRA_BYTES, TableCall};
@@ -30,7 +32,8 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: true,
         boundaries: &[],
-        unswept: None,
+        fault_sweep: Ok(&ManagerSweep),
+        exchange: None,
         last_step: "the last reset and destroy",
     };
 
