@@ -5,12 +5,10 @@
 
 use crate::{
     allocation_data::Bytes,
-    page_runs::PageRuns,
+    page_runs::{PAGE_BYTES, PAGE_SHIFT, PageRuns},
     slab::{GRANULE_SHIFT, Slab, granule_in_page, granules},
 };
 
-pub(crate) const PAGE_SHIFT: u32 = 21;
-pub(crate) const PAGE_BYTES: u64 = 1 << PAGE_SHIFT;
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// An allocation.

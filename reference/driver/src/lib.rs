@@ -27,6 +27,7 @@ mod pointer_attributes;
 mod settings;
 mod slab;
 mod stream;
+mod transfer;
 mod work_queue;
 
 use std::collections::BTreeMap;
@@ -36,7 +37,6 @@ use allocert_contract::trace::cuda::Misuse;
 pub use allocation_data::UNINITIALISED;
 pub use code_image::{Kernels, Layout, Parameter};
 pub use context::Thread;
-pub use copy::{Fill, Plane};
 pub use device::DEVICE_NAME;
 pub use error::{CudaError, Result};
 pub use event::Elapsed;
@@ -46,6 +46,7 @@ pub use ipc::IpcHandle;
 pub use memory_pool::PoolAttribute;
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
+pub use transfer::{Fill, Plane};
 
 use crate::{
     context::Context, device::Device, event::Event, handle_registry::Registry,

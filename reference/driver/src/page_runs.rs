@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) const PAGE_SHIFT: u32 = 21;
+pub(crate) const PAGE_BYTES: u64 = 1 << PAGE_SHIFT;
+
 /// Which pages of a window are free. Runs of the same length are reused last in, first out.
 #[derive(Debug)]
 pub(crate) struct PageRuns {

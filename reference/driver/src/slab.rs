@@ -1,6 +1,6 @@
 //! One 2 MiB page shared by small allocations, in granules of 512 bytes.
 
-use crate::address_space::PAGE_BYTES;
+use crate::page_runs::PAGE_BYTES;
 
 pub(crate) const GRANULE_SHIFT: u32 = 9;
 const GRANULES_PER_PAGE: u32 = (PAGE_BYTES >> GRANULE_SHIFT) as u32;

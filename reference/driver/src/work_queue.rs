@@ -10,8 +10,8 @@ use allocert_contract::trace::cuda::Misuse;
 
 use crate::{
     Driver,
-    copy::{Fill, Transfer},
     error::{CudaError, Result},
+    transfer::{Fill, Transfer},
 };
 
 #[derive(Debug, Default)]
