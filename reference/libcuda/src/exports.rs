@@ -8,57 +8,18 @@ use allocert_contract::trace::cuda::Function;
 use crate::{
     api,
     c_api::{self, IpcHandle, Location, Out, Uuid, Word},
-    forward, mode, trampoline,
+    forward, mode,
+    symbol_lookup::{self, Symbol},
+    trampoline,
 };
-
-/// Where a function's code lies.
-#[derive(Debug)]
-pub(crate) struct Symbol {
-    pub(crate) function: Function,
-    pub(crate) legacy: *const c_void,
-    /// Its per-thread-default-stream variant, if it has one.
-    pub(crate) per_thread: Option<*const c_void>,
-    per_thread_name: Option<&'static str>,
-}
-
-/// One of a function's symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) function: Function,
-    pub(crate) per_thread: bool,
-    pub(crate) address: *const c_void,
-}
-
-impl Symbol {
-    /// The variant for per-thread default streams, if that is wanted and exists.
-    pub(crate) fn entry(&self, per_thread: bool) -> Entry {
-        let variant = self.per_thread.filter(|_| per_thread);
-        Entry {
-            function: self.function,
-            per_thread: variant.is_some(),
-            address: variant.unwrap_or(self.legacy),
-        }
-    }
-
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
-        [self.entry(false), self.entry(true)]
-            .into_iter()
-            .take(1 + usize::from(self.per_thread.is_some()))
-    }
-
-    /// The exported names: without and with the suffix of per-thread default streams.
-    pub(crate) fn names(&self) -> [Option<&'static str>; 2] {
-        [Some(self.function.name()), self.per_thread_name]
-    }
-}
-
-// SAFETY: addresses of functions, which never change.
-unsafe impl Sync for Symbol {}
 
 macro_rules! define {
     ($function:ident as $symbol:ident, $per_thread:literal, ($($param:ident : $kind:ty),*)) => {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $symbol($($param: $kind),*) -> i32 {
+            if const { looks_up(Function::$function) } {
+                symbol_lookup::publish(SYMBOLS);
+            }
             if mode::forwards() {
                 return forward::call(
                     Function::$function,
@@ -110,18 +71,16 @@ macro_rules! export {
             $(define_stub!($stub as $stub_variant, true);)?
         )*
 
-        pub(crate) static SYMBOLS: &[Symbol] = &[
+        static SYMBOLS: &[Symbol] = &[
             $(Symbol {
                 function: Function::$name,
                 legacy: $name as *const c_void,
                 per_thread: first(&[$($variant as *const c_void)?]),
-                per_thread_name: first_name(&[$(stringify!($variant))?]),
             },)*
             $(Symbol {
                 function: Function::$stub,
                 legacy: $stub as *const c_void,
                 per_thread: first(&[$($stub_variant as *const c_void)?]),
-                per_thread_name: first_name(&[$(stringify!($stub_variant))?]),
             },)*
         ];
     };
@@ -131,8 +90,9 @@ const fn first(variant: &[*const c_void]) -> Option<*const c_void> {
     if variant.is_empty() { None } else { Some(variant[0]) }
 }
 
-const fn first_name(variant: &[&'static str]) -> Option<&'static str> {
-    if variant.is_empty() { None } else { Some(variant[0]) }
+/// Whether a function answers with addresses of this table.
+const fn looks_up(function: Function) -> bool {
+    matches!(function, Function::cuGetProcAddress | Function::cuGetProcAddress_v2)
 }
 
 allocert_contract::driver_functions!(export);

@@ -1,43 +1,15 @@
 //! Keeps the library usable in children of `fork`: a child has a copy of the driver's state and
 //! writes to the same trace.
 
-use std::sync::{
-    Once,
-    atomic::{AtomicBool, Ordering},
-};
+/// A handler of `fork`. It runs on the thread that forks, or that goes on in the child.
+pub(crate) type Handler = unsafe extern "C" fn();
 
-use crate::{forward, session};
-
-static HELD: AtomicBool = AtomicBool::new(false);
-
-pub(crate) fn register() {
-    static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| {
-        // SAFETY: the three handlers stay loaded as long as the library is; glibc drops them when
-        // it is unloaded.
-        unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
-    });
-}
-
-unsafe extern "C" fn before() {
-    forward::hold_for_fork();
-    if !session::in_callback() {
-        session::hold_for_fork();
-        HELD.store(true, Ordering::Relaxed);
+/// Has glibc call these before each `fork` and after it. Whoever owns a lock takes it in `before`
+/// and releases it in the other two, so that no other thread holds it while the process is copied.
+pub(crate) fn register(before: Handler, after_in_parent: Handler, after_in_child: Handler) {
+    // SAFETY: the three handlers stay loaded as long as the library is; glibc drops them when it is
+    // unloaded.
+    unsafe {
+        libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child));
     }
-}
-
-unsafe extern "C" fn after_in_parent() {
-    // SAFETY: `before` ran on this thread and left the lock held.
-    unsafe { forward::release_after_fork() };
-    if HELD.swap(false, Ordering::Relaxed) {
-        // SAFETY: `before` ran on this thread and left the lock held.
-        unsafe { session::release_after_fork() };
-    }
-}
-
-unsafe extern "C" fn after_in_child() {
-    session::renumber_thread();
-    // SAFETY: this is the thread that `before` ran on, in the child.
-    unsafe { after_in_parent() };
 }

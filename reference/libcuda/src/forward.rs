@@ -10,13 +10,17 @@ mod proc_address;
 
 use std::{
     ffi::c_void,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use allocert_contract::trace::cuda::Function;
 use allocert_driver::{CudaError, FaultPlan};
 use allocert_recorder::{Origin, thread_id};
 
+use self::genuine::Genuine;
 use crate::{
     c_api, fork,
     lock::{self, Guard, Lock},
@@ -33,19 +37,23 @@ static FAULTY: AtomicBool = AtomicBool::new(false);
 /// The environment could not be understood; `cuInit` fails.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Reads the settings. Loads nothing: a genuine driver must not be in a process before it forks.
-pub(crate) fn start() {
-    fork::register();
-    lock::watch_threads();
-    allocert_recorder::set_context_source(current_context);
-    let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();
-    match FaultPlan::parse(&text) {
-        Ok(plan) => change_faults(|faults| *faults = plan),
-        Err(error) => {
-            eprintln!("allocert: ALLOCERT_FAULTS: {error}");
-            REFUSED.store(true, Ordering::Relaxed);
+/// Reads the settings, once. Loads nothing: a genuine driver must not be in a process before it
+/// forks.
+fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        fork::register(hold_for_fork, release_after_fork, release_after_fork);
+        lock::watch_threads();
+        allocert_recorder::set_context_source(current_context);
+        let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();
+        match FaultPlan::parse(&text) {
+            Ok(plan) => update_faults(|faults| *faults = plan),
+            Err(error) => {
+                eprintln!("allocert: ALLOCERT_FAULTS: {error}");
+                REFUSED.store(true, Ordering::Relaxed);
+            }
         }
-    }
+    });
 }
 
 /// Passes a call on to the genuine function that `pass` is given. `args` and `out` are only asked
@@ -59,8 +67,8 @@ pub(crate) fn call(
     out: impl FnOnce() -> [u64; 3],
 ) -> i32 {
     c_api::guard(|| {
-        let Some(genuine) = genuine::load() else { return NO_DRIVER.code() };
-        let target = genuine.target(function, per_thread);
+        let Some(genuine) = genuine::load(start) else { return NO_DRIVER.code() };
+        let target = target(genuine, function, per_thread);
         let entry = allocert_recorder::ring().map(|ring| {
             let (origin, args) = (origin(genuine, function, per_thread), args());
             (ring, ring.enter(origin, args), origin, args)
@@ -84,8 +92,8 @@ pub(crate) fn call(
 
 /// Records a call of unknown parameters, and returns where to pass it on to.
 pub(crate) fn untyped(function: Function, per_thread: bool) -> Result<*const c_void, CudaError> {
-    let genuine = genuine::load().ok_or(NO_DRIVER)?;
-    let target = genuine.target(function, per_thread);
+    let genuine = genuine::load(start).ok_or(NO_DRIVER)?;
+    let target = target(genuine, function, per_thread);
     if target.is_null() {
         return Err(NO_SYMBOL);
     }
@@ -100,7 +108,7 @@ fn current_context() -> u64 {
     genuine::loaded().map_or(0, |genuine| genuine.current_context())
 }
 
-fn origin(genuine: &genuine::Genuine, function: Function, per_thread: bool) -> Origin {
+fn origin(genuine: &Genuine, function: Function, per_thread: bool) -> Origin {
     let context = genuine.current_context();
     Origin { function: function.into(), thread: thread_id(), context, per_thread }
 }
@@ -117,23 +125,36 @@ fn fault(function: Function) -> Option<CudaError> {
 }
 
 pub(crate) fn change_faults(change: impl FnOnce(&mut FaultPlan)) {
+    start();
+    update_faults(change);
+}
+
+fn update_faults(change: impl FnOnce(&mut FaultPlan)) {
     let mut faults = FAULTS.lock();
     let plan = faults.get_or_insert_default();
     change(plan);
     FAULTY.store(plan.has_calls(), Ordering::Relaxed);
 }
 
-/// Before `fork`: no other thread changes the faults. Held until `release_after_fork`.
-pub(crate) fn hold_for_fork() {
+/// Where a call goes; null if the driver has no such function.
+#[inline]
+fn target(genuine: &Genuine, function: Function, per_thread: bool) -> *const c_void {
+    match function {
+        Function::cuGetProcAddress => proc_address::look_up as *const c_void,
+        Function::cuGetProcAddress_v2 => proc_address::look_up_v2 as *const c_void,
+        _ => genuine.export(function, per_thread),
+    }
+}
+
+/// Before `fork`: no other thread changes the faults or what is known of kernels.
+unsafe extern "C" fn hold_for_fork() {
     std::mem::forget::<Guard<'_, _>>(FAULTS.lock());
     kernel_parameters::hold_for_fork();
 }
 
-/// # Safety
-/// Follows `hold_for_fork` on the same thread, or on the thread that continues it in the child.
-pub(crate) unsafe fn release_after_fork() {
-    // SAFETY: passed on to the caller.
+unsafe extern "C" fn release_after_fork() {
+    // SAFETY: `hold_for_fork` took the lock on this thread, or on the one that it continues.
     unsafe { FAULTS.release() };
-    // SAFETY: passed on to the caller.
+    // SAFETY: as above.
     unsafe { kernel_parameters::release_after_fork() };
 }

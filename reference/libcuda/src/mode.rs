@@ -5,8 +5,6 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU8, Ordering},
 };
 
-use crate::forward;
-
 const UNDECIDED: u8 = 0;
 const SIMULATE: u8 = 1;
 const FORWARD: u8 = 2;
@@ -60,9 +58,6 @@ fn decide() -> bool {
                 SIMULATE
             }
         };
-        if mode == FORWARD {
-            forward::start();
-        }
         MODE.store(mode, Ordering::Release);
     });
     MODE.load(Ordering::Acquire) == FORWARD

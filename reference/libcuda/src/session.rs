@@ -1,6 +1,9 @@
 //! The state of the library: one session a process, and the state of each thread.
 
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use allocert_contract::trace::cuda::{Function, Misuse};
 use allocert_driver::{AddressWindow, CudaError, Driver, Settings, Thread};
@@ -24,6 +27,7 @@ pub(crate) struct Session {
 }
 
 static SESSION: Lock<Option<Session>> = Lock::new(None);
+static HELD_FOR_FORK: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new(0)) };
@@ -86,7 +90,7 @@ fn current_context() -> u64 {
 impl Session {
     #[cold]
     fn start() -> Self {
-        fork::register();
+        fork::register(hold_for_fork, release_after_fork, release_in_child);
         lock::watch_threads();
         let ring = ring();
         allocert_recorder::set_context_source(current_context);
@@ -139,25 +143,34 @@ pub(crate) fn restart() {
     }
 }
 
-/// Before `fork`: no other thread is inside the driver. Held until `release_after_fork`.
-pub(crate) fn hold_for_fork() {
-    std::mem::forget::<Guard<'_, _>>(SESSION.lock());
-}
-
-/// # Safety
-/// Follows `hold_for_fork` on the same thread, or on the thread that continues it in the child.
-pub(crate) unsafe fn release_after_fork() {
-    // SAFETY: passed on to the caller.
-    unsafe { SESSION.release() };
-}
-
 /// Whether this thread is inside the driver, in a callback.
 pub(crate) fn in_callback() -> bool {
     THREAD.try_with(|thread| thread.try_borrow_mut().is_err()).unwrap_or(true)
 }
 
+/// Before `fork`: no other thread is inside the driver. A callback is inside it already.
+unsafe extern "C" fn hold_for_fork() {
+    if !in_callback() {
+        std::mem::forget::<Guard<'_, _>>(SESSION.lock());
+        HELD_FOR_FORK.store(true, Ordering::Relaxed);
+    }
+}
+
+unsafe extern "C" fn release_after_fork() {
+    if HELD_FOR_FORK.swap(false, Ordering::Relaxed) {
+        // SAFETY: `hold_for_fork` took the lock on this thread, or on the one that it continues.
+        unsafe { SESSION.release() };
+    }
+}
+
+unsafe extern "C" fn release_in_child() {
+    renumber_thread();
+    // SAFETY: this thread continues the one that `hold_for_fork` ran on.
+    unsafe { release_after_fork() };
+}
+
 /// In the child of `fork` this thread has a new number.
-pub(crate) fn renumber_thread() {
+fn renumber_thread() {
     THREAD
         .try_with(|thread| {
             if let Ok(mut thread) = thread.try_borrow_mut() {

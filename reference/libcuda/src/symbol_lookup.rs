@@ -1,8 +1,49 @@
 //! Finds symbols for `cuGetProcAddress`, by a name without suffix and a CUDA version.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{collections::HashMap, ffi::c_void, sync::OnceLock};
 
-use crate::exports::{Entry, SYMBOLS, Symbol};
+use allocert_contract::trace::cuda::Function;
+
+/// Where the code of an exported function lies.
+#[derive(Debug)]
+pub(crate) struct Symbol {
+    pub(crate) function: Function,
+    pub(crate) legacy: *const c_void,
+    /// Its per-thread-default-stream variant, if it has one.
+    pub(crate) per_thread: Option<*const c_void>,
+}
+
+/// One of a function's symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) function: Function,
+    pub(crate) per_thread: bool,
+    pub(crate) address: *const c_void,
+}
+
+impl Symbol {
+    /// The variant for per-thread default streams, if that is wanted and exists.
+    pub(crate) fn entry(&self, per_thread: bool) -> Entry {
+        let variant = self.per_thread.filter(|_| per_thread);
+        Entry {
+            function: self.function,
+            per_thread: variant.is_some(),
+            address: variant.unwrap_or(self.legacy),
+        }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        [self.entry(false), self.entry(true)]
+            .into_iter()
+            .take(1 + usize::from(self.per_thread.is_some()))
+    }
+}
+
+// SAFETY: addresses of functions, which never change.
+unsafe impl Sync for Symbol {}
+
+/// By the name without suffix.
+static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Symbol>>> = OnceLock::new();
 
 /// `CUdriverProcAddressQueryResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +70,19 @@ pub(crate) fn find(name: &str, version: i32, driver_version: i32, per_thread: bo
     }
 }
 
-/// All symbols that share the name without suffix.
+/// All symbols that share the name without suffix. There are none before `publish`.
 pub(crate) fn versions(name: &str) -> &'static [&'static Symbol] {
-    static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Symbol>>> = OnceLock::new();
-    let by_name = BY_NAME.get_or_init(|| {
-        let mut map: HashMap<_, Vec<_>> = HashMap::new();
-        for symbol in SYMBOLS {
-            map.entry(symbol.function.base_name()).or_default().push(symbol);
+    BY_NAME.get().and_then(|by_name| by_name.get(name)).map_or(&[], Vec::as_slice)
+}
+
+/// Tells the look-up which symbols there are. The exported functions lie above it and do so before
+/// they look one up.
+pub(crate) fn publish(symbols: &'static [Symbol]) {
+    BY_NAME.get_or_init(|| {
+        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+        for symbol in symbols {
+            by_name.entry(symbol.function.base_name()).or_default().push(symbol);
         }
-        map
+        by_name
     });
-    by_name.get(name).map_or(&[], Vec::as_slice)
 }

@@ -7,7 +7,7 @@ use allocert_harness::{Debugger, Harness, Machine, RunOutput, Subject};
 use allocert_suite::run::Judged;
 
 use crate::failure::Failure;
-use crate::run::{decide, judge_all};
+use crate::judging::{decide, judge_all};
 use crate::suite::Suite;
 use crate::workers::Workers;
 use crate::{case_filter, profiles, side_names};

@@ -19,7 +19,7 @@ use jiff::tz::TimeZone;
 
 use crate::case_filter::glob;
 use crate::failure::Failure;
-use crate::run::judge_all;
+use crate::judging::judge_all;
 use crate::suite::Suite;
 use crate::verdict_reports::{OutputFile, write_run};
 use crate::workers::{Workers, default_jobs};

@@ -13,7 +13,7 @@ use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side, judge};
 
 use crate::failure::Failure;
-use crate::run::judge_all;
+use crate::judging::judge_all;
 
 /// What came of the sweep.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use allocert_suite::report::kills::{Kill, Matrix};
 
 use crate::case_filter::glob;
 use crate::failure::Failure;
-use crate::run::judge_all;
+use crate::judging::judge_all;
 use crate::suite::Suite;
 use crate::workers::Workers;
 use crate::{fault_sweep, side_names};

@@ -12,6 +12,7 @@ pub mod exploration;
 mod failure;
 pub mod fault_sweep;
 mod fixture_files;
+mod judging;
 pub mod kill_run;
 pub mod profiles;
 pub mod recorded_run;

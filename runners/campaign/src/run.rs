@@ -8,16 +8,13 @@ use std::time::Duration;
 use allocert_harness::{
     Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
 };
-use allocert_suite::applicability::{Applicability, applicability};
-use allocert_suite::observation::Observation;
-use allocert_suite::offer::{Driver, Flavor, Offer};
-use allocert_suite::plan::PlannedCase;
-use allocert_suite::run::{self, DriverInfo, Header, Judged};
+use allocert_suite::offer::{Driver, Flavor};
+use allocert_suite::run::{self, DriverInfo, Header};
 use allocert_suite::sweep::Width;
-use allocert_suite::{Catalogue, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
+use crate::judging::{decide, judge_all};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
@@ -169,37 +166,4 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
     }
-}
-
-/// Which cases are run, and the decision on each.
-pub(crate) fn decide<'c>(
-    catalogue: &Catalogue,
-    cases: &[&'c PlannedCase],
-    offer: &Offer,
-) -> (Vec<&'c PlannedCase>, Vec<Applicability>) {
-    let decisions: Vec<Applicability> =
-        cases.iter().map(|case| applicability(case, catalogue, offer)).collect();
-    let all = cases.iter().zip(&decisions);
-    let runnable = all.filter(|(_, decision)| **decision == Applicability::Run);
-    (runnable.map(|(case, _)| *case).collect(), decisions)
-}
-
-/// Every planned case with its judgement, in the order of the plan. `observations` are those of the
-/// cases that were run, in the same order.
-pub fn judge_all(
-    catalogue: &Catalogue,
-    cases: &[&PlannedCase],
-    decisions: Vec<Applicability>,
-    observations: Vec<Observation>,
-) -> Vec<Judged> {
-    let mut observations = observations.into_iter();
-    let judged = cases.iter().zip(decisions).map(|(case, decision)| {
-        let observation = if decision == Applicability::Run { observations.next() } else { None };
-        let judgement = match &observation {
-            Some(observation) => judge::judge(catalogue, case, observation),
-            None => judge::not_run(case, decision),
-        };
-        Judged { case: (*case).clone(), observation, judgement }
-    });
-    judged.collect()
 }

@@ -73,7 +73,7 @@ impl Artifact {
         ];
         let paths = folders.into_iter().flatten().map(|folder| folder.join(self.file()));
         paths.into_iter().find(|path| path.is_file()).ok_or_else(|| Error::MissingArtifact {
-            artifact: self,
+            file: self.file(),
             folder: folder.to_owned(),
             build: self.build(folder),
         })

@@ -13,10 +13,10 @@ use allocert_suite::plan::{PlannedCase, WireCase};
 
 use crate::channel::Received;
 use crate::error::Error;
-use crate::harness::Request;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
 use crate::own_time::OwnTime;
 use crate::process_table;
+use crate::request::Request;
 use crate::ring::Slice;
 use crate::worker::Worker;
 

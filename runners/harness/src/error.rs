@@ -4,22 +4,19 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::artifact::Artifact;
-
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{artifact} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
-    MissingArtifact { artifact: Artifact, folder: PathBuf, build: String },
+    #[error("{file} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
+    MissingArtifact { file: &'static str, folder: PathBuf, build: String },
 
     #[error("this system would not let the harness {doing}: {source}")]
     Io { doing: String, source: io::Error },
 
     #[error(
-        "the limit on address space (`ulimit -v`) is {limit_bytes} bytes, and the software driver reserves addresses for \
-         the memory of its devices; raise it to {} bytes or more",
-        crate::harness::ADDRESS_SPACE_BYTES
+        "the limit on address space (`ulimit -v`) is {limit_bytes} bytes, and the software driver \
+         reserves addresses for the memory of its devices; raise it to {needed_bytes} bytes or more"
     )]
-    AddressSpace { limit_bytes: u64 },
+    AddressSpace { limit_bytes: u64, needed_bytes: u64 },
 
     #[error("cannot start `{program}`: {source}{}", hint(*started, source))]
     Start { program: String, started: Started, source: io::Error },
@@ -29,10 +26,10 @@ pub enum Error {
     NotConnected { program: String, how: String, interpreter: bool, stderr: String },
 
     #[error(
-        "the worker speaks protocol {spoken}, this program speaks {}; both must come from one build",
-        crate::message::PROTOCOL
+        "the worker speaks protocol {spoken}, this program speaks {expected}; both must come from \
+         one build"
     )]
-    Version { spoken: u32 },
+    Version { spoken: u32, expected: u32 },
 
     /// The worker looked at the subject and said why it cannot be run.
     #[error("the subject {subject} cannot be loaded ({stage}): {message}{}", appended(detail))]

@@ -1,63 +1,26 @@
 //! A run: one loaded subject, workers side by side, observations in the order of the plan.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use allocert_suite::Side;
-use allocert_suite::observation::Observation;
 use allocert_suite::plan::{Part, PlannedCase};
 use rustix::process::{Resource, getrlimit};
 
+use crate::alone_lock::AloneLock;
 use crate::error::Error;
-use crate::interrupt::Interrupt;
 use crate::message::Loaded;
 use crate::parallel;
 use crate::process_table::become_subreaper;
 use crate::progress::Progress;
-use crate::rerun_alone::{AloneLock, timed_out};
-use crate::run_dir::RunDir;
+use crate::request::{Isolation, Request};
+use crate::rerun_alone::{rerun_timed_out, timed_out};
+use crate::run_output::RunOutput;
 use crate::session::Session;
 use crate::subject::Subject;
-use crate::warning::Warning;
-use crate::worker::Launch;
 
 /// Ample for the devices of every case; only what is used takes memory.
-pub(crate) const ADDRESS_SPACE_BYTES: u64 = 128 << 30;
-
-/// Which cases share a process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Isolation {
-    /// None do.
-    #[default]
-    Case,
-    /// Those of one group, such as `emm/alloc`.
-    Group,
-    /// All neighbours that want the same machine.
-    None,
-}
-
-/// More than any person takes.
-pub(crate) const NO_LIMIT: Duration = Duration::from_secs(1 << 31);
-
-/// What to run, and how.
-#[derive(Debug)]
-pub struct Request {
-    pub run: RunDir,
-    pub launch: Launch,
-    /// `emm`
-    pub interface: String,
-    pub subject: Subject,
-    pub isolation: Isolation,
-    /// Workers side by side.
-    pub jobs: NonZeroUsize,
-    /// For every case, instead of its own.
-    pub timeout_s: Option<u32>,
-    /// Shared with the harnesses that run beside this one; nothing where none does.
-    pub alone: Option<AloneLock>,
-    pub interrupt: Interrupt,
-}
+const ADDRESS_SPACE_BYTES: u64 = 128 << 30;
 
 /// A subject that is loaded and not used yet.
 #[derive(Debug)]
@@ -66,27 +29,6 @@ pub struct Harness {
     subject: Subject,
     first: Session,
     loaded: Loaded,
-}
-
-/// What came of a run.
-#[derive(Debug, Default)]
-pub struct RunOutput {
-    /// One for each case, in the order of the plan.
-    pub observations: Vec<Observation>,
-    pub warnings: Vec<Warning>,
-}
-
-impl Request {
-    /// A limit of the harness itself, which a debugger does not have.
-    pub(crate) fn limit(&self, limit: Duration) -> Duration {
-        if self.launch.debugger.is_some() { NO_LIMIT } else { limit }
-    }
-
-    /// The limit of a case.
-    pub(crate) fn case_limit(&self, case: &PlannedCase) -> Duration {
-        let seconds = self.timeout_s.unwrap_or(case.timeout_s);
-        self.limit(Duration::from_secs(seconds.into()))
-    }
 }
 
 impl Harness {
@@ -99,7 +41,8 @@ impl Harness {
         if let Some(limit_bytes) =
             getrlimit(Resource::As).current.filter(|&limit| limit < ADDRESS_SPACE_BYTES)
         {
-            return Err(Error::AddressSpace { limit_bytes });
+            let needed_bytes = ADDRESS_SPACE_BYTES;
+            return Err(Error::AddressSpace { limit_bytes, needed_bytes });
         }
         let subject = request.subject.clone();
         let (first, loaded) = Session::open(request, &subject)?;
@@ -153,13 +96,15 @@ impl Harness {
         let beside_others = request.jobs.get() > 1 || request.alone.is_some();
         if beside_others && output.observations.iter().any(timed_out) {
             let _guard = request.alone.as_ref().map(AloneLock::alone);
-            self.rerun_timed_out(cases, &mut output)?;
+            rerun_timed_out(cases, &mut output, |case| {
+                self.run_once(&[case], Isolation::Case, &mut ())
+            })?;
         }
         Ok(output)
     }
 
     /// Runs all `cases` once.
-    pub(crate) fn run_once(
+    fn run_once(
         &mut self,
         cases: &[&PlannedCase],
         isolation: Isolation,

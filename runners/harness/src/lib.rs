@@ -18,6 +18,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod alone_lock;
 mod artifact;
 mod batch;
 mod capture;
@@ -25,29 +26,35 @@ mod channel;
 mod error;
 mod harness;
 mod interrupt;
+mod launch;
 mod machine;
 mod message;
 mod own_time;
 pub mod parallel;
 mod process_table;
 mod progress;
+mod request;
 mod rerun_alone;
 mod ring;
 mod run_dir;
+mod run_output;
+mod search_path;
 mod session;
 mod subject;
 mod warning;
 mod worker;
 
+pub use alone_lock::AloneLock;
 pub use artifact::Artifact;
 pub use error::{AtFault, Error, Started};
-pub use harness::{Harness, Isolation, Request, RunOutput};
+pub use harness::Harness;
 pub use interrupt::Interrupt;
+pub use launch::{Debugger, Launch};
 pub use machine::Machine;
 pub use message::Loaded;
 pub use progress::Progress;
-pub use rerun_alone::AloneLock;
+pub use request::{Isolation, Request};
 pub use run_dir::RunDir;
+pub use run_output::RunOutput;
 pub use subject::{Subject, SubjectError};
 pub use warning::Warning;
-pub use worker::{Debugger, Launch};

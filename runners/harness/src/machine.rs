@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::run_dir::RunDir;
-use crate::worker::library_path;
+use crate::search_path;
 
 /// What a run's driver is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Machine {
         let mut command = Command::new(executable);
         command
             .arg("driver-facts")
-            .env("LD_LIBRARY_PATH", library_path(run))
+            .env("LD_LIBRARY_PATH", search_path::libraries(run))
             .env_remove("ALLOCERT_TRACE");
         command.env(MODE, mode(Driver::Real)).env_remove("ALLOCERT_FAULTS");
         let output = command

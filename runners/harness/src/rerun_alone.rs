@@ -1,66 +1,44 @@
 //! Runs cases that timed out beside others once more alone, before anybody is blamed.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::PlannedCase;
 
 use crate::error::Error;
-use crate::harness::{Harness, Isolation, RunOutput};
+use crate::run_output::RunOutput;
 use crate::warning::Warning;
 
 /// After so many cases in a row that time out alone too, the rest is not tried again: they time out
 /// for a reason of their own.
 const TIMED_OUT_IN_A_ROW: u32 = 3;
 
-/// Lets harnesses that run side by side make way for one that runs a case again alone. Clones share
-/// one lock.
-#[derive(Debug, Clone, Default)]
-pub struct AloneLock(Arc<RwLock<()>>);
-
-impl AloneLock {
-    /// Held by what runs beside others.
-    pub(crate) fn beside_others(&self) -> RwLockReadGuard<'_, ()> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Held by what runs alone; waits until nothing runs beside.
-    pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Harness {
-    /// Runs each case that timed out again, and replaces its observation. On a machine that is busy
-    /// with other cases, or on a driver that makes one context at a time, a timeout is nobody's
-    /// fault.
-    pub(crate) fn rerun_timed_out(
-        &mut self,
-        cases: &[&PlannedCase],
-        output: &mut RunOutput,
-    ) -> Result<(), Error> {
-        let mut only_in_parallel = Vec::new();
-        let mut in_a_row = 0;
-        let all = cases.iter().zip(&mut output.observations);
-        for (case, observation) in all.filter(|(_, observation)| timed_out(observation)) {
-            if in_a_row == TIMED_OUT_IN_A_ROW {
-                break;
-            }
-            let alone = self.run_once(&[case], Isolation::Case, &mut ())?;
-            let Some(again) = alone.observations.into_iter().next() else { continue };
-            if timed_out(&again) {
-                in_a_row += 1;
-            } else {
-                in_a_row = 0;
-                only_in_parallel.push(case.id.clone());
-            }
-            *observation = again;
+/// Runs each case that timed out again with `run_alone`, and replaces its observation. On a machine
+/// that is busy with other cases, or on a driver that makes one context at a time, a timeout is
+/// nobody's fault.
+pub(crate) fn rerun_timed_out(
+    cases: &[&PlannedCase],
+    output: &mut RunOutput,
+    mut run_alone: impl FnMut(&PlannedCase) -> Result<RunOutput, Error>,
+) -> Result<(), Error> {
+    let mut only_in_parallel = Vec::new();
+    let mut in_a_row = 0;
+    let all = cases.iter().zip(&mut output.observations);
+    for (case, observation) in all.filter(|(_, observation)| timed_out(observation)) {
+        if in_a_row == TIMED_OUT_IN_A_ROW {
+            break;
         }
-        if !only_in_parallel.is_empty() {
-            output.warnings.push(Warning::TimedOutInParallel { cases: only_in_parallel });
+        let Some(again) = run_alone(case)?.observations.into_iter().next() else { continue };
+        if timed_out(&again) {
+            in_a_row += 1;
+        } else {
+            in_a_row = 0;
+            only_in_parallel.push(case.id.clone());
         }
-        Ok(())
+        *observation = again;
     }
+    if !only_in_parallel.is_empty() {
+        output.warnings.push(Warning::TimedOutInParallel { cases: only_in_parallel });
+    }
+    Ok(())
 }
 
 pub(crate) fn timed_out(observation: &Observation) -> bool {

@@ -9,9 +9,10 @@ use allocert_suite::plan::PlannedCase;
 use crate::batch::{Batch, Finished};
 use crate::channel::Received;
 use crate::error::Error;
-use crate::harness::{Request, RunOutput};
 use crate::message::{FromWorker, Loaded, PROTOCOL, ToWorker};
 use crate::own_time::OwnTime;
+use crate::request::Request;
+use crate::run_output::RunOutput;
 use crate::subject::Subject;
 use crate::warning::Warning;
 use crate::worker::Worker;
@@ -211,7 +212,7 @@ fn load_subject(
 
 fn check(loaded: Loaded) -> Result<Loaded, Error> {
     match loaded.protocol {
-        Some(spoken) if spoken != PROTOCOL => Err(Error::Version { spoken }),
+        Some(spoken) if spoken != PROTOCOL => Err(Error::Version { spoken, expected: PROTOCOL }),
         _ => Ok(loaded),
     }
 }

@@ -1,175 +1,30 @@
 //! One worker server: a process of its own group that the harness started, connected to and may
 //! end.
 
-use std::ffi::{OsStr, OsString};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
-use std::{env, io};
-
-use allocert_suite::offer::Driver;
+use std::{io, thread};
 
 use crate::capture::Capture;
 use crate::channel::{Channel, Received};
-use crate::error::{Error, Started};
-use crate::harness::Request;
+use crate::error::{Error, appended};
 use crate::interrupt::Interrupt;
-use crate::machine::{MODE, Machine, mode};
-use crate::message::{PROTOCOL, ToWorker};
+use crate::launch::Launch;
+use crate::message::ToWorker;
 use crate::own_time::{Counted, OwnTime};
 use crate::process_table::{children, kill_inherited, kill_server};
+use crate::request::Request;
 use crate::ring::Ring;
-use crate::run_dir::RunDir;
 
-/// How long a worker may take from its start to its connection: an interpreter on a busy machine.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long it may take to load its subject: to import a large library on a busy machine.
-const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a worker that was asked to quit may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a worker that closed its connection may take to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the rest of the output of a worker that is gone.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
-
-/// A case chooses these. What the user has set for programs of theirs must not be found by the
-/// first call of a subject.
-const DRIVER_SETTINGS: [&str; 5] = [
-    "ALLOCERT_DEVICES",
-    "ALLOCERT_MEMORY_BYTES",
-    "ALLOCERT_DRIVER_VERSION",
-    "ALLOCERT_PEER_ACCESS",
-    "ALLOCERT_FAULTS",
-];
-
-/// Tells a worker to run a batch in its own process instead of a fork, and to leave its standard
-/// streams alone.
-const DEBUG: &str = "ALLOCERT_DEBUG";
-
-/// How to start a worker; the socket's path is appended.
-#[derive(Debug, Clone)]
-pub struct Launch {
-    pub program: PathBuf,
-    pub arguments: Vec<OsString>,
-    pub environment: Vec<(OsString, OsString)>,
-    pub connect_timeout: Duration,
-    /// How long the worker may take to load the subject.
-    pub load_timeout: Duration,
-    /// Whether the program is an interpreter that the user named, who may have named something
-    /// else.
-    pub interpreter: bool,
-    /// What a person watches the worker with. It has the terminal and all the time that it takes.
-    pub debugger: Option<Debugger>,
-}
-
-/// What a person watches a worker with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Debugger {
-    /// Python's own.
-    Pdb,
-    /// A program and its arguments, to which the worker's command line is appended.
-    Program(OsString, Vec<OsString>),
-}
-
-impl Launch {
-    /// `EXECUTABLE worker-native SOCKET`
-    pub fn native(executable: PathBuf) -> Self {
-        Self::new(executable, vec!["worker-native".into()])
-    }
-
-    /// `INTERPRETER RUNDIR/allocert_worker SOCKET`
-    pub fn python(interpreter: PathBuf, run: &RunDir) -> Self {
-        Self { interpreter: true, ..Self::new(interpreter, vec![run.python_worker().into()]) }
-    }
-
-    pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self {
-            program,
-            arguments,
-            environment: Vec::new(),
-            connect_timeout: CONNECT_TIMEOUT,
-            load_timeout: LOAD_TIMEOUT,
-            interpreter: false,
-            debugger: None,
-        }
-    }
-
-    /// The driver that its workers find; the simulated one where nothing is said.
-    #[must_use]
-    pub fn on(mut self, machine: &Machine) -> Self {
-        self.environment.push((MODE.into(), mode(machine.driver).into()));
-        self
-    }
-
-    fn command(&self, run: &RunDir, socket: &Path, ring: &Path) -> Command {
-        let mut command = self.program_with_arguments(run);
-        command
-            .arg(socket)
-            .env("LD_LIBRARY_PATH", library_path(run))
-            .env("ALLOCERT_TRACE", ring)
-            .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
-            .envs(DRIVER_SETTINGS.map(|name| (name, "")))
-            .env(MODE, mode(Driver::Sim))
-            .envs(self.environment.iter().map(|(name, value)| (name, value)));
-        match self.debugger {
-            // It stays in the process group that the terminal takes input for.
-            Some(_) => command.env(DEBUG, "1"),
-            None => command
-                .env_remove(DEBUG)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .process_group(0),
-        };
-        command
-    }
-
-    fn started(&self) -> Started {
-        match (&self.debugger, self.interpreter) {
-            (Some(Debugger::Program(..)), _) => Started::Debugger,
-            (_, true) => Started::Interpreter,
-            (_, false) => Started::Program,
-        }
-    }
-
-    fn program_with_arguments(&self, run: &RunDir) -> Command {
-        match &self.debugger {
-            None => {
-                let mut command = Command::new(&self.program);
-                command.args(&self.arguments);
-                command
-            }
-            Some(Debugger::Pdb) => {
-                let mut command = Command::new(&self.program);
-                // It debugs a file, not a folder. It finds the user's modules from the start on.
-                command.args(["-m", "pdb"]).arg(run.python_worker().join("__main__.py"));
-                command.env("PYTHONPATH", in_front(env::current_dir().ok(), "PYTHONPATH"));
-                command
-            }
-            Some(Debugger::Program(program, arguments)) => {
-                let mut command = Command::new(program);
-                command.args(arguments).arg(&self.program).args(&self.arguments);
-                command
-            }
-        }
-    }
-}
-
-/// The driver's folder in front of what the user has set.
-pub(crate) fn library_path(run: &RunDir) -> OsString {
-    in_front(Some(run.library_folder()), "LD_LIBRARY_PATH")
-}
-
-/// `folder` in front of the folders that a variable of the environment holds.
-fn in_front(folder: Option<PathBuf>, variable: &str) -> OsString {
-    let users = env::var_os(variable).filter(|users| !users.is_empty());
-    let parts: Vec<OsString> =
-        folder.map(PathBuf::into_os_string).into_iter().chain(users).collect();
-    parts.join(OsStr::new(":"))
-}
 
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -241,7 +96,7 @@ impl Worker {
             None if closed => "closed its connection".to_owned(),
             None => how.to_owned(),
         };
-        format!("{how}{}", crate::error::appended(&self.process.printed(left)))
+        format!("{how}{}", appended(&self.process.printed(left)))
     }
 }
 

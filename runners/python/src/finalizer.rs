@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use allocert_emm::Token;
 use pyo3::prelude::*;
 
-use crate::manager::Core;
+use crate::shared_manager::SharedManager;
 
 /// Releases one allocation when it is called, and otherwise when its own last reference goes; never
 /// twice. Safe on any thread, with or without a current context, after `reset()` and while the
@@ -15,21 +15,21 @@ use crate::manager::Core;
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Finalizer {
-    core: Arc<Core>,
+    shared: Arc<SharedManager>,
     /// Identifies the allocation. It is never 0, and a manager never uses one twice.
     token: Token,
     alive: AtomicBool,
 }
 
 impl Finalizer {
-    pub(crate) fn new(core: Arc<Core>, token: Token) -> Self {
-        Self { core, token, alive: AtomicBool::new(true) }
+    pub(crate) fn new(shared: Arc<SharedManager>, token: Token) -> Self {
+        Self { shared, token, alive: AtomicBool::new(true) }
     }
 
     fn release(&self) {
         if self.alive.swap(false, Ordering::AcqRel) {
             // A finalizer has no caller that could handle an error, and the token is used up.
-            let _ = self.core.manager.release(self.token);
+            let _ = self.shared.manager.release(self.token);
         }
     }
 }

@@ -12,6 +12,7 @@ mod finalizer;
 mod importer;
 mod manager;
 mod memory;
+mod shared_manager;
 mod stream;
 
 use pyo3::prelude::*;

@@ -1,6 +1,5 @@
 //! A reference manager, method by method.
 
-use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -11,24 +10,7 @@ use pyo3::prelude::*;
 use crate::error::raised;
 use crate::finalizer::Finalizer;
 use crate::memory::{IpcHandle, Memory};
-
-/// The manager itself, shared by its Python object and by the finalizers that may outlive that.
-pub(crate) struct Core {
-    pub(crate) manager: Box<dyn allocert_emm::Manager>,
-}
-
-impl fmt::Debug for Core {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Core").finish_non_exhaustive()
-    }
-}
-
-impl Drop for Core {
-    /// No finalizer is left, so the cached memory goes back to the driver.
-    fn drop(&mut self) {
-        self.manager.reset();
-    }
-}
+use crate::shared_manager::SharedManager;
 
 /// A reference manager for one CUDA context: `Manager(kind, context, device)`, with `kind` one of
 /// `pool`, `deferred`, `host_only`, `context` the value of a `CUcontext` and `device` its device's
@@ -36,7 +18,7 @@ impl Drop for Core {
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Manager {
-    core: Arc<Core>,
+    shared: Arc<SharedManager>,
 }
 
 #[pymethods]
@@ -60,18 +42,18 @@ impl Manager {
         // SAFETY: the caller passes the value of a CUcontext, as the class documents.
         let context = unsafe { Context::from_raw(raw) };
         let manager = allocert_emm::open(kind, context, device).map_err(raised)?;
-        Ok(Self { core: Arc::new(Core { manager }) })
+        Ok(Self { shared: Arc::new(SharedManager { manager }) })
     }
 
     fn initialize(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.core.manager.initialize()).map_err(raised)
+        py.detach(|| self.shared.manager.initialize()).map_err(raised)
     }
 
     /// (device address, size in bytes, finalizer): one call and one object, because this is the hot
     /// path.
     fn memalloc(&self, py: Python<'_>, size_bytes: u64) -> PyResult<(u64, u64, Finalizer)> {
-        let memory = py.detach(|| self.core.manager.memalloc(size_bytes)).map_err(raised)?;
-        let finalizer = Finalizer::new(Arc::clone(&self.core), memory.token);
+        let memory = py.detach(|| self.shared.manager.memalloc(size_bytes)).map_err(raised)?;
+        let finalizer = Finalizer::new(Arc::clone(&self.shared), memory.token);
         Ok((memory.device_pointer, memory.size_bytes, finalizer))
     }
 
@@ -84,7 +66,7 @@ impl Manager {
         write_combined: bool,
     ) -> PyResult<Memory> {
         let flags = HostFlags { mapped, portable, write_combined };
-        py.detach(|| self.core.manager.memhostalloc(size_bytes, flags))
+        py.detach(|| self.shared.manager.memhostalloc(size_bytes, flags))
             .map(Memory::from)
             .map_err(raised)
     }
@@ -96,37 +78,37 @@ impl Manager {
         size_bytes: u64,
         mapped: bool,
     ) -> PyResult<Memory> {
-        py.detach(|| self.core.manager.mempin(pointer, size_bytes, mapped))
+        py.detach(|| self.shared.manager.mempin(pointer, size_bytes, mapped))
             .map(Memory::from)
             .map_err(raised)
     }
 
     /// The finalizer of the allocation with this token.
     fn finalizer(&self, token: u64) -> Finalizer {
-        Finalizer::new(Arc::clone(&self.core), Token(token))
+        Finalizer::new(Arc::clone(&self.shared), Token(token))
     }
 
     /// (free, total) bytes of device memory.
     fn get_memory_info(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let info = py.detach(|| self.core.manager.get_memory_info()).map_err(raised)?;
+        let info = py.detach(|| self.shared.manager.get_memory_info()).map_err(raised)?;
         Ok((info.free_bytes, info.total_bytes))
     }
 
     fn get_ipc_handle(&self, py: Python<'_>, token: u64, offset_bytes: u64) -> PyResult<IpcHandle> {
-        py.detach(|| self.core.manager.get_ipc_handle(Token(token), offset_bytes))
+        py.detach(|| self.shared.manager.get_ipc_handle(Token(token), offset_bytes))
             .map(IpcHandle::from)
             .map_err(raised)
     }
 
     fn reset(&self, py: Python<'_>) {
-        py.detach(|| self.core.manager.reset());
+        py.detach(|| self.shared.manager.reset());
     }
 
     fn defer_begin(&self, py: Python<'_>) {
-        py.detach(|| self.core.manager.defer_begin());
+        py.detach(|| self.shared.manager.defer_begin());
     }
 
     fn defer_end(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.core.manager.defer_end()).map_err(raised)
+        py.detach(|| self.shared.manager.defer_end()).map_err(raised)
     }
 }

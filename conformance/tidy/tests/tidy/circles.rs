@@ -20,59 +20,6 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use crate::sources::{rust_files, tokens};
 use crate::workspace::members;
 
-/// The files that are still in a circle, by crate. This list only gets shorter.
-const IN_A_CIRCLE: &[(&str, &[&str])] = &[
-    ("allocert-campaign", &["fault_sweep", "run"]),
-    (
-        "allocert-harness",
-        &[
-            "artifact",
-            "batch",
-            "channel",
-            "error",
-            "harness",
-            "machine",
-            "message",
-            "rerun_alone",
-            "ring",
-            "run_dir",
-            "session",
-            "worker",
-        ],
-    ),
-    (
-        "allocert-libcuda",
-        &[
-            "api",
-            "api::code",
-            "api::contexts",
-            "api::copies",
-            "api::devices",
-            "api::events",
-            "api::host_memory",
-            "api::launch",
-            "api::memory",
-            "api::occupancy",
-            "api::pools",
-            "api::sharing",
-            "api::start",
-            "api::streams",
-            "c_api",
-            "exports",
-            "fork",
-            "forward",
-            "forward::genuine",
-            "forward::kernel_parameters",
-            "forward::proc_address",
-            "mode",
-            "session",
-            "symbol_lookup",
-            "trampoline",
-        ],
-    ),
-    ("allocert-python", &["finalizer", "manager"]),
-];
-
 #[test]
 fn no_circle_of_files_spans_two_modules() {
     let circles: Vec<(String, Vec<String>)> = members()
@@ -82,27 +29,11 @@ fn no_circle_of_files_spans_two_modules() {
             circles.into_iter().map(move |circle| (name.clone(), circle))
         })
         .collect();
-    let listed = |name: &str, file: &str| {
-        IN_A_CIRCLE.iter().any(|(of, files)| *of == name && files.contains(&file))
-    };
-    let new: Vec<_> = circles
-        .iter()
-        .filter(|(name, circle)| circle.iter().any(|file| !listed(name, file)))
-        .collect();
     assert!(
-        new.is_empty(),
+        circles.is_empty(),
         "these files import each other in a circle; move what they share to a file below them all: \
-         {new:#?}"
+         {circles:#?}"
     );
-    let in_one = |name: &str, file: &str| {
-        circles.iter().any(|(of, circle)| of == name && circle.iter().any(|one| one == file))
-    };
-    let gone: Vec<_> = IN_A_CIRCLE
-        .iter()
-        .flat_map(|(name, files)| files.iter().map(move |file| (*name, *file)))
-        .filter(|(name, file)| !in_one(name, file))
-        .collect();
-    assert!(gone.is_empty(), "in no circle any more, take them out of the list: {gone:?}");
 }
 
 /// The modules of a crate that are files, and which of them knows which.

@@ -20,6 +20,7 @@ pub struct Function(u16);
 
 struct Row {
     name: &'static str,
+    per_thread_name: Option<&'static str>,
     introduced: i32,
     implemented: bool,
     parameters: &'static [Parameter],
@@ -61,6 +62,13 @@ impl Function {
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The exported symbol of its variant for per-thread default streams, e.g.
+    /// `cuMemcpyAsync_ptsz`.
+    #[must_use]
+    pub fn per_thread_name(self) -> Option<&'static str> {
+        self.row().per_thread_name
     }
 
     /// The name without version suffix, as `cuGetProcAddress` takes it, e.g. `cuMemAlloc`.
@@ -133,6 +141,10 @@ impl<'de> Deserialize<'de> for Function {
     }
 }
 
+const fn first(names: &[&'static str]) -> Option<&'static str> {
+    if let [name, ..] = names { Some(name) } else { None }
+}
+
 const fn is_output(kind: &str) -> bool {
     matches!(kind.as_bytes(), b"Out")
 }
@@ -165,6 +177,7 @@ macro_rules! define {
         static TABLE: &[Row] = &[
             $(Row {
                 name: stringify!($name),
+                per_thread_name: first(&[$(stringify!($variant))?]),
                 introduced: $version,
                 implemented: true,
                 parameters: &[
@@ -176,6 +189,7 @@ macro_rules! define {
             },)*
             $(Row {
                 name: stringify!($stub),
+                per_thread_name: first(&[$(stringify!($stub_variant))?]),
                 introduced: $stub_version,
                 implemented: false,
                 parameters: &[],
@@ -207,5 +221,7 @@ mod tests {
         assert_eq!(range.parameters(), parameters);
         assert_eq!((range.base_name(), range.introduced()), ("cuMemGetAddressRange", 3020));
         assert!(!Function::cuGetExportTable.implemented());
+        assert_eq!(range.per_thread_name(), None);
+        assert_eq!(Function::cuMemcpyAsync.per_thread_name(), Some("cuMemcpyAsync_ptsz"));
     }
 }

@@ -8,11 +8,7 @@ use std::{
 
 use allocert_contract::trace::cuda::Function;
 
-use super::{
-    driver_path::{self, Library},
-    proc_address,
-};
-use crate::exports::SYMBOLS;
+use super::driver_path::{self, Library};
 
 type GetCurrent = unsafe extern "C" fn(*mut u64) -> i32;
 type GetVersion = unsafe extern "C" fn(*mut i32) -> i32;
@@ -35,10 +31,11 @@ unsafe impl Sync for Genuine {}
 
 static GENUINE: OnceLock<Option<Genuine>> = OnceLock::new();
 
-/// The driver, loaded if need be. Says once on stderr why there is none.
+/// The driver, loaded after `prepare` if need be. Says once on stderr why there is none.
 #[inline]
-pub(super) fn load() -> Option<&'static Genuine> {
+pub(super) fn load(prepare: fn()) -> Option<&'static Genuine> {
     let start = || {
+        prepare();
         Genuine::start()
             .map_err(|message| eprintln!("allocert: ALLOCERT_MODE=forward: {message}"))
             .ok()
@@ -56,9 +53,9 @@ impl Genuine {
     fn start() -> Result<Self, String> {
         let library = driver_path::find()?;
         subordinate(&library)?;
-        let exports: Vec<_> = SYMBOLS
-            .iter()
-            .map(|symbol| symbol.names().map(|name| export(&library, name)))
+        let exports: Vec<_> = Function::all()
+            .map(|function| [Some(function.name()), function.per_thread_name()])
+            .map(|names| names.map(|name| export(&library, name)))
             .collect();
         let needed = |function: Function| {
             let found = exports[usize::from(function.index())][0];
@@ -82,16 +79,6 @@ impl Genuine {
         // SAFETY: into a live variable; CUDA permits it before cuInit.
         unsafe { get_version(&mut version) };
         Ok(Self { exports, get_current, version })
-    }
-
-    /// Where a call goes; null if the driver has no such function.
-    #[inline]
-    pub(super) fn target(&self, function: Function, per_thread: bool) -> *const c_void {
-        match function {
-            Function::cuGetProcAddress => proc_address::look_up as *const c_void,
-            Function::cuGetProcAddress_v2 => proc_address::look_up_v2 as *const c_void,
-            _ => self.export(function, per_thread),
-        }
     }
 
     /// The driver's own symbol; null if it has none.

@@ -10,10 +10,7 @@ use std::{
 use allocert_contract::trace::cuda::Function;
 
 use super::genuine::{self, Genuine};
-use crate::{
-    exports::{Entry, SYMBOLS},
-    symbol_lookup::{self, Found},
-};
+use crate::symbol_lookup::{self, Entry, Found};
 
 type LookUp = unsafe extern "C" fn(*const c_char, *mut *const c_void, i32, u64) -> i32;
 type LookUpV2 = unsafe extern "C" fn(*const c_char, *mut *const c_void, i32, u64, *mut u32) -> i32;
@@ -119,7 +116,5 @@ fn ours(
 /// The newest CUDA version that this library's table knows.
 fn newest() -> i32 {
     static NEWEST: OnceLock<i32> = OnceLock::new();
-    *NEWEST.get_or_init(|| {
-        SYMBOLS.iter().map(|symbol| symbol.function.introduced()).max().unwrap_or_default()
-    })
+    *NEWEST.get_or_init(|| Function::all().map(Function::introduced).max().unwrap_or_default())
 }
