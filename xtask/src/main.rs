@@ -15,7 +15,8 @@ usage: cargo xtask COMMAND
 
   certify [ARGS]  build what is needed and certify the reference manager on the software driver
                   (ARGS go to `allocert run emm reference`)
-  test            everything that CI checks: format, lints, Rust tests, the Python package and its tests
+  test            everything that CI checks: format, lints, Rust tests, the Python package and
+                  its tests
   bench           the speed table: driver pair, pool pair, judge, whole suites
   package         build the Python package into .venv and stop";
 

@@ -112,6 +112,7 @@ fn pip() -> shell::Step {
 /// it lies and never kept.
 pub(crate) fn cuda_include() -> Result<String, Fault> {
     const FIND: &str = "import importlib.metadata as m\n\
-        print(next(f.locate().parent for f in m.files('nvidia-cuda-runtime') if f.name == 'cuda.h'))";
+        files = m.files('nvidia-cuda-runtime')\n\
+        print(next(f.locate().parent for f in files if f.name == 'cuda.h'))";
     shell::run(interpreter()).args(["-c", FIND]).text()
 }

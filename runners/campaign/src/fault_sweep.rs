@@ -45,7 +45,8 @@ pub(crate) fn check(side: Side) -> Result<(), Failure> {
     match side {
         Side::Emm => Ok(()),
         _ => Err(Failure::usage(format!(
-            "--faults is for emm: it lets the driver calls of a memory manager fail, and the subject of {side} is none"
+            "--faults is for emm: it lets the driver calls of a memory manager fail, and the \
+             subject of {side} is none"
         ))),
     }
 }
@@ -105,7 +106,8 @@ fn rerun_alone(
     }
     let warning = only_after_others.first().map(|first| {
         format!(
-            "{} injections violate only when others were made before them in one process, such as {first}",
+            "{} injections violate only when others were made before them in one process, such as \
+             {first}",
             only_after_others.len()
         )
     });

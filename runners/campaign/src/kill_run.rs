@@ -243,7 +243,8 @@ impl KillRun {
 fn unloadable(mutant: &Mutant, error: Error) -> Failure {
     match (mutant.flavor, error.at_fault()) {
         (Flavor::Python, AtFault::Request) => Failure::usage(format!(
-            "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with --python, or leave them out with --flavor native"
+            "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with \
+             --python, or leave them out with --flavor native"
         )),
         _ => error.into(),
     }

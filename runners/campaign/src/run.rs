@@ -138,11 +138,13 @@ fn check_driver(options: &RunOptions) -> Result<(), Failure> {
     match (options.driver, options.isolation) {
         (Driver::Sim, _) => Ok(()),
         (Driver::Real, _) if options.faults.is_some() => Err(Failure::usage(
-            "--driver real takes no --faults: only the software driver can be told to make a call fail",
+            "--driver real takes no --faults: only the software driver can be told to make a call \
+             fail",
         )),
         (Driver::Real, None | Some(Isolation::Case)) => Ok(()),
         (Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::usage(
-            "--driver real takes --isolation case alone: a genuine driver cannot start over, so a case would find what the last one left",
+            "--driver real takes --isolation case alone: a genuine driver cannot start over, so a \
+             case would find what the last one left",
         )),
     }
 }

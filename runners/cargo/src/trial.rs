@@ -49,6 +49,7 @@ fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
 fn describe(finding: &Finding) -> String {
     let Finding { requirement, level, place, expected, observed, .. } = finding;
     format!(
-        "{level} {requirement}: the subject violated this at {place}\n  expected  {expected}\n  observed  {observed}"
+        "{level} {requirement}: the subject violated this at {place}\n  expected  {expected}\n  \
+         observed  {observed}"
     )
 }

@@ -35,17 +35,13 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Show all that was recorded of one case, step by step
     Trace(Trace),
-    /// Run one case in one process under a debugger, with the terminal to itself and no limit of
-    /// time
+    /// Run one case under a debugger, without a time limit
     Debug(Debug),
-    /// Try random sequences of operations; what breaks a requirement is shrunk and written as a
-    /// fixture
+    /// Try random sequences of operations, and write what violates a requirement as a fixture
     Explore(Explore),
-    /// Try each library's arrays in the hands of each other library, and show who can exchange with
-    /// whom
+    /// Give the arrays of each library to each other library, and show which pairs work
     Matrix(Matrix),
-    /// Tell what a requirement demands, where it is written, what the texts disagree on and which
-    /// cases test it
+    /// Explain a requirement, a case or a profile
     Explain {
         /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile
         /// (numba-cuda-0.30)
@@ -67,7 +63,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
     },
-    /// Run the suite on subjects that are built to break requirements, and show which it finds out
+    /// Run the suite on subjects that violate requirements on purpose, and show which it finds
     Mutants(Mutants),
     /// Work on fixture files
     #[command(subcommand)]
@@ -145,7 +141,8 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
     /// How many operations
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ops: u64,
     /// Where fixtures are written
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -227,8 +224,8 @@ pub(crate) struct Debug {
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// The debugger with its arguments; the worker's command line follows them [default: gdb --args,
-    /// and pdb for a Python subject]
+    /// The debugger with its arguments; the worker's command line follows them
+    /// [default: gdb --args, and pdb for a Python subject]
     #[arg(last = true)]
     pub(crate) debugger: Vec<String>,
 }

@@ -26,7 +26,8 @@ pub(crate) fn report_panics_in_one_line() {
             .or(payload.downcast_ref::<String>().map(String::as_str));
         let what = what.unwrap_or("no message");
         eprintln!(
-            "allocert: this is a defect of allocert, not of the subject: {what}{place}; please report it"
+            "allocert: this is a defect of allocert, not of the subject: {what}{place}; please \
+             report it"
         );
         process::exit(Exit::Harness as i32);
     }));

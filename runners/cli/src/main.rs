@@ -1,5 +1,5 @@
-//! The `allocert` program: translates a command line into calls of a campaign, and prints what comes
-//! of them.
+//! The `allocert` program: translates a command line into calls of a campaign, and prints the
+//! results.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -25,7 +25,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// From the killing of a batch's process to the server's word that it is gone.
 const ENDED_TIMEOUT: Duration = Duration::from_secs(5);
 /// Why a worker that works would have done what it cannot do.
-const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not its own or changes Python's own modules brings that about";
+const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not its own or changes \
+     Python's own modules brings that about";
 
 /// Cases to run in one process.
 #[derive(Debug)]

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{file} is not beside this program in {folder}; `{build}` builds it", folder = folder.display())]
+    #[error(
+        "{file} is not beside this program in {folder}; `{build}` builds it",
+        folder = folder.display()
+    )]
     MissingArtifact { file: &'static str, folder: PathBuf, build: String },
 
     #[error("this system would not let the harness {doing}: {source}")]
@@ -22,7 +25,11 @@ pub enum Error {
     Start { program: String, started: Started, source: io::Error },
 
     /// `interpreter`: the user chose the program.
-    #[error("the worker `{program}` {how} before it connected{}{}", doubt(*interpreter), appended(stderr))]
+    #[error(
+        "the worker `{program}` {how} before it connected{}{}",
+        doubt(*interpreter),
+        appended(stderr)
+    )]
     NotConnected { program: String, how: String, interpreter: bool, stderr: String },
 
     #[error(

@@ -1,5 +1,5 @@
-//! How long a case has worked: the time on the clock, without the time that its processes waited for
-//! a processor. A machine that is busy with something else uses up nobody's limit.
+//! How long a case has worked: the time on the clock, without the time in which its processes
+//! waited for a processor. A machine that is busy with something else uses up nobody's limit.
 //!
 //! Linux counts for each thread how long it ran and how long it was ready to run and did not
 //! (`/proc/PID/task/TID/schedstat`; kernel documentation, "Scheduler Statistics"). Where a kernel

@@ -35,8 +35,8 @@ pub(crate) struct Slice {
 }
 
 impl Ring {
-    /// Makes a sparse file in the folder of a run that is kept, and else in memory, if there is room
-    /// for it.
+    /// Makes a sparse file: in the folder of a run that is kept, or else in memory if there is
+    /// room for it.
     pub(crate) fn for_run(run: &RunDir) -> Result<Self, Error> {
         let mut ring = Self::create(run.path(), run.is_kept())?;
         ring.path.disable_cleanup(run.is_kept());

@@ -88,7 +88,7 @@ impl Session {
         Ok(output)
     }
 
-    /// The last of `cases` broke. Finds out whether it breaks alone, and where not, the fewest cases
+    /// The last of `cases` broke. Finds out whether it breaks alone, and if not, the fewest cases
     /// that have to run before it.
     fn find_needed_predecessors(
         &mut self,

@@ -29,7 +29,10 @@ pub enum Subject {
 /// Why a text names no subject.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectError {
-    #[error("there is no reference manager `{0}`; there are {known}", known = REFERENCES.join(", "))]
+    #[error(
+        "there is no reference manager `{0}`; there are {known}",
+        known = REFERENCES.join(", ")
+    )]
     Reference(String),
     #[error("there is no library {}; build the plugin or correct the path", .0.display())]
     Missing(PathBuf),
@@ -42,7 +45,8 @@ pub enum SubjectError {
     )]
     FileName { given: String, module: String },
     #[error(
-        "`{0}` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
+        "`{0}` is no module[:attribute] that Python could import, and no path of a shared library \
+         (which holds a `/` or ends in .so)"
     )]
     Module(String),
 }
@@ -165,7 +169,10 @@ mod tests {
     #[case("rmm.allocators.numba", "rmm.allocators.numba:_numba_memory_manager")]
     #[case("pool:Manager", "pool:Manager")]
     #[case("/bin/sh", &Path::new("/bin/sh").canonicalize().expect("a shell").display().to_string())]
-    #[case("/bin/../bin/sh:table", &format!("{}:table", Path::new("/bin/sh").canonicalize().expect("a shell").display()))]
+    #[case(
+        "/bin/../bin/sh:table",
+        &format!("{}:table", Path::new("/bin/sh").canonicalize().expect("a shell").display())
+    )]
     fn reads(#[case] text: &str, #[case] told: &str) {
         assert_eq!(Subject::parse(text, Side::Emm).expect("a subject").to_string(), told);
     }
@@ -182,7 +189,8 @@ mod tests {
         let read = |text| Subject::parse(text, Side::CaiProducer);
         assert_eq!(read("reference").expect("a subject").to_string(), ARRAYS);
         let message = read("reference:pool").expect_err("no subject").to_string();
-        let wanted = "`reference:pool` is no subject of cai-producer, which is certified in Python: give module[:attribute]";
+        let wanted = "`reference:pool` is no subject of cai-producer, which is certified in \
+                      Python: give module[:attribute]";
         assert_eq!(message, wanted);
     }
 
@@ -192,7 +200,8 @@ mod tests {
     fn refuses_a_host_that_is_not_python(#[case] text: &str) {
         let message = Subject::parse(text, Side::EmmHost).expect_err("no subject").to_string();
         let wanted = format!(
-            "`{text}` is no subject of emm-host, which is certified in Python: give module[:attribute]"
+            "`{text}` is no subject of emm-host, which is certified in Python: give \
+             module[:attribute]"
         );
         assert_eq!(message, wanted);
     }
@@ -213,7 +222,8 @@ mod tests {
     )]
     #[case(
         "my-pool",
-        "`my-pool` is no module[:attribute] that Python could import, and no path of a shared library (which holds a `/` or ends in .so)"
+        "`my-pool` is no module[:attribute] that Python could import, and no path of a shared \
+         library (which holds a `/` or ends in .so)"
     )]
     fn refuses(#[case] text: &str, #[case] message: &str) {
         assert_eq!(Subject::parse(text, Side::Emm).expect_err("no subject").to_string(), message);

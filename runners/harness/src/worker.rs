@@ -63,7 +63,8 @@ impl Worker {
         }
     }
 
-    /// The next line, or [`Received::Late`] when `process` and its descendants have used up `limit`.
+    /// The next line, or [`Received::Late`] when `process` and its descendants have used up
+    /// `limit`.
     pub(crate) fn receive(
         &mut self,
         limit: &mut OwnTime,

@@ -18,11 +18,16 @@ use serde_json::json;
 fn plan() -> Vec<PlannedCase> {
     let case = |name: &str| {
         let step = json!({"index": 0, "do": {"reset": {}}, "on": "m", "part": "step", "line": 3});
-        let mut case = json!({"id": format!("emm/test/{name}"), "file": format!("cases/emm/test/{name}.yaml")});
-        let more = json!({"about": "x", "side": "emm", "operations": "emm", "teardown": "none", "timeout_s": 1, "steps": [step]});
-        case.as_object_mut()
-            .expect("an object")
-            .extend(more.as_object().expect("an object").clone());
+        let case = json!({
+            "id": format!("emm/test/{name}"),
+            "file": format!("cases/emm/test/{name}.yaml"),
+            "about": "x",
+            "side": "emm",
+            "operations": "emm",
+            "teardown": "none",
+            "timeout_s": 1,
+            "steps": [step],
+        });
         serde_json::from_value(case).expect("a planned case")
     };
     ["a", "b", "c"].map(case).to_vec()
@@ -166,7 +171,7 @@ fn the_drivers_settings_are_a_cases_to_choose() {
 }
 
 #[test]
-#[ignore = "run by the_drivers_settings_are_a_cases_to_choose, with the settings in its environment"]
+#[ignore = "the_drivers_settings_are_a_cases_to_choose runs it with the settings set"]
 fn the_drivers_settings_reach_no_worker() {
     assert_eq!(std::env::var("ALLOCERT_DEVICES").as_deref(), Ok("rubbish"));
     let output = run(request("settings", Isolation::Case)).expect("a run");
@@ -202,11 +207,13 @@ impl Drop for Stranger {
 )]
 #[case(
     "crashes_loading",
-    "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, while it loaded it"
+    "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, \
+     while it loaded it"
 )]
 #[case(
     "hangs_loading",
-    "the subject scripted:hangs_loading cannot be loaded: the worker said nothing for 1 s, while it loaded it"
+    "the subject scripted:hangs_loading cannot be loaded: the worker said nothing for 1 s, while \
+     it loaded it"
 )]
 fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
     #[case] scenario: &str,
@@ -330,7 +337,8 @@ fn what_is_late_beside_others_has_another_try_by_itself(
     let output = run(request).expect("a run");
     assert_eq!(endings(&output), [&Ending::Done, &ending, &Ending::Done]);
     let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
-    let told = "emm/test/b timed out beside other cases and not when run again alone; use fewer --jobs to avoid this";
+    let told = "emm/test/b timed out beside other cases and not when run again alone; use fewer \
+                --jobs to avoid this";
     assert_eq!(warnings, if ending == Ending::Done { vec![told] } else { vec![] });
 }
 

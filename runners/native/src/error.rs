@@ -8,13 +8,13 @@ pub enum WorkerError {
     #[error("worker: the harness sent a line that is not of protocol version 1: {source}")]
     Line { source: serde_json::Error },
     #[error(
-        "worker: libcuda.so.1 cannot be opened ({source}); the harness must put the recording driver's \
-         folder first in LD_LIBRARY_PATH"
+        "worker: libcuda.so.1 cannot be opened ({source}); the harness must put the recording \
+         driver's folder first in LD_LIBRARY_PATH"
     )]
     Driver { source: libloading::Error },
     #[error(
-        "worker: the libcuda.so.1 that was found has no `{symbol}`, so it is not the recording driver; the \
-         harness must put the recording driver's folder first in LD_LIBRARY_PATH"
+        "worker: the libcuda.so.1 that was found has no `{symbol}`, so it is not the recording \
+         driver; the harness must put the recording driver's folder first in LD_LIBRARY_PATH"
     )]
     NotRecording { symbol: &'static str },
     #[error("worker: the recording driver does not take the case's settings: it answered {code}")]

@@ -1,5 +1,5 @@
-//! The child's lines, in memory that it shares with the session: a crash loses none of them, and the
-//! child makes no system call for each.
+//! The child's lines, in memory that it shares with the session. A crash loses none of them, and
+//! the child needs no system call for a line.
 
 use std::io::{self, Write};
 use std::ptr::{self, NonNull};
@@ -46,8 +46,8 @@ impl SharedLines {
             return socket.write_all(&self.scratch);
         }
         let waiting = self.waiting();
-        // SAFETY: inside the mapping: `waiting` plus this line is at most CAPACITY_BYTES, as checked
-        // above.
+        // SAFETY: inside the mapping: `waiting` plus this line is at most CAPACITY_BYTES, as
+        // checked above.
         let end = unsafe { self.text().add(waiting) };
         // SAFETY: the mapping is writable, and no reference to it exists while the child writes.
         unsafe { ptr::copy_nonoverlapping(self.scratch.as_ptr(), end, self.scratch.len()) };

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use crate::description;
 use crate::error::{array_raised, driver_raised};
 
-/// Takes arrays of other libraries: `Importer(order, ignore_stream, refuse_masks)`, with `order` one
-/// of `events`, `host`, `enqueue`.
+/// Takes arrays of other libraries: `Importer(order, ignore_stream, refuse_masks)`, where `order`
+/// is `events`, `host` or `enqueue`.
 #[pyclass(frozen, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Importer(allocert_cai::Importer);

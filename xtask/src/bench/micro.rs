@@ -70,7 +70,8 @@ pub(super) fn rows() -> Result<(), Fault> {
     for Rate { what, estimate, events } in &RATES {
         let millions = events / median(&criterion, estimate)? * 1e3;
         println!(
-            "| {what} | {millions:.2} million events a second | {RATE_BAR:.0} million | criterion, median at 10^6 events |"
+            "| {what} | {millions:.2} million events a second | {RATE_BAR:.0} million | \
+             criterion, median at 10^6 events |"
         );
     }
     Ok(())

@@ -94,11 +94,13 @@ pub(super) fn rows(products: &Path) -> Result<(), Fault> {
     let further = all.cases.saturating_sub(least.cases).max(1);
     let case_us = (all.seconds - least.seconds) / f64::from(further) * 1e6;
     println!(
-        "| native, per case in one process | {case_us:.0} µs | 20 µs above the subject's own time | (full run - two-case run) / {further} |"
+        "| native, per case in one process | {case_us:.0} µs | 20 µs above the subject's own time \
+         | (full run - two-case run) / {further} |"
     );
     let seconds = exploration(products)?;
     println!(
-        "| `explore emm reference`, {OPERATIONS} operations | {:.0} operations a second | {OPERATIONS_BAR} | whole process, best of three |",
+        "| `explore emm reference`, {OPERATIONS} operations | {:.0} operations a second | \
+         {OPERATIONS_BAR} | whole process, best of three |",
         f64::from(OPERATIONS) / seconds
     );
     Ok(())

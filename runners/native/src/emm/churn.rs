@@ -161,8 +161,8 @@ impl EmmCase<'_> {
             (Barrier::new(threads as usize), AtomicU64::new(0), Mutex::new(()));
         let recorder = self.recorder;
         let work = || {
-            // One at a time and before the first call of the subject, so that the markers enclose no
-            // call of it.
+            // One at a time and before the first call of the subject, so that the markers enclose
+            // no call of it.
             let attached = {
                 let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
                 recorder.as_harness(|| driver.ctx_set_current(Some(context)))

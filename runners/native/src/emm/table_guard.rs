@@ -174,8 +174,8 @@ unsafe impl Structure for IpcHandle {}
 // SAFETY: numbers.
 unsafe impl Structure for MemoryInfo {}
 
-/// An `out` structure with more bytes behind it, so that a plugin that writes too much hits nothing else
-/// and shows.
+/// An `out` structure with more bytes behind it. A plugin that writes too much writes into them,
+/// damages nothing else, and is found out.
 #[repr(align(16))]
 pub(crate) struct Out<T> {
     bytes: [u8; BYTES],

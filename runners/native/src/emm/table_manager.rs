@@ -38,7 +38,8 @@ unsafe impl Sync for TableManager {}
 /// manager comes first by itself.
 macro_rules! call {
     ($self:ident.$member:ident($($argument:expr),*)) => {{
-        let function = $self.plugin.$member.ok_or_else(|| absent($self.plugin, stringify!($member)))?;
+        let plugin = $self.plugin;
+        let function = plugin.$member.ok_or_else(|| absent(plugin, stringify!($member)))?;
         // SAFETY: a manager that create() gave and destroy() did not end; pointers are valid for
         // the call and `out` structures carry their size, as the header asks.
         let status = unsafe { function($self.handle $(, $argument)*) };
@@ -50,7 +51,8 @@ macro_rules! call {
 macro_rules! answer {
     ($self:ident.$member:ident($($argument:expr),*), $extra_bytes:expr) => {{
         let mut out = Out::new($extra_bytes);
-        let function = $self.plugin.$member.ok_or_else(|| absent($self.plugin, stringify!($member)))?;
+        let plugin = $self.plugin;
+        let function = plugin.$member.ok_or_else(|| absent(plugin, stringify!($member)))?;
         // SAFETY: as in `call!`.
         let status = unsafe { function($self.handle $(, $argument)*, out.pointer()) };
         $self.guard.out(stringify!($member), &out, status);

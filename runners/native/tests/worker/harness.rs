@@ -75,7 +75,14 @@ pub(crate) fn case(ending: &str, steps: &[Value]) -> Value {
     let steps = setup.iter().chain(steps).enumerate();
     let steps: Vec<Value> =
         steps.map(|(index, step)| json!({"index": index, "do": step, "on": "m"})).collect();
-    json!({"id": "case", "side": "emm", "operations": "emm", "driver": {}, "ending": ending, "steps": steps})
+    json!({
+        "id": "case",
+        "side": "emm",
+        "operations": "emm",
+        "driver": {},
+        "ending": ending,
+        "steps": steps,
+    })
 }
 
 /// Runs the steps on `subject`: their outcomes, without those of the setup, and the `ended` line.

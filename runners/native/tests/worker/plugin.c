@@ -20,7 +20,8 @@ static allocert_emm_status fine(allocert_emm_manager *manager) {
   (void)manager;
   return ALLOCERT_EMM_OK;
 }
-static allocert_emm_status memalloc(allocert_emm_manager *manager, uint64_t size_bytes, allocert_emm_memory *out) {
+static allocert_emm_status memalloc(allocert_emm_manager *manager, uint64_t size_bytes,
+                                    allocert_emm_memory *out) {
   (void)manager;
   out->kind = ALLOCERT_EMM_KIND_DEVICE;
   out->reserved = 0;
@@ -93,7 +94,8 @@ static allocert_emm_status memalloc_flood(allocert_emm_manager *manager, uint64_
     fwrite(line, sizeof line, 1, stdout);
   return memalloc(manager, size_bytes, out);
 }
-static allocert_emm_status get_memory_info(allocert_emm_manager *manager, allocert_emm_memory_info *out) {
+static allocert_emm_status get_memory_info(allocert_emm_manager *manager,
+                                           allocert_emm_memory_info *out) {
   (void)manager;
   memset(out, 0, sizeof *out + 8);
   out->size = 1;
@@ -106,25 +108,25 @@ static allocert_emm_status memalloc_farewell(allocert_emm_manager *manager, uint
   return memalloc(manager, size_bytes, out);
 }
 
-#define TABLE(symbol, table_size, table_version, table_name, alloc, error)                                             \
-  const allocert_emm_plugin *symbol(void) {                                                                            \
-    static const allocert_emm_plugin table = {                                                                         \
-        .size = table_size,                                                                                            \
-        .interface_version = table_version,                                                                            \
-        .capabilities = 0,                                                                                             \
-        .name = table_name,                                                                                            \
-        .version = "1.2",                                                                                              \
-        .create = create,                                                                                              \
-        .destroy = destroy,                                                                                            \
-        .initialize = fine,                                                                                            \
-        .memalloc = alloc,                                                                                             \
-        .release = release,                                                                                            \
-        .reset = fine,                                                                                                 \
-        .defer_begin = fine,                                                                                           \
-        .defer_end = fine,                                                                                             \
-        .last_error = error,                                                                                           \
-    };                                                                                                                 \
-    return &table;                                                                                                     \
+#define TABLE(symbol, table_size, table_version, table_name, alloc, error) \
+  const allocert_emm_plugin *symbol(void) { \
+    static const allocert_emm_plugin table = { \
+        .size = table_size, \
+        .interface_version = table_version, \
+        .capabilities = 0, \
+        .name = table_name, \
+        .version = "1.2", \
+        .create = create, \
+        .destroy = destroy, \
+        .initialize = fine, \
+        .memalloc = alloc, \
+        .release = release, \
+        .reset = fine, \
+        .defer_begin = fine, \
+        .defer_end = fine, \
+        .last_error = error, \
+    }; \
+    return &table; \
   }
 
 #define WHOLE sizeof(allocert_emm_plugin)
@@ -140,7 +142,7 @@ TABLE(future, WHOLE, 7, "tiny", memalloc_crash, last_error)
 TABLE(cut, offsetof(allocert_emm_plugin, release), 1, "tiny", memalloc, last_error)
 TABLE(stub, 8, 1, "tiny", memalloc, last_error)
 const allocert_emm_plugin *nothing(void) { return NULL; }
-/* A table anew each time, for a capability without its function and one that writes where it should not. */
+/* A new table each time: one capability has no function, and one function writes too much. */
 const allocert_emm_plugin *careless(void) {
   allocert_emm_plugin *table = malloc(sizeof *table);
   *table = *allocert_emm_plugin_v1();
