@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Trace(Trace),
     /// Run one case under a debugger, without a time limit
     Debug(Debug),
-    /// Try random sequences of operations, and write what violates a requirement as a fixture
+    /// Try random sequences of operations, and write each violation as a fixture
     Explore(Explore),
     /// Give the arrays of each library to each other library, and show which pairs work
     Matrix(Matrix),
@@ -63,7 +63,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
     },
-    /// Run the suite on subjects that violate requirements on purpose, and show which it finds
+    /// Run the suite on subjects that violate requirements, and show which it finds
     Mutants(Mutants),
     /// Work on fixture files
     #[command(subcommand)]

@@ -241,8 +241,8 @@ fn a_shard_without_cases_ran_nothing() {
 fn an_unknown_id_gets_the_closest_one() {
     let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
     assert_eq!(code, 2);
-    let told = "allocert: no requirement, no case and no profile is called EMM-ALOC-01, did you mean \
-                EMM-ALLOC-01?";
+    let told = "allocert: no requirement, no case and no profile is called EMM-ALOC-01, did you \
+                mean EMM-ALLOC-01?";
     assert_eq!(words, told);
 }
 
@@ -330,12 +330,12 @@ fn help_names_the_exit_codes() {
       judge     Judge a recorded run again
       trace     Show all that was recorded of one case, step by step
       debug     Run one case under a debugger, without a time limit
-      explore   Try random sequences of operations, and write what violates a requirement as a fixture
+      explore   Try random sequences of operations, and write each violation as a fixture
       matrix    Give the arrays of each library to each other library, and show which pairs work
       explain   Explain a requirement, a case or a profile
       list      List the cases
       coverage  Show which requirements are tested by how many cases
-      mutants   Run the suite on subjects that violate requirements on purpose, and show which it finds
+      mutants   Run the suite on subjects that violate requirements, and show which it finds
       fixtures  Work on fixture files
       help      Print this message or the help of the given subcommand(s)
 

@@ -90,7 +90,10 @@ fn what_a_call_does_besides_its_answer_is_told() {
         &[memalloc("a"), json!({"describe": {}}), json!({"get_memory_info": {}})],
     );
     assert_eq!((&told[0], &told[1]), (&json!({"calls": 1}), &Value::Null));
-    let defect = |defect: &str, observed: &str| json!({"call": "get_memory_info", "defect": defect, "observed": observed});
+    let defect = |defect: &str, observed: &str| {
+        let call = "get_memory_info";
+        json!({"call": call, "defect": defect, "observed": observed})
+    };
     let defects = [
         defect("size_changed", "size was 24 and is 1"),
         defect("written_beyond_size", "byte 24 of a structure of 24"),
