@@ -9,7 +9,7 @@ use allocert_suite::nouns::{Need, Teardown};
 
 use crate::demand::{RequirementIds, UnmetDemand};
 use crate::model::Machine;
-use crate::random::Random;
+use crate::random_numbers::Random;
 use crate::random_step::{self, StepSource};
 use crate::sequence::{Sequence, SequenceBuilder};
 

@@ -5,14 +5,14 @@
 //! - [`managers`]: managers, their scopes and the current context.
 //! - [`memory`]: allocations, views and releases.
 //! - [`contents`]: what was written, and what a read must return.
-//! - [`queries`]: what a manager says about its memory.
+//! - [`memory_info`]: what a manager says about its memory.
 //! - [`capacity`]: which requests must be served.
 
 mod capacity;
 mod contents;
 mod managers;
 mod memory;
-mod queries;
+mod memory_info;
 
 use std::collections::BTreeMap;
 

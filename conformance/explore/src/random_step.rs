@@ -9,7 +9,7 @@ use allocert_suite::nouns::{Name, Need};
 use smol_str::format_smolstr;
 
 use crate::model::{HUGE_SIZES, Manager, Memory, MemoryKind, Model};
-use crate::random::Random;
+use crate::random_numbers::Random;
 use crate::step::{Step, on_fresh_thread, step};
 
 /// Names of memory that are alive at a time: enough to have neighbours, few enough to be read

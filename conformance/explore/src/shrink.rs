@@ -15,7 +15,7 @@ use allocert_suite::verdict::{Finding, Judgement};
 
 use crate::findings;
 use crate::model::Machine;
-use crate::renumber::renumber;
+use crate::renumber_names::renumber;
 use crate::sequence::{Sequence, SequenceBuilder};
 use crate::simpler_steps::simpler_steps;
 use crate::step::Step;

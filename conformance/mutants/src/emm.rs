@@ -2,7 +2,7 @@
 //!
 //! A file holds the mutations of one function or topic, and exports their symbols at its top. The
 //! first sentence of a mutation says what it does wrong. [`base_manager`], [`mutation`] and
-//! [`state`] are what all mutations are made of.
+//! [`shared_state`] are what all mutations are made of.
 
 mod base_manager;
 mod call_table;
@@ -23,7 +23,7 @@ mod out_of_memory;
 mod release;
 mod reset;
 mod second_manager;
-mod state;
+mod shared_state;
 mod threads;
 mod token;
 mod zero_size;

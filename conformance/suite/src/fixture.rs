@@ -9,8 +9,8 @@ use allocert_requirements::{Catalogue, Refusal};
 use crate::axes::permutations;
 use crate::bindings;
 use crate::case::Case;
-use crate::expand::expand;
 use crate::plan::PlannedCase;
+use crate::setup_and_teardown::expand;
 use crate::validate;
 
 /// Reads fixture files given as `(path, text)` and plans all their cases, in the order of the

@@ -2,21 +2,21 @@
 //! and treats everything in an observation as written by the subject.
 
 mod addresses;
+mod c_table_defects;
 mod case_record;
 mod cuda;
 mod error_kinds;
 mod expected_calls;
-mod exports;
+mod exported_arrays;
 mod findings;
-mod holdings;
+mod held_memory;
+mod host_own_allocations;
 mod ledger;
 mod markers;
 mod messages;
-mod own_allocations;
 mod predicates;
 mod process;
 mod steps;
-mod table_defects;
 pub(crate) mod timeline;
 
 use allocert_requirements::{Catalogue, Level, Side};
@@ -36,8 +36,8 @@ pub use error_kinds::kinds;
 #[must_use]
 pub fn defects(side: Side) -> Vec<String> {
     match side {
-        Side::Emm => table_defects::NAMES.map(str::to_owned).to_vec(),
-        Side::CaiProducer => exports::names().collect(),
+        Side::Emm => c_table_defects::NAMES.map(str::to_owned).to_vec(),
+        Side::CaiProducer => exported_arrays::names().collect(),
         _ => Vec::new(),
     }
 }
@@ -48,10 +48,10 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     let record = CaseRecord::new(catalogue, case, observation);
     let mut sink = FindingSink::new(&record);
     steps::judge(&record, &mut sink);
-    exports::judge(&record, &mut sink);
-    table_defects::judge(&record, &mut sink);
+    exported_arrays::judge(&record, &mut sink);
+    c_table_defects::judge(&record, &mut sink);
     ledger::judge(&record, &mut sink);
-    own_allocations::judge(&record, &mut sink);
+    host_own_allocations::judge(&record, &mut sink);
     cuda::judge(&record, &mut sink);
     process::judge(&record, &mut sink);
     if record.observation.events_lost > 0 {

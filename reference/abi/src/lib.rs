@@ -4,13 +4,13 @@
 //! plugin, and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for
 //! those who write one.
 
-#![expect(unsafe_code, reason = "this crate is the border between the C contract and Rust")]
+#![expect(unsafe_code, reason = "this crate connects the C contract and Rust")]
 
-mod border;
+mod call_table;
 pub mod emm;
 pub mod plugin;
 
-pub use border::table;
+pub use call_table::table;
 
 /// Text of `allocert_emm.h`, for who hands it to a C compiler.
 pub const EMM_HEADER: &str = include_str!("../include/allocert_emm.h");

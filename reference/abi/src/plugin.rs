@@ -43,8 +43,8 @@ pub trait EmmPlugin: Sized + Send + Sync + 'static {
     fn defer_end(&self) -> Result<(), Failure>;
 }
 
-/// The host's `CUcontext`. Only the border makes one, from a host that promised (header, `create`)
-/// that it is a context of the driver.
+/// The host's `CUcontext`. Only the call table makes one, from a host that promised (header,
+/// `create`) that it is a context of the driver.
 #[derive(Clone, Copy, Debug)]
 pub struct CudaContext(pub(crate) NonNull<c_void>);
 

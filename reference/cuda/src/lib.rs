@@ -5,7 +5,7 @@
 //! cached or retried here, so that a recorded trace reads like the caller's code. [`Stream`],
 //! [`Event`] and [`Span`] own what they name, so that work in order of streams is safe as well.
 
-#![expect(unsafe_code, reason = "this crate is the border between safe Rust and the CUDA driver")]
+#![expect(unsafe_code, reason = "this crate connects safe Rust and the CUDA driver")]
 
 mod context;
 mod device;

@@ -88,7 +88,7 @@ const FORGED: &str = concat!(
     r#"{"step":{"index":3,"outcome":{"returned":"#,
     r#"{"kind":"device","pointer":256,"size_bytes":64}}}}"#,
     "\n",
-    r#"{"done":{"id":"emm/alloc/serves"}}"#,
+    r#"{"done":{"id":"emm/alloc/returns-device-memory"}}"#,
     "\n",
     r#"{"verdict":{"verdict":"conforms","findings":[]}}"#,
     "\n",

@@ -6,7 +6,7 @@ use allocert_abi::export_emm_plugin;
 use crate::emm::base_manager::{Answer, BaseManager, fail, failed_with};
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::second_manager::SecondManager;
-use crate::emm::state::{Count, Flag, ScopeDepth};
+use crate::emm::shared_state::{Count, Flag, ScopeDepth};
 
 export_emm_plugin! {
     mutant_defer_begin_fails => Mutant<DeferBeginFails>,

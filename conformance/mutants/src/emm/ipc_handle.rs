@@ -6,7 +6,7 @@ use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, fail};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Count, LiveBlocks, Locked};
+use crate::emm::shared_state::{Count, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_ipc_fails => Mutant<IpcFails>,

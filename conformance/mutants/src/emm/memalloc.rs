@@ -6,7 +6,7 @@ use allocert_cuda::{Span, Stream};
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, driver_error, fail};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Count, LiveBlocks, Locked};
+use crate::emm::shared_state::{Count, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_overlapping_blocks => Mutant<OverlappingBlocks>,

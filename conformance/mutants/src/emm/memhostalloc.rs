@@ -7,7 +7,7 @@ use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::LiveBlocks;
+use crate::emm::shared_state::LiveBlocks;
 
 export_emm_plugin! {
     mutant_memhostalloc_fails => Mutant<MemhostallocFails>,

@@ -5,7 +5,7 @@ use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Count, Flag, Locked};
+use crate::emm::shared_state::{Count, Flag, Locked};
 
 export_emm_plugin! {
     mutant_info_fails => Mutant<InfoFails>,

@@ -9,7 +9,7 @@ use crate::emm::base_manager::{
     Answer, BaseManager, NULL_TOKEN, OWN_TOKEN, PinRequest, fail, release_unless_null,
 };
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Count, LiveBlocks, Locked, ScopeDepth};
+use crate::emm::shared_state::{Count, LiveBlocks, Locked, ScopeDepth};
 
 export_emm_plugin! {
     mutant_mempin_fails => Mutant<MempinFails>,

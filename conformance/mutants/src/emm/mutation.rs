@@ -7,7 +7,7 @@ use allocert_abi::emm::{CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, IpcHandle, Me
 use allocert_abi::plugin::{CudaContext, EmmPlugin};
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, PinRequest};
-use crate::emm::state::{LiveBlocks, ScopeDepth};
+use crate::emm::shared_state::{LiveBlocks, ScopeDepth};
 
 /// One thing that a mutant does wrong. Methods without an override call the base manager.
 pub(crate) trait Mutation: Default + Send + Sync + 'static {

@@ -7,7 +7,7 @@ use crate::emm::base_manager::{
     Answer, BaseManager, fail, failed_with, null_memory, release_unless_null,
 };
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Flag, LiveBlocks, Locked};
+use crate::emm::shared_state::{Flag, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_oom_returns_null => Mutant<OomReturnsNull>,

@@ -9,7 +9,7 @@ use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, fail};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::state::{Count, FirstThread, Locked};
+use crate::emm::shared_state::{Count, FirstThread, Locked};
 
 export_emm_plugin! {
     mutant_other_threads_share_block => Mutant<OtherThreadsShareBlock>,

@@ -12,7 +12,7 @@ use crate::effect::{
 use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::holdings::{HeldMemoryError, Holdings};
+use crate::judge::held_memory::{HeldMemoryError, Holdings};
 use crate::judge::messages;
 use crate::judge::timeline::Attribution;
 use crate::nouns::Teardown;

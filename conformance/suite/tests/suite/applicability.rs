@@ -7,7 +7,7 @@ use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::reason::Reason;
 use rstest::rstest;
 
-use crate::record::{case, catalogue};
+use crate::observation_builder::{case, catalogue};
 
 const STEP: &str =
     "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: {}}}\n";

@@ -5,7 +5,7 @@ use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::verdict::{Judgement, Verdict};
 use serde_json::json;
 
-use crate::record::{Recorder, alloc, catalogue, free, memalloc, memory};
+use crate::observation_builder::{Recorder, alloc, catalogue, free, memalloc, memory};
 
 const LISTED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  \
     - requirement: EMM-CHECK-LEAK\n    cases: [\"emm/test/*\"]\n    \

@@ -4,7 +4,7 @@ use allocert_contract::trace::{Call, Function, handler, place};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::record::{Recorder, alloc, free, memalloc};
+use crate::observation_builder::{Recorder, alloc, free, memalloc};
 
 const A: u64 = 0x5500_0000_1000;
 const B: u64 = 0x5500_0000_2000;

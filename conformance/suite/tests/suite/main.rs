@@ -1,28 +1,28 @@
 //! The suite's own tests, from fixture files to reports. Observations are made by hand: no subject
 //! runs here.
 
-mod always;
+mod always_on_checks;
 mod applicability;
-mod calls;
+mod c_table_defects;
+mod call_expectations;
+mod consumer_imports;
 mod error_kinds;
 mod expectation_file;
-mod exports;
+mod exported_arrays;
 mod fixtures;
-mod kills;
+mod kill_matrix;
 mod ledger_boundaries;
 mod matrix;
-mod order;
-mod ordered;
+mod observation_builder;
+mod order_expectations;
+mod order_rules;
 mod plan;
-mod plugin;
+mod plugin_calls;
 mod predicates;
 mod profiles;
-mod race;
-mod record;
+mod race_findings;
 mod reports;
-mod runfile;
+mod run_file;
 mod sweep;
-mod table_defects;
-mod taken;
 mod trace_builder;
 mod verdicts;

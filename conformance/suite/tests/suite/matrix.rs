@@ -12,7 +12,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use crate::record::Recorder;
+use crate::observation_builder::Recorder;
 use crate::trace_builder::{A, B, E, X, after, fill, non_blocking, record, two, wait};
 
 fn pattern(name: &str) -> Pattern {

@@ -3,7 +3,7 @@
 use allocert_suite::fixture;
 use serde_json::json;
 
-use crate::record::{case, catalogue};
+use crate::observation_builder::{case, catalogue};
 
 fn script(rest: &str) -> Vec<String> {
     let planned = case(rest);

@@ -4,7 +4,7 @@ use allocert_suite::verdict::Verdict;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::record::{Recorder, alloc, case, error, free, memalloc, memory};
+use crate::observation_builder::{Recorder, alloc, case, error, free, memalloc, memory};
 
 fn facts() -> Value {
     json!({

@@ -8,8 +8,8 @@ use allocert_suite::run::Judged;
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, judge};
 
-use crate::record::{Recorder, alloc, catalogue_text, error, memalloc, memory};
-use crate::runfile::header;
+use crate::observation_builder::{Recorder, alloc, catalogue_text, error, memalloc, memory};
+use crate::run_file::header;
 
 const PROFILES: &str = "profiles:
   - {name: one, kind: text, default: true, about: the first text}

@@ -13,8 +13,8 @@ use allocert_suite::run::Judged;
 use allocert_suite::{Catalogue, Side};
 use serde_json::json;
 
-use crate::record::{Recorder, alloc, case, catalogue, free, memalloc, memory};
-use crate::runfile::header;
+use crate::observation_builder::{Recorder, alloc, case, catalogue, free, memalloc, memory};
+use crate::run_file::header;
 
 const A: u64 = 0x7d00_0000_0000;
 

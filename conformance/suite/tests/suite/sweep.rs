@@ -1,5 +1,5 @@
-//! The fault sweep: which calls of a clean run are made to fail, in which cases, and what is said
-//! of the rest.
+//! The fault sweep: which calls of a clean run fail, in which cases, and the reasons why others do
+//! not.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use allocert_suite::verdict::Verdict;
 use rstest::rstest;
 use serde_json::json;
 
-use crate::record::{
-    Recorder, alloc, call, case, catalogue, error, free, memalloc, memory, sweep_catalogue,
+use crate::observation_builder::{
+    CONTEXT, Recorder, alloc, call, case, catalogue, error, free, memalloc, memory, sweep_catalogue,
 };
-use crate::runfile::header;
+use crate::run_file::header;
 
 const A: u64 = 0x7d00_0000_0000;
 const RETURNS: &str = "{EMM-T-01: {returns: {}}}";
@@ -119,7 +119,7 @@ fn a_fault_in_the_last_reset_is_followed_by_another_reset() {
 #[rstest]
 #[case::look_up(call(Function::cuGetProcAddress_v2, &[], &[], 0), 0)]
 #[case::pop(call(Function::cuCtxPopCurrent_v2, &[], &[], 0), 0)]
-#[case::restored(call(Function::cuCtxSetCurrent, &[crate::record::CONTEXT], &[], 0), 0)]
+#[case::restored(call(Function::cuCtxSetCurrent, &[CONTEXT], &[], 0), 0)]
 #[case::query(call(Function::cuMemGetInfo_v2, &[], &[1, 2], 0), 3)]
 #[case::host(call(Function::cuMemHostAlloc, &[64, 0], &[], 0), 4)]
 fn calls_are_swept_where_failing_means_something(#[case] call: Call, #[case] injections: usize) {

@@ -8,7 +8,7 @@ use allocert_contract::trace::{
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
 
-use crate::record::{CONTEXT, Recorder, THREAD, call, case, memory};
+use crate::observation_builder::{CONTEXT, Recorder, THREAD, call, case, memory};
 
 /// Memory, streams, events.
 pub(crate) const X: u64 = 0x7d00_0000_0000;

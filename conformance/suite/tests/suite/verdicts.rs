@@ -8,7 +8,9 @@ use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::record::{CONTEXT, Recorder, THREAD, alloc, case, error, free, memalloc, memory};
+use crate::observation_builder::{
+    CONTEXT, Recorder, THREAD, alloc, case, error, free, memalloc, memory,
+};
 
 fn skipped() -> Outcome {
     Outcome::Skipped { because: "a".to_owned() }

@@ -1,14 +1,14 @@
 //! The rules of ARCHITECTURE.md that cargo does not enforce.
 #![forbid(unsafe_code)]
 
-mod circles;
-mod columns;
-mod edges;
+mod crate_dependencies;
 mod expectation_files;
+mod file_circles;
+mod line_length;
 mod links;
 mod mutants;
 mod operation_pages;
-mod order;
+mod order_judge_against_driver;
 mod sources;
 mod traceability;
 mod workspace;

@@ -1,7 +1,8 @@
-//! The header against compilers and against its twin, and the border against hostile plugins.
+//! Tests of the header, with compilers and against its Rust types, and of the call table, with
+//! plugins that fail.
 
 #![expect(unsafe_code, reason = "calls a table as a C host does")]
 
-mod border;
+mod call_table;
 mod compiler;
 mod header;

@@ -1,0 +1,109 @@
+//! What a consumer took: facts that its adapter tells or does not tell, and arrays that it refuses.
+
+use allocert_suite::observation::Outcome;
+use allocert_suite::reason::Reason;
+use allocert_suite::verdict::{Judgement, Verdict};
+use allocert_suite::{Catalogue, fixture, judge};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::observation_builder::{Recorder, error};
+
+/// What a case that produces `p` and then goes on like this is judged, with what its own steps came
+/// to.
+fn judged(steps: &str, play: impl FnOnce(Recorder) -> Recorder) -> Judgement {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"));
+    let text = format!(
+        "# A case of the suite's own tests.\ncase: cai-consumer/test\nabout: a test\nsteps:\n  \
+         - do: {{produce: {{shape: [2], as: p}}}}\n{steps}"
+    );
+    let case = fixture::plan_file("cases/cai-consumer/test.yaml", &text, &catalogue);
+    let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
+    let recorder = play(Recorder::new(case).step(&[], json!({}))).rest();
+    judge::judge(&catalogue, &recorder.case, &recorder.seen)
+}
+
+fn requirements(judgement: &Judgement) -> Vec<&str> {
+    judgement.findings.iter().map(|finding| finding.requirement.as_str()).collect()
+}
+
+const MASKED: &str = "  - do: {import: {of: p, as: i}}\n    \
+    expect: {CAI-MASK-52: {returns: {valid: {is: [false, true]}}, raises: [any]}}\n";
+
+#[rstest]
+#[case::obeyed(json!({"valid": [false, true]}), "conforms", &[])]
+#[case::passed_over(json!({"valid": [true, true]}), "violates", &["CAI-MASK-52"])]
+#[case::not_told(json!({"shape": [2]}), "not-observed", &[])]
+fn what_an_adapter_does_not_tell_is_not_judged(
+    #[case] facts: Value,
+    #[case] verdict: &str,
+    #[case] findings: &[&str],
+) {
+    let judgement = judged(MASKED, |recorder| recorder.step(&[], facts));
+    assert_eq!(
+        (judgement.verdict.name(), requirements(&judgement).as_slice()),
+        (verdict, findings)
+    );
+}
+
+#[test]
+fn after_a_refusal_a_case_shows_nothing() {
+    let steps = "  - do: {import: {of: p, as: i}}\n  - do: {inspect: {on: p}}\n    \
+                 expect: {CAI-CONSUME-51: {returns: {uniform: {is: 5}}}}\n";
+    let refused = error("LookupError", None, "no such stream");
+    let judgement =
+        judged(steps, |recorder| recorder.raise(&[], refused).step(&[], json!({"uniform": 7})));
+    assert_eq!(requirements(&judgement), ["CAI-DICT-57"]);
+    let (operation, message) = ("import".to_owned(), "no such stream".to_owned());
+    assert_eq!(
+        judgement.verdict,
+        Verdict::NotApplicable { reason: Reason::Refused { step: 3, operation, message } }
+    );
+    let told =
+        judged(steps, |recorder| recorder.step(&[], json!({})).step(&[], json!({"uniform": 7})));
+    assert_eq!(requirements(&told), ["CAI-CONSUME-51"], "without the refusal it would have");
+}
+
+#[test]
+fn without_an_adapter_nothing_is_shown_of_the_library() {
+    let steps =
+        "  - do: {inspect: {on: p}}\n    expect: {CAI-CONSUME-51: {returns: {uniform: {is: 5}}}}\n";
+    let judgement = judged(steps, |mut recorder| {
+        recorder.seen.steps[1].outcome = Outcome::Raised(error("RuntimeError", None, "no licence"));
+        recorder.step(&[], json!({"uniform": 7}))
+    });
+    assert!(judgement.findings.is_empty(), "{:?}", judgement.findings);
+    let Verdict::Unusable { message } = judgement.verdict else {
+        panic!("{:?}", judgement.verdict)
+    };
+    insta::assert_snapshot!(
+        message,
+        @"the subject's adapter could not be made: its class, called without arguments, raised \
+        RuntimeError: no licence; make the constructor work without the library's optional parts, \
+        and let the methods decline what the library cannot do"
+    );
+}
+
+#[rstest]
+#[case::honoured(json!({"valid": [false, true]}), "violates")]
+#[case::passed_over(json!({"valid": [true, true]}), "conforms")]
+fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] verdict: &str) {
+    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-MASK-51: {returns: {}}}\n  \
+        - do: {access: {on: i}}\n    \
+        expect: {CAI-MASK-56: {given: {i.valid: {not: [true, true]}}, returns: {}}}\n";
+    let unreadable = error("LookupError", None, "no mask");
+    let judgement = judged(steps, |recorder| recorder.step(&[], facts).raise(&[], unreadable));
+    assert_eq!(judgement.verdict.name(), verdict);
+}
+
+#[test]
+fn a_refusal_is_told_once() {
+    let steps = "  - do: {import: {of: p, as: i}}\n    \
+        expect: {CAI-SHAPE-55: {returns: {shape: {is: [2]}}}}\n";
+    let judgement =
+        judged(steps, |recorder| recorder.raise(&[], error("LookupError", None, "no such shape")));
+    assert_eq!(
+        (requirements(&judgement), judgement.verdict.name()),
+        (vec!["CAI-SHAPE-55"], "violates")
+    );
+}

@@ -1,0 +1,113 @@
+//! The run file: what is written is read back, and what is not a complete run is refused with its
+//! line.
+
+use std::collections::BTreeMap;
+
+use allocert_suite::offer::Driver;
+use allocert_suite::run::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
+
+use crate::observation_builder::{Recorder, alloc, memalloc, memory};
+
+pub(crate) fn header() -> Header {
+    Header {
+        format: FORMAT,
+        allocert: "0.1.0".to_owned(),
+        suite: "0123456789abcdef".to_owned(),
+        interface: "emm".to_owned(),
+        profile: Some("numba-cuda-0.30".to_owned()),
+        subject: Subject { argument: "reference".to_owned(), ..Subject::default() },
+        driver: DriverInfo { kind: Driver::Sim, version: Some(13000) },
+    }
+}
+
+fn judged() -> Judged {
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"))
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .rest();
+    Judged { judgement: recorder.judged(), case: recorder.case, observation: Some(recorder.seen) }
+}
+
+fn written() -> String {
+    let mut writer = Writer::begin(Vec::new(), &header()).expect("a vector");
+    writer.add(&judged()).expect("a vector");
+    let unseen = Judged { observation: None, ..judged() };
+    writer.add(&unseen).expect("a vector");
+    String::from_utf8(writer.finish().expect("a vector")).expect("JSON")
+}
+
+fn refusal(text: &str) -> String {
+    run::read("run.jsonl", text.as_bytes()).expect_err("not a run").to_string()
+}
+
+#[test]
+fn a_run_is_read_back_and_judged_to_the_same() {
+    let run = run::read("run.jsonl", written().as_bytes()).expect("own output");
+    assert_eq!(run.header, header());
+    assert_eq!(run.cases, [judged(), Judged { observation: None, ..judged() }]);
+    assert_eq!(
+        (run.footer.cases, run.footer.verdicts),
+        (2, BTreeMap::from([("violates".to_owned(), 2)]))
+    );
+    let again = &run.cases[0];
+    let seen = again.observation.as_ref().expect("it was run");
+    assert_eq!(
+        allocert_suite::judge::judge(&crate::observation_builder::catalogue(), &again.case, seen),
+        again.judgement
+    );
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_refused() {
+    let text = written();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        refusal(&(lines[..4].join("\n") + "\n")),
+        "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it \
+         again"
+    );
+    let middle = &text[..text.len() - 10];
+    assert!(refusal(middle).contains("without a footer"), "{}", refusal(middle));
+}
+
+#[test]
+fn nothing_stands_behind_the_footer() {
+    let text = written();
+    let behind = "a run ends with its footer, and this line is behind it";
+    for line in text.lines() {
+        assert_eq!(
+            refusal(&format!("{text}{line}\n")),
+            format!("run.jsonl:{}: {behind}", text.lines().count() + 1)
+        );
+    }
+}
+
+#[test]
+fn another_file_is_refused() {
+    assert!(refusal("").starts_with("run.jsonl:1: not a run file of allocert"));
+    assert!(refusal("{\"a\": 1}\n").starts_with("run.jsonl:1: not a run file of allocert"));
+    assert!(refusal("\u{0}\u{1}\n").starts_with("run.jsonl:1: not a run file of allocert"));
+}
+
+#[test]
+fn another_format_names_its_program() {
+    let text = written().replacen("\"format\":2", "\"format\":7", 1);
+    assert_eq!(
+        refusal(&text),
+        "run.jsonl:1: written in format 7, this program reads format 2; judge it with the allocert \
+         that wrote it (0.1.0)"
+    );
+}
+
+#[test]
+fn lines_out_of_order_are_refused() {
+    let text = written();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.swap(1, 2);
+    assert_eq!(refusal(&lines.join("\n")), "run.jsonl:2: this line belongs to no case");
+    let mut short: Vec<&str> = text.lines().collect();
+    short.drain(1..4);
+    assert_eq!(
+        refusal(&short.join("\n")),
+        "run.jsonl:4: the footer counts 2 cases, the file holds 1"
+    );
+}
