@@ -1,4 +1,4 @@
-//! What the model expects of a step.
+//! The results that the model expects of a step.
 
 use allocert_suite::expectation::{Calls, Expectation, Expectations};
 use allocert_suite::nouns::ErrorKind;

@@ -1,5 +1,5 @@
-//! Which finding of a judgement a sequence is shrunk by, and which one says most about the steps
-//! that are left.
+//! Chooses the finding by which a sequence is shrunk, and the finding that explains the remaining
+//! steps best.
 
 use allocert_requirements::Level;
 use allocert_suite::verdict::{Finding, Judgement};

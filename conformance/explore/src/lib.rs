@@ -1,5 +1,5 @@
-//! Random sequences of operations that any host might make, what must come of each, and the
-//! shortest sequence that shows a finding.
+//! Makes random sequences of operations that the specification allows, states what each must result
+//! in, and shortens a sequence that shows a finding.
 //!
 //! 1. [`Exploration`] draws a [`Sequence`] from a seed. A model of what a host knows admits only
 //!    steps that a host may make, and says what must come of each.

@@ -1,6 +1,6 @@
-//! What a host knows of the subject: which names are alive, what memory contains, which requests a
-//! device has memory for. A step is legal in that state, and then the model says what must come of
-//! it, or no host makes it.
+//! The model: what a host knows of the subject, such as the live names, the content of memory, and
+//! the requests that fit into a device. For a step that is legal in this state the model says what
+//! it must result in. It rejects all other steps.
 //!
 //! - [`managers`]: managers, their scopes and the current context.
 //! - [`memory`]: allocations, views and releases.

@@ -1,4 +1,4 @@
-//! Numbers that are the same on every machine, from a seed and the number of a sequence.
+//! Random numbers from a seed and the number of a sequence. They are the same on every machine.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;

@@ -1,5 +1,6 @@
-//! Draws the next step of a sequence. Allocations are likelier while few are alive, releases while
-//! many are. The model decides whether a step is legal; the caller draws again if it is not.
+//! Draws the next step of a sequence at random. Allocations are likelier while few are alive,
+//! releases while many are. The model decides whether a step is legal; if it is not, the caller
+//! draws again.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A sequence of steps that the model allows, with what it expects of each.
+//! A sequence of steps that the model allows, with the expected result of each.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Makes a sequence shorter that breaks a requirement: leaves steps out as long as the rest is
-//! legal and breaks the same requirement (Zeller and Hildebrandt, Simplifying and Isolating
-//! Failure-Inducing Input, 2002), then simplifies the rest.
+//! Shortens a sequence that violates a requirement. It removes steps as long as the rest is legal
+//! and violates the same requirement (Zeller and Hildebrandt, Simplifying and Isolating
+//! Failure-Inducing Input, 2002). Then it simplifies the rest.
 //!
 //! Every candidate runs in a process of its own, so many candidates run at a time.
 

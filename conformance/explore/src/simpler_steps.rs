@@ -1,4 +1,4 @@
-//! Simpler steps that do nearly the same as a step.
+//! The simpler steps that can replace a step when a sequence is shrunk.
 
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Fill, HostBuffer, Read};

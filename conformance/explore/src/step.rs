@@ -1,4 +1,4 @@
-//! Steps as an exploration draws them; their operations are those of `emm`.
+//! The steps of an exploration. Their operations are those of `emm`.
 
 use allocert_suite::case;
 use allocert_suite::interface::OperationSet;

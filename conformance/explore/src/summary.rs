@@ -1,4 +1,4 @@
-//! What came of the sequences so far.
+//! Counts the results of the sequences so far.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What was written into memory: ranges and the byte in each.
+//! The known content of memory: ranges, and the byte that was written to each.
 
 /// Ranges in order; none is empty, no two overlap.
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,5 @@
-//! The requirement catalogue: what each contract demands, as data with a mandatory source.
+//! The requirement catalogue: what each specification demands, as data. Each entry names its
+//! source.
 //!
 //! - [`side`]: the interfaces and their roles.
 //! - [`requirement`]: one atomic normative statement.

@@ -1,4 +1,4 @@
-//! The candidate closest to a misspelt word, and the help that names it.
+//! Finds the candidate that is closest to a misspelt word, and writes the help that names it.
 
 use strsim::damerau_levenshtein;
 

@@ -1,5 +1,5 @@
-//! Profiles: which text a subject is held to where the texts of one interface disagree, and what
-//! they disagree on.
+//! Profiles: which text applies to a subject if the texts of one interface disagree, and the points
+//! on which they disagree.
 
 use serde::Deserialize;
 

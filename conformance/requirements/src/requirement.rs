@@ -1,4 +1,4 @@
-//! One requirement: an atomic normative statement, where it is written, and how it can be seen.
+//! One requirement: one normative statement, where it is written, and how it can be observed.
 
 use serde::{Deserialize, Serialize};
 use strum::Display;

@@ -1,5 +1,5 @@
-//! Whether a case is run at all: profile x capabilities of the subject x needs of the case x
-//! driver. The one place that decides it.
+//! Decides whether a case runs, from the profile, the capabilities of the subject, the needs of the
+//! case and the driver. No other place decides it.
 
 use allocert_requirements::Catalogue;
 
@@ -35,13 +35,12 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
     obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
 }
 
-/// The flavor that a subject would have to have, where it has another one.
+/// The flavor that the case needs, if the subject has another one.
 fn other_flavor(flavors: &[Flavor], flavor: Flavor) -> Option<Flavor> {
     if flavors.contains(&flavor) { None } else { flavors.first().copied() }
 }
 
-/// Why a case is none of the profile's in force: all of the requirements that it states are left
-/// out.
+/// Why the profile excludes a case: it contains none of the requirements that the case states.
 #[must_use]
 pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
     let mut stated = case.requirements().peekable();
@@ -77,8 +76,8 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
     Some(missing)
 }
 
-/// What a real driver cannot be asked to do. Its calls can be made to fail: the recorder in front
-/// of it answers them.
+/// The settings of a case that a real driver does not have. Faults are not among them: the recorder
+/// answers a call that must fail, and does not pass it to the driver.
 fn disturbance(case: &PlannedCase, offer: &Offer) -> Option<Applicability> {
     if offer.driver == Driver::Sim {
         return None;

@@ -1,5 +1,5 @@
-//! Axes: `$name` in the text of a fixture is replaced by each value, in every combination. Lines
-//! stay where they are.
+//! Replaces `$name` in the text of a fixture by each value of the axis `name`, and makes one text
+//! for each combination of values. No line number changes.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ struct Head {
     axes: Axes,
 }
 
-/// In the order of the file.
+/// The axes, in the order of the file.
 #[derive(Default)]
 struct Axes(Vec<(String, Vec<Value>)>);
 
@@ -168,7 +168,7 @@ fn identifier(text: &str) -> &str {
     &text[..end]
 }
 
-/// A value as a part of a case's id: nothing that a path or a glob would read as its own.
+/// A value as a part of a case's id, without characters that have a meaning in a path or a glob.
 fn segment(value: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | ':');
     value.chars().map(|c| if allowed(c) { c } else { '-' }).collect()

@@ -1,4 +1,5 @@
-//! The names of a fixture: each is bound once, before it is used, and used as what it is.
+//! Checks the names of a fixture: a step binds each name once, before other steps use it, and each
+//! use fits what the name stands for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
 
 #[derive(Default)]
 struct Names {
-    /// Those that are gone too.
+    /// All names, including those that no longer stand for anything.
     bound: BTreeMap<String, BoundType>,
     gone: BTreeSet<String>,
 }
@@ -82,7 +83,7 @@ impl Names {
         }
     }
 
-    /// Names inside predicates, `given` and `covered_by` may be gone: their facts stay.
+    /// Predicates, `given` and `covered_by` may use a name that was dropped: its facts remain.
     fn predicates(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
         let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());

@@ -1,5 +1,5 @@
-//! A case as its fixture states it. `fixtures/README.md` is the format; these types are its strict
-//! reading.
+//! A case as its fixture states it. `fixtures/README.md` describes the format. These types accept
+//! nothing else.
 
 use std::collections::BTreeMap;
 

@@ -17,8 +17,8 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// A violation counts for more than a harness error: it is certain, and it answers the
-    /// question. A harness error counts for more than a subject that cannot be used: it may be why.
+    /// A violation decides before a harness error, because it is certain. A harness error decides
+    /// before a subject that cannot be used, because it may be the cause.
     #[must_use]
     pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
         let (mut ran, mut unusable, mut broken) = (false, false, false);

@@ -1,4 +1,4 @@
-//! What must come of a step or of a whole case, under which requirement.
+//! What a step or a whole case must result in, and which requirement says so.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub type Wanted = VecMap<SmolStr, Predicate>;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// What must be the case for the rest to be asked: `name.fact` to what holds of it.
+    /// Conditions, from `name.fact` to a predicate. If one does not hold, nothing else is expected.
     #[serde(default, skip_serializing_if = "VecMap::is_empty")]
     pub given: Wanted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub struct Calls {
 }
 
 /// All accesses to memory of this step that conflict with one of the labelled step come after it,
-/// whatever the device is free to do.
+/// in every order in which the device may run the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ordered {
@@ -83,14 +83,15 @@ pub struct Ordered {
     pub after: String,
 }
 
-/// At the end of the step, all work on the memory is over for whoever synchronizes with the stream.
+/// After the step, a program that synchronizes with the stream sees all work on the memory as
+/// completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoveredBy {
     /// A name whose facts have an address and a size.
     pub memory: String,
-    /// `name.fact`: a stream's handle, 1 and 2 the default streams. Where there is none, all work
-    /// is over for the host.
+    /// `name.fact`: the handle of a stream; 1 and 2 are the default streams. Without this field,
+    /// all work is completed for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
 }

@@ -14,7 +14,7 @@ pub struct ExpectationFile {
     pub file: String,
     /// Which subject it is about.
     pub subject: String,
-    /// The versions it was last seen to be true of.
+    /// The versions on which the list was last found to be right.
     pub seen_on: String,
     pub entries: Vec<ExpectedViolation>,
 }
@@ -61,7 +61,8 @@ impl ExpectationFile {
         let read: File = document.read()?;
         let entries = read.expected.into_iter().map(|listed| entry(listed, &document, catalogue));
         let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
-        // What is not judged can neither be met nor be found to be gone.
+        // A requirement that is not judged has no finding, so its entry would always look out of
+        // date.
         entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
         Ok(Self { file: file.to_owned(), subject: read.subject, seen_on: read.seen_on, entries })
     }
@@ -85,8 +86,8 @@ impl ExpectationFile {
         }
     }
 
-    /// An entry without a violation: the cases that looked at its requirement conform where they
-    /// should not.
+    /// Handles an entry without a violation: the cases that judged its requirement conform, and the
+    /// entry says that they do not.
     fn stale(&self, entry: &ExpectedViolation, judgements: &mut [&mut Judgement]) {
         let ExpectedViolation { requirement, line, .. } = entry;
         let message = format!(

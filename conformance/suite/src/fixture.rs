@@ -1,5 +1,5 @@
-//! Fixture files to planned cases. Strict: what is not understood is refused, and then nothing
-//! runs.
+//! Reads fixture files and plans their cases. If a file has anything that the format does not
+//! allow, nothing runs.
 
 use std::collections::BTreeSet;
 
@@ -57,8 +57,8 @@ pub fn plan_file(
     read(path, text, catalogue).map_err(|refusal| make_again(refusal, text))
 }
 
-/// What nobody wrote by hand is not mended by hand: the format that it was written in may be
-/// another one.
+/// Adds to the refusal of a generated fixture the command that makes it again: the file may have
+/// the format of another version, and editing it by hand is the wrong repair.
 fn make_again(mut refusal: Box<Refusal>, text: &str) -> Box<Refusal> {
     let comment = text.lines().take_while(|line| line.starts_with('#'));
     let found = comment

@@ -3,7 +3,7 @@
 use allocert_requirements::Refusal;
 use allocert_requirements::yaml::Document;
 
-/// A word that contradicts another one, or says what cannot be.
+/// A word that contradicts another one, or has no valid meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InvalidWord {
     /// As the fixture writes it.

@@ -63,8 +63,8 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     close(&record, sink)
 }
 
-/// The reason why the fault of a swept case came to nothing: the subject did not make the call that
-/// it made in the clean run.
+/// The reason why no fault happened in a swept case: the subject did not make the call that it made
+/// in the clean run.
 fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
     if !case.is_swept()
         || observation.events.iter().filter_map(cuda_call).any(|(_, call)| call.injected)
@@ -77,7 +77,7 @@ fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reas
 
 /// The judgement on a case that was not run.
 ///
-/// A case that should have been run has none without an observation; that is the harness's error.
+/// If the case should have been run and has no observation, that is an error of the harness.
 #[must_use]
 pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     let verdict = match applicability {
@@ -88,8 +88,8 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     Judgement { case: case.id.clone(), verdict, findings: Vec::new(), checked: Default::default() }
 }
 
-/// The verdict. What makes the record worthless comes first, then what the subject did wrong, then
-/// what could not be seen.
+/// The verdict. A record that cannot be trusted decides first, then the violations of the subject,
+/// then the things that the record does not show.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
     if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {

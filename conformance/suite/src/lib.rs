@@ -1,6 +1,6 @@
-//! The conformance suite: what is asked of a subject, what was seen, and what that means.
+//! The conformance suite: the cases, the record of a run, and the judgement on it.
 //!
-//! A subject is never called from here. The flow, one module each:
+//! This crate never calls a subject. A run passes through these modules:
 //!
 //! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`operation`] are the
 //!    format, [`predicate`] what facts must satisfy)

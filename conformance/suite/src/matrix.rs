@@ -1,6 +1,6 @@
-//! Every producer with every consumer: what becomes of an array of one library in the hands of
-//! another. Nobody is certified here: a pair is looked at, and whose fault it is if it does not
-//! work is what the sides' own cases say.
+//! The matrix of libraries: each producer gives arrays to each consumer. The matrix shows the
+//! result of each pair and certifies nobody. The cases of the two sides say which library is at
+//! fault.
 
 mod cases;
 mod exchange;
@@ -14,10 +14,10 @@ use strum::VariantArray as _;
 
 use crate::offer::Driver;
 
-/// What a worker is told instead of a side: its subject is `PRODUCER+CONSUMER`.
+/// The word that a worker gets instead of a side: its subject is `PRODUCER+CONSUMER`.
 pub const INTERFACE: &str = "cai-pair";
 
-/// One adapted library. Its version is what the worker said, and so the subject's words.
+/// One library with an adapter. The subject wrote its version, so the text is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
     /// `module:attribute`
@@ -56,7 +56,7 @@ pub struct Matrix {
     pub missing: Vec<Missing>,
 }
 
-/// What a pair comes to: the worst that happened, and how often what happened.
+/// The result of a pair: its worst state, and how many cases have each state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub state: State,
@@ -88,7 +88,7 @@ impl Cell {
 }
 
 impl Matrix {
-    /// As a page of its own: nothing is loaded, no script runs.
+    /// As one HTML page that loads nothing and runs no script.
     #[must_use]
     pub fn html(&self) -> String {
         html::page(self)
@@ -100,7 +100,7 @@ impl Matrix {
         markdown::document(self)
     }
 
-    /// The cases of a pair, those together of which the same was seen, the worst first.
+    /// The cases of a pair, grouped by equal results, the worst first.
     fn grouped(exchanges: &[Exchange]) -> Vec<Vec<&Exchange>> {
         let mut groups: Vec<Vec<&Exchange>> = Vec::new();
         for state in State::VARIANTS.iter().copied() {

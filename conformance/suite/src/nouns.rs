@@ -110,7 +110,7 @@ pub enum ErrorKind {
     DriverError,
     State,
     VersionMismatch,
-    /// Only in an expectation: whatever it is.
+    /// Every kind. Only an expectation has it.
     Any,
 }
 

@@ -1,4 +1,4 @@
-//! What happened in one case, as the worker, the trace and the process told it. All of it is
+//! What happened in one case, as the worker, the trace and the process report it. All of it is
 //! untrusted.
 
 use allocert_contract::trace::Event;
@@ -43,13 +43,12 @@ pub struct StepOutcome {
     /// in the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_calls: Vec<Facts>,
-    /// What calls of the C table did besides answering, where the step made any.
+    /// The side effects of calls of the C table, if the step made such calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_calls: Option<TableCalls>,
 }
 
-/// What calls of the C table did besides answering. Only the worker sees it, so the worker reports
-/// it.
+/// The side effects of calls of the C table. Only the worker sees them, so the worker reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableCalls {
@@ -60,7 +59,7 @@ pub struct TableCalls {
     pub defects: Vec<TableDefect>,
 }
 
-/// Something that the contract forbids whatever the call came to.
+/// Something that the contract forbids, whatever the call returned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableDefect {
@@ -142,7 +141,7 @@ pub struct Captured {
 }
 
 impl Observation {
-    /// An empty record of a case: nothing was heard of it.
+    /// An empty record of a case about which no report arrived.
     #[must_use]
     pub fn silent(case: &str, ending: Ending) -> Self {
         Self {

@@ -16,7 +16,7 @@ pub struct Offer {
     pub driver: Driver,
     /// Devices that the driver shows; the software driver shows as many as a case asks for.
     pub devices: u32,
-    /// Whether the worker can put the subject under real numba-cuda.
+    /// Whether the worker can use the subject as the plugin of the real numba-cuda.
     pub host: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a fact must satisfy.
+//! The predicates of a fixture: what a fact must satisfy.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::vec_map::VecMap;
 
-/// All of its tests must hold: `{at_least: 1, at_most: 8}`.
+/// A fact satisfies a predicate if all of its tests hold: `{at_least: 1, at_most: 8}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Predicate(pub VecMap<Test, Value>);
 
-/// One test and, in the predicate, what it compares with.
+/// One kind of test. The predicate has the value that it compares with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
@@ -23,13 +23,13 @@ pub enum Test {
     MultipleOf,
     OneOf,
     Contains,
-    /// `name.path`: equal to a fact of the step that bound the name.
+    /// The value is `name.path`: the fact equals that fact of the step that bound the name.
     SameAs,
-    /// `name.path`.
+    /// The value is `name.path`: the fact differs from that fact.
     DiffersFrom,
-    /// `name`: the address ranges do not meet.
+    /// The value is `name`: the address range does not overlap that of the name.
     DisjointFrom,
-    /// `true`: there is no such fact.
+    /// The value is `true`: there is no such fact.
     Absent,
 }
 
@@ -44,7 +44,7 @@ impl Test {
         Some(text.split('.').next().unwrap_or(text))
     }
 
-    /// What the value of this test must be, when it is not that.
+    /// What the value of this test must be, if it is something else.
     #[must_use]
     pub fn complaint(self, value: &Value) -> Option<&'static str> {
         let (right, complaint) = match self {

@@ -19,7 +19,7 @@ pub enum Reason {
     OtherFlavor {
         flavor: Flavor,
     },
-    /// The case goes through numba-cuda, which this worker does not have.
+    /// The steps call numba-cuda, which this worker cannot use.
     NoHost,
     /// The worker cannot start a second process.
     NoPeer,
@@ -37,7 +37,7 @@ pub enum Reason {
         operation: String,
         message: String,
     },
-    /// The subject raised an error in this step, which is there to make what the case looks at.
+    /// The subject raised an error in a step that only prepares what the case tests.
     Refused {
         step: u32,
         operation: String,
@@ -97,7 +97,7 @@ pub enum Reason {
         step: u32,
         name: String,
     },
-    /// The export is too long to be written down, so what of it is not cannot be judged.
+    /// The export is too long to be recorded whole, so this entry cannot be judged.
     NotCarried {
         step: u32,
         entry: String,
@@ -121,13 +121,13 @@ pub enum Doubt {
     UnknownEvent { seq: u64 },
     /// A stream is captured: its work is not run.
     Capture { seq: u64 },
-    /// So many streams at a time are not told apart.
+    /// More streams exist at a time than the judge distinguishes.
     ManyStreams { limit: u64 },
-    /// Memory was read and written in so many pieces that they are not told apart.
+    /// Memory was read and written in more pieces than the judge distinguishes.
     ManyPieces,
 }
 
-/// Of the calls of one function in one step, the fault sweep makes so many fail, and the last one.
+/// The fault sweep makes this many first calls of one function in one step fail, and the last one.
 pub(crate) const SWEPT_REPEATS: u64 = 8;
 
 /// Why the fault sweep leaves an injection out.
@@ -136,17 +136,18 @@ pub(crate) const SWEPT_REPEATS: u64 = 8;
 pub enum Unswept {
     /// The driver's documentation does not list this error for the function.
     NeverAnswers { function: String, error: String },
-    /// The call gives back or restores a context; where it fails nobody can.
+    /// The call gives back or restores a context. If it fails, the subject has no other way to do
+    /// so.
     Restores { function: String },
     /// The case makes calls fail itself.
     OwnFaults,
     /// The case did not conform without a fault.
     NotClean,
-    /// The sweep knows what a manager must do when a call fails, and of no other subject.
+    /// The catalogue says nothing about failed driver calls for this side.
     OtherSubject,
-    /// Several threads make calls, and which of them is the nth is another in each run.
+    /// Several threads make calls, so the nth call is a different one in each run.
     Threads,
-    /// numba-cuda makes calls too, and they cannot be told from the subject's.
+    /// numba-cuda makes calls too, and the trace does not distinguish them from the subject's.
     HostCalls,
     /// The same call at the same place of another case is swept.
     Sampled,

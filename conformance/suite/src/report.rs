@@ -1,4 +1,4 @@
-//! Reports: small renderers of what the judge said, one file a format. They decide nothing.
+//! Reports: each file renders the judgements in one format. A report decides nothing.
 
 pub mod call;
 pub mod coverage;

@@ -1,5 +1,6 @@
-//! The run file: JSON lines, the one primary output. Header, then for each case the plan, the
-//! observation and the verdict, then a footer, so that truncation shows.
+//! The run file, in JSON lines. It has a header, then the plan, the observation and the verdict of
+//! each case, then a footer. A file without the footer is truncated. All reports are made from this
+//! file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};

@@ -1,4 +1,4 @@
-//! A case spelled out: setup and teardown become ordinary steps.
+//! Adds the steps of setup and teardown to a case.
 
 use allocert_requirements::yaml::Document;
 
@@ -19,7 +19,7 @@ pub(crate) fn expand(case: Case, document: &Document<'_>, suffix: &str) -> Plann
     spell_out(case, document.file.to_owned(), line, suffix)
 }
 
-/// A case that no file holds; its steps stand on line 1 of the file that it would have.
+/// A case without a file; its steps have line number 1.
 impl From<Case> for PlannedCase {
     fn from(case: Case) -> Self {
         let file = format!("cases/{}.yaml", case.case);
@@ -76,7 +76,7 @@ impl Script {
     }
 
     fn step(&mut self, step: Step, line: usize) {
-        // An attachment of a thread that is gone leaves nothing to detach.
+        // The context of a thread that ended needs no detach.
         let detached = step.thread == Some(Thread::Fresh)
             && matches!(step.r#do.properties().attachment, Some(Attachment::Attached { .. }));
         self.add(Part::Step, step.r#do, step.on);

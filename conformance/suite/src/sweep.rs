@@ -1,11 +1,11 @@
-//! The fault sweep: every driver call that the subject made in a clean run fails once, and what the
-//! subject does then is judged.
+//! The fault sweep: each driver call that the subject made in a clean run fails once, in a case of
+//! its own, and the judge judges what the subject does then.
 //!
-//! A swept case is an ordinary planned case: the clean one with a `fault` right before a step, with
-//! expectations of its own in the place of the fixture's, which the fault makes void, and with a
-//! probe that the manager still serves. What is left out is a case too, with the reason: nothing is
-//! silently unswept. Look-ups of functions, versions and error texts are no work of the subject and
-//! are neither swept nor counted.
+//! A swept case is the planned case of the clean run with three changes. It has a `fault` right
+//! before a step. It has expectations of its own, because those of the fixture do not hold after a
+//! fault. It has a *probe*: steps that ask whether the subject still works. If a call is not swept,
+//! the result has a case that says why. Calls that look up functions, versions and error texts are
+//! neither swept nor counted.
 
 mod demands;
 mod fault_site;
@@ -34,9 +34,9 @@ pub use injected_error::{ERRORS, InjectedError};
 pub enum Width {
     /// Every call of every case. Setup is the same in all cases and is swept in the first.
     Every,
-    /// As `Every`; of the calls that a step makes again and again the first few and the last.
+    /// As `Every`, but of the calls that a step repeats only the first few and the last.
     Edges,
-    /// As `Edges`, each operation's calls once in each group of cases.
+    /// As `Edges`, but the calls of an operation only once in each group of cases.
     Sample,
 }
 
@@ -124,8 +124,8 @@ impl<'a> CleanRun<'a> {
     }
 }
 
-/// What calls of different cases have in common when only one of them is swept; nothing where each
-/// of them is.
+/// A key that is equal for calls of different cases of which one is swept for all. `None` if each
+/// of them is swept.
 fn place(case: &PlannedCase, site: &FaultSite, width: Width) -> Option<String> {
     let step = &case.steps[site.step];
     let scope = match (step.part, width) {

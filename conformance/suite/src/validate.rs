@@ -1,4 +1,4 @@
-//! Whether what a fixture says is valid: its name, its requirements, its expectations.
+//! Checks the name, the requirements and the expectations of a fixture.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// So many keys are sooner compared all than searched: most differ in length.
+/// Up to this many keys a linear search is faster than a binary one: most keys differ in length.
 const FEW: usize = 8;
 
 /// Entries in the order of their keys, each key once.

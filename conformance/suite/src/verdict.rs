@@ -18,7 +18,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// The requirements that were really looked at.
+    /// The requirements that were judged.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub checked: BTreeSet<String>,
 }
@@ -39,8 +39,7 @@ pub enum Verdict {
     NotObserved {
         reason: Reason,
     },
-    /// The subject could not be brought to the point where it can be judged, and that is its own
-    /// fault or its adapter's.
+    /// The subject or its adapter failed before the step that the case tests.
     Unusable {
         message: String,
     },
@@ -157,7 +156,7 @@ pub enum Check {
     Overlap,
     DriverMisuse,
     ContextBalance,
-    /// As `ContextBalance`, of a subject that is held to it to the letter.
+    /// As `ContextBalance`, for each call of the C table.
     ContextKept,
     Crash,
     Hang,

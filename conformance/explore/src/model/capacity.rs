@@ -1,5 +1,5 @@
-//! Which requests for device memory must be served, and which cannot be. Between the two, the
-//! answer depends on how a manager rounds, caches and splits; then both answers are right.
+//! Decides which requests for device memory must succeed, and which must fail. For sizes between
+//! the two, the result depends on how a manager rounds, caches and splits: both results are right.
 
 use crate::model::{Allocation, MemoryKind, Model};
 

@@ -1,4 +1,4 @@
-//! What was written, and what must be read back.
+//! The part of the model that knows what was written, and so what a read must return.
 
 use crate::demand::Demand;
 use crate::expected::{Expected, is};

@@ -1,4 +1,4 @@
-//! Managers, their scopes and the current context.
+//! The part of the model with the managers, their scopes and the current context.
 
 use crate::demand::Demand;
 use crate::expected::{DEVICE_FREES, Expected, is};

@@ -1,4 +1,4 @@
-//! Memory of the subject: allocations, views and releases.
+//! The part of the model with the memory of the subject: allocations, views and releases.
 
 use allocert_suite::nouns::ErrorKind;
 

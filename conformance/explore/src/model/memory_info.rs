@@ -1,4 +1,4 @@
-//! What a manager says about its memory.
+//! The expected answers of a manager about its memory.
 
 use allocert_suite::nouns::ErrorKind;
 
@@ -6,7 +6,7 @@ use crate::demand::Demand;
 use crate::expected::{Expected, at_most, between, is, same_as};
 use crate::model::{Handle, MemoryKind, Model};
 
-/// Calls that a question about memory does not make (emm/info/free-of-charge).
+/// Driver calls that `get_memory_info` must not make (emm/info/free-of-charge).
 const CHANGES: &[&str] = &[
     "cuMemAlloc",
     "cuMemAllocAsync",

@@ -1,4 +1,4 @@
-//! Structures from the tree: serde's deserializer over [`Node`]s.
+//! Reads structures from the tree: a serde deserializer over [`Node`]s.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! What a YAML text says, as a tree with positions.
+//! The content of a YAML text as a tree with positions.
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A text as a tree. This file alone names serde-saphyr.
+//! Parses a text into a tree. No other file names serde-saphyr.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A file that was not accepted, and the document that it is refused for.
+//! A file that was not accepted, and the place in it that is wrong.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What the folder of a side provides.
+//! What each side defines in its folder.
 
 use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
@@ -21,9 +21,9 @@ pub struct SideFacts {
     pub may_use: &'static [Side],
     /// The kinds of subject whose worker has the operations.
     pub flavors: &'static [Flavor],
-    /// The steps drive numba-cuda, which not every worker can.
+    /// The steps call numba-cuda, which not every worker can use.
     pub drives_numba: bool,
-    /// No host and no library makes, retains or ends contexts in a step: the subject alone may.
+    /// In a step only the subject may make, retain or end contexts, and no host or library.
     pub only_subject_manages_contexts: bool,
     /// The boundaries other than CUDA of which `calls` may speak.
     pub boundaries: &'static [Boundary],

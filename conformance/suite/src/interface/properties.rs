@@ -1,4 +1,5 @@
-//! What the rest of the suite knows of an operation, whichever side it belongs to.
+//! The properties of an operation. The rest of the suite knows an operation only by them, whichever
+//! side it belongs to.
 
 use std::fmt;
 
@@ -99,6 +100,8 @@ pub struct Properties<'a> {
     pub keeps_context: bool,
     /// Several threads call the subject at the same time.
     pub is_threaded: bool,
+    /// The host takes all memory from a plugin afterwards.
+    pub installs_plugin: bool,
     /// It closes the whole host: nothing is left for teardown to close.
     pub closes_host: bool,
 }
@@ -171,6 +174,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn is_threaded(self) -> Self {
         Self { is_threaded: true, ..self }
+    }
+
+    pub(crate) fn installs_plugin(self) -> Self {
+        Self { installs_plugin: true, ..self }
     }
 
     pub(crate) fn closes_host(self) -> Self {

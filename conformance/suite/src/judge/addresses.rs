@@ -23,7 +23,7 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
         .chain(described(facts))
 }
 
-/// What is held against the one who exports does not move the array.
+/// A defect of the description does not change the addresses of the array.
 const LENIENT: Interpretation = Interpretation {
     later_version: LaterVersion::Newest,
     early_stream: EarlyStream::Ignored,
@@ -70,7 +70,7 @@ impl<T> AddressMap<T> {
         (address < *end).then_some((*start, value))
     }
 
-    /// The first value whose range meets `start..end`.
+    /// The first value whose range overlaps `start..end`.
     pub(crate) fn meeting(&self, start: u64, end: u64) -> Option<(u64, &T)> {
         if let Some(found) = self.at(start) {
             return Some(found);
@@ -87,7 +87,7 @@ impl<T> AddressMap<T> {
         self.ranges.get_mut(&start).map(|(_, value)| value)
     }
 
-    /// Puts a range in; everything that it meets is taken out.
+    /// Inserts a range and removes all ranges that overlap it.
     pub(crate) fn put(&mut self, start: u64, end: u64, value: T) {
         while let Some((met, _)) = self.meeting(start, end) {
             self.ranges.remove(&met);

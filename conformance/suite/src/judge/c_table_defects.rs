@@ -1,5 +1,5 @@
-//! Calls of the C table: what each did besides answering. The catalogue gives each defect its
-//! requirement.
+//! Judges the side effects of calls of the C table, such as a changed `size` member. The catalogue
+//! gives each defect its requirement.
 
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;

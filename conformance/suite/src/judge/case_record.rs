@@ -18,7 +18,7 @@ pub(crate) struct CaseRecord<'a> {
     pub(crate) timeline: Timeline,
     /// By step index; nothing for a step that reported no outcome.
     pub(crate) outcomes: Vec<Option<&'a Outcome>>,
-    /// What cannot be true in the record.
+    /// The first contradiction in the record.
     pub(crate) contradiction: Option<String>,
     /// The step that binds each name.
     binding_steps: HashMap<&'a str, usize>,
@@ -75,7 +75,7 @@ impl<'a> CaseRecord<'a> {
         lookup(self.facts(name)?, path)
     }
 
-    /// Whether all steps were performed and the process is in order.
+    /// Whether all steps were performed and the process did not fail.
     pub(crate) fn finished(&self) -> bool {
         self.observation.done && self.observation.ending == Ending::Done
     }

@@ -44,7 +44,7 @@ fn driver_error(raised: &Raised) -> bool {
         || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | 2 | 801))
 }
 
-/// `NotImplementedError` is a `RuntimeError` in Python, and says something else.
+/// In Python `NotImplementedError` is a subclass of `RuntimeError`, but has another kind.
 fn state(raised: &Raised) -> bool {
     native(raised, "STATE")
         || (is_a(raised, &["RuntimeError"]) && !is_a(raised, &["NotImplementedError"]))

@@ -148,7 +148,7 @@ fn count_mismatch(phrase: &str, name: &str, wanted: u64, found: &[&RecordedCall<
     }
 }
 
-/// The function that undoes another was called more or less often than that one succeeded.
+/// The function that undoes another one was not called as often as the other one succeeded.
 fn balance_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Option<Mismatch> {
     let succeeded = |call: &&RecordedCall<'_>| call.call.result == Some(0);
     let did: Vec<&RecordedCall<'_>> = named(calls, done).into_iter().filter(succeeded).collect();
@@ -213,7 +213,7 @@ fn fact_mismatch(
     })
 }
 
-/// What a call into the plugin was made with, as the worker reports it.
+/// The arguments of a call into the plugin, as the worker reports them.
 fn facts_of<'s>(record: &CaseRecord<'s>, call: &RecordedCall<'_>) -> Option<&'s Facts> {
     let number = call.call.arg("number")?;
     let mut facts = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);

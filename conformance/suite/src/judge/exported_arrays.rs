@@ -1,4 +1,4 @@
-//! Exports: what an object said of itself is read whole, wherever a case reads it. The catalogue
+//! Judges each description that an object exports in a case, all of its entries. The catalogue
 //! gives each defect its requirement.
 
 use allocert_contract::array::{ArrayInterface, Defect, DefectKind, Description, Stream};
@@ -13,7 +13,7 @@ use crate::observation::{Facts, Outcome};
 use crate::plan::PlannedStep;
 use crate::reason::Reason;
 
-/// What only the driver can say of an export.
+/// The defects of an export that only the driver can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DriverDefect {
     /// The driver knows no memory at the pointer.
@@ -39,8 +39,8 @@ impl DriverDefect {
     }
 }
 
-/// Judges every export of the case. What is wrong with a mask is wrong with the mask, whatever it
-/// is.
+/// Judges every export of the case. Every defect in the description of a mask counts as a defect of
+/// the mask.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     for (index, step) in record.case.steps.iter().enumerate() {
         let exports = step.r#do.properties().binds.is_some_and(|(_, bound)| bound == EXPORT);
@@ -75,7 +75,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
 /// The name of any defect of a mask that keeps it from conforming.
 const MASK: &str = "mask";
 
-/// What is no breach in an array is none in its mask.
+/// A defect that is allowed in an array is allowed in its mask.
 fn name(record: &CaseRecord<'_>, defect: &Defect) -> String {
     let own = defect.kind.to_string();
     let level = record.catalogue.by_defect(record.side, &own).map(|requirement| requirement.level);
@@ -99,12 +99,12 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
 fn read(description: &Value) -> Result<ArrayInterface, Vec<Defect>> {
     match serde_json::from_value::<Description>(description.clone()) {
         Ok(description) => ArrayInterface::read(&description),
-        // A worker writes descriptions of one form, so this is not the subject's.
+        // The worker writes the form of a description, so a wrong form is not the subject's fault.
         Err(_) => Err(Vec::new()),
     }
 }
 
-/// What a valid description says that the driver knows better.
+/// The statements of a valid description that contradict the driver.
 fn driver_defects(array: &ArrayInterface, facts: &Facts) -> Vec<(DriverDefect, String)> {
     let mut found = Vec::new();
     found.extend(

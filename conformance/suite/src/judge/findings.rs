@@ -1,4 +1,4 @@
-//! Collects findings, and what else decides the verdict.
+//! Collects findings and the other reasons for a verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::plan::PlannedStep;
 use crate::reason::Reason;
 use crate::verdict::{Check, Finding, Place, Witness};
 
-/// A case keeps so many findings of one check. The last one says how many there were.
+/// The most findings of one check that a case keeps. The last one says how many there were.
 const CHECK_LIMIT: usize = 8;
 
 pub(crate) struct FindingSink<'a> {
@@ -50,8 +50,8 @@ impl<'a> FindingSink<'a> {
         }
     }
 
-    /// A requirement was looked at, whatever came of it; one that the profile leaves out is not
-    /// judged.
+    /// Notes that a requirement was judged, with or without a finding. A requirement outside of the
+    /// profile is not judged.
     pub(crate) fn checked(&mut self, requirement: &str) {
         if !self.checked.contains(requirement) && !self.record.catalogue.leaves_out(requirement) {
             self.checked.insert(requirement.to_owned());
@@ -149,7 +149,7 @@ impl<'a> FindingSink<'a> {
         self.findings.push(finding);
     }
 
-    /// The first reason is kept: it is the one that made the others.
+    /// Keeps the first reason, because it causes the later ones.
     pub(crate) fn not_observed(&mut self, reason: Reason) {
         self.not_observed.get_or_insert(reason);
     }

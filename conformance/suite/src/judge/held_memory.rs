@@ -41,7 +41,7 @@ pub(crate) enum HeldMemoryError<'a> {
 }
 
 impl<'a> Holdings<'a> {
-    /// A step begins: what it lets go is not held any more.
+    /// At the beginning of a step: the host no longer holds what the step drops.
     pub(crate) fn begin(&mut self, step: &'a PlannedStep) {
         match step.r#do.properties().held {
             HeldMemory::Drops { name } => self.drop_name(name),
@@ -59,7 +59,7 @@ impl<'a> Holdings<'a> {
         }
     }
 
-    /// A step returned: what it binds is held from now on.
+    /// After a step returned: the host holds what the step binds.
     pub(crate) fn end(
         &mut self,
         step: &'a PlannedStep,
@@ -84,7 +84,7 @@ impl<'a> Holdings<'a> {
         }
     }
 
-    /// Who holds memory that meets a range.
+    /// The holder of memory that overlaps a range.
     pub(crate) fn meeting(&self, start: u64, end: u64) -> Option<Holder<'a>> {
         let (_, block) = self.ranges.meeting(start, end)?;
         self.blocks.get(*block).map(|block| block.holder)

@@ -1,7 +1,6 @@
-//! A host with a plugin takes no memory from the driver itself.
+//! Checks that a host with a plugin does not allocate from the driver itself.
 
 use crate::effect::Effect;
-use crate::interface::{Operation, emm_host};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
 use crate::judge::timeline::cuda_call;
@@ -9,13 +8,13 @@ use crate::observation::Outcome;
 use crate::plan::Part;
 use crate::verdict::Check;
 
-/// Looks at cases whose setup installs the plugin before anything else: whatever context there is
-/// afterwards is the plugin's.
+/// Judges only cases whose setup installs the plugin first: every later context then belongs to the
+/// plugin.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let Some(setup) = record.case.steps.first().filter(|step| step.part == Part::Setup) else {
         return;
     };
-    let installed = matches!(setup.r#do, Operation::EmmHost(emm_host::Operation::Register { .. }));
+    let installed = setup.r#do.properties().installs_plugin;
     if !installed || !matches!(record.outcome(0), Some(Outcome::Returned(_))) {
         return;
     }

@@ -91,7 +91,7 @@ impl Ledger<'_, '_> {
     fn call(&mut self, entry: Entry<'_>) {
         let granted = entry.call.result == Some(0);
         match Effect::of(entry.call) {
-            // No bytes of host memory have no address, and nothing to give back.
+            // Zero bytes of host memory have no address, and need no free.
             Effect::Take { start, size_bytes, source } if granted && start != 0 => {
                 self.take(entry, start, size_bytes, source);
             }
@@ -248,7 +248,7 @@ impl Ledger<'_, '_> {
         }
     }
 
-    /// Work that was queued before a free ran after it. Whoever freed is to blame.
+    /// Work that was queued before a free ran after it. The finding names the caller that freed.
     fn late_work(
         &mut self,
         seq: u64,
@@ -334,8 +334,8 @@ impl Ledger<'_, '_> {
         }
     }
 
-    /// What the subject took and never gave back. Memory that went with its owner counts: the
-    /// subject should have freed it before.
+    /// Memory that the subject allocated and never freed. Memory that ended with its owner, such as
+    /// a context, counts too: the subject should have freed it before.
     fn leaks(&mut self) {
         let record = self.record;
         if record.case.teardown != Teardown::Clean

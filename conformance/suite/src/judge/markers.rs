@@ -1,5 +1,5 @@
-//! Whether the markers in the trace are those of a worker. The subject can reach the trace and the
-//! function that writes markers, so a record with other markers is worthless.
+//! Checks that a worker wrote the markers in the trace. The subject can write to the trace and call
+//! the function that writes markers, so a record with other markers proves nothing.
 
 use std::collections::HashSet;
 

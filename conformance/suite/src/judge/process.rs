@@ -1,4 +1,4 @@
-//! How the process fared: crash, hang, exit, chatter.
+//! Judges the process: crash, hang, exit code, and unexpected output.
 
 use allocert_contract::trace::Event;
 
@@ -61,8 +61,8 @@ fn hang(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, after_s: u32) {
     });
 }
 
-/// What was written to standard error unasked. Where a driver call was made to fail, an error of a
-/// finalizer has no other way to surface in Python.
+/// Unexpected text on standard error. If the case made a driver call fail, an error of a finalizer
+/// is allowed: in Python it can appear nowhere else.
 fn complaints(record: &CaseRecord<'_>) -> Captured {
     if record.case.is_swept() { Captured::default() } else { record.observation.stderr.clone() }
 }
@@ -123,7 +123,7 @@ fn during(record: &CaseRecord<'_>, step: Option<u32>) -> String {
     }
 }
 
-/// The last driver call of all, which a crash usually has to do with.
+/// The last driver call of all, which is usually close to the cause of a crash.
 fn last_call(record: &CaseRecord<'_>) -> Vec<Witness> {
     let last: Option<&Event> =
         record.observation.events.iter().rev().find(|event| cuda_call(event).is_some());

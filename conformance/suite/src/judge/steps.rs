@@ -1,4 +1,4 @@
-//! Steps: what each returned or raised against what the fixture expects of it.
+//! Compares what each step returned or raised with what the fixture expects.
 
 use serde_json::Value;
 
@@ -206,7 +206,7 @@ fn unexpected_error(
         sink.checked(requirement);
         sink.report(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
-    // Where nothing is asked of the step itself, the case is about what would have come after it.
+    // If the step itself has no expectation, the case is about a later step, which cannot happen.
     if takes_foreign(step) && step.expect.is_empty() {
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
@@ -229,7 +229,7 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
     let (mut broken, only): (Vec<&str>, Vec<bool>) =
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
-    // The failure of a drop is the finalizer's, and its own check has spoken.
+    // A failed drop is an error of the finalizer, and the check for that has reported it.
     let told = takes_foreign(step) && !broken.is_empty();
     if !only.contains(&true) && !told && !step.r#do.properties().finalizes {
         broken.extend(
@@ -278,7 +278,7 @@ fn takes_foreign(step: &PlannedStep) -> bool {
     step.r#do.properties().takes_foreign
 }
 
-/// Memory was asked for, none came back, and the fixture does not speak about that itself.
+/// The step asked for memory and got none, and the fixture does not expect that.
 fn returned_no_memory(step: &PlannedStep, facts: &Facts) -> bool {
     let asks = step.r#do.properties().returns_memory;
     let spoken_of = step

@@ -94,7 +94,7 @@ impl Timeline {
             Marker::StepBegin { .. } => {
                 *step = number;
                 if let Some(number) = number {
-                    // A second beginning of the same step is not believed.
+                    // Ignore a second beginning of the same step.
                     self.windows.entry(number).or_insert(Window { begin: index, end: None });
                 }
             }
@@ -133,13 +133,13 @@ impl HarnessDepth {
     }
 }
 
-/// Whether the worker plays the partner of the subject, and allocates as that partner would.
+/// Whether the worker acts as the partner of the subject, and allocates as that partner would.
 fn plays_the_partner(side: Side) -> bool {
     matches!(side.role(), Role::Host | Role::Consumer)
 }
 
-/// Any other worker allocates and frees nothing through the driver, so such a call is the
-/// subject's, whatever markers stand around it.
+/// Any other worker does not allocate or free through the driver, so such a call belongs to the
+/// subject, even between markers of the harness.
 fn takes_or_gives(event: &Event) -> bool {
     cuda_call(event).is_some_and(|(_, call)| {
         matches!(Effect::of(call), Effect::Take { .. } | Effect::Give { .. })

@@ -1,4 +1,4 @@
-//! What became of one case of one pair, from the observation and the judge's findings.
+//! The result of one case of one pair, from the observation and the judge's findings.
 
 use strum::VariantArray;
 
@@ -7,7 +7,7 @@ use crate::observation::{Ending, Observation, Outcome, Raised};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::verdict::{Check, Finding, Judgement, Verdict};
 
-/// How it went, the worst first.
+/// The possible results, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum State {
     Crashes,
@@ -87,7 +87,7 @@ pub struct Exchange {
     pub case: String,
     pub about: String,
     pub state: State,
-    /// What was seen: the subject's words among it. Empty where everything went well.
+    /// What happened, with untrusted text of the subject. Empty if everything went well.
     pub text: String,
 }
 
@@ -123,7 +123,7 @@ fn state(case: &PlannedCase, observation: &Observation, judgement: &Judgement) -
     if let Some(stopped) = stopped(case, observation) {
         return stopped;
     }
-    // Two events say more than the data that came of them.
+    // A finding with events shows the cause; wrong data is only the effect.
     let telling = judgement
         .findings
         .iter()
@@ -161,7 +161,7 @@ fn crash(case: &PlannedCase, observation: &Observation) -> Option<String> {
     )
 }
 
-/// The first step that did not return, if that says what became of the case.
+/// The first step that did not return, if it decides the result of the case.
 fn stopped(case: &PlannedCase, observation: &Observation) -> Option<(State, String)> {
     let steps = observation
         .steps
@@ -217,8 +217,8 @@ fn counts(finding: &Finding) -> bool {
     )
 }
 
-/// A race is the consumer's or the producer's by whose work comes too early. Where work was
-/// pending, wrong data are its trace.
+/// The library whose work comes too early causes the race. If work was pending, wrong data are a
+/// sign of a race.
 fn of_finding(case: &PlannedCase, finding: &Finding) -> State {
     if matches!(finding.check, Some(Check::Crash | Check::Hang)) {
         return State::Crashes;

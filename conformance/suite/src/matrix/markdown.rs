@@ -69,7 +69,7 @@ fn name(library: &Library) -> String {
     escape(library.name())
 }
 
-/// A subject's text in a table: on one line, and nothing in it marks anything up.
+/// A subject's text for a table: on one line, without Markdown.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in clean(text).chars() {

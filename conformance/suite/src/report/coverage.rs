@@ -1,4 +1,4 @@
-//! `allocert coverage`: which requirement is tested by which case and shown to be by which mutant.
+//! `allocert coverage`: the cases that test each requirement, and the mutants that violate it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Colour, if it is wanted.
+//! The colours of a report.
 
 use std::ffi::OsStr;
 use std::fmt::Display;

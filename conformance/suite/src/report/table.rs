@@ -1,4 +1,4 @@
-//! Columns that line up.
+//! Aligned columns of text.
 
 /// Lines of aligned columns; the first is aligned left, the others right. Trailing blanks are cut.
 pub(crate) fn align(rows: &[Vec<String>], left: usize) -> Vec<String> {

@@ -20,8 +20,8 @@ const AROUND: usize = 2;
 const CALLS: usize = 14;
 /// Places at which one requirement is broken that are shown in full; each further one is a line.
 const IN_FULL: usize = 3;
-/// So many lines at most: what a subject does in all cases alike, such as keeping a cache over
-/// `reset()`, is one thing to know.
+/// The most lines for one requirement: a subject that does the same in all cases, such as keeping a
+/// cache over `reset()`, has one cause.
 const IN_BRIEF: usize = 10;
 
 /// The whole report, with a newline at its end.
@@ -56,14 +56,15 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
     line!(out);
 }
 
-/// What the profile in force leaves out: nothing is left out in silence.
+/// States how many requirements the profile leaves out.
 fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
     let (Some(profile), Some(side)) =
         (report.catalogue.chosen(), Side::by_name(&report.header.interface))
     else {
         return;
     };
-    // A contract binds who implements it; of the others it is nobody's to leave out.
+    // A C contract applies only to subjects that implement it, so for other subjects it is not left
+    // out.
     let table = report.header.subject.capabilities.iter().any(|word| word == Need::Table.name());
     let bound = |one: &&Requirement| {
         one.side() == Some(side) && (table || report.catalogue.contract_of(one).is_none())

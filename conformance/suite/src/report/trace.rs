@@ -45,7 +45,7 @@ pub fn render(judged: &Judged, palette: Palette) -> String {
     out
 }
 
-/// What is known while the events of a case go by.
+/// The state while the events of a case are rendered in order.
 struct Trace<'a> {
     /// What findings say of an event, by its number.
     roles: BTreeMap<u64, Vec<&'a str>>,

@@ -35,8 +35,8 @@ impl FaultSite {
     }
 }
 
-/// The calls in order. Calls outside of steps (at the exit of the process) cannot be aimed at and
-/// are no sites.
+/// The calls in order, without those outside of steps, such as at the exit of the process: a
+/// `fault` belongs to a step.
 pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSite> {
     let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();

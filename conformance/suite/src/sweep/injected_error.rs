@@ -9,14 +9,14 @@ use crate::sweep::fault_site::FaultSite;
 pub struct InjectedError {
     pub code: i32,
     pub name: &'static str,
-    /// What a manager may do about it that it does about no other.
+    /// How a manager may treat this error differently from all others.
     pub why: &'static str,
 }
 
 const OUT_OF_MEMORY: i32 = 2;
 
-/// One for each way in which managers treat errors differently. An error that breaks the context
-/// for good (700 and the like) is not among them: nobody serves after it.
+/// One error for each way in which managers treat errors. An error that makes the context unusable,
+/// such as 700, is not among them: no subject can work after it.
 pub const ERRORS: [InjectedError; 4] = [
     InjectedError {
         code: OUT_OF_MEMORY,

@@ -1,4 +1,4 @@
-//! The steps of a swept case: those of the clean one, the fault, the probe.
+//! Makes the steps of a swept case: those of the clean case, the fault and the probe.
 
 use crate::interface::Operation;
 use crate::interface::fault_sweep::EarlierStep;

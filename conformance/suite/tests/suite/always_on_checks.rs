@@ -1,4 +1,4 @@
-//! The always-on checks, each seen to speak and to keep silent.
+//! Each always-on check has a test with a finding and a test without one.
 
 use allocert_contract::trace::{
     Call, Marker, What,

@@ -1,4 +1,4 @@
-//! What runs against whom.
+//! Which cases run on which subjects.
 
 use allocert_suite::applicability::Applicability::{self, NotApplicable, NotObserved, Run};
 use allocert_suite::applicability::applicability;

@@ -1,4 +1,4 @@
-//! Calls of the C table: what a worker saw besides the outcome of a step.
+//! Side effects of calls of the C table that a worker reports.
 
 use allocert_suite::observation::{TableCalls, TableDefect};
 use allocert_suite::{Catalogue, fixture, judge};

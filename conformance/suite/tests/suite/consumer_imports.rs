@@ -1,4 +1,5 @@
-//! What a consumer took: facts that its adapter tells or does not tell, and arrays that it refuses.
+//! What a consumer imports: facts that its adapter reports or leaves out, and arrays that it
+//! refuses.
 
 use allocert_suite::observation::Outcome;
 use allocert_suite::reason::Reason;

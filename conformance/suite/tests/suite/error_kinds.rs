@@ -1,4 +1,4 @@
-//! Kinds of errors: Python classes, CUresults and native status names come to the same words.
+//! The kinds of errors: Python classes, CUresults and native status names give the same kinds.
 
 use allocert_suite::judge::kinds;
 use allocert_suite::nouns::ErrorKind::{

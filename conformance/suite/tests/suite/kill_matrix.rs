@@ -1,4 +1,4 @@
-//! The kill matrix: what a mutant breaks and what was found, and what does not count.
+//! The kill matrix: what a mutant violates, what the suite found, and findings that do not count.
 
 use allocert_requirements::{Flavor, Mutant};
 use allocert_suite::Side;

@@ -1,4 +1,4 @@
-//! The matrix of producers and consumers: its cases, what becomes of one, and its two forms.
+//! The matrix of producers and consumers: its cases, their results, and its two formats.
 
 use std::collections::BTreeSet;
 

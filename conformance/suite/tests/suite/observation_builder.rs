@@ -1,5 +1,5 @@
-//! Observations by hand: a small catalogue, cases from text, and a recorder that plays worker and
-//! driver.
+//! Builds observations for tests: a small catalogue, cases from text, and a recorder that acts as
+//! worker and driver.
 
 use allocert_contract::trace::{Call, Event, Function, Marker, What, cuda};
 use allocert_suite::observation::{

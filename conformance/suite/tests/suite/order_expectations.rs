@@ -1,5 +1,5 @@
-//! What cases expect of order: `ordered` and `covered_by`, each with what satisfies it and what
-//! does not.
+//! The expectations `ordered` and `covered_by`, each with traces that satisfy it and traces that do
+//! not.
 
 use allocert_contract::trace::cuda::Function as F;
 use allocert_suite::plan::PlannedCase;

@@ -1,4 +1,5 @@
-//! Order: each rule with a trace that it puts in order, and the same trace without that one edge.
+//! Each rule that orders accesses, with a trace that it orders, and the same trace without the one
+//! call that matters.
 
 use allocert_contract::trace::cuda::Function as F;
 use rstest::rstest;

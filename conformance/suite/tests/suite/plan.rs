@@ -1,4 +1,5 @@
-//! What a fixture becomes: setup and teardown spelled out, axes multiplied.
+//! The planned cases of a fixture: with the steps of setup and teardown, one for each combination
+//! of axes.
 
 use allocert_suite::fixture;
 use serde_json::json;

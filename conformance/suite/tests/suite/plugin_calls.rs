@@ -1,5 +1,5 @@
-//! The calls of a host into its plugin: counted, ordered against driver calls, and looked at for
-//! what they were made with.
+//! Expectations on the calls of a host into its plugin: their number, their order among driver
+//! calls, and their arguments.
 
 use allocert_contract::trace::{Function, Marker, What, cuda, plugin};
 use allocert_suite::observation::StepOutcome;

@@ -1,4 +1,4 @@
-//! Profiles: what one leaves out is not judged, and never left out in silence.
+//! Profiles: a requirement outside of the profile is not judged, and every report says so.
 
 use allocert_suite::applicability::outside;
 use allocert_suite::expectation_file::ExpectationFile;

@@ -1,4 +1,4 @@
-//! Races: what a finding says, what is no finding, and what can only be doubted.
+//! Races: the text of a finding, traces without a race, and traces that leave a doubt.
 
 use allocert_contract::trace::cuda::Function as F;
 use allocert_suite::reason::{Doubt, Reason};

@@ -1,4 +1,4 @@
-//! What a person reads.
+//! The texts of the reports.
 
 use allocert_contract::trace::Call;
 use allocert_suite::applicability::Applicability;

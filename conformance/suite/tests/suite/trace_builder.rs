@@ -1,4 +1,4 @@
-//! Driver calls of several threads and streams by hand, written short.
+//! Builds traces of several threads and streams for tests, with short names for driver calls.
 
 use allocert_contract::trace::{
     Call, Event, Marker, What,

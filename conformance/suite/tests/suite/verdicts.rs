@@ -1,4 +1,4 @@
-//! From outcomes to verdicts: unexpected errors, declining, what was not seen, and records that
+//! Verdicts from outcomes: unexpected errors, declined steps, things not observed, and records that
 //! contradict themselves.
 
 use allocert_contract::trace::{Event, Marker, What};

@@ -1,4 +1,4 @@
-//! What Markdown files point to exists.
+//! Every link and path in a Markdown file leads to a file that exists.
 
 use std::fs;
 use std::path::Path;

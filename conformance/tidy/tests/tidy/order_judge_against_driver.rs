@@ -1,6 +1,7 @@
-//! The judge of order against the software driver, which share no code: random work on streams.
-//! What the judge finds in order gives the same bytes however late the driver runs it, and what it
-//! calls a race gives other bytes in a run that delays the earlier access.
+//! Compares the order checks of the judge with the software driver; they share no code. Both get
+//! random work on streams. Accesses that the judge finds ordered give the same bytes however late
+//! the driver runs them. Accesses that it calls a race give other bytes in a run that delays the
+//! earlier access.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

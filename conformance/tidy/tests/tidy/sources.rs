@@ -1,4 +1,4 @@
-//! What every crate's sources must say of themselves.
+//! Rules for the sources of every crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};

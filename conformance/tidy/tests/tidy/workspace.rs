@@ -1,4 +1,4 @@
-//! What `cargo metadata` says of our own crates.
+//! The crates of this repository, from `cargo metadata`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

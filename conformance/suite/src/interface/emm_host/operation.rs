@@ -218,7 +218,6 @@ impl OperationSet for Operation {
             | Self::Describe {}
             | Self::Fill(_)
             | Self::Read(_)
-            | Self::Register { .. }
             | Self::RegisterByEnvironment { .. }
             | Self::OpenContext {}
             | Self::CopyToHost { .. }
@@ -228,6 +227,7 @@ impl OperationSet for Operation {
             | Self::HostSynchronize {}
             | Self::CloseHandle { .. }
             | Self::HandleBlock { .. } => none(),
+            Self::Register { .. } => none().installs_plugin(),
             Self::Drop(drop) => drop.properties(),
             Self::HostBuffer(buffer) => buffer.properties(),
             Self::Pickle(pickle) => pickle.properties(),

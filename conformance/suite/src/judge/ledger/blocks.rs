@@ -22,7 +22,7 @@ pub(crate) struct Block {
     /// Whether the subject took it.
     pub(crate) by_subject: bool,
     pub(crate) end: Option<BlockEnd>,
-    /// The case made a call fail that would have given it back.
+    /// The case made the call fail that would have freed it.
     pub(crate) free_injected: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Block {
 pub(crate) struct BlockEnd {
     /// The event that ended it.
     pub(crate) seq: u64,
-    /// It was given back, and did not end with its owner.
+    /// It was freed, and did not end with its owner.
     pub(crate) freed: bool,
     /// Whether the subject ended it.
     pub(crate) by_subject: bool,
@@ -66,7 +66,7 @@ impl Block {
     }
 }
 
-/// One map a boundary: what one allocator gives can lie in what another gave to it.
+/// One map for each boundary, because one allocator can divide the memory that another one gave it.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks([AddressMap<Block>; Boundary::VARIANTS.len()]);
 
