@@ -45,7 +45,7 @@ impl Exploration {
         Ok(Self { seed, ops, offer, requirements })
     }
 
-    /// The requirements that the model speaks of.
+    /// The requirements that the model can find violated.
     #[must_use]
     pub fn requirements(&self) -> &Arc<RequirementIds> {
         &self.requirements

@@ -120,8 +120,8 @@ impl Catalogue {
         self.profiles.iter().find(|profile| profile.name == name)
     }
 
-    /// The profile that holds for an interface where nobody chooses one; nothing for an interface
-    /// of one text.
+    /// The profile that applies to an interface if the user chooses none; `None` for an interface
+    /// with one text.
     #[must_use]
     pub fn default_profile(&self, interface: Interface) -> Option<&Profile> {
         self.profiles(interface).find(|profile| profile.default)
@@ -156,8 +156,8 @@ impl Catalogue {
         self.chosen.as_ref()
     }
 
-    /// Whether the profile in force does not contain this requirement, nor a contract. An id that
-    /// is not here is left out by nobody.
+    /// Whether neither the chosen profile nor a C contract contains this requirement. False for an
+    /// id that the catalogue does not have.
     #[must_use]
     pub fn leaves_out(&self, id: &str) -> bool {
         let Some(chosen) = &self.chosen else { return false };

@@ -20,7 +20,7 @@ pub struct Profile {
     /// `nbep7`, as requirements and the command line name it.
     pub name: String,
     pub kind: Kind,
-    /// Whether it holds where nobody chooses one.
+    /// Whether it applies if the user chooses none.
     pub default: bool,
     pub about: String,
 }
@@ -64,8 +64,8 @@ impl Kind {
 }
 
 impl Profile {
-    /// Whether a subject is held to this requirement; those of other interfaces are none of its
-    /// business.
+    /// Whether the profile contains a requirement. It leaves out no requirement of another
+    /// interface.
     #[must_use]
     pub fn contains(&self, requirement: &Requirement) -> bool {
         Interface::of_id(&requirement.id) != Some(self.interface)

@@ -21,7 +21,7 @@ pub struct Requirement {
     pub source: Source,
     /// The versions of the contract that contain it.
     pub versions: Vec<String>,
-    /// What has to be looked at to see whether it holds.
+    /// The parts of an observation that show whether it holds.
     pub observed_by: Vec<Channel>,
     /// Whether only a real GPU can show it.
     #[serde(default)]
@@ -32,8 +32,8 @@ pub struct Requirement {
     /// The always-on check whose findings carry this id.
     #[serde(default)]
     pub check: Option<String>,
-    /// The defects of an export, or of a call of the C table, that carry this id: each of a case is
-    /// looked at whole.
+    /// The defects of an export, or of a call of the C table, that carry this id. The judge checks
+    /// all exports and calls of a case for them.
     #[serde(default)]
     pub defects: Vec<String>,
     /// The demands of the fault sweep, the matrix of pairs and exploration that carry this id, each

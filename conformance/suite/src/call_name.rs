@@ -1,4 +1,4 @@
-//! The names by which fixtures speak of recorded calls.
+//! The names of recorded calls in fixtures.
 
 use allocert_contract::trace::{Boundary, Function, cuda};
 use allocert_requirements::nearest::nearest;

@@ -107,13 +107,13 @@ impl ExpectationFile {
 }
 
 impl ExpectedViolation {
-    /// Whether it speaks of a case.
+    /// Whether one of its globs matches a case.
     #[must_use]
     pub fn matches(&self, case: &str) -> bool {
         self.globs.iter().any(|glob| glob.is_match(case))
     }
 
-    /// Its globs that speak of none of these cases.
+    /// Its globs that match none of these cases.
     #[must_use]
     pub fn idle(&self, cases: &[&str]) -> Vec<&str> {
         let idle = |glob: &&GlobMatcher| !cases.iter().any(|case| glob.is_match(case));

@@ -117,7 +117,7 @@ pub enum Doubt {
     PassedOn { call: String, seq: u64 },
     /// A function of the host in a stream.
     HostFunction { seq: u64 },
-    /// A wait for an event that nobody created in the trace.
+    /// A wait for an event whose creation is not in the trace.
     UnknownEvent { seq: u64 },
     /// A stream is captured: its work is not run.
     Capture { seq: u64 },

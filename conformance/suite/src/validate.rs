@@ -228,7 +228,7 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
     for (name, facts) in with {
         if !call_name::is_of(name, other) {
             let message = format!(
-                "`with` speaks of calls into a plugin, and `{name}` is none on the side {}",
+                "`with` is for calls into a plugin, and `{name}` is no such call on the side {}",
                 context.side
             );
             return Err(context.document.refuse_word(line, name, message));

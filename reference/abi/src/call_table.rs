@@ -264,7 +264,7 @@ thread_local! {
 
 fn remember(message: &str) {
     let text = CString::new(message.replace('\0', "?")).unwrap_or_default();
-    // A thread that is ending has no storage left, and nobody to ask for the text.
+    // A thread that is ending has no thread-local storage, and cannot ask for the text later.
     let _ = LAST_ERROR.try_with(|last| last.replace(text));
 }
 

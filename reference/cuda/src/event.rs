@@ -5,7 +5,8 @@ use cudarc::driver::sys;
 use crate::error::{DriverError, check};
 use crate::{Driver, Stream};
 
-/// An event that this value owns; it is destroyed with it, which disturbs nobody who waits for it.
+/// An event that this value owns and destroys. Waits for the event that are queued already stay
+/// valid.
 #[derive(Debug)]
 pub struct Event(usize);
 

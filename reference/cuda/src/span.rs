@@ -30,7 +30,7 @@ struct Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // A context that is gone took the memory along; there is nobody to tell.
+        // The end of the context freed the memory, and `drop` reports no error.
         let _ = match self.context {
             Some(context) => self.driver.in_context(context, || self.driver.mem_free(self.pointer)),
             None => self.driver.mem_free(self.pointer),

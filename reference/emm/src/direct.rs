@@ -6,8 +6,8 @@ use crate::{
     Taken, Token,
 };
 
-/// The trivial device half: one driver allocation for each allocation. It cannot tell how much
-/// memory is free, which a subclass of `HostOnlyCUDAMemoryManager` may leave out.
+/// The simplest device half: one driver allocation for each allocation. It does not report free
+/// memory; a subclass of `HostOnlyCUDAMemoryManager` may leave that out.
 #[derive(Debug)]
 pub struct Direct<R = Cuda> {
     driver: R,
@@ -61,7 +61,7 @@ impl<R: Driver> DeviceMemory for Direct<R> {
         let block = self.ledger().get(token).copied();
         let Block { pointer, size_bytes } = block.ok_or_else(|| not_live(token))?;
         let address = inside(pointer, size_bytes, offset_bytes)?;
-        // Asked, not assumed: the driver may serve small allocations from a larger one.
+        // The driver may place small allocations in a larger one, so ask it for the base.
         let base = self.driver.mem_base(pointer)?;
         share(&self.driver, base, address, size_bytes)
     }
@@ -69,7 +69,7 @@ impl<R: Driver> DeviceMemory for Direct<R> {
     fn reset(&self) {
         let live = self.ledger().clear();
         for block in live {
-            // A context that is going away may refuse; there is nobody to tell.
+            // A context that is going away may refuse, and this function reports no error.
             let _ = self.driver.mem_free(block.pointer);
         }
     }

@@ -57,7 +57,7 @@ impl<R: Driver> Host<R> {
     pub(crate) fn reset(&self) {
         let live = self.ledger().clear();
         for region in live {
-            // A context that is going away may refuse; there is nobody to tell.
+            // A context that is going away may refuse, and this function reports no error.
             let _ = self.give_back(region);
         }
     }

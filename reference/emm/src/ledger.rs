@@ -1,7 +1,7 @@
 use crate::{Error, Result, Token};
 
-/// Who holds what: gives out tokens that are never given again, and knows a token that a reset has
-/// outlived from one that was released twice.
+/// The live allocations by token. A token is never given twice. The ledger distinguishes a token
+/// from before a reset from one that was released twice.
 ///
 /// A token is a slot number, the slot's generation above it, and one bit for the half of the
 /// manager.

@@ -34,8 +34,8 @@ pub trait Manager: Send + Sync {
     /// last [`Manager::reset`] is a no-op. Context: any or none.
     ///
     /// # Errors
-    /// `InvalidValue` for a token that was never given or already released; `Driver`, and the token
-    /// is spent all the same.
+    /// `InvalidValue` for a token that was never given or already released. `Driver`: the token is
+    /// released even then.
     fn release(&self, token: Token) -> Result<()>;
 
     /// Free and total device memory. Context: current.

@@ -87,8 +87,8 @@ impl<R: Driver> Slabs<R> {
         true
     }
 
-    /// Frees slabs, holding no lock. What the driver refuses is a context that went away: nobody to
-    /// tell.
+    /// Frees slabs without holding a lock. The driver refuses only if the context went away, which
+    /// is no error for the caller.
     fn free(&self, slabs: &[u64]) {
         for &slab in slabs {
             let _ = self.driver.mem_free(slab);
@@ -173,8 +173,8 @@ impl<R: Driver> DeviceMemory for Slabs<R> {
     }
 }
 
-/// Rounded up to grains, at least one. A size beyond the address space stays beyond what any driver
-/// has.
+/// Rounded up to grains, at least one. A size beyond the address space stays larger than the memory
+/// of any driver.
 fn in_grains(size_bytes: u64) -> u64 {
     size_bytes.max(1).checked_next_multiple_of(GRAIN_BYTES).unwrap_or(!(GRAIN_BYTES - 1))
 }

@@ -7,9 +7,10 @@ use crate::model::{Allocation, MemoryKind, Model};
 pub(crate) const HUGE_SIZES: [u64; 3] = [1 << 50, 1 << 62, i64::MAX as u64];
 /// A manager may take this much for each allocation, however small.
 const BLOCK_BYTES: u64 = 2 << 20;
-/// The largest request that must be served is this part of a device's memory ...
+/// A request must succeed if it is at most this part of the device's memory, and if all held memory
+/// together is at most the part [`HELD_PART`].
 const LARGEST_PART: u64 = 32;
-/// ... while everything that is held together is at most this part of it.
+/// See [`LARGEST_PART`].
 const HELD_PART: u64 = 4;
 
 /// What must come of a request for device memory.

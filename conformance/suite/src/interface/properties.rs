@@ -43,7 +43,7 @@ pub enum HeldMemory<'a> {
     /// Nothing.
     #[default]
     Unchanged,
-    /// The name that the step binds holds memory that nobody else holds.
+    /// The name that the step binds holds memory that no other name holds.
     Gains,
     /// The name that the step binds holds memory that others may hold too: pinned memory of the
     /// host.
