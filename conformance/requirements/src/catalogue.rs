@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::profile::{self, Contract, Difference, Profile};
+use crate::refusal_code::RefusalCode;
 use crate::requirement::Requirement;
 use crate::side::{Interface, Side};
 use crate::yaml::{Document, Refusal, Spanned, suggestion};
@@ -178,8 +179,9 @@ impl Catalogue {
             let mut requirement = entry.value;
             requirement.file = document.file.to_owned();
             requirement.line = line;
-            self.insert(requirement)
-                .map_err(|(word, message)| document.refuse_word(line, &word, message))?;
+            self.insert(requirement).map_err(|(word, message)| {
+                document.refuse_word(RefusalCode::InconsistentCatalogue, line, &word, message)
+            })?;
         }
         Ok(())
     }
@@ -201,6 +203,7 @@ impl Catalogue {
         }
         if self.profiles(interface).filter(|profile| profile.default).count() != 1 {
             return Err(document.refuse_word(
+                RefusalCode::InconsistentCatalogue,
                 1,
                 "profiles",
                 "exactly one profile must be the `default`",
@@ -222,6 +225,7 @@ impl Catalogue {
             return Ok(());
         }
         Err(document.refuse_word(
+            RefusalCode::InconsistentCatalogue,
             line,
             name,
             format!("a profile `{name}` stands elsewhere already"),
@@ -234,7 +238,12 @@ impl Catalogue {
             let line = entry.line();
             let profiles: Vec<&Profile> = self.profiles(interface).collect();
             if let Some((word, message)) = entry.value.fault(&profiles, |id| self.get(id)) {
-                return Err(document.refuse_word(line, &word, message));
+                return Err(document.refuse_word(
+                    RefusalCode::InconsistentCatalogue,
+                    line,
+                    &word,
+                    message,
+                ));
             }
             self.differences.push(entry.value);
         }
@@ -256,6 +265,7 @@ impl Catalogue {
             let (id, line) = (&requirement.id, requirement.line);
             if requirement.versions.is_empty() {
                 return Err(document.refuse_word(
+                    RefusalCode::InconsistentCatalogue,
                     line,
                     "versions",
                     format!("no profile contains {id}"),
@@ -264,8 +274,12 @@ impl Catalogue {
             if let Some(version) =
                 requirement.versions.iter().find(|version| !known.contains(&version.as_str()))
             {
-                let mut refusal =
-                    document.refuse_word(line, version, format!("there is no profile `{version}`"));
+                let mut refusal = document.refuse_word(
+                    RefusalCode::UnknownProfile,
+                    line,
+                    version,
+                    format!("there is no profile `{version}`"),
+                );
                 refusal.help = suggestion(version, known);
                 return Err(refusal);
             }

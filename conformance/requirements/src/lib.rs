@@ -5,6 +5,7 @@
 //! - [`requirement`]: one atomic normative statement.
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
 //! - [`profile`]: which text holds where the texts disagree.
+//! - [`refusal_code`]: a stable word for each reason to refuse what a user gives.
 //! - [`mutant`]: the subjects that are built to break them.
 //! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the
 //!   fixtures and expectation files.
@@ -16,6 +17,7 @@ pub mod catalogue;
 pub mod mutant;
 pub mod nearest;
 pub mod profile;
+pub mod refusal_code;
 pub mod requirement;
 pub mod side;
 pub mod yaml;
@@ -23,6 +25,7 @@ pub mod yaml;
 pub use catalogue::Catalogue;
 pub use mutant::{Flavor, Mutant};
 pub use profile::{Contract, Difference, Profile};
+pub use refusal_code::RefusalCode;
 pub use requirement::{Channel, Level, Requirement};
 pub use side::{Interface, Role, Side};
 pub use yaml::Refusal;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::Deserialize;
 
 use crate::catalogue::Catalogue;
+use crate::refusal_code::RefusalCode;
 use crate::side::Side;
 use crate::yaml::{Document, Refusal, Spanned};
 
@@ -80,7 +81,9 @@ pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
     for entry in document.read::<Vec<Spanned<Mutant>>>()? {
         let line = entry.line();
         let mutant = entry.value;
-        let refuse = |message: String| Err(document.refuse_word(line, &mutant.name, message));
+        let refuse = |message: String| {
+            Err(document.refuse_word(RefusalCode::InconsistentMutants, line, &mutant.name, message))
+        };
         if mutant.breaks.is_empty() {
             return refuse(format!(
                 "`{}` breaks no requirement: name one in `breaks`",

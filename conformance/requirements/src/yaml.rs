@@ -131,7 +131,7 @@ mod tests {
         let shown = |text| read::<Vec<Shape>>(text).expect_err("broken").to_string();
         assert_eq!(
             shown("[{circle: {radius: 1, \"größe\": 1}}]"),
-            "file broken: unknown field `größe`
+            "file broken[unknown-field]: unknown field `größe`
  --> a.yaml:1:23
   |
 1 | [{circle: {radius: 1, \"größe\": 1}}]
@@ -141,7 +141,7 @@ mod tests {
         );
         assert_eq!(
             shown("[{sides: []}, poïnt]"),
-            "file broken: unknown word `poïnt`
+            "file broken[unknown-word]: unknown word `poïnt`
  --> a.yaml:1:15
   |
 1 | [{sides: []}, poïnt]

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
+use allocert_requirements::{Refusal, RefusalCode};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
@@ -31,6 +31,7 @@ pub(crate) fn permutations(document: &Document<'_>) -> Result<Vec<Permutation>, 
     for (name, values) in &axes {
         if !used.contains(&name.as_str()) {
             return Err(document.refuse_word(
+                RefusalCode::InvalidAxis,
                 line,
                 name,
                 format!("axis `{name}` is not used: the text has no `${name}`"),
@@ -92,7 +93,12 @@ fn texts(
     values: &[Value],
 ) -> Result<Vec<String>, Box<Refusal>> {
     if values.is_empty() {
-        return Err(document.refuse_word(line, name, format!("axis `{name}` has no values")));
+        return Err(document.refuse_word(
+            RefusalCode::InvalidAxis,
+            line,
+            name,
+            format!("axis `{name}` has no values"),
+        ));
     }
     let mut texts = Vec::new();
     for value in values {
@@ -101,6 +107,7 @@ fn texts(
             Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
             _ => {
                 return Err(document.refuse_word(
+                    RefusalCode::InvalidAxis,
                     line,
                     name,
                     format!("a value of axis `{name}` is no scalar"),
@@ -109,6 +116,7 @@ fn texts(
         };
         if texts.contains(&text) {
             return Err(document.refuse_word(
+                RefusalCode::InvalidAxis,
                 line,
                 name,
                 format!("axis `{name}` has the value {text} twice"),
@@ -133,6 +141,7 @@ fn used<'a>(document: &Document<'_>, names: &[&'a str]) -> Result<Vec<&'a str>, 
                 None => {
                     let column = line[..at].chars().count() + 1;
                     let mut refusal = document.refuse(
+                        RefusalCode::InvalidAxis,
                         index + 1,
                         column,
                         format!("`${word}` is no axis of this case"),

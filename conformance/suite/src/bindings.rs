@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::Refusal;
 use allocert_requirements::yaml::{Document, suggestion};
+use allocert_requirements::{Refusal, RefusalCode};
 
 use crate::case::{Case, Step};
 use crate::expectation::{CoveredBy, Expectations, Wanted};
@@ -63,15 +63,16 @@ impl Names {
         let name = used.name;
         let Some(bound) = self.bound.get(name).copied() else {
             let message = format!("`{name}` is not bound by an earlier step");
-            return Err(InvalidWord::new(name, message).help(self.suggestion(name)));
+            return Err(InvalidWord::new(RefusalCode::UnboundName, name, message)
+                .help(self.suggestion(name)));
         };
         if self.gone.contains(name) && !used.may_be_gone {
             let message = format!("an earlier step dropped `{name}`");
-            return Err(InvalidWord::new(name, message));
+            return Err(InvalidWord::new(RefusalCode::DroppedName, name, message));
         }
         if !used.accepts.takes(bound) {
             let message = format!("`{name}` is {bound}, which this operation does not take");
-            return Err(InvalidWord::new(name, message));
+            return Err(InvalidWord::new(RefusalCode::WrongNameType, name, message));
         }
         Ok(())
     }
@@ -79,7 +80,11 @@ impl Names {
     fn bind(&mut self, name: &str, bound: BoundType) -> Result<(), InvalidWord> {
         match self.bound.insert(name.to_owned(), bound) {
             None => Ok(()),
-            Some(_) => Err(InvalidWord::new(name, format!("`{name}` is bound twice"))),
+            Some(_) => Err(InvalidWord::new(
+                RefusalCode::DuplicateName,
+                name,
+                format!("`{name}` is bound twice"),
+            )),
         }
     }
 
@@ -100,7 +105,8 @@ impl Names {
         for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
             if !self.bound.contains_key(name) {
                 let message = format!("`{name}` is not bound by this or an earlier step");
-                return Err(InvalidWord::new(name, message).help(self.suggestion(name)));
+                return Err(InvalidWord::new(RefusalCode::UnboundName, name, message)
+                    .help(self.suggestion(name)));
             }
         }
         Ok(())

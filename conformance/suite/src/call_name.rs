@@ -1,6 +1,7 @@
 //! The names of recorded calls in fixtures.
 
 use allocert_contract::trace::{Boundary, Function, cuda};
+use allocert_requirements::RefusalCode;
 use allocert_requirements::nearest::nearest;
 
 use crate::invalid_word::InvalidWord;
@@ -30,5 +31,12 @@ pub(crate) fn unknown_driver_function(name: &str) -> Option<InvalidWord> {
     }
     let close = nearest(name, cuda::Function::all().map(cuda::Function::base_name));
     let help = close.map(|close| format!("did you mean `{close}`?"));
-    Some(InvalidWord::new(name, format!("there is no driver function `{name}`")).help(help))
+    Some(
+        InvalidWord::new(
+            RefusalCode::UnknownFunction,
+            name,
+            format!("there is no driver function `{name}`"),
+        )
+        .help(help),
+    )
 }

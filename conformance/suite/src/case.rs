@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use allocert_requirements::yaml::{Document, Spanned, Tree};
-use allocert_requirements::{Refusal, Side};
+use allocert_requirements::{Refusal, RefusalCode, Side};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -70,11 +70,11 @@ impl Case {
         let (side, used) = (case.side(), case.operations());
         let Some(interface) = interface(used) else {
             let message = format!("there are no operations of {used} yet");
-            return Err(document.refuse_word(1, &case.case, message));
+            return Err(document.refuse_word(RefusalCode::NoCases, 1, &case.case, message));
         };
         if case.operations.is_some() && !may_use(side, used) {
             let message = format!("a case of {side} cannot use the operations of {used}");
-            return Err(document.refuse_word(1, "operations", message));
+            return Err(document.refuse_word(RefusalCode::WrongSide, 1, "operations", message));
         }
         let operations = (interface.read_steps)(&tree)
             .map_err(|refusal| of_another_side(&tree, interface).unwrap_or(refusal))?;
@@ -122,7 +122,8 @@ fn of_another_side(tree: &Tree<'_>, used: &SideInterface) -> Option<Box<Refusal>
         }
         let (used, owner) = (&used.facts, owner.facts.side);
         let message = format!("`{word}` is an operation of {owner}, not of {}", used.side);
-        let refusal = tree.document.refuse_word(step.r#do.line(), word, message);
+        let refusal =
+            tree.document.refuse_word(RefusalCode::WrongSide, step.r#do.line(), word, message);
         let help = format!("write `operations: {owner}` to use the operations of {owner}");
         Some(Box::new(Refusal { help: used.may_use.contains(&owner).then_some(help), ..*refusal }))
     })

@@ -2,7 +2,7 @@
 //! not happen fails the run.
 
 use allocert_requirements::yaml::{Document, Spanned};
-use allocert_requirements::{Catalogue, Level, Refusal};
+use allocert_requirements::{Catalogue, Level, Refusal, RefusalCode};
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
@@ -153,21 +153,35 @@ fn entry(
     let Listed { requirement, cases, reason, issue } = listed.value;
     if catalogue.get(&requirement).is_none() {
         let message = format!("the catalogue has no requirement `{requirement}`");
-        let mut refusal = document.refuse_word(line, &requirement, message);
+        let mut refusal =
+            document.refuse_word(RefusalCode::UnknownRequirement, line, &requirement, message);
         refusal.help = catalogue.suggestion(&requirement);
         return Err(refusal);
     }
     if reason.trim().is_empty() {
-        return Err(document.refuse_word(line, "reason", "an expected violation needs a reason"));
+        return Err(document.refuse_word(
+            RefusalCode::InvalidExpectationFile,
+            line,
+            "reason",
+            "an expected violation needs a reason",
+        ));
     }
     if cases.is_empty() {
-        return Err(document.refuse_word(line, "cases", "`cases` lists no case"));
+        return Err(document.refuse_word(
+            RefusalCode::InvalidExpectationFile,
+            line,
+            "cases",
+            "`cases` lists no case",
+        ));
     }
     let glob = |text: &String| match Glob::new(text) {
         Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => {
-            Err(document.refuse_word(line, text, format!("not a glob: {}", error.kind())))
-        }
+        Err(error) => Err(document.refuse_word(
+            RefusalCode::InvalidGlob,
+            line,
+            text,
+            format!("not a glob: {}", error.kind()),
+        )),
     };
     let globs = cases.iter().map(glob).collect::<Result<_, _>>()?;
     Ok(ExpectedViolation { requirement, cases, reason, issue, line, globs })

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use allocert_requirements::yaml::Document;
-use allocert_requirements::{Catalogue, Refusal};
+use allocert_requirements::{Catalogue, Refusal, RefusalCode};
 
 use crate::axes::permutations;
 use crate::bindings;
@@ -75,7 +75,7 @@ fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase
     let document = Document { noun: "fixture", file: path, text };
     if !text.starts_with('#') {
         let message = "the first line must be a comment that says why this case exists";
-        return Err(document.refuse(1, 1, message));
+        return Err(document.refuse(RefusalCode::MissingComment, 1, 1, message));
     }
     let mut ids = BTreeSet::new();
     let mut cases = Vec::new();
@@ -87,7 +87,7 @@ fn read(path: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<PlannedCase
         let planned = expand(case, &document, &permutation.suffix);
         if !ids.insert(planned.id.clone()) {
             let message = format!("two permutations are both called `{}`", planned.id);
-            return Err(document.refuse_word(1, "axes", message));
+            return Err(document.refuse_word(RefusalCode::DuplicateName, 1, "axes", message));
         }
         cases.push(planned);
     }

@@ -1,11 +1,12 @@
 //! A word of a fixture that is refused.
 
-use allocert_requirements::Refusal;
 use allocert_requirements::yaml::Document;
+use allocert_requirements::{Refusal, RefusalCode};
 
 /// A word that contradicts another one, or has no valid meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InvalidWord {
+    code: RefusalCode,
     /// As the fixture writes it.
     word: String,
     message: String,
@@ -13,8 +14,8 @@ pub(crate) struct InvalidWord {
 }
 
 impl InvalidWord {
-    pub(crate) fn new(word: &str, message: impl Into<String>) -> Self {
-        Self { word: word.to_owned(), message: message.into(), help: None }
+    pub(crate) fn new(code: RefusalCode, word: &str, message: impl Into<String>) -> Self {
+        Self { code, word: word.to_owned(), message: message.into(), help: None }
     }
 
     pub(crate) fn help(self, help: Option<String>) -> Self {
@@ -23,7 +24,7 @@ impl InvalidWord {
 
     /// The refusal of the document in which the word stands, at or after a line.
     pub(crate) fn refuse(self, document: &Document<'_>, line: usize) -> Box<Refusal> {
-        let refusal = document.refuse_word(line, &self.word, self.message);
+        let refusal = document.refuse_word(self.code, line, &self.word, self.message);
         Box::new(Refusal { help: self.help, ..*refusal })
     }
 }

@@ -44,4 +44,6 @@ mod validate;
 pub mod vec_map;
 pub mod verdict;
 
-pub use allocert_requirements::{Catalogue, Interface, Level, Refusal, Requirement, Side};
+pub use allocert_requirements::{
+    Catalogue, Interface, Level, Refusal, RefusalCode, Requirement, Side,
+};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::Boundary;
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Catalogue, Refusal, Side};
+use allocert_requirements::{Catalogue, Refusal, RefusalCode, Side};
 use smol_str::SmolStr;
 
 use crate::call_name;
@@ -29,6 +29,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
             && !labels.insert(label.as_str())
         {
             return Err(document.refuse_word(
+                RefusalCode::DuplicateName,
                 line,
                 label,
                 format!("label `{label}` is given twice"),
@@ -47,6 +48,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
         let only_calls = Expectation { calls: expectation.calls.clone(), ..Expectation::default() };
         if *expectation != only_calls || expectation.calls.is_none() {
             return Err(document.refuse_word(
+                RefusalCode::InvalidExpectation,
                 finally,
                 id,
                 "`finally` expects `calls` and nothing else",
@@ -56,6 +58,7 @@ pub(crate) fn check(case: &Case, document: &Document<'_>, catalogue: &Catalogue)
     }
     if case.r#finally.is_empty() && case.steps.iter().all(|step| step.value.expect.is_empty()) {
         return Err(document.refuse_word(
+            RefusalCode::NothingExpected,
             1,
             "steps",
             "the case expects nothing: no step has `expect`, and there is no `finally`",
@@ -69,20 +72,31 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
     let expected = stem.split_once('/').map_or(stem, |(_, name)| name);
     if case.case != expected {
         let message = format!("the case is called `{}`, its file `{expected}`", case.case);
-        return Err(document.refuse_word(1, &case.case, message));
+        return Err(document.refuse_word(RefusalCode::WrongCaseName, 1, &case.case, message));
     }
     if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
         return Err(document.refuse_word(
+            RefusalCode::WrongCaseName,
             1,
             &case.case,
             format!("`{}` is below no side of an interface", case.case),
         ));
     }
     if case.about.trim().is_empty() {
-        return Err(document.refuse_word(1, "about", "`about` says nothing"));
+        return Err(document.refuse_word(
+            RefusalCode::EmptyField,
+            1,
+            "about",
+            "`about` says nothing",
+        ));
     }
     if case.timeout_s == 0 {
-        return Err(document.refuse_word(1, "timeout_s", "`timeout_s` leaves no time"));
+        return Err(document.refuse_word(
+            RefusalCode::EmptyField,
+            1,
+            "timeout_s",
+            "`timeout_s` leaves no time",
+        ));
     }
     Ok(())
 }
@@ -105,7 +119,7 @@ fn check_step(step: &Step, line: usize, context: &Context<'_>) -> Checked {
     if let Some(need) = required.filter(|need| !context.needs.contains(need)) {
         let name = step.r#do.name();
         let message = format!("`{name}` requires `{need}`: write `needs: [{need}]`");
-        return Err(context.document.refuse_word(line, name, message));
+        return Err(context.document.refuse_word(RefusalCode::MissingNeed, line, name, message));
     }
     for (id, expectation) in &step.expect {
         check_requirement(id, line, context)?;
@@ -116,7 +130,12 @@ fn check_step(step: &Step, line: usize, context: &Context<'_>) -> Checked {
             .filter(|ordered| step.label.as_ref() == Some(&ordered.after));
         if let Some(Ordered { after }) = own {
             let message = format!("`{after}` is the label of this step, not of an earlier one");
-            return Err(context.document.refuse_word(line, after, message));
+            return Err(context.document.refuse_word(
+                RefusalCode::UnknownLabel,
+                line,
+                after,
+                message,
+            ));
         }
     }
     Ok(())
@@ -134,7 +153,7 @@ fn check_requirement(id: &str, line: usize, context: &Context<'_>) -> Checked {
                 "{id} is of {}, which binds C tables alone: write `needs: [table]`",
                 contract.name
             );
-            return Err(context.document.refuse_word(line, id, message));
+            return Err(context.document.refuse_word(RefusalCode::MissingNeed, line, id, message));
         }
         if bound == Some(context.side) {
             return Ok(());
@@ -144,10 +163,14 @@ fn check_requirement(id: &str, line: usize, context: &Context<'_>) -> Checked {
             bound.map_or("no side", Side::name),
             context.side
         );
-        return Err(context.document.refuse_word(line, id, message));
+        return Err(context.document.refuse_word(RefusalCode::WrongSide, line, id, message));
     }
-    let mut refusal =
-        context.document.refuse_word(line, id, format!("the catalogue has no requirement `{id}`"));
+    let mut refusal = context.document.refuse_word(
+        RefusalCode::UnknownRequirement,
+        line,
+        id,
+        format!("the catalogue has no requirement `{id}`"),
+    );
     refusal.help = context.catalogue.suggestion(id);
     Err(refusal)
 }
@@ -158,23 +181,36 @@ fn check_expectation(
     line: usize,
     context: &Context<'_>,
 ) -> Checked {
-    let refuse =
-        |word: &str, message: String| Err(context.document.refuse_word(line, word, message));
+    let refuse = |code, word: &str, message: String| {
+        Err(context.document.refuse_word(code, line, word, message))
+    };
     if expectation.is_empty() {
-        return refuse(id, format!("{id} expects nothing"));
+        return refuse(RefusalCode::NothingExpected, id, format!("{id} expects nothing"));
     }
     if expectation.raises.as_ref().is_some_and(Vec::is_empty) {
-        return refuse("raises", "`raises` lists no kind of error".to_owned());
+        return refuse(
+            RefusalCode::NothingExpected,
+            "raises",
+            "`raises` lists no kind of error".to_owned(),
+        );
     }
     if expectation.message.is_some() && expectation.raises.is_none() {
-        return refuse("message", "`message` without `raises`".to_owned());
+        return refuse(
+            RefusalCode::InvalidExpectation,
+            "message",
+            "`message` without `raises`".to_owned(),
+        );
     }
     if let Some(returns) = &expectation.returns {
         check_facts(returns, line, context.document)?;
     }
     check_facts(&expectation.given, line, context.document)?;
     if let Some(fact) = expectation.given.keys().find(|fact| !fact.contains('.')) {
-        return refuse(fact, format!("what is `given` is `name.fact`, not `{fact}`"));
+        return refuse(
+            RefusalCode::InvalidExpectation,
+            fact,
+            format!("what is `given` is `name.fact`, not `{fact}`"),
+        );
     }
     if let Some(Ordered { after }) = &expectation.ordered {
         check_label(after, line, context)?;
@@ -182,6 +218,7 @@ fn check_expectation(
     let stream = expectation.covered_by.as_ref().and_then(|covered| covered.stream.as_deref());
     if let Some(stream) = stream.filter(|stream| !stream.contains('.')) {
         return refuse(
+            RefusalCode::InvalidExpectation,
             stream,
             format!("the stream of `covered_by` is `name.fact`, not `{stream}`"),
         );
@@ -193,14 +230,20 @@ fn check_expectation(
 }
 
 fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked {
-    let refuse = |word: &str, message: String| Err(document.refuse_word(line, word, message));
+    let refuse =
+        |code, word: &str, message: String| Err(document.refuse_word(code, line, word, message));
     for (fact, predicate) in facts {
         if predicate.0.is_empty() {
-            return refuse(fact, format!("nothing is asked of `{fact}`"));
+            return refuse(
+                RefusalCode::NothingExpected,
+                fact,
+                format!("nothing is asked of `{fact}`"),
+            );
         }
         for (test, value) in &predicate.0 {
             if let Some(complaint) = test.complaint(value) {
                 return refuse(
+                    RefusalCode::WrongPredicate,
                     fact,
                     format!("this predicate of `{fact}` takes {complaint}, not {value}"),
                 );
@@ -217,7 +260,12 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
     let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);
     let mut names = none_of.iter().map(SmolStr::as_str).chain(single).peekable();
     if names.peek().is_none() && with.is_empty() {
-        return Err(context.document.refuse_word(line, "calls", "`calls` asks nothing"));
+        return Err(context.document.refuse_word(
+            RefusalCode::NothingExpected,
+            line,
+            "calls",
+            "`calls` asks nothing",
+        ));
     }
     let other = context.boundaries;
     for name in names.filter(|name| !call_name::is_of(name, other)) {
@@ -231,10 +279,16 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
                 "`with` is for calls into a plugin, and `{name}` is no such call on the side {}",
                 context.side
             );
-            return Err(context.document.refuse_word(line, name, message));
+            return Err(context.document.refuse_word(
+                RefusalCode::UnknownFunction,
+                line,
+                name,
+                message,
+            ));
         }
         if facts.is_empty() {
             return Err(context.document.refuse_word(
+                RefusalCode::NothingExpected,
                 line,
                 name,
                 format!("nothing is asked of the calls of `{name}`"),
@@ -250,6 +304,7 @@ fn check_label(label: &str, line: usize, context: &Context<'_>) -> Checked {
         return Ok(());
     }
     let mut refusal = context.document.refuse_word(
+        RefusalCode::UnknownLabel,
         line,
         label,
         format!("no earlier step has the label `{label}`"),

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use allocert_requirements::nearest::nearest;
-use allocert_suite::exit::Exit;
+use allocert_suite::RefusalCode;
 use allocert_suite::plan::PlannedCase;
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -15,7 +15,9 @@ use crate::failure::Failure;
 /// It is no glob.
 pub fn glob(text: &str) -> Result<GlobMatcher, Failure> {
     let glob = GlobBuilder::new(text).literal_separator(false).build();
-    let glob = glob.map_err(|error| Failure::usage(format!("--filter is no glob: {error}")))?;
+    let glob = glob.map_err(|error| {
+        Failure::refused(RefusalCode::InvalidGlob, format!("--filter is no glob: {error}"))
+    })?;
     Ok(glob.compile_matcher())
 }
 
@@ -57,7 +59,7 @@ impl<'a> Filter<'a> {
                 "nothing to do: no case matches `{}`; `allocert list` names them all",
                 self.text
             );
-            return Err(Failure::new(Exit::NothingRan, message));
+            return Err(Failure::nothing_ran(message));
         }
         let in_shard = |position| shard.is_none_or(|shard| shard.contains(position));
         let mine: Vec<_> = taken
@@ -69,7 +71,7 @@ impl<'a> Filter<'a> {
         if mine.is_empty() {
             let message =
                 "nothing to do: this shard is empty, because there are more shards than cases";
-            return Err(Failure::new(Exit::NothingRan, message));
+            return Err(Failure::nothing_ran(message));
         }
         Ok(mine)
     }
@@ -86,7 +88,7 @@ pub fn by_id<'c>(
     cases.clone().find(|case| case.id == id).ok_or_else(|| {
         let near = nearest(id, cases.map(|case| case.id.as_str()));
         let near = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
-        Failure::usage(format!("there is no case `{id}`{near}"))
+        Failure::refused(RefusalCode::UnknownCase, format!("there is no case `{id}`{near}"))
     })
 }
 

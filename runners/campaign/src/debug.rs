@@ -38,7 +38,7 @@ pub fn debug(options: &DebugOptions, workers: &Workers) -> Result<Judged, Failur
     let side = side_names::side(&options.interface, &suite)?;
     let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
     suite.catalogue.choose(profile);
-    let subject = Subject::parse(&options.subject, side).map_err(Failure::usage)?;
+    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
     let case = case_filter::by_id(suite.cases_of(side), &options.case)?;
 
     let machine = Machine::simulated();

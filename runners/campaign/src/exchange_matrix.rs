@@ -8,12 +8,11 @@ use allocert_harness::{
     AloneLock, AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject, parallel,
 };
 use allocert_suite::applicability::Applicability;
-use allocert_suite::exit::Exit;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::{self as record, DriverInfo, Header, Judged};
-use allocert_suite::{Interface, Side};
+use allocert_suite::{Interface, RefusalCode, Side};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -63,7 +62,10 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Matrix, Failure> {
     if options.interface != Interface::Cai.name() {
-        return Err(Failure::usage(format!("`{}` has no matrix; cai has one", options.interface)));
+        return Err(Failure::refused(
+            RefusalCode::UnknownInterface,
+            format!("`{}` has no matrix; cai has one", options.interface),
+        ));
     }
     let (patterns, suite) = (patterns(options.filter.as_deref())?, Suite::of(&[])?);
     let files = [&options.html, &options.markdown, &options.out];
@@ -106,7 +108,7 @@ fn patterns(filter: Option<&str>) -> Result<Vec<Pattern>, Failure> {
             filter.unwrap_or("*"),
             names.join(", ")
         );
-        return Err(Failure::new(Exit::NothingRan, message));
+        return Err(Failure::nothing_ran(message));
     }
     Ok(taken)
 }
@@ -149,7 +151,7 @@ impl Filler<'_> {
                 "nothing to do: no adapter can be loaded on one of the sides{}",
                 reasons.concat()
             );
-            return Err(Failure::new(Exit::NothingRan, message));
+            return Err(Failure::nothing_ran(message));
         }
         let pairs: Vec<(&LoadedLibrary, &LoadedLibrary)> = producers
             .iter()
@@ -191,7 +193,7 @@ impl Filler<'_> {
         let texts: Vec<String> = if named.is_empty() { usual.collect() } else { named.to_vec() };
         progress.expect(texts.len() as u64);
         let load = |text: &String| {
-            let subject = Subject::parse(text, side).map_err(Failure::usage)?;
+            let subject = Subject::parse(text, side).map_err(Failure::from)?;
             match Harness::load(&Arc::new(self.request(side.name(), subject.clone())?)) {
                 Ok(harness) => {
                     let version =
@@ -240,7 +242,7 @@ impl Filler<'_> {
                     Vec::new(),
                 ));
             }
-            Err(error) if error.at_fault() == AtFault::Request => {
+            Err(error) if matches!(error.at_fault(), AtFault::Request(_)) => {
                 return Ok((vec![Exchange::broken(State::Unseen, reason(error))], Vec::new()));
             }
             Err(error) => return Err(error.into()),

@@ -19,7 +19,7 @@ use allocert_suite::nouns::Need;
 use allocert_suite::offer::Offer;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::Judgement;
-use allocert_suite::{Level, Requirement, Side, judge};
+use allocert_suite::{Level, RefusalCode, Requirement, Side, judge};
 
 use crate::failure::Failure;
 use crate::fixture_files::FixtureFolder;
@@ -70,9 +70,9 @@ pub fn explore(
     if options.interface != Side::Emm.name() {
         let message =
             format!("there is no model of `{}` to explore with; there is emm", options.interface);
-        return Err(Failure::usage(message));
+        return Err(Failure::refused(RefusalCode::UnknownInterface, message));
     }
-    let subject = Subject::parse(&options.subject, Side::Emm).map_err(Failure::usage)?;
+    let subject = Subject::parse(&options.subject, Side::Emm).map_err(Failure::from)?;
     let mut suite = Suite::of(&[])?;
     let profile = profiles::of(&suite.catalogue, Side::Emm.interface(), None)?;
     suite.catalogue.choose(profile);
@@ -130,8 +130,7 @@ impl<'a> Search<'a> {
         offer.capabilities.insert(Need::TwoDevices);
         let (seed, ops, subject) = (options.seed, options.ops, options.subject.clone());
         let exploration = Exploration::new(seed, ops, offer.capabilities, &suite.catalogue);
-        let exploration =
-            exploration.map_err(|unmet| Failure::new(Exit::Harness, unmet.to_string()))?;
+        let exploration = exploration.map_err(|unmet| Failure::harness(unmet.to_string()))?;
         Ok(Self {
             options,
             suite,
@@ -194,8 +193,8 @@ impl<'a> Search<'a> {
         let requirement =
             shrunk.as_ref().map_or(&broken.requirement, |shrunk| &shrunk.finding.requirement);
         let listed = self.suite.catalogue.get(requirement);
-        let listed = listed
-            .ok_or_else(|| Failure::new(Exit::Harness, format!("{requirement} is not listed")))?;
+        let listed =
+            listed.ok_or_else(|| Failure::harness(format!("{requirement} is not listed")))?;
         let outcome = match &shrunk {
             None if self.breaks_again(broken, harness)? => ShrinkOutcome::OnlyAfterOthers,
             None => ShrinkOutcome::NotReproduced,
@@ -245,9 +244,8 @@ impl<'a> Search<'a> {
         });
         let planned =
             allocert_suite::fixture::plan_file(&placed.path, &placed.text, &self.suite.catalogue);
-        let planned = planned.map_err(|refusal| {
-            Failure::new(Exit::Harness, format!("allocert wrote this:\n{refusal}"))
-        })?;
+        let planned = planned
+            .map_err(|refusal| Failure::harness(format!("allocert wrote this:\n{refusal}")))?;
         let setup = planned
             .iter()
             .flat_map(|case| &case.steps)

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use allocert_harness::{AtFault, Error};
-use allocert_suite::Refusal;
+use allocert_harness::{AtFault, Error, SubjectError};
 use allocert_suite::exit::Exit;
+use allocert_suite::run::ReadError;
+use allocert_suite::{Refusal, RefusalCode};
 
 /// One message for a person: what is wrong, where, and what to do next.
 #[derive(Debug)]
@@ -14,13 +15,19 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn new(exit: Exit, message: impl ToString) -> Self {
-        Self { exit, message: message.to_string() }
+    /// What the user gave is wrong.
+    pub fn refused(code: RefusalCode, message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Usage, message: format!("error[{code}]: {message}") }
     }
 
-    /// What the user gave is wrong.
-    pub fn usage(message: impl ToString) -> Self {
-        Self::new(Exit::Usage, message)
+    /// The harness could not do its work.
+    pub fn harness(message: impl ToString) -> Self {
+        Self { exit: Exit::Harness, message: message.to_string() }
+    }
+
+    /// There is nothing to run.
+    pub fn nothing_ran(message: impl ToString) -> Self {
+        Self { exit: Exit::NothingRan, message: message.to_string() }
     }
 }
 
@@ -35,16 +42,33 @@ impl std::error::Error for Failure {}
 impl From<Vec<Refusal>> for Failure {
     fn from(refusals: Vec<Refusal>) -> Self {
         let texts: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        Self::usage(texts.join("\n\n"))
+        Self { exit: Exit::Usage, message: texts.join("\n\n") }
+    }
+}
+
+impl From<Box<Refusal>> for Failure {
+    fn from(refusal: Box<Refusal>) -> Self {
+        vec![*refusal].into()
+    }
+}
+
+impl From<SubjectError> for Failure {
+    fn from(error: SubjectError) -> Self {
+        Self::refused(error.code(), error)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::refused(RefusalCode::InvalidRunFile, error)
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let exit = match error.at_fault() {
-            AtFault::Request => Exit::Usage,
-            AtFault::Harness => Exit::Harness,
-        };
-        Self::new(exit, error)
+        match error.at_fault() {
+            AtFault::Request(code) => Self::refused(code, error),
+            AtFault::Harness => Self::harness(error),
+        }
     }
 }

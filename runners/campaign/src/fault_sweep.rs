@@ -10,7 +10,7 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::Judged;
 use allocert_suite::sweep::{self, Injection, Width};
 use allocert_suite::verdict::Verdict;
-use allocert_suite::{Catalogue, Side, judge};
+use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::failure::Failure;
 use crate::judging::judge_all;
@@ -44,10 +44,13 @@ pub(crate) fn default_isolation(flavor: Flavor) -> Isolation {
 pub(crate) fn check(side: Side) -> Result<(), Failure> {
     match side {
         Side::Emm => Ok(()),
-        _ => Err(Failure::usage(format!(
-            "--faults is for emm: it lets the driver calls of a memory manager fail, and the \
+        _ => Err(Failure::refused(
+            RefusalCode::OptionConflict,
+            format!(
+                "--faults is for emm: it lets the driver calls of a memory manager fail, and the \
              subject of {side} is none"
-        ))),
+            ),
+        )),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use allocert_explore::fixture;
 use allocert_explore::report::FixtureOutput;
-use allocert_suite::exit::Exit;
+use allocert_suite::RefusalCode;
 use walkdir::WalkDir;
 
 use crate::failure::Failure;
@@ -22,8 +22,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> 
     }
     files.sort();
     if files.is_empty() {
-        return Err(Failure::new(
-            Exit::NothingRan,
+        return Err(Failure::nothing_ran(
             "nothing to do: there is no .yaml file below the given paths",
         ));
     }
@@ -53,7 +52,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
                 "cannot read {}: it is neither a file nor a folder",
                 entry.path().display()
             );
-            return Err(Failure::usage(message));
+            return Err(Failure::refused(RefusalCode::UnreadableFile, message));
         }
     }
     Ok(())
@@ -74,7 +73,10 @@ fn name(path: &Path, text: &str) -> String {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot read {}: {error}", path.display()))
+    Failure::refused(
+        RefusalCode::UnreadableFile,
+        format!("cannot read {}: {error}", path.display()),
+    )
 }
 
 /// The folder that exploration writes to. No file in it is ever replaced.
@@ -94,7 +96,10 @@ impl FixtureFolder {
     pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
         let made = fs::create_dir_all(folder);
         made.map_err(|error| {
-            Failure::usage(format!("cannot write fixtures to {}: {error}", folder.display()))
+            Failure::refused(
+                RefusalCode::UnwritableFile,
+                format!("cannot write fixtures to {}: {error}", folder.display()),
+            )
         })?;
         Ok(Self(folder.to_owned()))
     }

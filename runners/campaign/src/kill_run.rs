@@ -12,11 +12,10 @@ use allocert_harness::{
     parallel,
 };
 use allocert_requirements::{Flavor, Mutant, mutant};
-use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, applicability};
-use allocert_suite::exit::Exit;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::kills::{Kill, Matrix};
+use allocert_suite::{RefusalCode, Side};
 
 use crate::case_filter::glob;
 use crate::failure::Failure;
@@ -72,7 +71,7 @@ impl KillRun {
         };
         let filter = options.filter.as_deref();
         let glob = filter.map(glob).transpose()?;
-        let mut mutants = mutant::embedded().map_err(Failure::usage)?;
+        let mut mutants = mutant::embedded()?;
         mutants.retain(|mutant| {
             let named = glob.as_ref().is_none_or(|glob| glob.is_match(&mutant.name));
             let sided = mutant.side(&suite.catalogue).is_some_and(|side| sides.contains(&side));
@@ -80,7 +79,7 @@ impl KillRun {
         });
         if mutants.is_empty() {
             let message = format!("nothing to do: no mutant matches `{}`", filter.unwrap_or("*"));
-            return Err(Failure::new(Exit::NothingRan, message));
+            return Err(Failure::nothing_ran(message));
         }
         let whole = filter.is_none() && options.flavor.is_none();
         let jobs = options.jobs.unwrap_or_else(parallel::cores);
@@ -242,10 +241,13 @@ impl KillRun {
 /// A Python mutant needs what its host is made of, which this program does not bring along.
 fn unloadable(mutant: &Mutant, error: Error) -> Failure {
     match (mutant.flavor, error.at_fault()) {
-        (Flavor::Python, AtFault::Request) => Failure::usage(format!(
-            "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with \
+        (Flavor::Python, AtFault::Request(_)) => Failure::refused(
+            RefusalCode::MissingHost,
+            format!(
+                "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with \
              --python, or leave them out with --flavor native"
-        )),
+            ),
+        ),
         _ => error.into(),
     }
 }
@@ -256,6 +258,6 @@ fn subject(mutant: &Mutant, side: Side) -> Result<Subject, Failure> {
             path: Artifact::Mutants.find()?,
             symbol: Some(mutant.subject.clone()),
         }),
-        Flavor::Python => Subject::parse(&mutant.subject, side).map_err(Failure::usage),
+        Flavor::Python => Subject::parse(&mutant.subject, side).map_err(Failure::from),
     }
 }

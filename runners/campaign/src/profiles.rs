@@ -2,7 +2,7 @@
 
 use allocert_requirements::Profile;
 use allocert_requirements::nearest::nearest;
-use allocert_suite::{Catalogue, Interface};
+use allocert_suite::{Catalogue, Interface, RefusalCode};
 
 use crate::failure::Failure;
 
@@ -42,10 +42,16 @@ pub fn by_name(catalogue: &Catalogue, name: &str) -> Result<Profile, Failure> {
 fn unknown<'c>(what: &str, name: &str, known: impl Iterator<Item = &'c Profile>) -> Failure {
     let known: Vec<&str> = known.map(|profile| profile.name.as_str()).collect();
     if known.is_empty() {
-        return Failure::usage(format!("{what}, nor any other: its texts agree"));
+        return Failure::refused(
+            RefusalCode::UnknownProfile,
+            format!("{what}, nor any other: its texts agree"),
+        );
     }
     let near = nearest(name, known.iter().copied())
         .map(|near| format!(", did you mean {near}?"))
         .unwrap_or_default();
-    Failure::usage(format!("{what}{near}\n  there are {}", known.join(", ")))
+    Failure::refused(
+        RefusalCode::UnknownProfile,
+        format!("{what}{near}\n  there are {}", known.join(", ")),
+    )
 }

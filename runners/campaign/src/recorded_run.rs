@@ -8,7 +8,7 @@ use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::reason::Reason;
 use allocert_suite::run::{self, Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
-use allocert_suite::{Catalogue, Side, judge};
+use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::failure::Failure;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
@@ -20,9 +20,13 @@ use crate::{case_filter, profiles};
 /// It cannot be read, or is none.
 pub fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
-    let file = File::open(path)
-        .map_err(|error| Failure::usage(format!("cannot read the run file {name}: {error}")))?;
-    run::read(&name, BufReader::new(file)).map_err(Failure::usage)
+    let file = File::open(path).map_err(|error| {
+        Failure::refused(
+            RefusalCode::UnreadableFile,
+            format!("cannot read the run file {name}: {error}"),
+        )
+    })?;
+    Ok(run::read(&name, BufReader::new(file))?)
 }
 
 /// The case of a run with this id.

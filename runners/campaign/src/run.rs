@@ -8,6 +8,7 @@ use std::time::Duration;
 use allocert_harness::{
     Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
 };
+use allocert_suite::RefusalCode;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::run::{self, DriverInfo, Header};
 use allocert_suite::sweep::Width;
@@ -72,7 +73,7 @@ pub fn run(
     let named = options.verdict.profile.as_deref();
     let profile = profiles::of(&suite.catalogue, side.interface(), named)?;
     suite.catalogue.choose(profile);
-    let subject = Subject::parse(&options.subject, side).map_err(Failure::usage)?;
+    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
     let filter = Filter::new(options.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), options.shard)?;
     check_driver(options)?;
@@ -137,12 +138,14 @@ pub(crate) fn limit_loading(request: &mut Request, timeout_s: Option<u32>) {
 fn check_driver(options: &RunOptions) -> Result<(), Failure> {
     match (options.driver, options.isolation) {
         (Driver::Sim, _) => Ok(()),
-        (Driver::Real, _) if options.faults.is_some() => Err(Failure::usage(
+        (Driver::Real, _) if options.faults.is_some() => Err(Failure::refused(
+            RefusalCode::OptionConflict,
             "--driver real takes no --faults: only the software driver can be told to make a call \
              fail",
         )),
         (Driver::Real, None | Some(Isolation::Case)) => Ok(()),
-        (Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::usage(
+        (Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::refused(
+            RefusalCode::OptionConflict,
             "--driver real takes --isolation case alone: a genuine driver cannot start over, so a \
              case would find what the last one left",
         )),

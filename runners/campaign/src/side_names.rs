@@ -1,6 +1,6 @@
 //! The names by which a user means an interface or one side of it.
 
-use allocert_suite::{Interface, Side};
+use allocert_suite::{Interface, RefusalCode, Side};
 
 use crate::failure::Failure;
 use crate::suite::Suite;
@@ -30,7 +30,7 @@ pub fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
         if there.len() == 1 { "is" } else { "are" },
         there.join(", ")
     );
-    Err(Failure::usage(message))
+    Err(Failure::refused(RefusalCode::NoCases, message))
 }
 
 /// The sides that `word` names: all of an interface, or one.
@@ -48,5 +48,8 @@ pub fn sides(word: &str) -> Result<Vec<Side>, Failure> {
 }
 
 fn unknown(word: &str, known: &[&str]) -> Failure {
-    Failure::usage(format!("there is no interface `{word}`; there are {}", known.join(", ")))
+    Failure::refused(
+        RefusalCode::UnknownInterface,
+        format!("there is no interface `{word}`; there are {}", known.join(", ")),
+    )
 }

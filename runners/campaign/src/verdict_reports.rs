@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use allocert_suite::Catalogue;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::report::{Report, junit};
 use allocert_suite::run::{Header, Judged, Writer};
 use allocert_suite::verdict::Judgement;
+use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
 
@@ -87,7 +87,7 @@ impl VerdictFiles {
         }
         if let Some(junit) = self.junit {
             let text = junit::render(&verdicts.report());
-            let text = text.map_err(|error| Failure::new(Exit::Harness, error))?;
+            let text = text.map_err(Failure::harness)?;
             junit.write_text(&text)?;
         }
         Ok(())
@@ -97,9 +97,12 @@ impl VerdictFiles {
 fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!("cannot read the expectation file {name}: {error}"))
+        Failure::refused(
+            RefusalCode::UnreadableFile,
+            format!("cannot read the expectation file {name}: {error}"),
+        )
     })?;
-    ExpectationFile::read(&name, &text, catalogue).map_err(Failure::usage)
+    Ok(ExpectationFile::read(&name, &text, catalogue)?)
 }
 
 /// A file that is being written, and its name.
@@ -112,16 +115,19 @@ pub(crate) struct OutputFile {
 impl OutputFile {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let file = File::create(path);
-        let file = file
-            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+        let file = file.map_err(|error| {
+            Failure::refused(
+                RefusalCode::UnwritableFile,
+                format!("cannot write {}: {error}", path.display()),
+            )
+        })?;
         Ok(Self { path: path.to_owned(), file })
     }
 
     pub(crate) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
         let Self { path, file } = self;
-        write(file).map_err(|error| {
-            Failure::new(Exit::Harness, format!("cannot write {}: {error}", path.display()))
-        })
+        write(file)
+            .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
     }
 
     pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {

@@ -28,7 +28,6 @@ use std::sync::Arc;
 use allocert_campaign::{Failure, Suite, Workers, profiles, side_names};
 use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
 use allocert_suite::Side;
-use allocert_suite::exit::Exit;
 use libtest_mimic::Arguments;
 
 use crate::trial::trial;
@@ -65,7 +64,7 @@ fn serve_or_test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
 }
 
 fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, Failure> {
-    result.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(Exit::Harness, error))
+    result.map(|()| ExitCode::SUCCESS).map_err(Failure::harness)
 }
 
 fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
@@ -75,9 +74,8 @@ fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
     suite.catalogue.choose(profile);
 
-    let program = env::current_exe().map_err(|error| {
-        Failure::new(Exit::Harness, format!("cannot find this program: {error}"))
-    })?;
+    let program = env::current_exe()
+        .map_err(|error| Failure::harness(format!("cannot find this program: {error}")))?;
     let subject = parse(subject, side, &program)?;
     let interpreter = env::var_os(PYTHON).unwrap_or_else(|| "python3".into()).into();
     let workers = Workers { program, interpreter, interrupt: Interrupt::default() };
@@ -96,5 +94,5 @@ fn parse(subject: &str, side: Side, program: &Path) -> Result<Subject, Failure> 
     let beside: Option<PathBuf> =
         folders.map(|folder| folder.join(subject)).find(|path| path.is_file());
     let subject = beside.map_or_else(|| subject.to_owned(), |path| path.display().to_string());
-    Subject::parse(&subject, side).map_err(Failure::usage)
+    Subject::parse(&subject, side).map_err(Failure::from)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use allocert_campaign::case_filter::Shard;
 use allocert_campaign::{Failure, VerdictOptions};
+use allocert_suite::RefusalCode;
 use allocert_suite::offer;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,10 +42,10 @@ pub(crate) enum Command {
     Explore(Explore),
     /// Give the arrays of each library to each other library, and show which pairs work
     Matrix(Matrix),
-    /// Explain a requirement, a case or a profile
+    /// Explain a requirement, a case, a profile or the code of a refusal
     Explain {
-        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size) or a profile
-        /// (numba-cuda-0.30)
+        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size), a profile
+        /// (numba-cuda-0.30) or the code of a refusal (unknown-case)
         id: String,
     },
     /// List the cases
@@ -363,6 +364,6 @@ pub(crate) fn read() -> Result<Option<Command>, Failure> {
             terminal::print(&text)?;
             Ok(None)
         }
-        _ => Err(Failure::usage(text.trim_start_matches("error: "))),
+        _ => Err(Failure::refused(RefusalCode::CommandLine, text.trim_start_matches("error: "))),
     }
 }

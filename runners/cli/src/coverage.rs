@@ -18,7 +18,7 @@ pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Fa
     }
     let cases: Vec<PlannedCase> =
         suite.cases.iter().filter(|case| sides.contains(&case.side)).cloned().collect();
-    let mutants = mutant::embedded().map_err(Failure::usage)?;
+    let mutants = mutant::embedded()?;
     let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();
     terminal::print(&coverage::render(&suite.catalogue, &sides, &cases, &breaches))?;
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,7 @@ use allocert_explore::report;
 use crate::arguments::Explore;
 use crate::progress_bar::ProgressBar;
 use crate::{terminal, workers};
+use allocert_suite::RefusalCode;
 
 pub(crate) fn explore(arguments: Explore) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
@@ -24,7 +25,10 @@ pub(crate) fn explore(arguments: Explore) -> Result<ExitCode, Failure> {
     let explored = exploration::explore(&options, &workers, &mut ProgressBar::new())?;
     terminal::print(&report::render(&explored.report, terminal::palette()))?;
     match explored.unwritten {
-        Some(error) => Err(Failure::usage(format!("{error}; the fixture is printed above"))),
+        Some(error) => Err(Failure::refused(
+            RefusalCode::UnwritableFile,
+            format!("{error}; the fixture is printed above"),
+        )),
         None => Ok(explored.exit.code().into()),
     }
 }

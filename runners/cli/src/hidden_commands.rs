@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use allocert_campaign::Failure;
-use allocert_suite::exit::Exit;
 
 pub(crate) fn native_worker(socket: &Path) -> Result<ExitCode, Failure> {
     done(allocert_native::worker(socket))
@@ -19,5 +18,5 @@ pub(crate) fn driver_facts() -> Result<ExitCode, Failure> {
 }
 
 fn done(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, Failure> {
-    result.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(Exit::Harness, error))
+    result.map(|()| ExitCode::SUCCESS).map_err(Failure::harness)
 }

@@ -29,9 +29,8 @@ pub(crate) fn for_debugger(interpreter: Option<PathBuf>) -> Result<Workers, Fail
 }
 
 fn with(interpreter: Option<PathBuf>, interrupt: Interrupt) -> Result<Workers, Failure> {
-    let program = env::current_exe().map_err(|error| {
-        Failure::new(Exit::Harness, format!("cannot find this program: {error}"))
-    })?;
+    let program = env::current_exe()
+        .map_err(|error| Failure::harness(format!("cannot find this program: {error}")))?;
     let started = || env::var_os(PYTHON).map(PathBuf::from);
     let interpreter = interpreter.or_else(started).unwrap_or_else(|| PathBuf::from("python3"));
     Ok(Workers { program, interpreter, interrupt })
@@ -60,5 +59,5 @@ fn stop_on_signals() -> Result<Interrupt, Failure> {
 }
 
 fn no_signals(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Harness, format!("cannot listen for signals: {error}"))
+    Failure::harness(format!("cannot listen for signals: {error}"))
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use allocert_requirements::RefusalCode;
 use rstest::rstest;
 
 fn allocert(arguments: &[&str]) -> Output {
@@ -23,58 +24,77 @@ fn refused(arguments: &[&str]) -> (i32, String) {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     let words = String::from_utf8(output.stderr).expect("our words are UTF-8");
     assert!(words.starts_with("allocert: ") && !words.contains("panicked"), "{words}");
-    (output.status.code().expect("no signal"), words.trim_end().to_owned())
+    let code = output.status.code().expect("no signal");
+    assert!(code != 2 || shows_a_code(&words), "{words}");
+    (code, words.trim_end().to_owned())
+}
+
+/// Whether a message has the code of a refusal: `error[unknown-case]: `, `fixture broken[...]: `.
+fn shows_a_code(words: &str) -> bool {
+    let code = words.split_once('[').and_then(|(_, rest)| rest.split_once("]: "));
+    code.is_some_and(|(code, _)| RefusalCode::by_name(code).is_some())
 }
 
 #[rstest]
 #[case::no_interface(
     &["run", "cuda", "reference"],
-    "allocert: there is no interface `cuda`; there are emm, emm-host, cai-producer, cai-consumer, \
+    "allocert: error[unknown-interface]: there is no interface `cuda`; there are emm, emm-host, \
+     cai-producer, cai-consumer, \
      nep49, nep49-host, place"
 )]
 #[case::no_cases_yet(
     &["run", "place", "reference"],
-    "allocert: the interface place has no cases yet, so nothing could be certified; there are \
+    "allocert: error[no-cases]: the interface place has no cases yet, so nothing could be \
+     certified; there are \
      emm, emm-host, cai-producer, cai-consumer"
 )]
 #[case::no_reference(
     &["run", "emm", "reference:arena"],
-    "allocert: there is no reference manager `arena`; there are pool, deferred, host-only"
+    "allocert: error[unknown-reference]: there is no reference manager `arena`; there are pool, \
+     deferred, host-only"
 )]
 #[case::no_library(
     &["run", "emm", "./libpool.so"],
-    "allocert: there is no library ./libpool.so; build the plugin or correct the path"
+    "allocert: error[missing-library]: there is no library ./libpool.so; build the plugin or \
+     correct the path"
 )]
 #[case::file_name(
     &["run", "emm", "pool.py"],
-    "allocert: `pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`"
+    "allocert: error[invalid-subject]: `pool.py` is a file name; a Python subject is a module as \
+     `import` takes it: `pool`"
 )]
 #[case::no_run_file(
     &["judge", "none.jsonl"],
-    "allocert: cannot read the run file none.jsonl: No such file or directory (os error 2)"
+    "allocert: error[unreadable-file]: cannot read the run file none.jsonl: No such file or \
+     directory (os error 2)"
 )]
 #[case::no_fixture(
     &["fixtures", "check", "none.yaml"],
-    "allocert: cannot read none.yaml: No such file or directory (os error 2)"
+    "allocert: error[unreadable-file]: cannot read none.yaml: No such file or directory (os error \
+     2)"
 )]
 #[case::faults_of_a_host(
     &["run", "emm-host", "numba.cuda", "--faults"],
-    "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the \
+    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
+     memory manager fail, and the \
      subject of emm-host is none"
 )]
 #[case::faults_of_a_producer(
     &["run", "cai-producer", "reference", "--faults=every"],
-    "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the \
+    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
+     memory manager fail, and the \
      subject of cai-producer is none"
 )]
 #[case::faults_of_a_consumer(
     &["run", "cai-consumer", "reference", "--faults"],
-    "allocert: --faults is for emm: it lets the driver calls of a memory manager fail, and the \
+    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
+     memory manager fail, and the \
      subject of cai-consumer is none"
 )]
 #[case::no_folder_for_out(
     &["run", "emm", "reference", "--out", "none/run.jsonl"],
-    "allocert: cannot write none/run.jsonl: No such file or directory (os error 2)"
+    "allocert: error[unwritable-file]: cannot write none/run.jsonl: No such file or directory (os \
+     error 2)"
 )]
 fn a_wrong_command_line_is_refused_in_one_line(#[case] arguments: &[&str], #[case] words: &str) {
     assert_eq!(refused(arguments), (2, words.to_owned()));
@@ -113,14 +133,22 @@ fn without_a_real_driver_nothing_runs() {
 fn cases_do_not_share_a_process_on_a_real_driver() {
     let (code, _, words) = run_on("/nonexistent/libcuda.so.1", &["--isolation", "none"]);
     assert_eq!(code, 2);
-    assert!(words.starts_with("allocert: --driver real takes --isolation case alone: "), "{words}");
+    assert!(
+        words.starts_with(
+            "allocert: error[option-conflict]: --driver real takes --isolation case alone: "
+        ),
+        "{words}"
+    );
 }
 
 #[test]
 fn a_real_driver_cannot_be_made_to_fail() {
     let (code, _, words) = run_on("/nonexistent/libcuda.so.1", &["--faults"]);
     assert_eq!(code, 2);
-    assert!(words.starts_with("allocert: --driver real takes no --faults: "), "{words}");
+    assert!(
+        words.starts_with("allocert: error[option-conflict]: --driver real takes no --faults: "),
+        "{words}"
+    );
 }
 
 /// A copy of the software driver stands in for the genuine one: what is forwarded to it conforms as
@@ -150,7 +178,8 @@ fn the_reference_conforms_behind_the_recorder_too() {
 #[case::run(&["run", "emm", "reference", "--profile", "nbep8"])]
 #[case::coverage(&["coverage", "emm", "--profile", "nbep8"])]
 fn an_unknown_profile_gets_the_closest_one(#[case] arguments: &[&str]) {
-    let words = "allocert: emm has no profile `nbep8`, did you mean nbep7?\n  there are nbep7, \
+    let words = "allocert: error[unknown-profile]: emm has no profile `nbep8`, did you mean \
+         nbep7?\n  there are nbep7, \
          numba-docs, numba-cuda-0.30";
     assert_eq!(refused(arguments), (2, words.to_owned()));
 }
@@ -160,7 +189,9 @@ fn a_profile_of_no_interface_is_refused() {
     let (code, words) = refused(&["list", "--profile", "zzz"]);
     assert_eq!(code, 2);
     assert!(
-        words.starts_with("allocert: there is no profile `zzz`\n  there are nbep7, "),
+        words.starts_with(
+            "allocert: error[unknown-profile]: there is no profile `zzz`\n  there are nbep7, "
+        ),
         "{words}"
     );
 }
@@ -241,9 +272,22 @@ fn a_shard_without_cases_ran_nothing() {
 fn an_unknown_id_gets_the_closest_one() {
     let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
     assert_eq!(code, 2);
-    let told = "allocert: no requirement, no case and no profile is called EMM-ALOC-01, did you \
+    let told = "allocert: error[unknown-id]: no requirement, no case and no profile is called \
+                EMM-ALOC-01, did you \
                 mean EMM-ALLOC-01?";
     assert_eq!(words, told);
+}
+
+#[test]
+fn the_code_of_a_refusal_is_explained() {
+    let output = allocert(&["explain", "unknown-case"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @"
+    unknown-case  a refusal, with exit code 2
+
+        No case has this name.
+        Use the suggestion, or look the name up with `allocert list`.
+    ");
 }
 
 #[test]
@@ -258,7 +302,7 @@ fn a_bad_fixture_is_shown_with_its_line() {
     let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(words, @"
-    allocert: fixture broken: unknown word `memallok`
+    allocert: fixture broken[unknown-word]: unknown word `memallok`
      --> cases/emm/alloc/wrong.yaml:5:10
       |
     5 |   - do: {memallok: {size: 1, as: a}}
@@ -274,8 +318,10 @@ fn a_pipe_is_no_fixture() {
     let pipe = folder.path().join("pipe.yaml");
     let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
     assert!(made.success());
-    let words =
-        format!("allocert: cannot read {}: it is neither a file nor a folder", pipe.display());
+    let words = format!(
+        "allocert: error[unreadable-file]: cannot read {}: it is neither a file nor a folder",
+        pipe.display()
+    );
     for path in [pipe.display().to_string(), folder.path().display().to_string()] {
         assert_eq!(refused(&["fixtures", "check", &path]), (2, words.clone()));
     }
@@ -295,7 +341,10 @@ fn a_file_that_is_no_run_is_refused() {
 fn an_expectation_file_is_read_before_anything_runs() {
     let (code, words) = refused(&["run", "emm", "reference", "--expect", "none.yaml"]);
     assert_eq!(code, 2);
-    assert!(words.starts_with("allocert: cannot read the expectation file none.yaml: "), "{words}");
+    assert!(
+        words.starts_with("allocert: error[unreadable-file]: cannot read the expectation file "),
+        "{words}"
+    );
 }
 
 #[test]
@@ -332,7 +381,7 @@ fn help_names_the_exit_codes() {
       debug     Run one case under a debugger, without a time limit
       explore   Try random sequences of operations, and write each violation as a fixture
       matrix    Give the arrays of each library to each other library, and show which pairs work
-      explain   Explain a requirement, a case or a profile
+      explain   Explain a requirement, a case, a profile or the code of a refusal
       list      List the cases
       coverage  Show which requirements are tested by how many cases
       mutants   Run the suite on subjects that violate requirements, and show which it finds
@@ -353,14 +402,18 @@ fn help_names_the_exit_codes() {
 }
 
 #[rstest]
-#[case(&["matrix", "emm"], 2, "allocert: `emm` has no matrix; cai has one")]
+#[case(
+    &["matrix", "emm"],
+    2,
+    "allocert: error[unknown-interface]: `emm` has no matrix; cai has one"
+)]
 #[case(
     &["matrix", "cai", "--filter", "nothing"], 4,
     "allocert: nothing to do: no case matches `nothing`; there are plain, bytes"
 )]
 #[case(
     &["matrix", "cai", "--producers", "a-b"], 2,
-    "allocert: `a-b` is no module[:attribute] that Python could import"
+    "allocert: error[invalid-subject]: `a-b` is no module[:attribute] that Python could import"
 )]
 fn a_matrix_of_nothing_is_refused(
     #[case] arguments: &[&str],
@@ -417,10 +470,9 @@ fn a_subject_that_cannot_be_loaded_is_no_violation() {
     let folder = installed(true);
     let output = scripted(folder.path(), "scripted:refuses").output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
-    insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr), @"
-    allocert: the subject scripted:refuses cannot be loaded (import): No module named 'pool'
-      Traceback
-    ");
+    let words = "allocert: error[subject-refused]: the subject scripted:refuses cannot be loaded \
+                 (import): No module named 'pool'\n  Traceback\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), words);
 }
 
 #[test]
@@ -432,8 +484,9 @@ fn an_interpreter_that_is_not_there_is_the_command_lines_fault() {
         .env_remove("ALLOCERT_LIBCUDA")
         .output()
         .expect("it starts");
-    let words = "allocert: cannot start `/none/python`: No such file or directory (os error 2); \
-                 name another interpreter with --python\n";
+    let words = "allocert: error[cannot-start]: cannot start `/none/python`: No such file or \
+                 directory \
+                 (os error 2); name another interpreter with --python\n";
     assert_eq!(
         (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
         (Some(2), words)
@@ -449,7 +502,9 @@ fn a_program_that_is_no_interpreter_is_the_command_lines_fault() {
         .env_remove("ALLOCERT_LIBCUDA")
         .output()
         .expect("it starts");
-    let words = "allocert: the worker `/bin/true` ended with exit code 0 before it connected; \
+    let words = "allocert: error[unusable-python]: the worker `/bin/true` ended with exit code 0 \
+                 before it \
+                 connected; \
                  is it Python 3.10 or later? name another interpreter with --python\n";
     assert_eq!(
         (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
@@ -465,7 +520,8 @@ fn a_subject_that_hangs_while_it_is_loaded_has_at_least_the_time_of_an_import() 
         .args(["--timeout", "1"])
         .output()
         .expect("it starts");
-    let words = "allocert: the subject scripted:hangs_loading cannot be loaded: \
+    let words = "allocert: error[subject-unloadable]: the subject scripted:hangs_loading cannot \
+                 be loaded: \
                  the worker said nothing for 10 s, while it loaded it\n";
     assert_eq!(
         (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
@@ -679,7 +735,7 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
                 --seed 7 --ops 4000`)";
     assert_eq!(origin, told);
     insta::assert_snapshot!(words, @"
-    allocert: fixture broken: unknown word `initialise`
+    allocert: fixture broken[unknown-word]: unknown word `initialise`
      --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
       |
     6 |   - do: {initialise: {}}
@@ -750,23 +806,33 @@ fn a_case_runs_under_a_debugger_and_is_shown() {
 #[rstest]
 #[case(
     &["debug", "emm", "reference", "emm/alloc/exact-siz/size:1"],
+    "unknown-case",
     "there is no case `emm/alloc/exact-siz/size:1`, did you mean emm/alloc/exact-size/size:1?"
 )]
 #[case(
     &["debug", "emm", "reference", "emm/alloc/exact-size/size:1", "--", "/none/gdb"],
+    "cannot-start",
     "cannot start `/none/gdb`: No such file or directory (os error 2); install it, or name \
      another debugger behind `--`"
 )]
 #[case(
     &["trace", "none.jsonl", "emm/alloc/exact-size/size:1"],
+    "unreadable-file",
     "cannot read the run file none.jsonl: No such file or directory (os error 2)"
 )]
-fn what_cannot_be_debugged_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
+fn what_cannot_be_debugged_is_refused(
+    #[case] arguments: &[&str],
+    #[case] code: &str,
+    #[case] words: &str,
+) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
     let output = command.args(arguments).env("ALLOCERT_LIBCUDA", recorder()).output();
     let output = output.expect("the program that cargo built starts");
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("allocert: {words}\n"));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        format!("allocert: error[{code}]: {words}\n")
+    );
 }
 
 #[test]
@@ -781,7 +847,10 @@ fn a_kept_run_has_a_run_file_whose_cases_can_be_shown() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("reset {} on m\n  returned {none: true}\n"), "{shown}");
     let words = refused(&["trace", &run, "emm/reset/none"]).1;
-    assert!(words.starts_with("allocert: there is no case `emm/reset/none`"), "{words}");
+    assert!(
+        words.starts_with("allocert: error[unknown-case]: there is no case `emm/reset/none`"),
+        "{words}"
+    );
     let again = ["run", "emm", "reference", "--filter", "emm/reset", "--keep", &kept];
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
     let output = command.args(again).env("ALLOCERT_LIBCUDA", recorder()).output();

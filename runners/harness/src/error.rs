@@ -4,6 +4,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use allocert_suite::RefusalCode;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -60,7 +62,7 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtFault {
     /// What the harness was asked for cannot be done: the subject, an option or a path is wrong.
-    Request,
+    Request(RefusalCode),
     /// The harness could not do its work.
     Harness,
 }
@@ -68,12 +70,20 @@ pub enum AtFault {
 impl Error {
     pub fn at_fault(&self) -> AtFault {
         match self {
-            Self::Refused { .. }
-            | Self::Unloadable { .. }
-            | Self::Start { .. }
-            | Self::Keep { .. } => AtFault::Request,
-            Self::NotConnected { interpreter: true, .. } => AtFault::Request,
-            _ => AtFault::Harness,
+            Self::Refused { .. } => AtFault::Request(RefusalCode::SubjectRefused),
+            Self::Unloadable { .. } => AtFault::Request(RefusalCode::SubjectUnloadable),
+            Self::Start { .. } => AtFault::Request(RefusalCode::CannotStart),
+            Self::Keep { .. } => AtFault::Request(RefusalCode::UnusableRunFolder),
+            Self::NotConnected { interpreter: true, .. } => {
+                AtFault::Request(RefusalCode::UnusablePython)
+            }
+            Self::NotConnected { interpreter: false, .. }
+            | Self::MissingArtifact { .. }
+            | Self::Io { .. }
+            | Self::AddressSpace { .. }
+            | Self::Version { .. }
+            | Self::NoDriver { .. }
+            | Self::Interrupted => AtFault::Harness,
         }
     }
 

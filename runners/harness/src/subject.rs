@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use allocert_suite::Side;
+use allocert_suite::{RefusalCode, Side};
 
 /// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation,
 /// "Environment Variable").
@@ -49,6 +49,20 @@ pub enum SubjectError {
          (which holds a `/` or ends in .so)"
     )]
     Module(String),
+}
+
+impl SubjectError {
+    /// The code of the refusal.
+    #[must_use]
+    pub fn code(&self) -> RefusalCode {
+        match self {
+            Self::Reference(_) => RefusalCode::UnknownReference,
+            Self::Missing(_) => RefusalCode::MissingLibrary,
+            Self::NotPython { .. } | Self::FileName { .. } | Self::Module(_) => {
+                RefusalCode::InvalidSubject
+            }
+        }
+    }
 }
 
 impl Subject {

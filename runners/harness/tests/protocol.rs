@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use allocert_harness::{
     AtFault, Error, Harness, Interrupt, Isolation, Launch, Request, RunDir, RunOutput, Subject,
 };
+use allocert_suite::RefusalCode;
 use allocert_suite::observation::Ending;
 use allocert_suite::plan::PlannedCase;
 use rstest::rstest;
@@ -203,27 +204,31 @@ impl Drop for Stranger {
 #[rstest]
 #[case(
     "refuses",
+    RefusalCode::SubjectRefused,
     "the subject scripted:refuses cannot be loaded (import): No module named 'pool'\n  Traceback"
 )]
 #[case(
     "crashes_loading",
+    RefusalCode::SubjectUnloadable,
     "the subject scripted:crashes_loading cannot be loaded: the worker was ended by signal 11, \
      while it loaded it"
 )]
 #[case(
     "hangs_loading",
+    RefusalCode::SubjectUnloadable,
     "the subject scripted:hangs_loading cannot be loaded: the worker said nothing for 1 s, while \
      it loaded it"
 )]
 fn a_subject_that_cannot_be_loaded_is_the_subjects_fault(
     #[case] scenario: &str,
+    #[case] code: RefusalCode,
     #[case] message: &str,
 ) {
     let mut request = request(scenario, Isolation::Case);
     request.launch.load_timeout =
         Duration::from_secs(if scenario == "hangs_loading" { 1 } else { 60 });
     let error = run(request).expect_err("refused");
-    assert_eq!((error.at_fault(), error.to_string().as_str()), (AtFault::Request, message));
+    assert_eq!((error.at_fault(), error.to_string().as_str()), (AtFault::Request(code), message));
 }
 
 #[rstest]
@@ -253,8 +258,10 @@ fn a_worker_loads_one_subject_after_the_other() {
         harness.run(&cases, &mut ()).map(|output| output.observations[0].ending.clone())
     };
     assert_eq!(ending("exits").expect("a run"), Ending::Code(5));
-    assert_eq!(ending("refuses").expect_err("refused").at_fault(), AtFault::Request);
-    assert_eq!(ending("crashes_loading").expect_err("it crashed").at_fault(), AtFault::Request);
+    let fault = ending("refuses").expect_err("refused").at_fault();
+    assert_eq!(fault, AtFault::Request(RefusalCode::SubjectRefused));
+    let fault = ending("crashes_loading").expect_err("it crashed").at_fault();
+    assert_eq!(fault, AtFault::Request(RefusalCode::SubjectUnloadable));
     assert_eq!(ending("fine").expect("a new worker"), Ending::Done);
 }
 
@@ -273,7 +280,7 @@ fn an_interpreter_that_is_not_there_is_named() {
     request.launch.program = "/nonexistent/python".into();
     request.launch.interpreter = true;
     let error = run(request).expect_err("no such program");
-    assert_eq!(error.at_fault(), AtFault::Request);
+    assert_eq!(error.at_fault(), AtFault::Request(RefusalCode::CannotStart));
     assert!(
         error.to_string().contains("`/nonexistent/python`")
             && error.to_string().ends_with("--python"),

@@ -12,6 +12,7 @@ use serde::forward_to_deserialize_any;
 
 use super::node::{Content, Meaning, Node, Position, Scalar};
 use crate::nearest::suggestion;
+use crate::refusal_code::RefusalCode;
 
 /// The name by which [`Spanned`] asks for its position.
 const SPANNED: &str = "$allocert::Spanned";
@@ -66,6 +67,7 @@ pub struct Error(Box<Complaint>);
 
 #[derive(Debug)]
 pub(super) struct Complaint {
+    pub(super) code: RefusalCode,
     pub(super) message: String,
     pub(super) help: Option<String>,
     /// Unknown until the innermost node at fault has added it.
@@ -73,8 +75,8 @@ pub(super) struct Complaint {
 }
 
 impl Error {
-    pub(super) fn new(message: String, help: Option<String>) -> Self {
-        Self(Box::new(Complaint { message, help, position: None }))
+    pub(super) fn new(code: RefusalCode, message: String, help: Option<String>) -> Self {
+        Self(Box::new(Complaint { code, message, help, position: None }))
     }
 
     /// The same error at this position, unless it has one.
@@ -98,12 +100,12 @@ impl std::error::Error for Error {}
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(message.to_string(), None)
+        Self::new(RefusalCode::WrongType, message.to_string(), None)
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let (expected, found) = (plain(&expected.to_string()), found(unexpected));
-        Self::new(format!("expected {expected}, found {found}"), None)
+        Self::new(RefusalCode::WrongType, format!("expected {expected}, found {found}"), None)
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -112,16 +114,16 @@ impl de::Error for Error {
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
         let help = suggestion(variant, expected.iter().copied());
-        Self::new(format!("unknown word `{variant}`"), help)
+        Self::new(RefusalCode::UnknownWord, format!("unknown word `{variant}`"), help)
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let help = suggestion(field, expected.iter().copied());
-        Self::new(format!("unknown field `{field}`"), help)
+        Self::new(RefusalCode::UnknownField, format!("unknown field `{field}`"), help)
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new(format!("missing field `{field}`"), None)
+        Self::new(RefusalCode::MissingField, format!("missing field `{field}`"), None)
     }
 }
 
@@ -274,7 +276,7 @@ impl<'de> Deserializer<'de> for &'de Node {
             }
             Content::Map(members) => {
                 let message = format!("expected a mapping of one word, found {}", members.len());
-                Err(Error::new(message, None).at(self.position))
+                Err(Error::new(RefusalCode::WrongType, message, None).at(self.position))
             }
             _ => {
                 Err(de::Error::invalid_type(self.unexpected(), &"a word, or a mapping of one word"))
@@ -399,7 +401,7 @@ impl<'de> Variant<'de> {
                 Content::List(_) | Content::Map(_) => "",
             };
             let message = format!("`{word}` stands alone and needs a value: `{word}: ...`");
-            Error::new(message, None).at(self.word.position)
+            Error::new(RefusalCode::WrongType, message, None).at(self.word.position)
         })
     }
 }

@@ -7,6 +7,7 @@ use serde_saphyr::{Error as Fault, Location, Options, Spanned};
 
 use super::deserialize::Error;
 use super::node::{Content, Meaning, Node, Position, Scalar};
+use crate::refusal_code::RefusalCode;
 
 /// Reads the one document of a text.
 pub(super) fn parse(text: &str) -> Result<Node, Error> {
@@ -79,7 +80,7 @@ fn error(fault: &Fault) -> Error {
         other => first_line(&other.to_string()),
     };
     let at = fault.location().map_or(Position { line: 1, column: 1 }, position);
-    Error::new(message, None).at(at)
+    Error::new(RefusalCode::InvalidYaml, message, None).at(at)
 }
 
 /// The library's own words without its position, which is shown in our way.

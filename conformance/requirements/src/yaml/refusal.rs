@@ -7,10 +7,12 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::deserialize::Error;
 use super::node::Position;
+use crate::refusal_code::RefusalCode;
 
 /// A file that was not accepted: where, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
+    pub code: RefusalCode,
     /// What kind of file is at fault: `fixture`, `catalogue`, `expectation file`.
     pub noun: &'static str,
     pub file: String,
@@ -26,13 +28,14 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { noun, file, line, text, message, help, .. } = self;
+        let Self { code, noun, file, line, text, message, help, .. } = self;
         let snippet = Snippet::source(text.as_str())
             .path(file.as_str())
             .line_start(*line)
             .annotation(AnnotationKind::Primary.span(self.word()));
         let title =
             Level::ERROR.with_name(format!("{noun} broken")).primary_title(message.as_str());
+        let title = title.id(code.code());
         let help = help.iter().map(|help| Level::HELP.message(help.as_str()));
         let report = [title.element(snippet).elements(help)];
         f.write_str(&Renderer::plain().render(&report))
@@ -69,11 +72,18 @@ pub struct Document<'a> {
 impl Document<'_> {
     /// A refusal at a position; positions beyond the text are pulled into it.
     #[must_use]
-    pub fn refuse(&self, line: usize, column: usize, message: impl Into<String>) -> Box<Refusal> {
+    pub fn refuse(
+        &self,
+        code: RefusalCode,
+        line: usize,
+        column: usize,
+        message: impl Into<String>,
+    ) -> Box<Refusal> {
         let line = line.clamp(1, self.text.lines().count().max(1));
         let text = self.text.lines().nth(line - 1).unwrap_or_default().trim_end().to_owned();
         let column = column.clamp(1, text.chars().count() + 1);
         Box::new(Refusal {
+            code,
             noun: self.noun,
             file: self.file.to_owned(),
             line,
@@ -86,9 +96,15 @@ impl Document<'_> {
 
     /// A refusal at the first place at or after `line` where `word` stands as a whole word.
     #[must_use]
-    pub fn refuse_word(&self, line: usize, word: &str, message: impl Into<String>) -> Box<Refusal> {
+    pub fn refuse_word(
+        &self,
+        code: RefusalCode,
+        line: usize,
+        word: &str,
+        message: impl Into<String>,
+    ) -> Box<Refusal> {
         let (line, column) = self.find(line, word).unwrap_or((line, 1));
-        self.refuse(line, column, message)
+        self.refuse(code, line, column, message)
     }
 
     /// Line and column of a whole word at or after a line.
@@ -103,7 +119,8 @@ impl Document<'_> {
     pub(super) fn refuse_error(&self, error: Error) -> Box<Refusal> {
         let complaint = error.into_complaint();
         let Position { line, column } = complaint.position.unwrap_or(Position::NOWHERE);
-        Box::new(Refusal { help: complaint.help, ..*self.refuse(line, column, complaint.message) })
+        let refusal = self.refuse(complaint.code, line, column, complaint.message);
+        Box::new(Refusal { help: complaint.help, ..*refusal })
     }
 }
 

@@ -1,10 +1,10 @@
 //! `allocert explain`: one requirement, where it is written, what the texts disagree on and what
-//! tests it; or one case; or one profile or contract.
+//! tests it; or one case, one profile or contract, or the code of a refusal.
 
 use std::fmt::Write as _;
 
 use allocert_requirements::{
-    Catalogue, Contract, Difference, Interface, Profile, Requirement, nearest,
+    Catalogue, Contract, Difference, Interface, Profile, RefusalCode, Requirement, nearest,
 };
 
 use crate::plan::PlannedCase;
@@ -26,6 +26,9 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
     if let Some(case) = cases.iter().find(|case| case.id == id) {
         return Ok(explain_case(case, catalogue));
     }
+    if let Some(code) = RefusalCode::by_name(id) {
+        return Ok(explain_refusal(code));
+    }
     let ids = catalogue
         .iter()
         .map(|one| one.id.as_str())
@@ -33,6 +36,7 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
     let profiles = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     let contracts = catalogue.contracts().iter().map(|contract| contract.name.as_str());
     let ids = ids.chain(profiles.map(|profile| profile.name.as_str())).chain(contracts);
+    let ids = ids.chain(RefusalCode::ALL.iter().map(|code| code.code()));
     let hint =
         nearest::nearest(id, ids).map(|near| format!(", did you mean {near}?")).unwrap_or_default();
     Err(format!("no requirement, no case and no profile is called {id}{hint}"))
@@ -165,6 +169,11 @@ fn explain_contract(contract: &Contract, catalogue: &Catalogue) -> String {
     lines
         .extend(stated.map(|one| format!("    {:<16} {:<6} {}", one.id, one.level, one.statement)));
     lines.join("\n") + "\n"
+}
+
+fn explain_refusal(code: RefusalCode) -> String {
+    let (meaning, remedy) = (code.meaning(), code.remedy());
+    format!("{code}  a refusal, with exit code 2\n\n    {meaning}\n    {remedy}\n")
 }
 
 fn explain_case(case: &PlannedCase, catalogue: &Catalogue) -> String {

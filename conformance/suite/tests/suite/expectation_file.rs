@@ -66,7 +66,7 @@ fn a_broken_file_is_refused_with_its_line() {
         ExpectationFile::read("expect.yaml", text, &catalogue()).expect_err("broken").to_string()
     };
     insta::assert_snapshot!(refusal(&LISTED.replace("EMM-CHECK-LEAK", "EMM-CHECK-LEAF")), @r"
-    expectation file broken: the catalogue has no requirement `EMM-CHECK-LEAF`
+    expectation file broken[unknown-requirement]: the catalogue has no requirement `EMM-CHECK-LEAF`
      --> expect.yaml:4:18
       |
     4 |   - requirement: EMM-CHECK-LEAF
@@ -75,7 +75,7 @@ fn a_broken_file_is_refused_with_its_line() {
       = help: did you mean `EMM-CHECK-LEAK`?
     ");
     insta::assert_snapshot!(refusal(&LISTED.replace("reason:", "because:")), @r"
-    expectation file broken: unknown field `because`
+    expectation file broken[unknown-field]: unknown field `because`
      --> expect.yaml:6:5
       |
     6 |     because: it keeps a pool

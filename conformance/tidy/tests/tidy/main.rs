@@ -9,6 +9,7 @@ mod links;
 mod mutants;
 mod operation_pages;
 mod order_judge_against_driver;
+mod refusals;
 mod sources;
 mod traceability;
 mod workspace;

@@ -1,5 +1,6 @@
 //! The fields of operations that have many.
 
+use allocert_requirements::RefusalCode;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -68,8 +69,9 @@ impl Produce {
         let message = "`strides` and `shape` differ in length; write a false entry under `set`";
         let mask = self.mask.iter().map(|name| NameUse::of(name, &[PRODUCED]));
         let stream = self.stream.iter().map(|name| NameUse::of(name, &[STREAM]));
-        Arguments::all(mask.chain(stream))
-            .invalid_if(differs.then(|| InvalidWord::new("strides", message)))
+        Arguments::all(mask.chain(stream)).invalid_if(
+            differs.then(|| InvalidWord::new(RefusalCode::InvalidArgument, "strides", message)),
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! The fields of operations that have many.
 
+use allocert_requirements::RefusalCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -50,8 +51,9 @@ impl Array {
         let message = "`counting` and `byte` both say what the elements hold";
         let mask = self.mask.iter().map(|name| NameUse::of(name, &[ARRAY]));
         let stream = self.stream.iter().map(|name| NameUse::of(name, &[SUBJECT_STREAM]));
-        Arguments::all(mask.chain(stream))
-            .invalid_if(twice.then(|| InvalidWord::new("counting", message)))
+        Arguments::all(mask.chain(stream)).invalid_if(
+            twice.then(|| InvalidWord::new(RefusalCode::InvalidArgument, "counting", message)),
+        )
     }
 }
 
@@ -123,7 +125,8 @@ impl Derive {
         let ways = self.ways();
         let message =
             format!("`derive` makes an array of another one in one way, and {ways} are given");
-        let invalid = (ways != 1).then(|| InvalidWord::new("derive", message));
+        let invalid =
+            (ways != 1).then(|| InvalidWord::new(RefusalCode::InvalidArgument, "derive", message));
         Arguments::one(&self.of, &[ARRAY]).invalid_if(invalid)
     }
 

@@ -1,6 +1,7 @@
 //! Calls of the C table as they are written, right or wrong. Every other operation asks only for
 //! what the contract allows.
 
+use allocert_requirements::RefusalCode;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
@@ -115,7 +116,8 @@ impl TableCall {
         let limit = -MAX_EXTRA_BYTES..=MAX_EXTRA_BYTES;
         let message =
             format!("`extra_bytes` must lie between -{MAX_EXTRA_BYTES} and {MAX_EXTRA_BYTES}");
-        (!limit.contains(&extra_bytes)).then(|| InvalidWord::new("extra_bytes", message))
+        (!limit.contains(&extra_bytes))
+            .then(|| InvalidWord::new(RefusalCode::InvalidArgument, "extra_bytes", message))
     }
 }
 

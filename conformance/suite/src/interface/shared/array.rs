@@ -1,5 +1,6 @@
 //! What producers and consumers of the CUDA Array Interface have in common.
 
+use allocert_requirements::RefusalCode;
 use serde::{Deserialize, Serialize};
 
 use super::bound_type::{ADAPTER, EXPORT, STREAM, SUBJECT_STREAM};
@@ -66,7 +67,9 @@ impl Stream {
             | StreamKind::Blocking
             | StreamKind::NonBlocking => None,
         };
-        Arguments::none().invalid_if(wrong.map(|message| InvalidWord::new("stream", message)))
+        Arguments::none().invalid_if(
+            wrong.map(|message| InvalidWord::new(RefusalCode::InvalidArgument, "stream", message)),
+        )
     }
 }
 
@@ -93,7 +96,9 @@ impl SubjectStream {
                 None
             }
         };
-        let wrong = wrong.map(|message| InvalidWord::new("subject_stream", message));
+        let wrong = wrong.map(|message| {
+            InvalidWord::new(RefusalCode::InvalidArgument, "subject_stream", message)
+        });
         Arguments::none().invalid_if(wrong)
     }
 }
