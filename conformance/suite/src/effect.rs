@@ -57,12 +57,48 @@ impl MemorySource {
     }
 }
 
-/// What a call reads or writes.
+/// What a call reads or writes: rows of equal length, mostly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
+    /// Of a row.
     pub(crate) size_bytes: u64,
+    /// How many rows.
+    pub(crate) height: u64,
+    /// From a row to the next.
+    pub(crate) pitch: u64,
     pub(crate) space: AddressSpace,
+}
+
+/// A trace may name any number of rows; so many are told apart.
+const ROW_LIMIT: u64 = 1 << 14;
+
+impl Span {
+    /// One row.
+    pub(crate) const fn new(start: u64, size_bytes: u64, space: AddressSpace) -> Self {
+        Self { start, size_bytes, height: 1, pitch: size_bytes, space }
+    }
+
+    /// The bytes of all rows together.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        self.size_bytes.saturating_mul(self.height)
+    }
+
+    /// The half-open ranges of the rows. Rows without gaps between them are one range, and so are
+    /// more rows than [`ROW_LIMIT`].
+    pub(crate) fn ranges(self) -> impl Iterator<Item = (u64, u64)> {
+        let (rows, row_bytes) = if self.pitch <= self.size_bytes {
+            (1, self.total_bytes())
+        } else if self.height > ROW_LIMIT {
+            (1, self.pitch.saturating_mul(self.height))
+        } else {
+            (self.height, self.size_bytes)
+        };
+        (0..rows).map(move |row| {
+            let start = self.start.saturating_add(row.saturating_mul(self.pitch));
+            (start, start.saturating_add(row_bytes))
+        })
+    }
 }
 
 /// What the type of a parameter says about its address.

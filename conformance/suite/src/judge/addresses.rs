@@ -23,6 +23,14 @@ pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
         .chain(described(facts))
 }
 
+/// The pointer of an array description, and the half-open range of its elements. With negative
+/// strides the range begins below the pointer.
+pub(crate) fn pointer_and_range(facts: &Facts) -> Option<(u64, (u64, u64))> {
+    let array = array(facts)?;
+    let extent = array.extent()?;
+    Some((array.data().0, (*extent.start(), extent.end().saturating_add(1))))
+}
+
 /// A defect of the description does not change the addresses of the array.
 const LENIENT: Interpretation = Interpretation {
     later_version: LaterVersion::Newest,
@@ -33,9 +41,14 @@ const LENIENT: Interpretation = Interpretation {
     bit_fields: BitFields::Packed,
 };
 
-/// The bytes of a description's array: of an interface, or of an object that has one. Facts are
-/// one, or hold one beside others.
+/// The bytes of a description's array.
 fn described(facts: &Facts) -> Option<(u64, u64)> {
+    Some(pointer_and_range(facts)?.1)
+}
+
+/// A description's array: of an interface, or of an object that has one. Facts are one, or hold
+/// one beside others.
+fn array(facts: &Facts) -> Option<ArrayInterface> {
     let nested = facts.get("description").and_then(Value::as_object);
     let has =
         |key| nested.map_or_else(|| facts.contains_key(key), |nested| nested.contains_key(key));
@@ -47,8 +60,7 @@ fn described(facts: &Facts) -> Option<(u64, u64)> {
     let own = || facts.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
     let description: Description =
         serde_json::from_value(Value::Object(nested.cloned().unwrap_or_else(own))).ok()?;
-    let extent = read(&description, &LENIENT).ok()?.extent()?;
-    Some((*extent.start(), extent.end().saturating_add(1)))
+    read(&description, &LENIENT).ok()
 }
 
 /// Values by address range. Ranges do not overlap.

@@ -225,13 +225,13 @@ impl Ledger<'_, '_> {
         let given = |span: &Span| {
             span.start != 0 && span.size_bytes > 0 && span.space != AddressSpace::Host
         };
-        for Span { start: address, size_bytes, .. } in spans.into_iter().filter(given) {
+        for span in spans.into_iter().filter(given) {
             let blocks = self.blocks.of(entry.boundary());
-            let Some((start, block)) = blocks.meeting(address, address.saturating_add(size_bytes))
-            else {
-                continue;
-            };
-            let Some(end) = block.stale_end() else { continue };
+            let stale = span.ranges().find_map(|(from, to)| {
+                let (start, block) = blocks.meeting(from, to)?;
+                Some((start, block, block.stale_end()?))
+            });
+            let Some((start, block, end)) = stale else { continue };
             let events = vec![
                 block.taken_here(),
                 witness(end.seq, "freed here"),

@@ -13,6 +13,7 @@ mod fixtures;
 mod kill_matrix;
 mod ledger_boundaries;
 mod matrix;
+mod measured_order;
 mod observation_builder;
 mod order_expectations;
 mod order_rules;

@@ -72,7 +72,7 @@ fn entry(id: &str, level: &str, more: &str) -> String {
     duty(id, level, "plugin", more)
 }
 
-fn duty(id: &str, level: &str, role: &str, more: &str) -> String {
+pub(crate) fn duty(id: &str, level: &str, role: &str, more: &str) -> String {
     format!(
         "- id: {id}\n  level: {level}\n  role: {role}\n  statement: Statement of {id}.\n  \
          source: {{text: a text, section: a section}}\n  versions: [one]\n  observed_by: [trace]\n\

@@ -2,6 +2,7 @@
 
 mod launch;
 mod misuse;
+mod row_copy;
 mod table;
 
 use std::{collections::HashMap, fmt, sync::OnceLock};
@@ -10,8 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::parameter::Parameter;
 
-pub use launch::Launch;
+pub use launch::{ATTRIBUTES_WORD, Launch};
 pub use misuse::Misuse;
+pub use row_copy::{RowCopy, Rows};
 
 /// A driver function that the software driver exports. The number is an index into the table of
 /// this build: write names to files, not numbers.
@@ -104,10 +106,26 @@ impl Function {
         )
     }
 
-    /// The parameters in C order, or those of a [`Launch`].
+    /// Whether the function copies rows and is recorded as a [`RowCopy`].
+    #[must_use]
+    #[inline]
+    pub fn is_row_copy(self) -> bool {
+        matches!(
+            self,
+            Self::cuMemcpy2D_v2 | Self::cuMemcpy2DUnaligned_v2 | Self::cuMemcpy2DAsync_v2
+        )
+    }
+
+    /// The parameters in C order, or those of a [`Launch`] or a [`RowCopy`].
     #[must_use]
     pub fn parameters(self) -> &'static [Parameter] {
-        if self.is_launch() { launch::PARAMETERS } else { self.row().parameters }
+        if self.is_launch() {
+            launch::PARAMETERS
+        } else if self.is_row_copy() {
+            row_copy::PARAMETERS
+        } else {
+            self.row().parameters
+        }
     }
 
     fn row(self) -> &'static Row {

@@ -1,6 +1,9 @@
 //! Copies and fills.
 
-use allocert_contract::StreamHandle;
+use allocert_contract::{
+    StreamHandle,
+    trace::cuda::{RowCopy, Rows},
+};
 use allocert_driver::{CudaError, Fill, Plane, Result};
 
 use super::text::read;
@@ -153,6 +156,26 @@ fn copy_2d(address: u64) -> Result<(Plane, Plane, u64, u64)> {
         copy.width as u64,
         copy.height as u64,
     ))
+}
+
+/// What the record of a 2D copy has; zeros if there is no `CUDA_MEMCPY2D`.
+pub(crate) fn recorded_rows(copy: u64, stream: u64) -> RowCopy {
+    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
+    let Ok(Copy2D { from, to, width, height }) = (unsafe { read(copy) }) else {
+        return RowCopy { stream, ..RowCopy::default() };
+    };
+    let rows = |side: Side| {
+        let Plane { address, pitch } =
+            side.plane(width).unwrap_or(Plane { address: 0, pitch: side.pitch as u64 });
+        Rows { start: address, pitch, memory_type: side.memory_type }
+    };
+    RowCopy {
+        to: rows(to),
+        from: rows(from),
+        width_bytes: width as u64,
+        height: height as u64,
+        stream,
+    }
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {

@@ -2,11 +2,11 @@
 
 use allocert_contract::{
     StreamHandle,
-    trace::cuda::{Function, Launch},
+    trace::cuda::{ATTRIBUTES_WORD, Function, Launch},
 };
 use allocert_driver::{CudaError, Result};
 
-use super::text::read;
+use super::{copies::recorded_rows, text::read};
 use crate::c_api::{self, Call};
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
@@ -87,10 +87,51 @@ fn configured(config: u64, function: u64, kernel_params: u64, extra: u64) -> Opt
 #[inline]
 pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>; N]) -> [u64; 8] {
     if function.is_launch() {
-        launch_of(function, c_api::pack(inputs)).words()
+        let inputs = c_api::pack(inputs);
+        let mut words = launch_of(function, inputs).words();
+        if function == Function::cuLaunchKernelEx {
+            words[ATTRIBUTES_WORD] = attributes(inputs[0]);
+        }
+        words
+    } else if function.is_row_copy() {
+        let [copy, stream, ..] = c_api::pack::<8, N>(inputs);
+        recorded_rows(copy, stream).words()
+    } else if function == Function::cuPointerSetAttribute {
+        let [value, attribute, address, ..] = c_api::pack::<8, N>(inputs);
+        // SAFETY: the only attribute that can be set is an `unsigned int`, and the caller promises
+        // the address of one.
+        let value: u32 = unsafe { read(value) }.unwrap_or(0);
+        [value.into(), attribute, address, 0, 0, 0, 0, 0]
     } else {
         c_api::pack(inputs)
     }
+}
+
+/// A bit for each attribute of a `CUlaunchConfig`.
+fn attributes(config: u64) -> u64 {
+    // SAFETY: cuLaunchKernelEx's caller promises a CUlaunchConfig.
+    let Ok(AttributedConfig { attributes, count, .. }) = (unsafe { read(config) }) else {
+        return 0;
+    };
+    (0..u64::from(count)).fold(0, |bits, index| {
+        let address = attributes.wrapping_add(index * ATTRIBUTE_BYTES);
+        // SAFETY: a CUlaunchConfig has the address of so many CUlaunchAttributes, which begin with
+        // their id.
+        let id: u32 = unsafe { read(address) }.unwrap_or(0);
+        bits | 1_u64.checked_shl(id).unwrap_or(0)
+    })
+}
+
+/// The size of `CUlaunchAttribute`.
+const ATTRIBUTE_BYTES: u64 = 72;
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct AttributedConfig {
+    launch: LaunchConfig,
+    attributes: u64,
+    count: u32,
 }
 
 /// A launch from its inputs in C order.

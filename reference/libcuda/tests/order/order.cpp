@@ -8,9 +8,9 @@
 //
 // Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
 // nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
-// PREFIX and whose second column contains PART, `order copies` whether copies are over when they
-// return. order_h200.tsv and copies_h200.tsv are the output on an NVIDIA H200. Columns of the
-// table, separated by tabs:
+// PREFIX and whose second column contains PART, `order further` what `table` leaves out, `order
+// copies` whether copies are over when they return. order_h200.tsv, further_h200.tsv and
+// copies_h200.tsv are the output on an NVIDIA H200. Columns of the table, separated by tabs:
 //   call     the driver function; `_ptds` and `_ptsz` forms are the per-thread ones
 //   what     memory, sizes, arguments; "(none)" rows make no call
 //   busy     the busy stream: blocking, non_blocking, legacy, per_thread (of the calling thread),
@@ -597,6 +597,34 @@ static void add_allocations() {
   });
 }
 
+static void add_peer_copies() {
+  for (size_t size : {size_t(64), size_t(1 << 20)})
+    for (auto [from, to] : {std::pair{DEVICE, DEVICE},
+                            {DEVICE, DEVICE_B},
+                            {DEVICE_B, DEVICE},
+                            {DEVICE_B, DEVICE_B}}) {
+      CUcontext from_context = from == DEVICE_B ? B : A, to_context = to == DEVICE_B ? B : A;
+      std::string what = std::string(from == DEVICE_B ? "B" : "A") + " to " +
+                         (to == DEVICE_B ? "B " : "A ") + size_text(size);
+      for (bool async : {false, true})
+        add(async ? "cuMemcpyPeerAsync" : "cuMemcpyPeer", what, async,
+            [=, from = from, to = to](const Stream&) {
+              auto source = std::make_shared<Block>(from, size),
+                   target = std::make_shared<Block>(to, size);
+              return Prepared{[=](CUstream stream) {
+                                return async ? cuMemcpyPeerAsync(target->at, to_context, source->at,
+                                                                 from_context, size, stream)
+                                             : cuMemcpyPeer(target->at, to_context, source->at,
+                                                            from_context, size);
+                              },
+                              [source, target]() mutable {
+                                source.reset();
+                                target.reset();
+                              }};
+            });
+    }
+}
+
 static void add_copies() {
   const size_t sizes[] = {0, 64, 64 << 10, (64 << 10) + 4, 1 << 20, 4 << 20, 8 << 20};
   const Memory host[] = {PAGEABLE, PINNED, REGISTERED, MANAGED},
@@ -681,31 +709,7 @@ static void add_copies() {
                    });
       }
   }
-  for (size_t size : {size_t(64), size_t(1 << 20)})
-    for (auto [from, to] : {std::pair{DEVICE, DEVICE},
-                            {DEVICE, DEVICE_B},
-                            {DEVICE_B, DEVICE},
-                            {DEVICE_B, DEVICE_B}}) {
-      CUcontext from_context = from == DEVICE_B ? B : A, to_context = to == DEVICE_B ? B : A;
-      std::string what = std::string(from == DEVICE_B ? "B" : "A") + " to " +
-                         (to == DEVICE_B ? "B " : "A ") + size_text(size);
-      for (bool async : {false, true})
-        add(async ? "cuMemcpyPeerAsync" : "cuMemcpyPeer", what, async,
-            [=, from = from, to = to](const Stream&) {
-              auto source = std::make_shared<Block>(from, size),
-                   target = std::make_shared<Block>(to, size);
-              return Prepared{[=](CUstream stream) {
-                                return async ? cuMemcpyPeerAsync(target->at, to_context, source->at,
-                                                                 from_context, size, stream)
-                                             : cuMemcpyPeer(target->at, to_context, source->at,
-                                                            from_context, size);
-                              },
-                              [source, target]() mutable {
-                                source.reset();
-                                target.reset();
-                              }};
-            });
-    }
+  add_peer_copies();
   for (auto [width, height] : {std::pair<size_t, size_t>{16, 16}, {1024, 1024}})
     for (auto [from, to] : {std::pair{DEVICE, DEVICE},
                             {PINNED, DEVICE},
@@ -756,9 +760,10 @@ static void add_copies() {
       }
 }
 
-static void add_fills() {
+static void add_fills(Memory only = PAGEABLE) {
   for (Memory memory : {DEVICE, POOL, MANAGED, PINNED, REGISTERED, SYNC_MEMOPS, DEVICE_B})
     for (size_t size : {size_t(0), size_t(64), size_t(8 << 20)}) {
+      if (only != PAGEABLE && memory != only) continue;
       std::string what = std::string(MEMORY_NAMES[memory]) + " " + size_text(size);
       auto fill = [&](std::string call, bool async,
                       std::function<CUresult(CUdeviceptr, size_t, CUstream)> make) {
@@ -1237,6 +1242,116 @@ static void add_virtual_memory() {
   });
 }
 
+/// What the first measurement left out: `order further`.
+static void add_further() {
+  const Memory all[] = {DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE};
+  for (Memory from : all)
+    for (Memory to : all)
+      for (size_t width : {size_t(16), size_t(0)}) {
+        if (width == 0 && (from != PAGEABLE || to != DEVICE) && (from != DEVICE || to != DEVICE))
+          continue;
+        add_2d("cuMemcpy2D_v2", false, from, to, width, 16, false,
+               [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2D(c); });
+        entries.back().brief = true;
+        add_2d("cuMemcpy2DUnaligned_v2", false, from, to, width, 16, false,
+               [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2DUnaligned(c); });
+        entries.back().brief = true;
+        add_2d("cuMemcpy2DAsync_v2", true, from, to, width, 16, false,
+               [](const CUDA_MEMCPY2D* c, CUstream s) { return cuMemcpy2DAsync(c, s); });
+        entries.back().brief = true;
+      }
+  // Host memory has one address for both sides, so that "device" functions take it.
+  for (Memory from : {DEVICE, POOL, PINNED, REGISTERED, SYNC_MEMOPS})
+    for (Memory to : {DEVICE, POOL, PINNED, REGISTERED, SYNC_MEMOPS}) {
+      add_copy("cuMemcpyDtoD_v2", false, from, to, 64,
+               [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                 return cuMemcpyDtoD(to, from, n);
+               });
+      add_copy("cuMemcpyDtoDAsync_v2", true, from, to, 64,
+               [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                 return cuMemcpyDtoDAsync(to, from, n, s);
+               });
+      add_copy("cuMemcpy", false, from, to, 64,
+               [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+                 return cuMemcpy(to, from, n);
+               });
+    }
+  for (Memory memory : {DEVICE, POOL, MANAGED})
+    add_copy("cuMemcpyHtoDAsync_v2", true, PAGEABLE, memory, 2 << 20,
+             [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+               return cuMemcpyHtoDAsync(to, (void*)from, n, s);
+             });
+  for (Memory memory : {DEVICE, POOL, MANAGED, PINNED})
+    for (size_t size : {size_t(0), size_t(64)})
+      add("cuMemsetD16Async", std::string(MEMORY_NAMES[memory]) + " " + size_text(size), true,
+          [=](const Stream&) {
+            auto block = std::make_shared<Block>(memory, size);
+            return Prepared{
+                [=](CUstream stream) { return cuMemsetD16Async(block->at, 1, size / 2, stream); },
+                [block]() mutable { block.reset(); }};
+          });
+  auto find = [](const char* name, int version) {
+    void* found = nullptr;
+    CUdriverProcAddressQueryResult status;
+    cuGetProcAddress(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+    return found;
+  };
+  static auto synchronize = (CUresult(*)(CUcontext))find("cuCtxSynchronize", 13000);
+  if (synchronize) {
+    add_simple("cuCtxSynchronize_v2", "the current one", [] { return synchronize(A); });
+    add_simple("cuCtxSynchronize_v2", "context B", [] { return synchronize(B); });
+  }
+  static auto prefetch =
+      (CUresult(*)(CUdeviceptr, size_t, CUdevice, CUstream))find("cuMemPrefetchAsync", 8000);
+  if (prefetch)
+    add("cuMemPrefetchAsync", "managed to the device", true, [](const Stream&) {
+      auto block = std::make_shared<Block>(MANAGED, 1 << 20);
+      return Prepared{[=](CUstream s) { return prefetch(block->at, 1 << 20, device, s); },
+                      [block]() mutable { block.reset(); }};
+    });
+  add("cuModuleLoadDataEx", "PTX", false, [](const Stream&) {
+    auto module = std::make_shared<CUmodule>();
+    return Prepared{
+        [=](CUstream) { return cuModuleLoadDataEx(module.get(), PTX, 0, nullptr, nullptr); },
+        [=] { cuModuleUnload(*module); }};
+  });
+  add("cuModuleGetFunction", "the second time", false, [](const Stream&) {
+    CUmodule module;
+    NEED(cuModuleLoadData(&module, PTX));
+    CUfunction first;
+    NEED(cuModuleGetFunction(&first, module, "nothing"));
+    return Prepared{[=](CUstream) {
+                      CUfunction f;
+                      return cuModuleGetFunction(&f, module, "nothing");
+                    },
+                    [=] { cuModuleUnload(module); }};
+  });
+  add("cuModuleUnload", "its kernel was looked up", false, [](const Stream&) {
+    CUmodule module;
+    CUfunction first;
+    NEED(cuModuleLoadData(&module, PTX));
+    NEED(cuModuleGetFunction(&first, module, "nothing"));
+    return Prepared{[=](CUstream) { return cuModuleUnload(module); }};
+  });
+  add("cuLibraryLoadData", "PTX", false, [](const Stream&) {
+    auto library = std::make_shared<CUlibrary>();
+    return Prepared{[=](CUstream) {
+                      return cuLibraryLoadData(library.get(), PTX, nullptr, nullptr, 0, nullptr,
+                                               nullptr, 0);
+                    },
+                    [=] { cuLibraryUnload(*library); }};
+  });
+  add("cuLibraryUnload", "its module was made", false, [](const Stream&) {
+    CUlibrary library;
+    CUmodule module;
+    NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    NEED(cuLibraryGetModule(&module, library));
+    return Prepared{[=](CUstream) { return cuLibraryUnload(library); }};
+  });
+  add_peer_copies();
+  add_fills(DEVICE_B);
+}
+
 // ---- the measurement ---------------------------------------------------------------------------
 
 static const StreamKind LATER[] = {{BLOCKING, false},    {NON_BLOCKING, false}, {LEGACY, false},
@@ -1450,8 +1565,8 @@ static void copies() {
 int main(int count, char** arguments) {
   std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "",
               part = count > 3 ? arguments[3] : "";
-  if (mode != "table" && mode != "copies") {
-    fprintf(stderr, "usage: order table [PREFIX [PART]] | order copies\n");
+  if (mode != "table" && mode != "further" && mode != "copies") {
+    fprintf(stderr, "usage: order table|further [PREFIX [PART]] | order copies\n");
     return 2;
   }
   start();
@@ -1466,15 +1581,19 @@ int main(int count, char** arguments) {
     return 0;
   }
   printf("# call\twhat\tbusy\tstream\tresult\thost\tlater\n");
-  add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
-  add_frees();
-  add_allocations();
-  add_copies();
-  add_fills();
-  add_streams_and_events();
-  add_graphs_and_launches();
-  add_contexts_and_pools();
-  add_virtual_memory();
+  if (mode == "further") {
+    add_further();
+  } else {
+    add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
+    add_frees();
+    add_allocations();
+    add_copies();
+    add_fills();
+    add_streams_and_events();
+    add_graphs_and_launches();
+    add_contexts_and_pools();
+    add_virtual_memory();
+  }
   for (const Entry& entry : entries)
     if (entry.call.compare(0, prefix.size(), prefix) == 0 &&
         entry.what.find(part) != std::string::npos)

@@ -2,9 +2,10 @@
 
 use allocert_contract::trace::{
     Call, What,
-    cuda::{Function, Misuse},
+    cuda::{Function, Misuse, RowCopy, Rows},
 };
 
+use crate::effect::cuda::MemoryClass;
 use crate::effect::{AddressSpace, Effect, FreeAnswer, MemorySource, Span};
 
 const INVALID_VALUE: i32 = 1;
@@ -55,6 +56,15 @@ pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
         Function::cuMemcpyPeer | Function::cuMemcpyPeerAsync => {
             Effect::Touch { write: device(a, e), read: device(c, e) }
         }
+        function if function.is_row_copy() => {
+            let RowCopy { to, from, width_bytes, height, .. } = RowCopy::read(call.args);
+            let side = |rows: Rows| Span {
+                height,
+                pitch: rows.pitch,
+                ..Span::new(rows.start, width_bytes, space(rows.memory_type))
+            };
+            Effect::Touch { write: side(to), read: side(from) }
+        }
         Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => fill(a, c),
         Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => fill(a, c.saturating_mul(2)),
         Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => fill(a, c.saturating_mul(4)),
@@ -87,19 +97,36 @@ pub(crate) fn reached_after_free(what: &What) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether a function takes memory that the host and the device see at one address.
-pub(crate) fn is_managed(function: Function) -> bool {
-    function == Function::cuMemAllocManaged
+/// What kind of memory a function takes.
+pub(crate) fn memory_class(function: Function) -> MemoryClass {
+    match function {
+        Function::cuMemAllocManaged => MemoryClass::Managed,
+        Function::cuMemAllocAsync | Function::cuMemAllocFromPoolAsync => MemoryClass::Pool,
+        Function::cuMemAllocHost_v2 | Function::cuMemHostAlloc => MemoryClass::Pinned,
+        Function::cuMemHostRegister_v2 => MemoryClass::Registered,
+        _ => MemoryClass::Device,
+    }
+}
+
+/// The space of a `CUmemorytype`.
+fn space(memory_type: u32) -> AddressSpace {
+    const HOST: u32 = 1;
+    const UNIFIED: u32 = 4;
+    match memory_type {
+        HOST => AddressSpace::Host,
+        UNIFIED => AddressSpace::Unified,
+        _ => AddressSpace::Device,
+    }
 }
 
 const fn device(start: u64, size_bytes: u64) -> Span {
-    Span { start, size_bytes, space: AddressSpace::Device }
+    Span::new(start, size_bytes, AddressSpace::Device)
 }
 
 const fn host(start: u64, size_bytes: u64) -> Span {
-    Span { start, size_bytes, space: AddressSpace::Host }
+    Span::new(start, size_bytes, AddressSpace::Host)
 }
 
 const fn unified(start: u64, size_bytes: u64) -> Span {
-    Span { start, size_bytes, space: AddressSpace::Unified }
+    Span::new(start, size_bytes, AddressSpace::Unified)
 }

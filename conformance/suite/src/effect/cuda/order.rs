@@ -1,14 +1,26 @@
-//! What a driver call does to the order of work. "API synchronization behavior", "Stream
-//! Management" and "Event Management".
+//! What a driver call does to the order of work.
+//!
+//! Every rule is a row of what was measured on an H200, and a test reads the rows: see
+//! [`crate::judge::cuda`], `order/measured.rs`. Where the documentation says less than the GPU does,
+//! the rules follow the GPU; where nothing was measured, there is no order.
 
-use allocert_contract::trace::{Call, cuda::Function};
+mod host_wait;
+mod passed_on;
+
+use allocert_contract::trace::{
+    Call,
+    cuda::{ATTRIBUTES_WORD, Function},
+};
+
+pub(crate) use host_wait::{CopyForm, HostWait, MemoryClass, Work};
+pub(crate) use passed_on::PassedOnEffect;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderEffect {
-    /// Something queued in a stream, and when the host goes on only after it.
+    /// Something queued in a stream.
     Queue {
         stream: u64,
-        wait: HostWait,
+        work: Work,
     },
     /// A function of the host queued in a stream. It may tell any thread that the stream got there.
     Callback {
@@ -43,61 +55,64 @@ pub(crate) enum OrderEffect {
     AwaitContext {
         context: u64,
     },
-    /// Gives memory back, after all work of the device.
-    AwaitDevice,
-    /// `cuMemcpyPeer` is serialized with all work of three contexts.
-    Peer {
-        contexts: [u64; 2],
+    /// Gives memory back, after all work of the context that owns it. Memory of a pool does not
+    /// wait, and neither does the address 0.
+    Free {
+        start: u64,
+    },
+    /// A context ends, after all work of its device.
+    EndContext {
+        context: u64,
+    },
+    /// Device memory becomes such that synchronous copies and fills of it wait, or no longer.
+    SetSyncMemops {
+        address: u64,
+        on: bool,
     },
     Nothing,
 }
 
-/// When the host waits for what it queued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HostWait {
-    Never,
-    /// A synchronous copy, except from device memory to device memory.
-    UnlessOnDevice,
-    /// An asynchronous copy waits where pageable memory is written, and between two places of the
-    /// host.
-    IfPageable,
-    /// A synchronous memset waits where the host can see the memory.
-    IfHostVisible,
-}
+/// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`.
+const SYNC_MEMOPS: u64 = 6;
 
 impl OrderEffect {
     /// Of a call that succeeded.
     pub(crate) fn of(call: &Call) -> Self {
-        let ([a, b, _, d, ..], [out, ..]) = (call.args, call.out);
-        let queue = |stream: u64, wait: HostWait| Self::Queue { stream, wait };
+        let ([a, b, c, ..], [out, ..]) = (call.args, call.out);
         let stream = || call.arg("stream").unwrap_or(0);
+        let in_legacy = |work: Work| Self::Queue { stream: 0, work };
+        let queue = |work: Work| Self::Queue { stream: stream(), work };
+        let copy = |form: CopyForm| Work::Copy { form, synchronous: true };
+        let copy_async = |form: CopyForm| Work::Copy { form, synchronous: false };
         let Some(function) = call.function.cuda() else { return Self::Nothing };
         match function {
-            Function::cuMemAllocAsync
-            | Function::cuMemAllocFromPoolAsync
-            | Function::cuMemFreeAsync
+            Function::cuMemAllocAsync | Function::cuMemAllocFromPoolAsync => {
+                queue(Work::Allocation)
+            }
+            Function::cuMemFreeAsync
             | Function::cuMemPrefetchAsync
             | Function::cuMemPrefetchAsync_v2
-            | Function::cuStreamAttachMemAsync
-            | Function::cuMemcpyPeerAsync
-            | Function::cuMemsetD8Async
-            | Function::cuMemsetD16Async
-            | Function::cuMemsetD32Async => queue(stream(), HostWait::Never),
-            Function::cuMemcpyAsync
-            | Function::cuMemcpyHtoDAsync_v2
-            | Function::cuMemcpyDtoHAsync_v2
-            | Function::cuMemcpyDtoDAsync_v2
-            | Function::cuMemcpy2DAsync_v2 => queue(stream(), HostWait::IfPageable),
-            Function::cuMemcpy
-            | Function::cuMemcpyHtoD_v2
-            | Function::cuMemcpyDtoH_v2
-            | Function::cuMemcpyDtoD_v2
-            | Function::cuMemcpy2D_v2
-            | Function::cuMemcpy2DUnaligned_v2 => queue(0, HostWait::UnlessOnDevice),
-            Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
-                queue(0, HostWait::IfHostVisible)
+            | Function::cuStreamAttachMemAsync => queue(Work::Other),
+            Function::cuMemsetD8Async | Function::cuMemsetD16Async | Function::cuMemsetD32Async => {
+                queue(Work::Fill { synchronous: false })
             }
-            Function::cuMemcpyPeer => Self::Peer { contexts: [b, d] },
+            Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
+                in_legacy(Work::Fill { synchronous: true })
+            }
+            Function::cuMemcpy => in_legacy(copy(CopyForm::Unified)),
+            Function::cuMemcpyHtoD_v2 => in_legacy(copy(CopyForm::HostToDevice)),
+            Function::cuMemcpyDtoH_v2 => in_legacy(copy(CopyForm::DeviceToHost)),
+            Function::cuMemcpyDtoD_v2 => in_legacy(copy(CopyForm::DeviceToDevice)),
+            Function::cuMemcpyPeer => in_legacy(copy(CopyForm::Peer)),
+            Function::cuMemcpy2D_v2 | Function::cuMemcpy2DUnaligned_v2 => {
+                in_legacy(copy(CopyForm::Rows))
+            }
+            Function::cuMemcpyAsync => queue(copy_async(CopyForm::Unified)),
+            Function::cuMemcpyHtoDAsync_v2 => queue(copy_async(CopyForm::HostToDevice)),
+            Function::cuMemcpyDtoHAsync_v2 => queue(copy_async(CopyForm::DeviceToHost)),
+            Function::cuMemcpyDtoDAsync_v2 => queue(copy_async(CopyForm::DeviceToDevice)),
+            Function::cuMemcpyPeerAsync => queue(copy_async(CopyForm::Peer)),
+            Function::cuMemcpy2DAsync_v2 => queue(copy_async(CopyForm::Rows)),
             Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
                 Self::Callback { stream: a }
             }
@@ -118,43 +133,32 @@ impl OrderEffect {
             Function::cuEventElapsedTime | Function::cuEventElapsedTime_v2 => {
                 Self::AwaitEvents([a, b])
             }
-            Function::cuCtxSynchronize => Self::AwaitContext { context: 0 },
-            Function::cuCtxSynchronize_v2 | Function::cuCtxDestroy_v2 => {
-                Self::AwaitContext { context: a }
+            Function::cuCtxSynchronize | Function::cuModuleUnload => {
+                Self::AwaitContext { context: 0 }
             }
+            Function::cuCtxSynchronize_v2 => Self::AwaitContext { context: a },
+            Function::cuCtxDestroy_v2 => Self::EndContext { context: a },
             Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
-                Self::AwaitDevice
+                Self::Free { start: a }
             }
-            function if function.is_launch() => queue(stream(), HostWait::Never),
+            Function::cuPointerSetAttribute if b == SYNC_MEMOPS => {
+                Self::SetSyncMemops { address: c, on: a != 0 }
+            }
+            function if function.is_launch() => queue(Work::Other),
             _ => Self::Nothing,
         }
     }
 }
 
-/// What a call that was passed on by its name alone may do to the order of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PassedOnEffect {
-    BeginsCapture,
-    EndsCapture,
-    /// It waits for nothing.
-    Nothing,
-    /// Nobody knows: it may wait for all work that was queued before.
-    Unknown,
-}
-
-impl PassedOnEffect {
-    pub(crate) fn of(function: Function) -> Self {
-        let name = function.name();
-        if name.starts_with("cuStreamBeginCapture") || name.starts_with("cuStreamBeginRecapture") {
-            Self::BeginsCapture
-        } else if name.starts_with("cuStreamEndCapture") {
-            Self::EndsCapture
-        } else if function == Function::cuGetExportTable {
-            Self::Nothing
-        } else {
-            Self::Unknown
-        }
-    }
+/// Whether a launch may begin before earlier work of its stream has ended, or records events: nobody
+/// sees that order. CUDA Driver API, `CUlaunchAttributeID`.
+pub(crate) fn has_order_of_its_own(function: Function, call: &Call) -> bool {
+    const PROGRAMMATIC_STREAM_SERIALIZATION: u64 = 1 << 6;
+    const PROGRAMMATIC_EVENT: u64 = 1 << 7;
+    const LAUNCH_COMPLETION_EVENT: u64 = 1 << 12;
+    const ALL: u64 =
+        PROGRAMMATIC_STREAM_SERIALIZATION | PROGRAMMATIC_EVENT | LAUNCH_COMPLETION_EVENT;
+    function == Function::cuLaunchKernelEx && call.args[ATTRIBUTES_WORD] & ALL != 0
 }
 
 /// Whether a kernel has broken the context with this call's result: nothing of it runs any more.

@@ -1,7 +1,7 @@
 //! A kernel launch as a trace record keeps it.
 //!
 //! `cuLaunchKernel` has eleven inputs and a record eight words, and `cuLaunchKernelEx` has most of
-//! its inputs in a structure. So all launches are written with the same seven words, of which grid
+//! its inputs in a structure. So all launches are written with the same eight words, of which grid
 //! and block take one each.
 
 use crate::trace::parameter::Parameter;
@@ -15,7 +15,12 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::input("stream"),
     Parameter::input("kernel_params"),
     Parameter::input("extra"),
+    Parameter::input("attributes"),
 ];
+
+/// The word of a record that names the attributes of `cuLaunchKernelEx`: a bit for each
+/// `CUlaunchAttributeID` below 64.
+pub const ATTRIBUTES_WORD: usize = 7;
 
 /// The inputs that all launches have. A cooperative launch has no `extra`: 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +112,8 @@ mod tests {
     fn every_word_has_its_name() {
         let named: Vec<_> =
             PARAMETERS.iter().map(|parameter| parameter.name).zip(LAUNCH.words()).collect();
-        assert_eq!(named.len(), 7);
+        assert_eq!(named.len(), 8);
+        assert_eq!(named[ATTRIBUTES_WORD].0, "attributes");
         assert_eq!(named[4], ("stream", 0x57));
         assert_eq!(named[6], ("extra", 9));
         assert!(PARAMETERS.iter().all(|parameter| !parameter.output));

@@ -22,6 +22,8 @@ pub(crate) struct Access {
     pub(crate) by_subject: bool,
     /// It stands for several accesses, whose ranges are one now.
     pub(crate) merged: bool,
+    /// A call that nobody understands may have made it.
+    pub(crate) conjectured: bool,
 }
 
 impl AccessKind {

@@ -29,11 +29,8 @@ impl ContextDevices {
         self.devices.get(&context).copied()
     }
 
-    /// Whether two contexts may be of one device.
+    /// Whether two contexts are one, or known to be of one device.
     pub(crate) fn share(&self, one: u64, other: u64) -> bool {
-        match (self.device(one), self.device(other)) {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        }
+        one == other || self.device(one).is_some_and(|device| self.device(other) == Some(device))
     }
 }

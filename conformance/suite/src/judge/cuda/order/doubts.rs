@@ -12,6 +12,8 @@ pub(crate) struct Doubts {
     /// All work that may be over for the host.
     clock: VectorClock,
     sources: Vec<(Doubt, VectorClock)>,
+    /// The first call that may have made accesses which nobody saw.
+    conjecture: Option<Doubt>,
     /// The first doubt that decided anything.
     pub(crate) decisive: Option<Doubt>,
 }
@@ -28,6 +30,11 @@ impl Doubts {
         self.sources.push((doubt, clock));
     }
 
+    /// From here on, a call may have made accesses that nobody saw. They are conjectured.
+    pub(crate) fn conjecture(&mut self, doubt: &Doubt) {
+        self.conjecture.get_or_insert_with(|| doubt.clone());
+    }
+
     /// A doubt decides: the case is not observed, for this reason.
     pub(crate) fn decide(&mut self, doubt: Doubt) {
         self.decisive.get_or_insert(doubt);
@@ -38,6 +45,10 @@ impl Doubts {
     pub(crate) fn explains(&mut self, access: &Access) -> bool {
         if access.merged {
             self.decide(Doubt::ManyPieces);
+            return true;
+        }
+        if let Some(doubt) = self.conjecture.as_ref().filter(|_| access.conjectured) {
+            self.decide(doubt.clone());
             return true;
         }
         if !self.clock.covers(access.epoch) {

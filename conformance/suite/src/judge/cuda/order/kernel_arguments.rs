@@ -1,9 +1,11 @@
 //! The arguments of kernels that point into memory.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use allocert_contract::trace::{Event, What};
 
+use crate::judge::addresses::pointer_and_range;
 use crate::judge::case_record::CaseRecord;
 
 /// The arguments that point into memory, in the order of their launches.
@@ -14,6 +16,8 @@ pub(crate) struct KernelArguments<'a> {
     next: usize,
     /// The memory that facts of the case name.
     named: Rc<[(u64, u64)]>,
+    /// The arrays of facts whose elements lie below their pointer too, by that pointer.
+    reaching_down: HashMap<u64, (u64, u64)>,
 }
 
 impl<'a> KernelArguments<'a> {
@@ -25,7 +29,9 @@ impl<'a> KernelArguments<'a> {
         };
         let mut given: Vec<(u64, u32)> = events.iter().enumerate().filter_map(launch).collect();
         given.sort_by_key(|(launch, _)| *launch);
-        Self { events, given, next: 0, named }
+        let arrays = record.all_facts().filter_map(pointer_and_range);
+        let reaching_down = arrays.filter(|(pointer, (start, _))| start < pointer).collect();
+        Self { events, given, next: 0, named, reaching_down }
     }
 
     /// The next range that a launch may reach.
@@ -37,15 +43,18 @@ impl<'a> KernelArguments<'a> {
         self.next += 1;
         match self.events[*index as usize].what {
             What::Argument { value, base, size_bytes, .. } => {
-                Some(self.reach(value, base.saturating_add(size_bytes)))
+                Some(self.reach(value, (base, base.saturating_add(size_bytes))))
             }
             _ => None,
         }
     }
 
-    /// From an argument to the end of the smallest memory that it points into, as far as the
-    /// allocation goes.
-    fn reach(&self, value: u64, end: u64) -> (u64, u64) {
+    /// All of an array whose elements lie below its pointer too; otherwise from the argument to the
+    /// end of the smallest memory that it points into. As far as the allocation goes.
+    fn reach(&self, value: u64, (base, end): (u64, u64)) -> (u64, u64) {
+        if let Some((low, high)) = self.reaching_down.get(&value) {
+            return ((*low).max(base), (*high).min(end));
+        }
         let around = self.named.iter().filter(|(start, end)| (*start..*end).contains(&value));
         let smallest = around.min_by_key(|(start, end)| end - start);
         (value, smallest.map_or(value.saturating_add(1), |(_, named)| (*named).min(end)))

@@ -106,8 +106,8 @@ impl LastAccesses {
         let mut accesses: Vec<Access> = Vec::new();
         for (access, _) in self.meeting(start, end) {
             let same = |one: &&mut Access| {
-                (one.epoch.slot, one.kind, one.by_subject)
-                    == (access.epoch.slot, access.kind, access.by_subject)
+                (one.epoch.slot, one.kind, one.by_subject, one.conjectured)
+                    == (access.epoch.slot, access.kind, access.by_subject, access.conjectured)
             };
             match accesses.iter_mut().find(same) {
                 Some(one) if one.epoch.time >= access.epoch.time => one.merged = true,
@@ -133,6 +133,7 @@ mod tests {
             kind,
             by_subject: true,
             merged: false,
+            conjectured: false,
         }
     }
 

@@ -92,7 +92,6 @@ fn stream_of(event: &Event) -> Option<String> {
         OrderEffect::Queue { stream: handle, .. } => {
             Some(stream(handle, event.thread, call.per_thread))
         }
-        OrderEffect::Peer { .. } => Some(stream(0, event.thread, call.per_thread)),
         _ => None,
     }
 }

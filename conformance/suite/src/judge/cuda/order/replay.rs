@@ -6,9 +6,10 @@ use std::rc::Rc;
 use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
 
 use crate::effect::cuda::{
-    ContextEffect, HostWait, OrderEffect, PassedOnEffect, breaks_context, is_managed,
+    ContextEffect, HostWait, MemoryClass, OrderEffect, PassedOnEffect, Work, breaks_context,
+    has_order_of_its_own, memory_class,
 };
-use crate::effect::{AddressSpace, Effect, MemorySource, Span};
+use crate::effect::{AddressSpace, Effect, Span};
 use crate::judge::addresses::{AddressMap, ranges};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessKind, AccessPair};
@@ -36,6 +37,10 @@ pub(crate) struct Replay<'a> {
     named: Rc<[(u64, u64)]>,
     /// Streams that are being captured.
     open_captures: u32,
+    /// The slot of work that nobody knows the stream of, by context.
+    unnamed: HashMap<u64, u32>,
+    /// Device memory may lie at addresses that no call of the trace gave.
+    maps_memory: bool,
     pub(crate) doubts: Doubts,
     pub(crate) races: Races,
     pub(crate) expectations: OrderExpectations<'a>,
@@ -53,17 +58,19 @@ struct Cause {
 #[derive(Debug, Clone, Copy)]
 struct Allocation {
     size_bytes: u64,
-    kind: MemoryKind,
+    class: MemoryClass,
+    /// The context that it was taken in.
+    context: u64,
 }
 
-/// Where memory lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MemoryKind {
-    Device,
-    /// On both sides, or a device address of unknown kind.
-    Managed,
-    Pinned,
-    Pageable,
+/// What a copy or fill reads and writes, as far as waits depend on it.
+#[derive(Debug, Clone, Copy)]
+struct Operands {
+    write: MemoryClass,
+    read: MemoryClass,
+    size_bytes: u64,
+    /// Another context, of the same device, that some of the memory is of.
+    other_context: Option<u64>,
 }
 
 impl<'a> Replay<'a> {
@@ -79,6 +86,8 @@ impl<'a> Replay<'a> {
             arguments: KernelArguments::new(record, Rc::clone(&named)),
             named,
             open_captures: 0,
+            unnamed: HashMap::new(),
+            maps_memory: false,
             doubts: Doubts::default(),
             races: Races::default(),
             expectations,
@@ -95,7 +104,10 @@ impl<'a> Replay<'a> {
                     self.call(cause, caller, function, call);
                 }
             }
-            What::PassedOn { function, .. } => self.passed_on(event.seq, *function),
+            What::PassedOn { function, .. } => {
+                let cause = Cause { index: index as u32, seq: event.seq, attribution };
+                self.passed_on(cause, event.context, *function);
+            }
             What::Marker(Marker::StepEnd { step }) => {
                 let caller =
                     Caller { context: event.context, thread: event.thread, per_thread: false };
@@ -117,27 +129,102 @@ impl<'a> Replay<'a> {
             }
             return;
         }
-        let order = OrderEffect::of(call);
-        let slot = self.apply(order, cause.seq, caller);
         let effect = Effect::of(call);
-        if let Effect::Take { start, size_bytes, source } = effect {
-            self.take(start, size_bytes, source, is_managed(function));
-        }
-        if let Some(slot) = slot {
-            self.accesses(cause, effect, slot);
-        }
-        match (effect, order) {
-            (Effect::Give { start, .. }, _) => self.give(start, slot),
-            (_, OrderEffect::Queue { wait, .. }) if self.host_waits(wait, effect) => {
-                slot.into_iter().for_each(|slot| self.streams.host_waits_for_slot(slot));
+        match OrderEffect::of(call) {
+            OrderEffect::Queue { stream, work } => {
+                if has_order_of_its_own(function, call) {
+                    self.conjecture(cause, caller.context, function);
+                }
+                self.queue(cause, caller, (stream, work), effect, function);
             }
-            (_, OrderEffect::Peer { contexts }) => self.await_contexts(contexts, caller),
-            (Effect::Nothing, OrderEffect::Nothing) => self.contexts(ContextEffect::of(call)),
-            _ => {}
+            OrderEffect::Free { start } => self.free(cause, effect, start),
+            OrderEffect::Nothing => {
+                self.take(effect, function, caller.context);
+                if effect == Effect::Nothing {
+                    self.contexts(ContextEffect::of(call));
+                }
+            }
+            order => self.apply(order, cause.seq, caller),
         }
         if self.streams.too_many {
             self.doubts.decide(Doubt::ManyStreams { limit: STREAM_LIMIT as u64 });
         }
+    }
+
+    /// Queues what a call does to memory, and lets the host wait as long as the call does.
+    fn queue(
+        &mut self,
+        cause: Cause,
+        caller: Caller,
+        (stream, work): (u64, Work),
+        effect: Effect,
+        function: Function,
+    ) {
+        let operands = self.operands(effect, (stream, work), caller);
+        let Operands { write, read, size_bytes, .. } = operands;
+        let wait = work.host_wait(caller.per_thread, write, read, size_bytes);
+        if wait == HostWait::NothingQueued {
+            return;
+        }
+        let slot = self.streams.slot_of(stream, caller);
+        let other = operands.other_context.map(|context| self.legacy_slot(context, caller));
+        if matches!(wait, HostWait::StreamBefore { .. }) {
+            [Some(slot), other].into_iter().flatten().for_each(|slot| {
+                self.streams.host_waits_for_stream(slot);
+            });
+        }
+        if work == Work::Allocation && !self.is_in_use(effect) {
+            self.streams.submit_alone(slot);
+        } else {
+            self.streams.submit(slot);
+        }
+        if let Some(other) = other {
+            self.streams.submit(other);
+            let seen = self.streams.snapshot(other);
+            self.streams.wait(slot, &seen);
+        }
+        let is_over = match wait {
+            HostWait::EarlierWork => {
+                self.streams.host_waits_for_slot(slot);
+                false
+            }
+            HostWait::StreamBefore { arrives } => {
+                arrives && self.streams.host_knows_all_before(slot)
+            }
+            HostWait::Completion => true,
+            HostWait::Never | HostWait::NothingQueued => false,
+        };
+        self.take(effect, function, caller.context);
+        self.accesses(cause, effect, operands, slot);
+        if let Some(other) = other {
+            let seen = self.streams.snapshot(slot);
+            self.streams.wait(other, &seen);
+        }
+        if is_over {
+            self.streams.host_waits_for_slot(slot);
+        }
+        if let Effect::Give { start, .. } = effect {
+            // Its accesses count until its addresses are taken again.
+            self.allocations.remove(start);
+        }
+    }
+
+    /// The legacy stream of another context. It takes part in what the caller's legacy stream does
+    /// with that context's memory.
+    fn legacy_slot(&mut self, context: u64, caller: Caller) -> u32 {
+        self.streams.slot_of(0, Caller { context, per_thread: false, ..caller })
+    }
+
+    /// The host waits for the context that owns the memory, unless it is a pool's, or nobody's.
+    fn free(&mut self, cause: Cause, effect: Effect, start: u64) {
+        let Some(allocation) = self.allocations.get(start).copied() else { return };
+        let Allocation { size_bytes, class, context } = allocation;
+        if class != MemoryClass::Pool {
+            self.streams.host_waits_for_contexts(|of| of == context);
+        }
+        self.accesses(cause, effect, Operands::NONE, HOST_SLOT);
+        self.allocations.remove(start);
+        self.memory.forget(start, start.saturating_add(size_bytes.max(1)));
     }
 
     fn contexts(&mut self, effect: ContextEffect) {
@@ -155,14 +242,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Brings the order up to date. Returns the slot that the call's accesses belong to.
-    fn apply(&mut self, effect: OrderEffect, seq: u64, caller: Caller) -> Option<u32> {
+    /// Brings the order up to date.
+    fn apply(&mut self, effect: OrderEffect, seq: u64, caller: Caller) {
         match effect {
-            OrderEffect::Queue { stream, .. } => return Some(self.submit(stream, caller)),
-            OrderEffect::Peer { contexts } => {
-                self.await_contexts(contexts, caller);
-                return Some(self.submit(0, caller));
-            }
             OrderEffect::Callback { stream } => {
                 let slot = self.submit(stream, caller);
                 let mut clock = VectorClock::default();
@@ -180,14 +262,15 @@ impl<'a> Replay<'a> {
                 let seen = self.streams.snapshot(slot);
                 self.events.insert(event, Some(seen));
             }
-            OrderEffect::Wait { stream, event } => {
-                let slot = self.submit(stream, caller);
-                match self.events.get(&event) {
-                    Some(Some(seen)) => self.streams.wait(slot, seen),
-                    Some(None) => {}
-                    None => self.doubt_everything(Doubt::UnknownEvent { seq }),
+            OrderEffect::Wait { stream, event } => match self.events.get(&event).cloned() {
+                Some(Some(seen)) => {
+                    let slot = self.submit(stream, caller);
+                    self.streams.wait(slot, &seen);
                 }
-            }
+                // A stream has nothing to do for an event that was never recorded.
+                Some(None) => {}
+                None => self.doubt_everything(Doubt::UnknownEvent { seq }),
+            },
             OrderEffect::AwaitStream { stream } => {
                 let slot = self.streams.slot_of(stream, caller);
                 self.streams.host_waits_for_stream(slot);
@@ -205,14 +288,21 @@ impl<'a> Replay<'a> {
                 let context = if context == 0 { caller.context } else { context };
                 self.streams.host_waits_for_contexts(|of| of == context);
             }
-            OrderEffect::AwaitDevice => {
+            OrderEffect::EndContext { context } => {
                 let contexts = &self.contexts;
-                self.streams.host_waits_for_contexts(|of| contexts.share(of, caller.context));
-                return Some(HOST_SLOT);
+                self.streams.host_waits_for_contexts(|of| contexts.share(of, context));
             }
-            OrderEffect::Nothing => {}
+            OrderEffect::SetSyncMemops { address, on } => {
+                let (from, to) = (MemoryClass::Device, MemoryClass::SyncMemops);
+                let (from, to) = if on { (from, to) } else { (to, from) };
+                let found = self.allocations.at(address).map(|(start, _)| start);
+                let allocation = found.and_then(|start| self.allocations.get_mut(start));
+                if let Some(allocation) = allocation.filter(|one| one.class == from) {
+                    allocation.class = to;
+                }
+            }
+            OrderEffect::Queue { .. } | OrderEffect::Free { .. } | OrderEffect::Nothing => {}
         }
-        None
     }
 
     fn submit(&mut self, stream: u64, caller: Caller) -> u32 {
@@ -221,17 +311,15 @@ impl<'a> Replay<'a> {
         slot
     }
 
-    fn await_contexts(&mut self, contexts: [u64; 2], caller: Caller) {
-        self.streams.host_waits_for_contexts(|of| of == caller.context || contexts.contains(&of));
-    }
-
     fn end_device(&mut self, device: u64) {
         let contexts = &self.contexts;
-        self.streams
-            .host_waits_for_contexts(|of| contexts.device(of).is_none_or(|found| found == device));
+        self.streams.host_waits_for_contexts(|of| contexts.device(of) == Some(device));
     }
 
-    fn passed_on(&mut self, seq: u64, function: Function) {
+    fn passed_on(&mut self, cause: Cause, context: u64, function: Function) {
+        let name = function.name();
+        self.maps_memory |= name.starts_with("cuMemMap") || name.starts_with("cuExternalMemory");
+        let seq = cause.seq;
         match PassedOnEffect::of(function) {
             PassedOnEffect::BeginsCapture => {
                 self.open_captures = self.open_captures.saturating_add(1);
@@ -241,9 +329,27 @@ impl<'a> Replay<'a> {
                 self.open_captures = self.open_captures.saturating_sub(1)
             }
             PassedOnEffect::Nothing => {}
-            PassedOnEffect::Unknown => {
-                self.doubt_everything(Doubt::PassedOn { call: function.name().to_owned(), seq });
+            PassedOnEffect::MayWait => {
+                self.doubt_everything(Doubt::PassedOn { call: name.to_owned(), seq });
             }
+            PassedOnEffect::MayTouch => self.conjecture(cause, context, function),
+        }
+    }
+
+    /// A call may wait for everything, and may queue work on all memory that facts of the case name.
+    /// Nobody sees that work, so what is not in order with it either way is not observed.
+    fn conjecture(&mut self, cause: Cause, context: u64, function: Function) {
+        let doubt = Doubt::PassedOn { call: function.name().to_owned(), seq: cause.seq };
+        self.doubts.conjecture(&doubt);
+        self.doubt_everything(doubt);
+        if self.doubts.decisive.is_some() {
+            return;
+        }
+        let slot =
+            *self.unnamed.entry(context).or_insert_with(|| self.streams.create_unnamed(context));
+        self.streams.submit(slot);
+        for range in Rc::clone(&self.named).iter() {
+            self.access_as(cause, *range, AccessKind::Write, slot, true);
         }
     }
 
@@ -254,7 +360,7 @@ impl<'a> Replay<'a> {
         self.doubts.raise(doubt, clock);
     }
 
-    fn accesses(&mut self, cause: Cause, effect: Effect, slot: u32) {
+    fn accesses(&mut self, cause: Cause, effect: Effect, operands: Operands, slot: u32) {
         let whole = |start: u64, size_bytes: u64| (start, start.saturating_add(size_bytes));
         match effect {
             Effect::Take { start, size_bytes, .. } => {
@@ -266,9 +372,15 @@ impl<'a> Replay<'a> {
                 }
             }
             Effect::Touch { write, read } => {
-                for (span, kind) in [(read, AccessKind::Read), (write, AccessKind::Write)] {
-                    if self.memory_kind(span) != MemoryKind::Pageable {
-                        self.access(cause, whole(span.start, span.size_bytes), kind, slot);
+                let both = [
+                    (read, operands.read, AccessKind::Read),
+                    (write, operands.write, AccessKind::Write),
+                ];
+                for (span, class, kind) in both {
+                    if class != MemoryClass::Pageable {
+                        for range in span.ranges() {
+                            self.access(cause, range, kind, slot);
+                        }
                     }
                 }
             }
@@ -281,6 +393,17 @@ impl<'a> Replay<'a> {
     }
 
     fn access(&mut self, cause: Cause, range: (u64, u64), kind: AccessKind, slot: u32) {
+        self.access_as(cause, range, kind, slot, false);
+    }
+
+    fn access_as(
+        &mut self,
+        cause: Cause,
+        range: (u64, u64),
+        kind: AccessKind,
+        slot: u32,
+        conjectured: bool,
+    ) {
         let (start, end) = range;
         if start == 0 || start >= end || self.open_captures > 0 || self.streams.too_many {
             return;
@@ -292,6 +415,7 @@ impl<'a> Replay<'a> {
             kind,
             by_subject: cause.attribution.by_subject,
             merged: false,
+            conjectured,
         };
         for (earlier, overlap) in self.memory.meeting(start, end) {
             let unordered =
@@ -327,52 +451,66 @@ impl<'a> Replay<'a> {
         !(earlier.by_subject && later.by_subject) || named()
     }
 
-    fn take(&mut self, start: u64, size_bytes: u64, source: MemorySource, managed: bool) {
+    fn take(&mut self, effect: Effect, function: Function, context: u64) {
+        let Effect::Take { start, size_bytes, .. } = effect else { return };
         if start == 0 {
             return;
         }
-        let kind = match source {
-            MemorySource::Device if managed => MemoryKind::Managed,
-            MemorySource::Device => MemoryKind::Device,
-            MemorySource::PageLocked | MemorySource::Registered => MemoryKind::Pinned,
-            MemorySource::Heap => MemoryKind::Pageable,
-        };
+        let class = memory_class(function);
         let end = start.saturating_add(size_bytes.max(1));
-        self.allocations.put(start, end, Allocation { size_bytes, kind });
+        self.allocations.put(start, end, Allocation { size_bytes, class, context });
         self.memory.forget(start, end);
         self.expectations.forget(start, end);
     }
 
-    /// The accesses to memory that was freed in a stream count until its addresses are taken again.
-    fn give(&mut self, start: u64, slot: Option<u32>) {
-        let Some(Allocation { size_bytes, .. }) = self.allocations.remove(start) else { return };
-        if slot == Some(HOST_SLOT) {
-            self.memory.forget(start, start.saturating_add(size_bytes.max(1)));
-        }
+    /// Whether the addresses that a call takes may still be in use by work before their last free.
+    fn is_in_use(&self, effect: Effect) -> bool {
+        let Effect::Take { start, size_bytes, .. } = effect else { return false };
+        let over = |access: &Access| self.streams.comes_after(HOST_SLOT, access.epoch);
+        self.memory
+            .meeting(start, start.saturating_add(size_bytes.max(1)))
+            .any(|(access, _)| !over(&access))
     }
 
-    fn memory_kind(&self, span: Span) -> MemoryKind {
-        match self.allocations.at(span.start) {
-            Some((_, allocation)) => allocation.kind,
-            None if span.space == AddressSpace::Device => MemoryKind::Managed,
-            None => MemoryKind::Pageable,
-        }
-    }
-
-    fn host_waits(&self, wait: HostWait, effect: Effect) -> bool {
-        // The host waits for the end of a copy whose addresses are not known.
-        let (write, read) = match effect {
-            Effect::Touch { write, read } => (self.memory_kind(write), self.memory_kind(read)),
-            _ => (MemoryKind::Pageable, MemoryKind::Pageable),
+    fn operands(&self, effect: Effect, (stream, work): (u64, Work), caller: Caller) -> Operands {
+        let Effect::Touch { write, read } = effect else { return Operands::NONE };
+        let (write_class, write_context) = self.class_and_context(write);
+        let (read_class, read_context) = self.class_and_context(read);
+        let joins = matches!(work, Work::Copy { .. }) && Streams::is_legacy(stream, caller);
+        let is_other = |context: &u64| {
+            *context != caller.context && self.contexts.share(*context, caller.context)
         };
-        let of_host = |kind: MemoryKind| matches!(kind, MemoryKind::Pinned | MemoryKind::Pageable);
-        match wait {
-            HostWait::Never => false,
-            HostWait::UnlessOnDevice => (write, read) != (MemoryKind::Device, MemoryKind::Device),
-            HostWait::IfPageable => {
-                write == MemoryKind::Pageable || (of_host(write) && of_host(read))
-            }
-            HostWait::IfHostVisible => write != MemoryKind::Device,
+        let contexts = [write_context, read_context].into_iter().flatten();
+        Operands {
+            write: write_class,
+            read: read_class,
+            size_bytes: write.total_bytes(),
+            other_context: if joins { contexts.filter(is_other).last() } else { None },
         }
     }
+
+    /// What memory an address is in. Device memory also says of which context.
+    fn class_and_context(&self, span: Span) -> (MemoryClass, Option<u64>) {
+        match self.allocations.at(span.start) {
+            Some((_, Allocation { class: MemoryClass::Device, context, .. })) => {
+                (MemoryClass::Device, Some(*context))
+            }
+            Some((_, allocation)) => (allocation.class, None),
+            None if span.space == AddressSpace::Device => (MemoryClass::Device, None),
+            None if span.space == AddressSpace::Unified && self.maps_memory => {
+                (MemoryClass::Device, None)
+            }
+            None => (MemoryClass::Pageable, None),
+        }
+    }
+}
+
+impl Operands {
+    /// Of a call that neither copies nor fills.
+    const NONE: Self = Self {
+        write: MemoryClass::Device,
+        read: MemoryClass::Device,
+        size_bytes: 0,
+        other_context: None,
+    };
 }

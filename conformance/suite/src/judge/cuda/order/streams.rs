@@ -114,20 +114,46 @@ impl Streams {
         self.retired.extend(self.by_handle.remove(&handle));
     }
 
+    /// Whether a handle means the legacy stream.
+    pub(crate) fn is_legacy(handle: u64, caller: Caller) -> bool {
+        match StreamHandle(handle) {
+            StreamHandle::DEFAULT => !caller.per_thread,
+            handle => handle == StreamHandle::LEGACY,
+        }
+    }
+
     /// The next operation on a slot: it comes after what the host has waited for and after what the
     /// default streams demand.
     pub(crate) fn submit(&mut self, slot: u32) {
+        self.submit_alone(slot);
+        let StreamState { kind, context, .. } = self.slots[slot as usize];
+        if kind == StreamKind::Legacy {
+            self.after_blocking(slot, context);
+        }
+    }
+
+    /// As [`Streams::submit`], but an operation that the device has nothing to do for: in the legacy
+    /// stream it does not come after the blocking streams.
+    pub(crate) fn submit_alone(&mut self, slot: u32) {
         let StreamState { kind, context, seen_of_host, .. } = self.slots[slot as usize];
         if seen_of_host != self.host_version {
             let known = self.host.clone();
             self.learn(slot, |clock| clock.absorb(&known));
             self.slots[slot as usize].seen_of_host = self.host_version;
         }
-        match kind {
-            StreamKind::NonBlocking => {}
-            StreamKind::Blocking => self.after_legacy(slot, context),
-            StreamKind::Legacy => self.after_blocking(slot, context),
+        if kind == StreamKind::Blocking {
+            self.after_legacy(slot, context);
         }
+    }
+
+    /// A stream of nobody, for work that no one knows the stream of.
+    pub(crate) fn create_unnamed(&mut self, context: u64) -> u32 {
+        self.new_slot(StreamKind::NonBlocking, context)
+    }
+
+    /// Whether the host has waited for all that a slot's last operation comes after.
+    pub(crate) fn host_knows_all_before(&self, slot: u32) -> bool {
+        self.host.covers_all(&self.slots[slot as usize].known)
     }
 
     /// The epoch of an access by the slot's last operation.

@@ -27,6 +27,12 @@ impl VectorClock {
         self.0.get(epoch.slot as usize).is_some_and(|time| *time >= epoch.time)
     }
 
+    /// Whether it covers all that another covers.
+    pub(crate) fn covers_all(&self, other: &Self) -> bool {
+        let mut mine = self.0.iter().copied().chain(std::iter::repeat(0));
+        other.0.iter().all(|theirs| mine.next().is_some_and(|mine| mine >= *theirs))
+    }
+
     /// Takes in all that another clock covers, and says whether that was anything new.
     pub(crate) fn absorb(&mut self, other: &Self) -> bool {
         if Rc::ptr_eq(&self.0, &other.0) {
