@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::observation_builder::{Recorder, THREAD, case, memory};
 use crate::trace_builder::{
-    A, B, C, Do, E, E2, OTHER_THREAD, PER_THREAD, X, Y, after, blocking, copy, did, fill, launch,
-    non_blocking, record, sync, two, wait,
+    A, B, C, Do, E, E2, OTHER_THREAD, PER_THREAD, X, Y, after, blocking, copy, did, fill,
+    fill_bytes, launch, launch_in, non_blocking, one_step, races, record, sync, two, wait,
 };
 
 type Tape = fn(bool) -> Vec<Do>;
@@ -163,11 +163,15 @@ fn what_nobody_saw_is_not_covered() {
 
 /// A description of so many bytes from an address, every second one of them.
 fn description(address: u64, elements: u64, stream: &Value) -> Value {
+    strided(address, elements, 2, stream)
+}
+
+fn strided(address: u64, elements: u64, stride: i64, stream: &Value) -> Value {
     let int = |value: u64| json!({"type": "int", "value": value});
     let tuple = |items: Vec<Value>| json!({"type": "tuple", "items": items});
     json!({"type": "dict", "entries": {
         "shape": tuple(vec![int(elements)]),
-        "strides": tuple(vec![int(2)]),
+        "strides": tuple(vec![json!({"type": "int", "value": stride})]),
         "typestr": {"type": "str", "value": "|u1"},
         "data": tuple(vec![int(address), json!({"type": "bool", "value": false})]),
         "version": int(3),
@@ -208,4 +212,17 @@ fn a_description_describes_memory_and_stream(
     let nothing =
         Verdict::NotObserved { reason: Reason::NoMemory { step: 3, name: "b".to_owned() } };
     assert_eq!(judge(X, 0, A).verdict, nothing);
+}
+
+#[test]
+fn an_argument_with_negative_strides_reaches_down() {
+    let races_at = |argument, filled| {
+        let array = strided(X + 48, 49, -1, &json!({"type": "NoneType"}));
+        let calls = vec![launch_in(argument, (X, 64), A), fill_bytes(filled, 8, B).harness()];
+        let recorder = Recorder::new(one_step());
+        races(&recorder.does(after(two(non_blocking), calls), array).rest().judged()).len()
+    };
+    assert_eq!(races_at(X + 48, X), 1, "the last element");
+    assert_eq!(races_at(X + 48, X + 49), 0, "behind the first element");
+    assert_eq!(races_at(X + 8, X), 0, "an address that no array begins at reaches upwards");
 }

@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use crate::observation_builder::{Recorder, memory};
 use crate::trace_builder::{
-    A, B, C, Do, E, OTHER_THREAD, X, Y, after, copy, destroy, did, fill, judged, launch,
+    A, B, C, Do, E, OTHER_THREAD, X, Y, after, alloc, copy, destroy, did, fill, judged, launch,
     non_blocking, one_step, passed_on, races, record, sync, two, unsupported, wait,
 };
 
@@ -67,9 +67,66 @@ fn memory_of_the_subjects_own_is_its_own_affair() {
 
 #[test]
 fn a_doubt_that_decides_nothing_is_none() {
-    let calls =
-        after(two(non_blocking), vec![fill(X, A), passed_on("cuGraphLaunch"), sync(A), fill(X, B)]);
-    assert_eq!(judged(calls).verdict, Verdict::Conforms);
+    let all = || did(F::cuCtxSynchronize, &[]);
+    let quiet = |before, behind| {
+        after(
+            two(non_blocking),
+            vec![
+                fill(X, A),
+                all().when(before),
+                passed_on("cuGraphLaunch"),
+                all().when(behind),
+                fill(X, A),
+            ],
+        )
+    };
+    assert_eq!(judged(quiet(true, true)).verdict, Verdict::Conforms);
+    for (before, behind) in [(false, true), (true, false)] {
+        let judgement = judged(quiet(before, behind));
+        assert_eq!(races(&judgement), [""; 0]);
+        assert!(
+            matches!(judgement.verdict, Verdict::NotObserved { .. }),
+            "quiet before: {before}, behind: {behind}: {:?}",
+            judgement.verdict
+        );
+    }
+}
+
+#[rstest]
+#[case::copy_of_a_volume("cuMemcpy3DAsync_v2", true)]
+#[case::graph("cuGraphLaunch", true)]
+#[case::fill_of_rows("cuMemsetD2D8Async", true)]
+#[case::value_for_a_stream("cuStreamWriteValue32_v2", true)]
+#[case::question("cuFuncGetName", false)]
+#[case::mapping("cuMemMap", false)]
+fn what_may_touch_memory_is_in_doubt_with_later_work(#[case] name: &str, #[case] touches: bool) {
+    let judgement = judged(after(two(non_blocking), vec![passed_on(name), copy(X, Y, A)]));
+    assert_eq!(races(&judgement), [""; 0]);
+    let doubtful = matches!(judgement.verdict, Verdict::NotObserved { .. });
+    assert_eq!(doubtful, touches, "{:?}", judgement.verdict);
+}
+
+#[test]
+fn memory_that_is_taken_later_is_in_no_doubt() {
+    let calls = vec![passed_on("cuGraphLaunch"), alloc(X), fill(X, A)];
+    let judgement = judged(after(two(non_blocking), calls));
+    assert_eq!(judgement.findings.iter().filter(|one| one.requirement.contains("RACE")).count(), 0);
+    assert!(!matches!(judgement.verdict, Verdict::NotObserved { .. }), "{:?}", judgement.verdict);
+}
+
+#[rstest]
+#[case::no_attribute(0, false)]
+#[case::priority(8, false)]
+#[case::programmatic_stream_serialization(6, true)]
+#[case::launch_completion_event(12, true)]
+fn attributes_of_a_launch_may_order_it(#[case] attribute: u32, #[case] doubtful: bool) {
+    let mut words = [0; 8];
+    words[4] = A;
+    words[7] = (1_u64 << attribute) & !1;
+    let calls = vec![fill(X, A), did(F::cuLaunchKernelEx, &words)];
+    let judgement = judged(after(two(non_blocking), calls));
+    let found = matches!(judgement.verdict, Verdict::NotObserved { .. });
+    assert_eq!(found, doubtful, "{:?}", judgement.verdict);
 }
 
 #[test]

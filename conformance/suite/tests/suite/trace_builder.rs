@@ -2,7 +2,7 @@
 
 use allocert_contract::trace::{
     Call, Event, Marker, What,
-    cuda::{Function, Launch},
+    cuda::{Function, Launch, RowCopy, Rows},
 };
 
 use allocert_suite::plan::PlannedCase;
@@ -13,6 +13,7 @@ use crate::observation_builder::{CONTEXT, Recorder, THREAD, call, case, memory};
 /// Memory, streams, events.
 pub(crate) const X: u64 = 0x7d00_0000_0000;
 pub(crate) const Y: u64 = 0x7d00_0001_0000;
+pub(crate) const Y2: u64 = 0x7d00_0002_0000;
 pub(crate) const A: u64 = 0x5700_0000_000a;
 pub(crate) const B: u64 = 0x5700_0000_000b;
 pub(crate) const C: u64 = 0x5700_0000_000c;
@@ -142,6 +143,28 @@ pub(crate) fn destroy(stream: u64) -> Do {
 /// Writes 64 bytes.
 pub(crate) fn fill(address: u64, stream: u64) -> Do {
     done(Function::cuMemsetD8Async, &[address, 7, 64, stream], &[])
+}
+
+pub(crate) fn fill_bytes(address: u64, size_bytes: u64, stream: u64) -> Do {
+    done(Function::cuMemsetD8Async, &[address, 7, size_bytes, stream], &[])
+}
+
+/// Copies two rows of 16 bytes, 256 bytes from each other on both sides.
+pub(crate) fn rows(function: Function, to: u64, from: u64, stream: u64) -> Do {
+    const HOST: u32 = 1;
+    const DEVICE: u32 = 2;
+    let of_host = |start| [PINNED, PAGEABLE].contains(&start);
+    let memory_type = |start| if of_host(start) { HOST } else { DEVICE };
+    let rows = |start| Rows { start, pitch: 256, memory_type: memory_type(start) };
+    let copy = RowCopy { to: rows(to), from: rows(from), width_bytes: 16, height: 2, stream };
+    done(function, &copy.words(), &[])
+}
+
+/// Two contexts of one device.
+pub(crate) fn contexts() -> Vec<Do> {
+    [OTHER_CONTEXT, CONTEXT]
+        .map(|context| gave(Function::cuCtxCreate_v4, &[0, 0, 0], context))
+        .into()
 }
 
 /// Reads 64 bytes of the first into the second.
