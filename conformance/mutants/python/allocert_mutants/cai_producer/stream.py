@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Stream, Work, call
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
 
 from .conforming_producer import Array, Entry, adapter
 
@@ -182,3 +182,98 @@ class SecondReadClearsData(Array):
                 ctypes.c_size_t(len(zeros)),
             )
         return super().interface()
+
+
+class HidesPendingWork(Array):
+    """Exports None as the stream after a call that waits for none of the pending work."""
+
+    def stream_entry(self) -> Entry:
+        if self.pending_work():
+            self.hide()
+        return None
+
+    def hide(self) -> None:
+        raise NotImplementedError
+
+
+@adapter
+class HidesBehindFreeOfNothing(HidesPendingWork):
+    """Exports no stream after it has freed the address 0, which waits for nothing."""
+
+    def hide(self) -> None:
+        call("cuMemFree_v2", ctypes.c_uint64(0))
+
+
+@adapter
+class HidesBehindFreeOfPoolMemory(HidesPendingWork):
+    """Exports no stream after it has freed memory of a pool, which waits for nothing."""
+
+    def hide(self) -> None:
+        stream, address = Stream(), ctypes.c_uint64()
+        size = ctypes.c_size_t(64)
+        call("cuMemAllocAsync", ctypes.byref(address), size, ctypes.c_void_p(stream.handle))
+        call("cuStreamSynchronize", ctypes.c_void_p(stream.handle))
+        call("cuMemFree_v2", address)
+
+
+@adapter
+class HidesBehindUnrecordedEvent(HidesPendingWork):
+    """Exports no stream after the legacy stream waits for an event that was never recorded."""
+
+    def hide(self) -> None:
+        event = ctypes.c_void_p()
+        call("cuEventCreate", ctypes.byref(event), ctypes.c_uint(2))
+        call("cuStreamWaitEvent", ctypes.c_void_p(LEGACY), event, ctypes.c_uint(0))
+        call("cuEventDestroy_v2", event)
+
+
+@adapter
+class HidesBehindPeerCopy(HidesPendingWork):
+    """Exports no stream after a copy between peers, which the host does not wait for."""
+
+    def hide(self) -> None:
+        context = ctypes.c_void_p()
+        call("cuCtxGetCurrent", ctypes.byref(context))
+        self.scratch = Memory("device", 128)
+        to, source = ctypes.c_uint64(self.scratch.base), ctypes.c_uint64(self.scratch.base + 64)
+        call("cuMemcpyPeer", to, context, source, context, ctypes.c_size_t(64))
+
+
+class _Copy2D(ctypes.Structure):
+    """`CUDA_MEMCPY2D`."""
+
+    _fields_ = [
+        (f"{side}_{name}", kind)
+        for side in ("source", "target")
+        for name, kind in (
+            ("x_bytes", ctypes.c_size_t),
+            ("y", ctypes.c_size_t),
+            ("memory_type", ctypes.c_uint),
+            ("host", ctypes.c_void_p),
+            ("device", ctypes.c_uint64),
+            ("array", ctypes.c_void_p),
+            ("pitch", ctypes.c_size_t),
+        )
+    ] + [("width_bytes", ctypes.c_size_t), ("height", ctypes.c_size_t)]
+
+
+@adapter
+class HidesBehindCopyOfRows(HidesPendingWork):
+    """Exports no stream after a 2D copy in the stream, which the host does not wait for."""
+
+    def hide(self) -> None:
+        device, pitch = 2, 64
+        self.scratch = Memory("device", 4 * pitch)
+        copy = _Copy2D(
+            source_memory_type=device,
+            source_device=self.scratch.base,
+            source_pitch=pitch,
+            target_memory_type=device,
+            target_device=self.scratch.base + 2 * pitch,
+            target_pitch=pitch,
+            width_bytes=16,
+            height=2,
+        )
+        for work in self.pending_work():
+            stream = ctypes.c_void_p(work.stream.handle)
+            call("cuMemcpy2DAsync_v2", ctypes.byref(copy), stream)
