@@ -1,10 +1,13 @@
 //! What a driver call does to the order of work.
 //!
-//! Every rule is a row of what was measured on an H200, and a test reads the rows: see
-//! [`crate::judge::cuda`], `order/measured.rs`. Where the documentation says less than the GPU does,
-//! the rules follow the GPU; where nothing was measured, there is no order.
+//! Every rule is a row of what was measured on an H200: `order/measured.rs` demands a row of each
+//! rule, and `tests/suite/measured_order.rs` compares the judge with each row. Where the
+//! documentation says less than the GPU does, the rules follow the GPU; where nothing was measured,
+//! there is no order.
 
 mod host_wait;
+#[cfg(test)]
+mod measured;
 mod passed_on;
 
 use allocert_contract::trace::{

@@ -82,7 +82,7 @@ impl Work {
         match self {
             Self::Other | Self::Allocation => HostWait::Never,
             _ if size_bytes == 0 => HostWait::NothingQueued,
-            Self::Fill { synchronous: true } if !per_thread && !write.is_only_on_device() => {
+            Self::Fill { synchronous: true } if !per_thread && write.makes_fills_wait() => {
                 HostWait::Completion
             }
             Self::Fill { .. } => HostWait::Never,
@@ -100,7 +100,7 @@ impl Work {
 }
 
 impl CopyForm {
-    /// Whether the function is documented for memory of these two classes.
+    /// Whether the function is documented for memory of these two classes, and was measured.
     fn takes(self, write: MemoryClass, read: MemoryClass) -> bool {
         match self {
             Self::HostToDevice => {
@@ -109,7 +109,12 @@ impl CopyForm {
             Self::DeviceToHost => {
                 !read.is_of_host() && (write.is_of_host() || write == MemoryClass::Managed)
             }
-            Self::DeviceToDevice => ![write, read].contains(&MemoryClass::Pageable),
+            Self::DeviceToDevice => {
+                let both = [write, read];
+                let mixed =
+                    both.contains(&MemoryClass::Managed) && both.iter().any(|one| one.is_of_host());
+                !mixed && !both.contains(&MemoryClass::Pageable)
+            }
             Self::Unified | Self::Rows | Self::Peer => true,
         }
     }
@@ -137,7 +142,9 @@ impl CopyForm {
         let measured = match self {
             Self::HostToDevice => write == MemoryClass::Device && self.takes(write, read),
             Self::DeviceToHost => read == MemoryClass::Device && self.takes(write, read),
-            Self::Unified => (write, read) == (MemoryClass::Device, MemoryClass::Pageable),
+            Self::Unified => {
+                write == MemoryClass::Device && (read.is_of_host() || read == MemoryClass::Managed)
+            }
             Self::DeviceToDevice | Self::Rows | Self::Peer => false,
         };
         match read {
@@ -183,6 +190,11 @@ impl MemoryClass {
     /// Device memory, and nothing makes its copies and fills synchronous.
     fn is_only_on_device(self) -> bool {
         matches!(self, Self::Device | Self::Pool)
+    }
+
+    /// The host can see it, or has asked to wait.
+    fn makes_fills_wait(self) -> bool {
+        !self.is_only_on_device() && self != Self::Pageable
     }
 
     fn is_of_host(self) -> bool {

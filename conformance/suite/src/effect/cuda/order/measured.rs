@@ -1,0 +1,264 @@
+//! Each rule has a row of what was measured on an H200, and copies count as complete only where all
+//! of them had arrived.
+
+use std::collections::BTreeSet;
+
+use allocert_contract::trace::{Call, cuda::Function};
+
+use super::{CopyForm, HostWait, MemoryClass, OrderEffect, PassedOnEffect, Work};
+use crate::effect::cuda::ContextEffect;
+
+const TABLES: [&str; 2] = [
+    include_str!("../../../../../../reference/libcuda/tests/order/order_h200.tsv"),
+    include_str!("../../../../../../reference/libcuda/tests/order/further_h200.tsv"),
+];
+const COPIES: &str =
+    include_str!("../../../../../../reference/libcuda/tests/order/copies_h200.tsv");
+
+/// Functions whose rows are those of another: they differ in parameters alone.
+const EQUIVALENT: [(&str, &str); 4] = [
+    ("cuCtxCreate_v2", "cuCtxCreate_v4"),
+    ("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2"),
+    ("cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2"),
+    ("cuEventElapsedTime_v2", "cuEventElapsedTime"),
+];
+/// These change the context of a thread and nothing else.
+const SWITCH_CONTEXTS: [&str; 2] = ["cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2"];
+const CLASSES: [(MemoryClass, &str); 7] = [
+    (MemoryClass::Device, "device"),
+    (MemoryClass::SyncMemops, "device with SYNC_MEMOPS"),
+    (MemoryClass::Pool, "pool"),
+    (MemoryClass::Managed, "managed"),
+    (MemoryClass::Pinned, "pinned"),
+    (MemoryClass::Registered, "registered"),
+    (MemoryClass::Pageable, "pageable"),
+];
+
+struct Rows<'t>(Vec<Vec<&'t str>>);
+
+impl<'t> Rows<'t> {
+    fn all() -> Self {
+        let lines = TABLES.into_iter().flat_map(str::lines).filter(|line| !line.starts_with('#'));
+        Self(lines.map(|line| line.split('\t').collect()).collect())
+    }
+
+    fn has(&self, call: &str, what: impl Fn(&str) -> bool, host: Option<&str>) -> bool {
+        self.0
+            .iter()
+            .any(|row| row[0] == call && what(row[1]) && host.is_none_or(|wanted| row[5] == wanted))
+    }
+}
+
+impl Rows<'_> {
+    /// Whether a row waits, or the copy had arrived although the legacy stream was busy. With
+    /// SYNC_MEMOPS a call waits where it does without: the attribute takes no wait away.
+    fn waits(&self, call: &str, what: &str) -> bool {
+        let plain = what.replace("device with SYNC_MEMOPS", "device");
+        let same = |one: &str| one == what || one == plain;
+        let arrived = |row: Vec<&str>| {
+            row.len() == 6
+                && (row[0], row[2]) == (call, "legacy")
+                && same(row[1])
+                && row[3] == row[5]
+        };
+        self.has(call, same, Some("waits"))
+            || COPIES.lines().any(|line| arrived(line.split('\t').collect()))
+    }
+}
+
+fn is_synchronous(work: Work) -> bool {
+    matches!(work, Work::Copy { synchronous: true, .. } | Work::Fill { synchronous: true })
+}
+
+fn effect(function: Function) -> OrderEffect {
+    let call = Call {
+        function: function.into(),
+        args: [6; 8],
+        out: [0; 3],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    };
+    OrderEffect::of(&call)
+}
+
+fn switches_context(function: Function) -> bool {
+    let call = Call {
+        function: function.into(),
+        args: [0; 8],
+        out: [0; 3],
+        result: Some(0),
+        per_thread: false,
+        injected: false,
+    };
+    ContextEffect::of(&call) != ContextEffect::Nothing
+}
+
+#[test]
+fn every_function_with_a_rule_was_measured() {
+    let rows = Rows::all();
+    let has_rule = |function: &Function| {
+        effect(*function) != OrderEffect::Nothing
+            || switches_context(*function)
+            || (!function.implemented()
+                && PassedOnEffect::of(*function) == PassedOnEffect::Nothing
+                && *function != Function::cuGetExportTable)
+    };
+    let mut count = 0;
+    for function in Function::all().filter(has_rule) {
+        let name = function.name();
+        let equivalent = EQUIVALENT.iter().find(|(one, _)| *one == name);
+        let name = equivalent.map_or(name, |(_, other)| *other);
+        count += 1;
+        assert!(
+            rows.has(name, |_| true, None) || SWITCH_CONTEXTS.contains(&name),
+            "{name} has a rule and no row"
+        );
+    }
+    assert!(count > 60, "only {count} functions have a rule");
+}
+
+/// The copies and fills with their work.
+fn transfers() -> Vec<(Function, Work)> {
+    Function::all()
+        .filter_map(|function| match effect(function) {
+            OrderEffect::Queue { work: work @ (Work::Copy { .. } | Work::Fill { .. }), .. } => {
+                Some((function, work))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The second column of a row.
+fn what(work: Work, write: &str, read: &str, size: &str) -> String {
+    match work {
+        Work::Fill { .. } => format!("{write} {size}"),
+        _ => format!("{read} to {write} {size}"),
+    }
+}
+
+#[test]
+fn every_wait_was_measured() {
+    let rows = Rows::all();
+    let mut asked = BTreeSet::new();
+    for (function, work) in transfers() {
+        let of_rows = matches!(work, Work::Copy { form: CopyForm::Rows, .. });
+        let small = if of_rows { (256, "256 B") } else { (64, "64 B") };
+        for (size_bytes, size) in [small, (4 << 20, "4 MiB")] {
+            for (write, written) in CLASSES {
+                for (read, source) in CLASSES {
+                    for suffix in ["", "_ptds"] {
+                        let per_thread = !suffix.is_empty();
+                        if per_thread && !is_synchronous(work) {
+                            continue;
+                        }
+                        let wait = |bytes| work.host_wait(per_thread, write, read, bytes);
+                        let is_of_size = size_bytes == small.0
+                            || std::mem::discriminant(&wait(size_bytes))
+                                != std::mem::discriminant(&wait(EXCEPT_FOR_THE_LARGEST));
+                        if wait(size_bytes) == HostWait::Never || !is_of_size {
+                            continue;
+                        }
+                        asked.insert((
+                            format!("{}{suffix}", function.name()),
+                            what(work, written, source, size),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    let unmeasured: Vec<_> = asked.iter().filter(|(call, what)| !rows.waits(call, what)).collect();
+    assert!(unmeasured.is_empty(), "rules without a row that waits: {unmeasured:#?}");
+    assert!(asked.len() > 200, "only {} rules", asked.len());
+}
+
+/// A size between those that decide.
+const EXCEPT_FOR_THE_LARGEST: u64 = 1 << 20;
+
+#[test]
+fn calls_that_move_no_byte_were_measured() {
+    let rows = Rows::all();
+    let transfers = transfers();
+    for (function, work) in &transfers {
+        let (write, read) = (MemoryClass::Managed, MemoryClass::Pageable);
+        assert_eq!(work.host_wait(false, write, read, 0), HostWait::NothingQueued);
+        let name = function.name();
+        // The functions for peers differ from `cuMemcpyDtoD` in the contexts that they name.
+        let name = name.replace("Peer", "DtoD");
+        let name = name.strip_suffix("_v2").unwrap_or(&name).to_owned();
+        let named = |name: &str| rows.has(name, |what| what.ends_with(" 0 B"), Some("returns"));
+        assert!(named(&name) || named(&format!("{name}_v2")), "{name}: no row of 0 B");
+        assert!(!rows.has(&name, |what| what.ends_with(" 0 B"), Some("waits")), "{name}");
+    }
+    assert!(transfers.len() >= 19, "{transfers:?}");
+}
+
+#[test]
+fn frees_were_measured() {
+    let rows = Rows::all();
+    for (function, prefix, host) in [
+        ("cuMemFree_v2", "device ", "waits"),
+        ("cuMemFree_v2", "managed ", "waits"),
+        ("cuMemFree_v2", "device of B ", "waits"),
+        ("cuMemFree_v2", "pool ", "returns"),
+        ("cuMemFree_v2", "0", "returns"),
+        ("cuMemFreeHost", "pinned ", "waits"),
+        ("cuMemFreeHost", "0", "returns"),
+        ("cuMemHostUnregister", "registered ", "waits"),
+    ] {
+        let named = |what: &str| what.starts_with(prefix);
+        assert!(rows.has(function, named, Some(host)), "{function} of {prefix} {host}: no row");
+        let never = host == "returns" && rows.has(function, named, Some("waits"));
+        assert!(!never, "{function} of {prefix}: a row waits");
+    }
+}
+
+#[test]
+fn copies_that_count_as_complete_had_all_arrived() {
+    let arrivals = COPIES.lines().filter(|line| !line.starts_with('#'));
+    let arrivals = arrivals.map(|line| line.split('\t').collect::<Vec<_>>());
+    let (mut complete, mut incomplete) = (0, 0);
+    for row in arrivals.filter(|row| row.len() == 6) {
+        let [call, what, busy, rounds, _, last] = row[..] else { unreachable!("six cells") };
+        let (name, per_thread) = match call.strip_suffix("_ptds") {
+            Some(name) => (name, true),
+            None => (call, false),
+        };
+        let (_, work) = transfers()
+            .into_iter()
+            .find(|(function, _)| function.name() == name)
+            .unwrap_or_else(|| panic!("{call} is no copy"));
+        let (source, size) = what.split_once(" to device ").expect("a copy to the device");
+        let read = CLASSES.into_iter().find(|(_, name)| *name == source);
+        let read = read.map_or(MemoryClass::Device, |(class, _)| class);
+        let arrived = rounds == last;
+        let counts = match work.host_wait(per_thread, MemoryClass::Device, read, bytes(size)) {
+            HostWait::Completion => true,
+            HostWait::StreamBefore { arrives } => arrives && busy != "legacy",
+            _ => false,
+        };
+        assert!(arrived || !counts, "{call} {what}, {busy} is busy: counts as complete");
+        // What a text denies may happen nevertheless, and these are small.
+        let is_denied = read == MemoryClass::Pageable && bytes(size) >= 64 << 10;
+        let is_behind = ["legacy", "blocking"].contains(&busy) || read == MemoryClass::Device;
+        assert!(
+            counts || !arrived || is_denied || is_behind,
+            "{call} {what}, {busy} is busy: had arrived, and does not count as complete"
+        );
+        complete += usize::from(counts);
+        incomplete += usize::from(!arrived);
+    }
+    assert!(complete > 100 && incomplete > 20, "{complete} complete, {incomplete} not");
+}
+
+fn bytes(text: &str) -> u64 {
+    let (number, unit) = text.split_once(' ').expect("a number and a unit");
+    let unit = match unit {
+        "B" => 1,
+        "KiB" => 1 << 10,
+        _ => 1 << 20,
+    };
+    number.parse::<u64>().expect("a number") * unit
+}
