@@ -1,5 +1,5 @@
-//! The judge beside an H200, row by row: which calls wait for a busy stream, and which streams' next
-//! work comes after it.
+//! The judge beside an H200, row by row: which calls wait for a busy stream, and which streams'
+//! next work comes after it.
 //!
 //! The judge may never assume order that the GPU does not keep. Where it assumes less, one of
 //! [`MORE_THAN_PROMISED`] gives the reason.

@@ -32,9 +32,6 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     record(E, A).when(!edge), fill(X, A), record(E, A).when(edge), wait(B, E), record(E, A),
     fill(X, B),
 ]))]
-#[case::event_never_recorded_is_no_barrier(|edge| after(two(blocking), vec![
-    non_blocking(C), record(E, C).when(edge), fill(X, A), wait(LEGACY, E), fill(X, B),
-]))]
 #[case::event_with_flags(|edge| after(two(non_blocking), vec![
     fill(X, A), did(F::cuEventRecordWithFlags, &[E, A, 0]).when(edge), wait(B, E), fill(X, B),
 ]))]
@@ -82,38 +79,6 @@ type CallsWhen = fn(bool) -> Vec<Do>;
 ]))]
 #[case::free_of_anything(|edge| after(two(non_blocking), vec![
     alloc(Y), fill(X, A), did(F::cuMemFree_v2, &[Y]).when(edge), fill(X, B),
-]))]
-#[case::free_of_nothing_waits_for_nothing(|edge| after(two(non_blocking), vec![
-    alloc(Y), fill(X, A), did(F::cuMemFree_v2, &[if edge { Y } else { 0 }]), fill(X, B),
-]))]
-#[case::free_of_memory_of_a_pool_waits_for_nothing(|edge| after(two(non_blocking), vec![
-    if edge { alloc(Y) } else { gave(F::cuMemAllocAsync, &[64, A], Y) }, sync(A),
-    fill(X, A), did(F::cuMemFree_v2, &[Y]), fill(X, B),
-]))]
-#[case::free_waits_for_the_context_of_the_memory(|edge| after(two(non_blocking), vec![
-    alloc(Y).within(if edge { CONTEXT } else { OTHER_CONTEXT }), fill(X, A),
-    did(F::cuMemFree_v2, &[Y]).within(if edge { OTHER_CONTEXT } else { CONTEXT }), fill(X, B),
-]))]
-#[case::free_of_memory_of_a_pool_in_use(|edge| after(two(non_blocking), vec![
-    gave(F::cuMemAllocAsync, &[64, A], X), fill(X, A), sync(A).when(edge), did(F::cuMemFree_v2, &[X]),
-]))]
-#[case::free_of_no_host_memory_waits_for_nothing(|edge| after(two(non_blocking), vec![
-    gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
-    did(F::cuMemFreeHost, &[if edge { PINNED } else { 0 }]), fill(X, B),
-]))]
-#[case::unregister_waits_for_the_context_of_the_memory(|edge| after(two(non_blocking), vec![
-    did(F::cuMemHostRegister_v2, &[PINNED, 64, 0]).within(if edge { CONTEXT } else { OTHER_CONTEXT }),
-    fill(X, A), did(F::cuMemHostUnregister, &[PINNED]), fill(X, B),
-]))]
-#[case::end_of_another_context_of_the_device(|edge| after(contexts(), after(two(non_blocking), vec![
-    gave(F::cuCtxCreate_v4, &[0, 0, if edge { 0 } else { 1 }], 0xc9), fill(X, A),
-    did(F::cuCtxDestroy_v2, &[0xc9]), fill(X, B),
-])))]
-#[case::unloading_a_module(|edge| after(two(non_blocking), vec![
-    fill(X, A), did(F::cuModuleUnload, &[0x40d]).when(edge), fill(X, B),
-]))]
-#[case::loading_a_module_promises_nothing(|edge| after(two(non_blocking), vec![
-    fill(X, A), gave(F::cuModuleLoadData, &[0x1000], 0x40d), sync(A).when(edge), fill(X, B),
 ]))]
 #[case::free_of_host_memory(|edge| after(two(non_blocking), vec![
     gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
@@ -186,33 +151,6 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     non_blocking(B), alloc(X), alloc(Y), did(F::cuMemcpyDtoD_v2, &[X, Y, 64]), sync(0).when(edge),
     fill(X, B),
 ])]
-<<<<<<< HEAD:conformance/suite/tests/suite/order_rules.rs
-#[case::synchronous_copy_of_a_peer(|edge| vec![
-    non_blocking(A), non_blocking(B), fill(X, A),
-    if edge {
-        did(F::cuMemcpyPeer, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64])
-    } else {
-        did(F::cuMemcpyPeerAsync, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64, 0])
-    },
-    fill(X, B),
-])]
-=======
-#[case::synchronous_copy_of_a_peer_does_not_wait(|edge| after(two(non_blocking), vec![
-    fill(X, A), did(F::cuMemcpyPeer, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64]), sync(A).when(edge), fill(X, B),
-]))]
-#[case::memory_of_another_context_is_work_of_both_legacy_streams(|edge| after(contexts(), vec![
-    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y), alloc(Y2).within(if edge { OTHER_CONTEXT } else { CONTEXT }),
-    fill(X, A).within(OTHER_CONTEXT), did(F::cuMemcpyDtoD_v2, &[Y, Y2, 64]), fill(X, B),
-]))]
-#[case::the_other_context_comes_after_a_copy_of_its_memory(|edge| after(contexts(), vec![
-    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y), alloc(Y2).within(if edge { OTHER_CONTEXT } else { CONTEXT }),
-    fill(X, B), did(F::cuMemcpyPeer, &[Y, CONTEXT, Y2, OTHER_CONTEXT, 64]), fill(X, A).within(OTHER_CONTEXT),
-]))]
-#[case::fill_of_another_contexts_memory_is_work_of_one(|edge| after(contexts(), vec![
-    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y2).within(OTHER_CONTEXT),
-    fill(X, A).within(OTHER_CONTEXT), sync(A).when(edge), did(F::cuMemsetD8_v2, &[Y2, 0, 64]), fill(X, B),
-]))]
->>>>>>> d377f9b (Test each mended rule of the judge with and without its edge):conformance/suite/tests/suite/order.rs
 #[case::copy_to_pageable_memory_waits(|edge| vec![
     non_blocking(A), non_blocking(B), gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
     did(F::cuMemcpyDtoHAsync_v2, &[if edge { PAGEABLE } else { PINNED }, Y, 64, A]), fill(X, B),
@@ -222,65 +160,6 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     fill(X, A),
     did(F::cuMemcpyAsync, &[PINNED, if edge { PAGEABLE } else { Y }, 64, A]), fill(X, B),
 ])]
-#[case::copies_of_no_bytes_wait_for_nothing(|edge| vec![
-    blocking(A), non_blocking(B), alloc(Y), fill(X, A),
-    did(F::cuMemcpyHtoD_v2, &[Y, PAGEABLE, if edge { 64 } else { 0 }]), fill(X, B),
-])]
-#[case::fills_of_no_bytes_are_no_barrier(|edge| after(two(blocking), vec![
-    alloc(Y), fill(X, A), did(F::cuMemsetD8_v2, &[Y, 0, if edge { 64 } else { 0 }]), fill(X, B),
-]))]
-#[case::copy_of_rows_on_the_device_does_not_wait(|edge| after(two(non_blocking), vec![
-    alloc(Y), fill(X, A), rows(F::cuMemcpy2DAsync_v2, if edge { PAGEABLE } else { Y }, Y2, A), fill(X, B),
-]))]
-#[case::synchronous_copy_of_rows_on_the_device_does_not_wait(|edge| vec![
-    blocking(A), non_blocking(B), alloc(Y), gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
-    rows(F::cuMemcpy2D_v2, if edge { PINNED } else { Y }, Y2, 0), fill(X, B),
-])]
-#[case::copy_of_rows_reaches_its_rows(|edge| after(two(non_blocking), vec![
-    rows(F::cuMemcpy2DAsync_v2, X + 32, Y, A), fill_bytes(X, if edge { 32 } else { 33 }, B),
-]))]
-#[case::copy_of_rows_reaches_its_last_row(|edge: bool| after(two(non_blocking), vec![
-    rows(F::cuMemcpy2DAsync_v2, X - 256, Y, A), fill_bytes(X, 64, B).when(!edge),
-]))]
-#[case::copy_of_rows_leaves_the_gaps_alone(|edge| after(two(non_blocking), vec![
-    rows(F::cuMemcpy2DAsync_v2, if edge { X - 128 } else { X - 256 + 48 }, Y, A), fill_bytes(X, 64, B),
-]))]
-#[case::a_large_pageable_copy_arrives_later(|edge| vec![
-    non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], X),
-    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64 << 10]), sync(0).when(edge), copy(X, Y, B),
-])]
-#[case::a_small_pageable_copy_has_arrived(|edge| vec![
-    non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], X),
-    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, if edge { (64 << 10) - 1 } else { 64 << 10 }]), copy(X, Y, B),
-])]
-#[case::a_large_pageable_copy_waits_for_earlier_work(|edge| vec![
-    blocking(A), non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], Y), fill(X, A),
-    did(F::cuMemcpyHtoD_v2, &[Y, PAGEABLE, 64 << 10]).when(edge), fill(X, B),
-])]
-#[case::a_pageable_copy_of_a_thread_does_not_wait_for_legacy(|edge| vec![
-    non_blocking(B), alloc(Y), gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, LEGACY),
-    did(F::cuMemcpyHtoD_v2, &[Y, if edge { PINNED } else { PAGEABLE }, 64]).per_thread(), fill(X, B),
-])]
-#[case::a_pageable_copy_of_a_thread_arrives_later_behind_legacy(|edge: bool| vec![
-    non_blocking(B), alloc(X), fill(Y, LEGACY).when(!edge),
-    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64]).per_thread(), fill(X, B),
-])]
-#[case::sync_memops(|edge| vec![
-    non_blocking(B), alloc(Y), did(F::cuPointerSetAttribute, &[1, 6, Y]).when(edge),
-    fill(X, 0), did(F::cuMemsetD8_v2, &[Y, 0, 64]), fill(X, B),
-])]
-#[case::sync_memops_switched_off(|edge: bool| vec![
-    non_blocking(B), alloc(Y), did(F::cuPointerSetAttribute, &[1, 6, Y]),
-    did(F::cuPointerSetAttribute, &[0, 6, Y]).when(!edge), fill(X, 0), did(F::cuMemsetD8_v2, &[Y, 0, 64]), fill(X, B),
-])]
-#[case::asynchronous_copy_of_managed_memory_waits_for_its_stream(|edge| vec![
-    non_blocking(A), non_blocking(B), alloc(Y), gave(F::cuMemAllocManaged, &[64, 1], Y2), fill(X, A),
-    did(F::cuMemcpyHtoDAsync_v2, &[Y, if edge { Y2 } else { PAGEABLE }, 64, A]), fill(X, B),
-])]
-#[case::allocation_in_the_legacy_stream_is_a_barrier_only_for_memory_in_use(|edge| after(two(blocking), vec![
-    gave(F::cuMemAllocAsync, &[64, A], Y), did(F::cuMemFreeAsync, &[Y, A]), fill(X, A),
-    gave(F::cuMemAllocAsync, &[64, 0], if edge { Y } else { Y2 }), fill(X, B),
-]))]
 #[case::synchronous_memset_of_pinned_memory_waits(|edge| vec![
     non_blocking(B), gave(F::cuMemHostAlloc, &[64, 0], PINNED), alloc(Y),
     fill(X, 0), did(F::cuMemsetD8_v2, &[if edge { PINNED } else { Y }, 0, 64]), fill(X, B),
@@ -352,6 +231,130 @@ type CallsWhen = fn(bool) -> Vec<Do>;
 ]))]
 #[case::a_kernel_reaches_all_of_a_named_memory(|edge| after(two(non_blocking), vec![
     launch_in(X, (X, 1 << 20), A), fill(if edge { X + 64 } else { X + 63 }, B).harness(),
+]))]
+#[case::event_never_recorded_is_no_barrier(|edge| after(two(blocking), vec![
+    non_blocking(C), record(E, C).when(edge), fill(X, A), wait(LEGACY, E), fill(X, B),
+]))]
+#[case::free_of_nothing_waits_for_nothing(|edge| after(two(non_blocking), vec![
+    alloc(Y), fill(X, A), did(F::cuMemFree_v2, &[if edge { Y } else { 0 }]), fill(X, B),
+]))]
+#[case::free_of_memory_of_a_pool_waits_for_nothing(|edge| after(two(non_blocking), vec![
+    if edge { alloc(Y) } else { gave(F::cuMemAllocAsync, &[64, A], Y) }, sync(A),
+    fill(X, A), did(F::cuMemFree_v2, &[Y]), fill(X, B),
+]))]
+#[case::free_waits_for_the_context_of_the_memory(|edge| after(two(non_blocking), vec![
+    alloc(Y).within(if edge { CONTEXT } else { OTHER_CONTEXT }), fill(X, A),
+    did(F::cuMemFree_v2, &[Y]).within(if edge { OTHER_CONTEXT } else { CONTEXT }), fill(X, B),
+]))]
+#[case::free_of_memory_of_a_pool_in_use(|edge| after(two(non_blocking), vec![
+    gave(F::cuMemAllocAsync, &[64, A], X), fill(X, A), sync(A).when(edge),
+    did(F::cuMemFree_v2, &[X]),
+]))]
+#[case::free_of_no_host_memory_waits_for_nothing(|edge| after(two(non_blocking), vec![
+    gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
+    did(F::cuMemFreeHost, &[if edge { PINNED } else { 0 }]), fill(X, B),
+]))]
+#[case::unregister_waits_for_the_context_of_the_memory(|edge| after(two(non_blocking), vec![
+    did(
+        F::cuMemHostRegister_v2,
+        &[PINNED, 64, 0]).within(if edge { CONTEXT } else { OTHER_CONTEXT },
+    ),
+    fill(X, A), did(F::cuMemHostUnregister, &[PINNED]), fill(X, B),
+]))]
+#[case::end_of_another_context_of_the_device(|edge| after(contexts(), after(two(non_blocking), vec![
+    gave(F::cuCtxCreate_v4, &[0, 0, if edge { 0 } else { 1 }], 0xc9), fill(X, A),
+    did(F::cuCtxDestroy_v2, &[0xc9]), fill(X, B),
+])))]
+#[case::unloading_a_module(|edge| after(two(non_blocking), vec![
+    fill(X, A), did(F::cuModuleUnload, &[0x40d]).when(edge), fill(X, B),
+]))]
+#[case::loading_a_module_promises_nothing(|edge| after(two(non_blocking), vec![
+    fill(X, A), gave(F::cuModuleLoadData, &[0x1000], 0x40d), sync(A).when(edge), fill(X, B),
+]))]
+#[case::synchronous_copy_of_a_peer_does_not_wait(|edge| after(two(non_blocking), vec![
+    fill(X, A), did(F::cuMemcpyPeer, &[Y, CONTEXT, Y + 64, OTHER_CONTEXT, 64]), sync(A).when(edge),
+    fill(X, B),
+]))]
+#[case::memory_of_another_context_is_work_of_both_legacy_streams(|edge| after(contexts(), vec![
+    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y),
+    alloc(Y2).within(if edge { OTHER_CONTEXT } else { CONTEXT }),
+    fill(X, A).within(OTHER_CONTEXT), did(F::cuMemcpyDtoD_v2, &[Y, Y2, 64]), fill(X, B),
+]))]
+#[case::the_other_context_comes_after_a_copy_of_its_memory(|edge| after(contexts(), vec![
+    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y),
+    alloc(Y2).within(if edge { OTHER_CONTEXT } else { CONTEXT }),
+    fill(X, B), did(F::cuMemcpyPeer, &[Y, CONTEXT, Y2, OTHER_CONTEXT, 64]),
+    fill(X, A).within(OTHER_CONTEXT),
+]))]
+#[case::fill_of_another_contexts_memory_is_work_of_one(|edge| after(contexts(), vec![
+    blocking(A).within(OTHER_CONTEXT), blocking(B), alloc(Y2).within(OTHER_CONTEXT),
+    fill(X, A).within(OTHER_CONTEXT), sync(A).when(edge), did(F::cuMemsetD8_v2, &[Y2, 0, 64]),
+    fill(X, B),
+]))]
+#[case::copies_of_no_bytes_wait_for_nothing(|edge| vec![
+    blocking(A), non_blocking(B), alloc(Y), fill(X, A),
+    did(F::cuMemcpyHtoD_v2, &[Y, PAGEABLE, if edge { 64 } else { 0 }]), fill(X, B),
+])]
+#[case::fills_of_no_bytes_are_no_barrier(|edge| after(two(blocking), vec![
+    alloc(Y), fill(X, A), did(F::cuMemsetD8_v2, &[Y, 0, if edge { 64 } else { 0 }]), fill(X, B),
+]))]
+#[case::copy_of_rows_on_the_device_does_not_wait(|edge| after(two(non_blocking), vec![
+    alloc(Y), fill(X, A), rows(F::cuMemcpy2DAsync_v2, if edge { PAGEABLE } else { Y }, Y2, A),
+    fill(X, B),
+]))]
+#[case::a_synchronous_copy_of_rows_does_not_wait(|edge| vec![
+    blocking(A), non_blocking(B), alloc(Y), gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, A),
+    rows(F::cuMemcpy2D_v2, if edge { PINNED } else { Y }, Y2, 0), fill(X, B),
+])]
+#[case::copy_of_rows_reaches_its_rows(|edge| after(two(non_blocking), vec![
+    rows(F::cuMemcpy2DAsync_v2, X + 32, Y, A), fill_bytes(X, if edge { 32 } else { 33 }, B),
+]))]
+#[case::copy_of_rows_reaches_its_last_row(|edge: bool| after(two(non_blocking), vec![
+    rows(F::cuMemcpy2DAsync_v2, X - 256, Y, A), fill_bytes(X, 64, B).when(!edge),
+]))]
+#[case::copy_of_rows_leaves_the_gaps_alone(|edge| after(two(non_blocking), vec![
+    rows(F::cuMemcpy2DAsync_v2, if edge { X - 128 } else { X - 256 + 48 }, Y, A),
+    fill_bytes(X, 64, B),
+]))]
+#[case::a_large_pageable_copy_arrives_later(|edge| vec![
+    non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], X),
+    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64 << 10]), sync(0).when(edge), copy(X, Y, B),
+])]
+#[case::a_small_pageable_copy_has_arrived(|edge| vec![
+    non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], X),
+    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, if edge { (64 << 10) - 1 } else { 64 << 10 }]),
+    copy(X, Y, B),
+])]
+#[case::a_large_pageable_copy_waits_for_earlier_work(|edge| vec![
+    blocking(A), non_blocking(B), gave(F::cuMemAlloc_v2, &[1 << 20], Y), fill(X, A),
+    did(F::cuMemcpyHtoD_v2, &[Y, PAGEABLE, 64 << 10]).when(edge), fill(X, B),
+])]
+#[case::a_pageable_copy_of_a_thread_does_not_wait_for_legacy(|edge| vec![
+    non_blocking(B), alloc(Y), gave(F::cuMemHostAlloc, &[64, 0], PINNED), fill(X, LEGACY),
+    did(F::cuMemcpyHtoD_v2, &[Y, if edge { PINNED } else { PAGEABLE }, 64]).per_thread(),
+    fill(X, B),
+])]
+#[case::a_pageable_copy_of_a_thread_arrives_later_behind_legacy(|edge: bool| vec![
+    non_blocking(B), alloc(X), fill(Y, LEGACY).when(!edge),
+    did(F::cuMemcpyHtoD_v2, &[X, PAGEABLE, 64]).per_thread(), fill(X, B),
+])]
+#[case::sync_memops(|edge| vec![
+    non_blocking(B), alloc(Y), did(F::cuPointerSetAttribute, &[1, 6, Y]).when(edge),
+    fill(X, 0), did(F::cuMemsetD8_v2, &[Y, 0, 64]), fill(X, B),
+])]
+#[case::sync_memops_switched_off(|edge: bool| vec![
+    non_blocking(B), alloc(Y), did(F::cuPointerSetAttribute, &[1, 6, Y]),
+    did(F::cuPointerSetAttribute, &[0, 6, Y]).when(!edge), fill(X, 0),
+    did(F::cuMemsetD8_v2, &[Y, 0, 64]), fill(X, B),
+])]
+#[case::an_asynchronous_copy_of_managed_memory_waits(|edge| vec![
+    non_blocking(A), non_blocking(B), alloc(Y), gave(F::cuMemAllocManaged, &[64, 1], Y2),
+    fill(X, A),
+    did(F::cuMemcpyHtoDAsync_v2, &[Y, if edge { Y2 } else { PAGEABLE }, 64, A]), fill(X, B),
+])]
+#[case::an_allocation_is_a_barrier_for_memory_in_use(|edge| after(two(blocking), vec![
+    gave(F::cuMemAllocAsync, &[64, A], Y), did(F::cuMemFreeAsync, &[Y, A]), fill(X, A),
+    gave(F::cuMemAllocAsync, &[64, 0], if edge { Y } else { Y2 }), fill(X, B),
 ]))]
 fn an_edge_orders(#[case] calls: CallsWhen) {
     let (with, without) = (judged(calls(true)), judged(calls(false)));

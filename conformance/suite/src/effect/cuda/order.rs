@@ -153,8 +153,8 @@ impl OrderEffect {
     }
 }
 
-/// Whether a launch may begin before earlier work of its stream has ended, or records events: nobody
-/// sees that order. CUDA Driver API, `CUlaunchAttributeID`.
+/// Whether a launch may begin before earlier work of its stream has ended, or records events.
+/// Nobody sees that order. CUDA Driver API, `CUlaunchAttributeID`.
 pub(crate) fn has_order_of_its_own(function: Function, call: &Call) -> bool {
     const PROGRAMMATIC_STREAM_SERIALIZATION: u64 = 1 << 6;
     const PROGRAMMATIC_EVENT: u64 = 1 << 7;

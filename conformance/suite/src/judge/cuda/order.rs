@@ -21,14 +21,14 @@
 //!   device memory are not: the host goes on at once. A large copy from pageable memory has waited
 //!   for earlier work, but may not have arrived.
 //! - **Copies and fills of no bytes** do nothing. They are no barrier either.
-//! - **`cuMemFree`, `cuMemFreeHost`, `cuMemHostUnregister`** come after all work of the context that
-//!   owns the memory. A free of pool memory or of the address 0 waits for nothing.
+//! - **`cuMemFree`, `cuMemFreeHost`, `cuMemHostUnregister`** come after all work of the context
+//!   that owns the memory. A free of pool memory or of the address 0 waits for nothing.
 //! - **`cuMemAllocAsync`, `cuMemFreeAsync`** are writes in their stream.
 //! - **Addresses that are given out again** are in order: the driver sees to that.
 //! - **The legacy stream**: its work comes after all earlier work of the blocking streams of its
 //!   context, and before all later work. Waiting for it waits for those streams too, even if it had
-//!   no work since. An allocation is work only if it gets memory that is still in use, a wait for an
-//!   event only if the event was recorded.
+//!   no work since. An allocation is work only if it gets memory that is still in use, a wait for
+//!   an event only if the event was recorded.
 //! - **Copies of another context's memory** in the legacy stream are work of both contexts' legacy
 //!   streams.
 //! - **A blocking stream**: waiting for it does not wait for the legacy stream.
@@ -44,17 +44,17 @@
 //! - **Other processes** are not looked at. Memory opened from an IPC handle is other memory.
 //! - **A stream that nobody created** in the trace counts as blocking, which has more order.
 //! - **An event that nobody created** in the trace may stand for anything: doubt.
-//! - **Calls passed on by name** may wait for anything queued before them. Those that can queue work
-//!   may also touch all memory that facts name, in a stream that nobody knows: doubt, for accesses
-//!   before and after. `cuGetExportTable` waits for nothing, and neither does what is called through
-//!   its tables, which nobody sees.
+//! - **Calls passed on by name** may wait for anything queued before them. Those that can queue
+//!   work may also touch all memory that facts name, in a stream that nobody knows: doubt, for
+//!   accesses before and after. `cuGetExportTable` waits for nothing, and neither does what is
+//!   called through its tables, which nobody sees.
 //! - **Attributes of `cuLaunchKernelEx`** that order the kernel differently: doubt, as above.
 //! - **A host function** in a stream may tell any thread that the stream got there: doubt.
 //! - **A captured stream**: nothing is judged while the capture lasts.
 //! - **Unsupported calls and failed calls** do nothing.
-//! - **An argument of a kernel** reaches to the end of the memory that a fact of the case names, and
-//!   down to its begin if it is the pointer of an array with negative strides. Where no fact names
-//!   it, it reaches one byte: blocks of a pool lie side by side in one allocation.
+//! - **An argument of a kernel** reaches to the end of the memory that a fact of the case names,
+//!   and down to its begin if it is the pointer of an array with negative strides. Where no fact
+//!   names it, it reaches one byte: blocks of a pool lie side by side in one allocation.
 //! - **An argument counts as read and written** between subject and harness. Two kernels of the
 //!   subject, or two of the harness, may both only read.
 //! - **Memory that no fact of the case names** is the subject's own, as long as the harness has no

@@ -53,8 +53,9 @@ impl Probe {
     /// Whether an event is the work of this probe, or of another in the same stream.
     pub(crate) fn is_work(&self, event: &Event) -> bool {
         let Stream { handle, context, thread } = self.stream;
+        let What::Call(call) = &event.what else { return false };
         (event.context, event.thread) == (context, thread)
-            && matches!(&event.what, What::Call(call) if call.args[1] == PROBE && call.args[3] == handle)
+            && (call.args[1], call.args[3]) == (PROBE, handle)
     }
 }
 

@@ -62,9 +62,9 @@ pub(crate) enum HostWait {
 
 /// A synchronous copy of so many bytes from pageable memory may go on when the call has returned:
 /// "the DMA to final destination may not have completed" (CUDA Driver API, "API synchronization
-/// behavior"). On an H200 no copy of 1 MiB had arrived, some of 64 KiB had not, and all smaller ones
-/// had. The text promises that of no size. But libraries fill their arrays with such copies, the
-/// GPU keeps them in order, and so do the rules.
+/// behavior"). On an H200 no copy of 1 MiB had arrived, some of 64 KiB had not, and all smaller
+/// ones had. The text promises that of no size. But libraries fill their arrays with such copies,
+/// the GPU keeps them in order, and so do the rules.
 const ARRIVES_LATER_BYTES: u64 = 64 << 10;
 /// An asynchronous copy of so many bytes from pageable memory waits for earlier work: they do not
 /// fit into the staging buffer.

@@ -336,8 +336,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// A call may wait for everything, and may queue work on all memory that facts of the case name.
-    /// Nobody sees that work, so what is not in order with it either way is not observed.
+    /// A call may wait for everything, and may queue work on all memory that facts of the case
+    /// name. Nobody sees that work, so what is not in order with it either way is not observed.
     fn conjecture(&mut self, cause: Cause, context: u64, function: Function) {
         let doubt = Doubt::PassedOn { call: function.name().to_owned(), seq: cause.seq };
         self.doubts.conjecture(&doubt);

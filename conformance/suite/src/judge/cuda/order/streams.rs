@@ -132,8 +132,8 @@ impl Streams {
         }
     }
 
-    /// As [`Streams::submit`], but an operation that the device has nothing to do for: in the legacy
-    /// stream it does not come after the blocking streams.
+    /// As [`Streams::submit`], but an operation that the device has nothing to do for: in the
+    /// legacy stream it does not come after the blocking streams.
     pub(crate) fn submit_alone(&mut self, slot: u32) {
         let StreamState { kind, context, seen_of_host, .. } = self.slots[slot as usize];
         if seen_of_host != self.host_version {
