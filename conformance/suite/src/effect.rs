@@ -57,17 +57,17 @@ impl MemorySource {
     }
 }
 
-/// What a call reads or writes: rows of equal length, mostly one.
+/// What a call reads or writes: rows of equal length in equal slices, mostly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
     /// Of a row.
     pub(crate) size_bytes: u64,
-    /// How many rows.
-    pub(crate) height: u64,
-    /// From a row to the next.
-    pub(crate) pitch: u64,
     pub(crate) space: AddressSpace,
+    /// How many rows a slice has, and the bytes from one to the next.
+    rows: (u64, u64),
+    /// How many slices there are, and the bytes from one to the next.
+    slices: (u64, u64),
 }
 
 /// A trace may name any number of rows; so many are told apart.
@@ -76,27 +76,50 @@ const ROW_LIMIT: u64 = 1 << 14;
 impl Span {
     /// One row.
     pub(crate) const fn new(start: u64, size_bytes: u64, space: AddressSpace) -> Self {
-        Self { start, size_bytes, height: 1, pitch: size_bytes, space }
+        Self { start, size_bytes, space, rows: (1, size_bytes), slices: (1, size_bytes) }
+    }
+
+    /// So many rows.
+    pub(crate) const fn rows(self, count: u64, pitch: u64) -> Self {
+        Self { rows: (count, pitch), ..self }
+    }
+
+    /// So many slices.
+    pub(crate) const fn slices(self, count: u64, pitch: u64) -> Self {
+        Self { slices: (count, pitch), ..self }
     }
 
     /// The bytes of all rows together.
     pub(crate) fn total_bytes(&self) -> u64 {
-        self.size_bytes.saturating_mul(self.height)
+        self.size_bytes.saturating_mul(self.rows.0).saturating_mul(self.slices.0)
     }
 
     /// The half-open ranges of the rows. Rows without gaps between them are one range, and so are
     /// more rows than [`ROW_LIMIT`].
     pub(crate) fn ranges(self) -> impl Iterator<Item = (u64, u64)> {
-        let (rows, row_bytes) = if self.pitch <= self.size_bytes {
-            (1, self.total_bytes())
-        } else if self.height > ROW_LIMIT {
-            (1, self.pitch.saturating_mul(self.height))
+        let ((rows, pitch), (slices, slice_pitch)) = (self.rows, self.slices);
+        let slice_bytes =
+            pitch.saturating_mul(rows.saturating_sub(1)).saturating_add(self.size_bytes);
+        let rows_are_dense = pitch <= self.size_bytes;
+        let (rows, slices, row_bytes) = if slices <= 1 && rows_are_dense {
+            (1, slices.min(rows), self.total_bytes())
+        } else if rows.saturating_mul(slices) > ROW_LIMIT {
+            (1, 1, slice_pitch.saturating_mul(slices.saturating_sub(1)).saturating_add(slice_bytes))
+        } else if rows_are_dense {
+            (1, slices, slice_bytes)
         } else {
-            (self.height, self.size_bytes)
+            (rows, slices, self.size_bytes)
         };
-        (0..rows).map(move |row| {
-            let start = self.start.saturating_add(row.saturating_mul(self.pitch));
-            (start, start.saturating_add(row_bytes))
+        let start = move |slice: u64, row: u64| {
+            self.start
+                .saturating_add(slice.saturating_mul(slice_pitch))
+                .saturating_add(row.saturating_mul(pitch))
+        };
+        (0..slices).flat_map(move |slice| {
+            (0..rows).map(move |row| {
+                let start = start(slice, row);
+                (start, start.saturating_add(row_bytes))
+            })
         })
     }
 }
@@ -179,5 +202,27 @@ impl Owners {
     /// The owner that ends with a call, if one does.
     pub(crate) fn ended_by(&mut self, call: &Call) -> Option<u64> {
         self.contexts.ended_by(call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_slices_are_ranges_of_their_own_where_gaps_lie_between_them() {
+        let row = Span::new(1000, 10, AddressSpace::Device);
+        let ranges = |span: Span| span.ranges().collect::<Vec<_>>();
+        assert_eq!(ranges(row), [(1000, 1010)]);
+        assert_eq!(ranges(row.rows(3, 10)), [(1000, 1030)]);
+        assert_eq!(ranges(row.rows(2, 100)), [(1000, 1010), (1100, 1110)]);
+        assert_eq!(ranges(row.rows(0, 100)), []);
+        assert_eq!(
+            ranges(row.rows(2, 100).slices(2, 1000)),
+            [(1000, 1010), (1100, 1110), (2000, 2010), (2100, 2110)]
+        );
+        assert_eq!(ranges(row.rows(2, 10).slices(2, 50)), [(1000, 1020), (1050, 1070)]);
+        assert_eq!(ranges(row.rows(ROW_LIMIT, 100).slices(2, 1 << 30)).len(), 1);
+        assert_eq!(row.rows(2, 100).slices(3, 1000).total_bytes(), 60);
     }
 }

@@ -155,8 +155,9 @@ pub(crate) fn rows(function: Function, to: u64, from: u64, stream: u64) -> Do {
     const DEVICE: u32 = 2;
     let of_host = |start| [PINNED, PAGEABLE].contains(&start);
     let memory_type = |start| if of_host(start) { HOST } else { DEVICE };
-    let rows = |start| Rows { start, pitch: 256, memory_type: memory_type(start) };
-    let copy = RowCopy { to: rows(to), from: rows(from), width_bytes: 16, height: 2, stream };
+    let rows = |start| Rows { start, pitch: 256, slice_rows: 2, memory_type: memory_type(start) };
+    let (width_bytes, height, depth) = (16, 2, 1);
+    let copy = RowCopy { to: rows(to), from: rows(from), width_bytes, height, depth, stream };
     done(function, &copy.words(), &[])
 }
 

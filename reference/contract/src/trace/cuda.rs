@@ -112,7 +112,11 @@ impl Function {
     pub fn is_row_copy(self) -> bool {
         matches!(
             self,
-            Self::cuMemcpy2D_v2 | Self::cuMemcpy2DUnaligned_v2 | Self::cuMemcpy2DAsync_v2
+            Self::cuMemcpy2D_v2
+                | Self::cuMemcpy2DUnaligned_v2
+                | Self::cuMemcpy2DAsync_v2
+                | Self::cuMemcpy3D_v2
+                | Self::cuMemcpy3DAsync_v2
         )
     }
 

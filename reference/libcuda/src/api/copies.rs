@@ -160,22 +160,37 @@ fn copy_2d(address: u64) -> Result<(Plane, Plane, u64, u64)> {
 
 /// What the record of a 2D copy has; zeros if there is no `CUDA_MEMCPY2D`.
 pub(crate) fn recorded_rows(copy: u64, stream: u64) -> RowCopy {
-    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
-    let Ok(Copy2D { from, to, width, height }) = (unsafe { read(copy) }) else {
-        return RowCopy { stream, ..RowCopy::default() };
+    let nothing = RowCopy {
+        to: Rows::default(),
+        from: Rows::default(),
+        width_bytes: 0,
+        height: 0,
+        depth: 0,
+        stream,
     };
-    let rows = |side: Side| {
-        let Plane { address, pitch } =
-            side.plane(width).unwrap_or(Plane { address: 0, pitch: side.pitch as u64 });
-        Rows { start: address, pitch, memory_type: side.memory_type }
+    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
+    let Ok(Copy2D { from, to, width, height }) = (unsafe { read(copy) }) else { return nothing };
+    let rows = |side: Side| match side.plane(width) {
+        Ok(Plane { address, pitch, .. }) => Rows {
+            start: address,
+            pitch: narrow(pitch),
+            slice_rows: narrow(height as u64),
+            memory_type: side.memory_type,
+        },
+        Err(_) => Rows { memory_type: side.memory_type, ..Rows::default() },
     };
     RowCopy {
         to: rows(to),
         from: rows(from),
         width_bytes: width as u64,
-        height: height as u64,
+        height: narrow(height as u64),
+        depth: 1,
         stream,
     }
+}
+
+fn narrow(value: u64) -> u32 {
+    value.try_into().unwrap_or(u32::MAX)
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {

@@ -597,6 +597,37 @@ static void add_allocations() {
   });
 }
 
+static CUDA_MEMCPY3D wide(const CUDA_MEMCPY2D* c) {
+  CUDA_MEMCPY3D copy = {};
+  copy.srcMemoryType = c->srcMemoryType;
+  copy.srcHost = c->srcHost;
+  copy.srcDevice = c->srcDevice;
+  copy.srcPitch = c->srcPitch;
+  copy.srcHeight = c->Height;
+  copy.dstMemoryType = c->dstMemoryType;
+  copy.dstHost = c->dstHost;
+  copy.dstDevice = c->dstDevice;
+  copy.dstPitch = c->dstPitch;
+  copy.dstHeight = c->Height;
+  copy.WidthInBytes = c->WidthInBytes;
+  copy.Height = c->Height;
+  copy.Depth = 1;
+  return copy;
+}
+
+static void add_3d(Memory from, Memory to, size_t width, size_t height, bool unified) {
+  add_2d("cuMemcpy3D_v2", false, from, to, width, height, unified,
+         [](const CUDA_MEMCPY2D* c, CUstream) {
+           CUDA_MEMCPY3D copy = wide(c);
+           return cuMemcpy3D(&copy);
+         });
+  add_2d("cuMemcpy3DAsync_v2", true, from, to, width, height, unified,
+         [](const CUDA_MEMCPY2D* c, CUstream s) {
+           CUDA_MEMCPY3D copy = wide(c);
+           return cuMemcpy3DAsync(&copy, s);
+         });
+}
+
 static void add_peer_copies() {
   for (size_t size : {size_t(64), size_t(1 << 20)})
     for (auto [from, to] : {std::pair{DEVICE, DEVICE},
@@ -730,33 +761,7 @@ static void add_copies() {
                [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2DUnaligned(c); });
         add_2d("cuMemcpy2DAsync_v2", true, from, to, width, height, unified,
                [](const CUDA_MEMCPY2D* c, CUstream s) { return cuMemcpy2DAsync(c, s); });
-        auto wide = [](const CUDA_MEMCPY2D* c) {
-          CUDA_MEMCPY3D copy = {};
-          copy.srcMemoryType = c->srcMemoryType;
-          copy.srcHost = c->srcHost;
-          copy.srcDevice = c->srcDevice;
-          copy.srcPitch = c->srcPitch;
-          copy.srcHeight = c->Height;
-          copy.dstMemoryType = c->dstMemoryType;
-          copy.dstHost = c->dstHost;
-          copy.dstDevice = c->dstDevice;
-          copy.dstPitch = c->dstPitch;
-          copy.dstHeight = c->Height;
-          copy.WidthInBytes = c->WidthInBytes;
-          copy.Height = c->Height;
-          copy.Depth = 1;
-          return copy;
-        };
-        add_2d("cuMemcpy3D_v2", false, from, to, width, height, unified,
-               [wide](const CUDA_MEMCPY2D* c, CUstream) {
-                 CUDA_MEMCPY3D copy = wide(c);
-                 return cuMemcpy3D(&copy);
-               });
-        add_2d("cuMemcpy3DAsync_v2", true, from, to, width, height, unified,
-               [wide](const CUDA_MEMCPY2D* c, CUstream s) {
-                 CUDA_MEMCPY3D copy = wide(c);
-                 return cuMemcpy3DAsync(&copy, s);
-               });
+        add_3d(from, to, width, height, unified);
       }
 }
 
@@ -1259,6 +1264,8 @@ static void add_further() {
         add_2d("cuMemcpy2DAsync_v2", true, from, to, width, 16, false,
                [](const CUDA_MEMCPY2D* c, CUstream s) { return cuMemcpy2DAsync(c, s); });
         entries.back().brief = true;
+        add_3d(from, to, width, 16, false);
+        (entries.end() - 2)->brief = entries.back().brief = true;
       }
   // Host memory has one address for both sides, so that "device" functions take it.
   for (Memory from : {DEVICE, POOL, PINNED, REGISTERED, SYNC_MEMOPS})
@@ -1290,6 +1297,25 @@ static void add_further() {
                 [=](CUstream stream) { return cuMemsetD16Async(block->at, 1, size / 2, stream); },
                 [block]() mutable { block.reset(); }};
           });
+  for (Memory memory : all)
+    for (size_t size : {size_t(0), size_t(64)}) {
+      if (memory == PAGEABLE) continue;
+      std::string what = std::string(MEMORY_NAMES[memory]) + " " + size_text(size);
+      add("cuMemsetD2D16_v2", what, false, [=](const Stream&) {
+        auto block = std::make_shared<Block>(memory, size);
+        return Prepared{
+            [=](CUstream) { return cuMemsetD2D16(block->at, size / 4, 1, size / 8, 4); },
+            [block]() mutable { block.reset(); }};
+      });
+      entries.back().brief = true;
+      add("cuMemsetD2D16Async", what, true, [=](const Stream&) {
+        auto block = std::make_shared<Block>(memory, size);
+        return Prepared{
+            [=](CUstream s) { return cuMemsetD2D16Async(block->at, size / 4, 1, size / 8, 4, s); },
+            [block]() mutable { block.reset(); }};
+      });
+      entries.back().brief = true;
+    }
   auto find = [](const char* name, int version) {
     void* found = nullptr;
     CUdriverProcAddressQueryResult status;

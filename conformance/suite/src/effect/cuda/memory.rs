@@ -15,7 +15,7 @@ const HOST_MEMORY_NOT_REGISTERED: i32 = 713;
 const NOTHING: Span = device(0, 0);
 
 pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
-    let ([a, b, c, _, e, ..], [out, second, _]) = (call.args, call.out);
+    let ([a, b, c, d, e, ..], [out, second, _]) = (call.args, call.out);
     match function {
         Function::cuMemAlloc_v2
         | Function::cuMemAllocManaged
@@ -57,17 +57,21 @@ pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
             Effect::Touch { write: device(a, e), read: device(c, e) }
         }
         function if function.is_row_copy() => {
-            let RowCopy { to, from, width_bytes, height, .. } = RowCopy::read(call.args);
-            let side = |rows: Rows| Span {
-                height,
-                pitch: rows.pitch,
-                ..Span::new(rows.start, width_bytes, space(rows.memory_type))
+            let RowCopy { to, from, width_bytes, height, depth, .. } = RowCopy::read(call.args);
+            let side = |rows: Rows| {
+                let pitch = u64::from(rows.pitch);
+                Span::new(rows.start, width_bytes, space(rows.memory_type))
+                    .rows(height.into(), pitch)
+                    .slices(depth.into(), pitch * u64::from(rows.slice_rows))
             };
             Effect::Touch { write: side(to), read: side(from) }
         }
         Function::cuMemsetD8_v2 | Function::cuMemsetD8Async => fill(a, c),
         Function::cuMemsetD16_v2 | Function::cuMemsetD16Async => fill(a, c.saturating_mul(2)),
         Function::cuMemsetD32_v2 | Function::cuMemsetD32Async => fill(a, c.saturating_mul(4)),
+        Function::cuMemsetD2D8_v2 | Function::cuMemsetD2D8Async => fill_rows(a, b, 1, d, e),
+        Function::cuMemsetD2D16_v2 | Function::cuMemsetD2D16Async => fill_rows(a, b, 2, d, e),
+        Function::cuMemsetD2D32_v2 | Function::cuMemsetD2D32Async => fill_rows(a, b, 4, d, e),
         Function::cuIpcGetMemHandle => Effect::Touch { write: NOTHING, read: device(a, 1) },
         _ => Effect::Nothing,
     }
@@ -75,6 +79,11 @@ pub(crate) fn memory_effect(function: Function, call: &Call) -> Effect {
 
 const fn fill(start: u64, size_bytes: u64) -> Effect {
     Effect::Touch { write: device(start, size_bytes), read: NOTHING }
+}
+
+fn fill_rows(start: u64, pitch: u64, element_bytes: u64, width: u64, height: u64) -> Effect {
+    let row = device(start, width.saturating_mul(element_bytes));
+    Effect::Touch { write: row.rows(height, pitch), read: NOTHING }
 }
 
 /// Reads the result of a call that gives memory back.

@@ -96,26 +96,34 @@ impl OrderEffect {
             | Function::cuMemPrefetchAsync
             | Function::cuMemPrefetchAsync_v2
             | Function::cuStreamAttachMemAsync => queue(Work::Other),
-            Function::cuMemsetD8Async | Function::cuMemsetD16Async | Function::cuMemsetD32Async => {
-                queue(Work::Fill { synchronous: false })
-            }
-            Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
-                in_legacy(Work::Fill { synchronous: true })
-            }
+            Function::cuMemsetD8Async
+            | Function::cuMemsetD16Async
+            | Function::cuMemsetD32Async
+            | Function::cuMemsetD2D8Async
+            | Function::cuMemsetD2D16Async
+            | Function::cuMemsetD2D32Async => queue(Work::Fill { synchronous: false }),
+            Function::cuMemsetD8_v2
+            | Function::cuMemsetD16_v2
+            | Function::cuMemsetD32_v2
+            | Function::cuMemsetD2D8_v2
+            | Function::cuMemsetD2D16_v2
+            | Function::cuMemsetD2D32_v2 => in_legacy(Work::Fill { synchronous: true }),
             Function::cuMemcpy => in_legacy(copy(CopyForm::Unified)),
             Function::cuMemcpyHtoD_v2 => in_legacy(copy(CopyForm::HostToDevice)),
             Function::cuMemcpyDtoH_v2 => in_legacy(copy(CopyForm::DeviceToHost)),
             Function::cuMemcpyDtoD_v2 => in_legacy(copy(CopyForm::DeviceToDevice)),
             Function::cuMemcpyPeer => in_legacy(copy(CopyForm::Peer)),
-            Function::cuMemcpy2D_v2 | Function::cuMemcpy2DUnaligned_v2 => {
-                in_legacy(copy(CopyForm::Rows))
-            }
+            Function::cuMemcpy2D_v2
+            | Function::cuMemcpy2DUnaligned_v2
+            | Function::cuMemcpy3D_v2 => in_legacy(copy(CopyForm::Rows)),
             Function::cuMemcpyAsync => queue(copy_async(CopyForm::Unified)),
             Function::cuMemcpyHtoDAsync_v2 => queue(copy_async(CopyForm::HostToDevice)),
             Function::cuMemcpyDtoHAsync_v2 => queue(copy_async(CopyForm::DeviceToHost)),
             Function::cuMemcpyDtoDAsync_v2 => queue(copy_async(CopyForm::DeviceToDevice)),
             Function::cuMemcpyPeerAsync => queue(copy_async(CopyForm::Peer)),
-            Function::cuMemcpy2DAsync_v2 => queue(copy_async(CopyForm::Rows)),
+            Function::cuMemcpy2DAsync_v2 | Function::cuMemcpy3DAsync_v2 => {
+                queue(copy_async(CopyForm::Rows))
+            }
             Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
                 Self::Callback { stream: a }
             }

@@ -189,17 +189,19 @@ impl UnderTest {
                 let (read, write, size) = self.copied(what);
                 let side = |start, class: &str| Rows {
                     start,
-                    pitch: if size == 0 { 0 } else { size_root(size) },
+                    pitch: size_root(size),
+                    slice_rows: size_root(size),
                     memory_type: memory_type(class, what),
                 };
                 let (width_bytes, height) =
-                    if size == 0 { (0, 16) } else { (size_root(size), size_root(size)) };
+                    if size == 0 { (0, 16) } else { (size_root(size).into(), size_root(size)) };
                 let stream = if name.contains("Async") { stream } else { 0 };
                 let copy = RowCopy {
                     to: side(TARGET, &write),
                     from: side(SOURCE, &read),
                     width_bytes,
                     height,
+                    depth: 1,
                     stream,
                 };
                 self.calls.push(did(function, &copy.words()));
@@ -227,14 +229,20 @@ impl UnderTest {
             _ if name.starts_with("cuMemset") => {
                 let (class, size) = class_and_size(what);
                 self.take(class, TARGET, size);
+                let stream_word = if name.contains("D2D") { 5 } else { 3 };
                 let width = match name {
-                    _ if name.contains("D16") => 2,
-                    _ if name.contains("D32") => 4,
+                    _ if name.contains("D16") || name.contains("D2D16") => 2,
+                    _ if name.contains("D32") || name.contains("D2D32") => 4,
                     _ => 1,
                 };
-                let arguments = [TARGET, 1, size / width, stream];
-                let taken = if name.contains("Async") { 4 } else { 3 };
-                self.calls.push(did(function, &arguments[..taken]));
+                let mut arguments = [TARGET, 1, size / width, 0, 0, 0];
+                if name.contains("D2D") {
+                    arguments = [TARGET, size / 4, 1, size / 4 / width, 4, 0];
+                }
+                if name.contains("Async") {
+                    arguments[stream_word] = stream;
+                }
+                self.calls.push(did(function, &arguments));
             }
             "cuMemFree_v2" | "cuMemFreeHost" | "cuMemHostUnregister" => {
                 self.free(function, what, busy)
@@ -439,8 +447,8 @@ fn bytes(text: &str) -> u64 {
 }
 
 /// All 2D copies that were measured are square.
-fn size_root(size: u64) -> u64 {
-    size.isqrt()
+fn size_root(size: u64) -> u32 {
+    size.isqrt() as u32
 }
 
 fn memory_type(class: &str, what: &str) -> u32 {
