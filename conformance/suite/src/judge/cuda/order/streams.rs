@@ -58,6 +58,8 @@ pub(crate) struct Streams {
     by_handle: HashMap<u64, u32>,
     legacy: HashMap<u64, u32>,
     per_thread: HashMap<(u64, u32), u32>,
+    /// The slots of blocking streams.
+    blocking: Vec<u32>,
     /// Slots of destroyed streams.
     retired: Vec<u32>,
     host: VectorClock,
@@ -73,6 +75,7 @@ impl Default for Streams {
             by_handle: HashMap::new(),
             legacy: HashMap::new(),
             per_thread: HashMap::new(),
+            blocking: Vec::new(),
             retired: Vec::new(),
             host: VectorClock::default(),
             host_version: 1,
@@ -247,10 +250,8 @@ impl Streams {
 
     /// The blocking streams of a context.
     fn blocking_slots(&self, context: u64) -> impl Iterator<Item = u32> {
-        let slots = self.slots.iter().enumerate();
-        slots
-            .filter(move |(_, slot)| slot.context == context && slot.kind == StreamKind::Blocking)
-            .map(|(at, _)| at as u32)
+        let of = move |slot: &u32| self.slots[*slot as usize].context == context;
+        self.blocking.iter().copied().filter(of)
     }
 
     fn after_legacy(&mut self, slot: u32, context: u64) {
@@ -264,12 +265,14 @@ impl Streams {
     }
 
     fn after_blocking(&mut self, legacy: u32, context: u64) {
-        for slot in 0..self.slots.len() {
-            let StreamState { kind, context: of, version, seen_by_legacy, .. } = self.slots[slot];
-            if kind == StreamKind::Blocking && of == context && version != seen_by_legacy {
-                let seen = self.snapshot(slot as u32);
+        for at in 0..self.blocking.len() {
+            let slot = self.blocking[at];
+            let StreamState { context: of, version, seen_by_legacy, .. } =
+                self.slots[slot as usize];
+            if of == context && version != seen_by_legacy {
+                let seen = self.snapshot(slot);
                 self.wait(legacy, &seen);
-                self.slots[slot].seen_by_legacy = version;
+                self.slots[slot as usize].seen_by_legacy = version;
             }
         }
     }
@@ -315,6 +318,12 @@ impl Streams {
                 return STREAM_LIMIT as u32 - 1;
             }
         };
+        if self.slots.get(index).is_some_and(|old| old.kind == StreamKind::Blocking) {
+            self.blocking.retain(|slot| *slot != index as u32);
+        }
+        if kind == StreamKind::Blocking {
+            self.blocking.push(index as u32);
+        }
         let time = self.slots.get(index).map_or(1, |slot| slot.time + 1);
         let known = self.host.clone();
         let slot = StreamState {
