@@ -28,6 +28,8 @@ pub(crate) struct HostBlock {
     pub(crate) kind: HostKind,
     /// As `cuMemHostGetFlags` answers.
     pub(crate) flags: u32,
+    /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`.
+    pub(crate) synchronous: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +79,13 @@ impl Driver {
         }
         let address = self.host.allocate(size).ok_or(CudaError::OUT_OF_MEMORY)?;
         let buffer_id = self.next_buffer_id();
-        self.host_blocks.insert(address, HostBlock { size, context, buffer_id, kind, flags });
+        let block = HostBlock { size, context, buffer_id, kind, flags, synchronous: false };
+        self.host_blocks.insert(address, block);
         Ok(address)
     }
 
-    /// `cuMemFreeHost`. Waits for all work of the device first; an address of 0 is no error.
+    /// `cuMemFreeHost`. Waits for all work of the context that owns the memory first, whichever is
+    /// current; an address of 0 is no error.
     pub fn host_free(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
         if address == 0 {
@@ -90,7 +94,7 @@ impl Driver {
         let block =
             self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
-        let drained = self.drain_device_of(context);
+        let drained = self.drain_context(context);
         self.remove_host(address);
         drained
     }
@@ -130,18 +134,19 @@ impl Driver {
             buffer_id,
             kind: HostKind::Registered,
             flags: flags | DEVICEMAP,
+            synchronous: false,
         };
         self.host_blocks.insert(address, block);
         Ok(())
     }
 
-    /// `cuMemHostUnregister`. Waits for all work of the device first.
+    /// `cuMemHostUnregister`. Waits for all work of the context that registered the memory first.
     pub fn host_unregister(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
         let block =
             self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Registered);
         let context = block.ok_or(CudaError::HOST_MEMORY_NOT_REGISTERED)?.context;
-        let drained = self.drain_device_of(context);
+        let drained = self.drain_context(context);
         self.remove_host(address);
         drained
     }

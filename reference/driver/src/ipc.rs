@@ -138,7 +138,8 @@ impl Driver {
         Some(DevicePtr(block.base))
     }
 
-    /// `cuIpcCloseMemHandle`. The last close waits for all work of the device.
+    /// `cuIpcCloseMemHandle`. Waits for all work of the context that opened the memory, even if it
+    /// is still open after this call.
     pub fn ipc_close(&mut self, caller: &Caller, address: DevicePtr) -> Result {
         self.current(caller)?;
         let device = self.device_of(address.0).ok_or(CudaError::INVALID_VALUE)?;
@@ -147,12 +148,15 @@ impl Driver {
             .find(address.0)
             .filter(|id| space.block(*id).base == address.0)
             .ok_or(CudaError::INVALID_VALUE)?;
-        let Owner::Imported { opens } = &mut space.block_mut(id).owner else {
+        let block = space.block_mut(id);
+        let context = block.context;
+        let Owner::Imported { opens } = &mut block.owner else {
             return Err(CudaError::INVALID_VALUE);
         };
         *opens -= 1;
-        if *opens == 0 {
-            self.drain_device(device)?;
+        let last = *opens == 0;
+        self.drain_context(context)?;
+        if last {
             self.release(device, id);
         }
         Ok(())

@@ -51,9 +51,10 @@ const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 
 impl Driver {
-    /// `cuModuleLoadData`. No `kernels`: the image is opaque.
+    /// `cuModuleLoadData`. No `kernels`: the image is opaque. Waits for all work of the context.
     pub fn module_load(&mut self, caller: &Caller, kernels: Option<Kernels>) -> Result<u64> {
         let context = self.current(caller)?;
+        self.drain_context(context)?;
         Ok(self.code.images.insert(Image { context, kernels, functions: Vec::new() }))
     }
 
@@ -63,9 +64,12 @@ impl Driver {
         Ok(self.code.images.insert(Image { context: 0, kernels, functions: Vec::new() }))
     }
 
-    /// `cuModuleUnload`, `cuLibraryUnload`.
+    /// `cuModuleUnload`, `cuLibraryUnload`. Waits for all work of the module's context.
     pub fn image_unload(&mut self, handle: u64) -> Result {
-        self.image(handle)?;
+        let context = self.image(handle)?.context;
+        if context != 0 {
+            self.drain_context(context)?;
+        }
         self.code.images.remove(handle).ok();
         for function in self.code.functions.handles(|function| function.image == handle) {
             self.code.functions.remove(function).ok();
@@ -73,8 +77,19 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked
-    /// for.
+    /// `cuModuleGetFunction`. The first look-up of a function loads it, and what any stream of the
+    /// context does later comes after all that was queued before.
+    pub fn module_function(&mut self, handle: u64, name: &str) -> Result<u64> {
+        let image = self.image(handle)?;
+        let (context, known) = (image.context, image.functions.len());
+        let function = self.image_function(handle, name)?;
+        if self.image(handle)?.functions.len() > known && context != 0 {
+            self.raise_barrier(context)?;
+        }
+        Ok(function)
+    }
+
+    /// `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
         if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {

@@ -1,29 +1,53 @@
-//! Copies and fills.
+//! Copies.
 
 use allocert_contract::StreamHandle;
-use allocert_driver::{CudaError, Fill, Plane, Result};
+use allocert_driver::{Copy, CudaError, Direction, Plane, Result};
 
 use super::text::read;
 use crate::c_api::Call;
 
+/// A copy of one row.
+fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> Copy {
+    Copy { to: Plane::row(to), from: Plane::row(from), width: bytes as u64, rows: 1, direction }
+}
+
+/// Fails unless the driver knows the memory on the sides that the call says are the device's.
+fn check(call: &Call, copy: &Copy) -> Result {
+    use Direction::{DeviceToDevice, DeviceToHost, HostToDevice};
+    call.driver.has_context(&call.caller)?;
+    if matches!(copy.direction, HostToDevice | DeviceToDevice) {
+        call.driver.known(copy.to.address, copy.width)?;
+    }
+    if matches!(copy.direction, DeviceToHost | DeviceToDevice) {
+        call.driver.known(copy.from.address, copy.width)?;
+    }
+    Ok(())
+}
+
+fn copy_row(call: &mut Call, copy: &Copy) -> Result {
+    check(call, copy)?;
+    call.driver.copy(&call.caller, copy)
+}
+
+fn copy_row_async(call: &mut Call, copy: &Copy, stream: u64) -> Result {
+    check(call, copy)?;
+    call.driver.copy_async(&call.caller, copy, StreamHandle(stream))
+}
+
 pub(crate) fn cuMemcpy(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.copy(&call.caller, Plane::row(to), Plane::row(from), bytes as u64, 1)
+    copy_row(call, &row(to, from, bytes, Direction::Any))
 }
 
 pub(crate) fn cuMemcpyHtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    copy_row(call, &row(to, from, bytes, Direction::HostToDevice))
 }
 
 pub(crate) fn cuMemcpyDtoH_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    copy_row(call, &row(to, from, bytes, Direction::DeviceToHost))
 }
 
 pub(crate) fn cuMemcpyDtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    copy_row(call, &row(to, from, bytes, Direction::DeviceToDevice))
 }
 
 pub(crate) fn cuMemcpyPeer(
@@ -44,14 +68,7 @@ pub(crate) fn cuMemcpyAsync(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.copy_async(
-        &call.caller,
-        Plane::row(to),
-        Plane::row(from),
-        bytes as u64,
-        1,
-        StreamHandle(stream),
-    )
+    copy_row_async(call, &row(to, from, bytes, Direction::Any), stream)
 }
 
 pub(crate) fn cuMemcpyHtoDAsync_v2(
@@ -61,8 +78,7 @@ pub(crate) fn cuMemcpyHtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    copy_row_async(call, &row(to, from, bytes, Direction::HostToDevice), stream)
 }
 
 pub(crate) fn cuMemcpyDtoHAsync_v2(
@@ -72,8 +88,7 @@ pub(crate) fn cuMemcpyDtoHAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    copy_row_async(call, &row(to, from, bytes, Direction::DeviceToHost), stream)
 }
 
 pub(crate) fn cuMemcpyDtoDAsync_v2(
@@ -83,9 +98,7 @@ pub(crate) fn cuMemcpyDtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    copy_row_async(call, &row(to, from, bytes, Direction::DeviceToDevice), stream)
 }
 
 pub(crate) fn cuMemcpyPeerAsync(
@@ -143,21 +156,21 @@ impl Side {
     }
 }
 
-/// The two sides of a 2D copy, its width in bytes and its height.
-fn copy_2d(address: u64) -> Result<(Plane, Plane, u64, u64)> {
+/// A `CUDA_MEMCPY2D` of the caller.
+fn copy_2d(address: u64) -> Result<Copy> {
     // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
     let copy: Copy2D = unsafe { read(address)? };
-    Ok((
-        copy.to.plane(copy.width)?,
-        copy.from.plane(copy.width)?,
-        copy.width as u64,
-        copy.height as u64,
-    ))
+    Ok(Copy {
+        to: copy.to.plane(copy.width)?,
+        from: copy.from.plane(copy.width)?,
+        width: copy.width as u64,
+        rows: copy.height as u64,
+        direction: Direction::Any,
+    })
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {
-    let (to, from, width, height) = copy_2d(copy)?;
-    call.driver.copy(&call.caller, to, from, width, height)
+    call.driver.copy(&call.caller, &copy_2d(copy)?)
 }
 
 pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
@@ -165,52 +178,5 @@ pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
 }
 
 pub(crate) fn cuMemcpy2DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    let (to, from, width, height) = copy_2d(copy)?;
-    call.driver.copy_async(&call.caller, to, from, width, height, StreamHandle(stream))
-}
-
-pub(crate) fn cuMemsetD8_v2(call: &mut Call, address: u64, value: u8, count: usize) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 1, count: count as u64 }, None)
-}
-
-pub(crate) fn cuMemsetD16_v2(call: &mut Call, address: u64, value: u16, count: usize) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 2, count: count as u64 }, None)
-}
-
-pub(crate) fn cuMemsetD32_v2(call: &mut Call, address: u64, value: u32, count: usize) -> Result {
-    memset(call, Fill { address, value, width: 4, count: count as u64 }, None)
-}
-
-pub(crate) fn cuMemsetD8Async(
-    call: &mut Call,
-    address: u64,
-    value: u8,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 1, count: count as u64 }, Some(stream))
-}
-
-pub(crate) fn cuMemsetD16Async(
-    call: &mut Call,
-    address: u64,
-    value: u16,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 2, count: count as u64 }, Some(stream))
-}
-
-pub(crate) fn cuMemsetD32Async(
-    call: &mut Call,
-    address: u64,
-    value: u32,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value, width: 4, count: count as u64 }, Some(stream))
-}
-
-fn memset(call: &mut Call, fill: Fill, stream: Option<u64>) -> Result {
-    call.driver.memset(&call.caller, fill, StreamHandle(stream.unwrap_or(0)), stream.is_none())
+    call.driver.copy_async(&call.caller, &copy_2d(copy)?, StreamHandle(stream))
 }

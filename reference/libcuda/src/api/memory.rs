@@ -1,6 +1,6 @@
 //! Device and managed memory, and what pointers are.
 
-use allocert_contract::DevicePtr;
+use allocert_contract::{DevicePtr, StreamHandle};
 use allocert_driver::{AttributeValue, CudaError, Driver, Result};
 
 use super::text::{read, write};
@@ -79,8 +79,14 @@ pub(crate) fn cuMemAdvise_v2(call: &mut Call, dptr: u64, _: usize, _: u32, _: Lo
     call.driver.hint_managed(&call.caller, dptr)
 }
 
-pub(crate) fn cuMemPrefetchAsync(call: &mut Call, dptr: u64, _: usize, _: i32, _: u64) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+pub(crate) fn cuMemPrefetchAsync(
+    call: &mut Call,
+    dptr: u64,
+    _: usize,
+    _: i32,
+    stream: u64,
+) -> Result {
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemPrefetchAsync_v2(
@@ -89,9 +95,9 @@ pub(crate) fn cuMemPrefetchAsync_v2(
     _: usize,
     _: Location,
     _: u32,
-    _: u64,
+    stream: u64,
 ) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }
 
 pub(crate) fn cuPointerGetAttribute(

@@ -98,10 +98,10 @@ pub(crate) fn cuLaunchHostFunc(
 
 pub(crate) fn cuStreamAttachMemAsync(
     call: &mut Call,
-    _: u64,
+    stream: u64,
     dptr: u64,
     _: usize,
     _: u32,
 ) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }

@@ -161,6 +161,27 @@ macro_rules! driver_functions {
                 3020 cuMemsetD32Async(
                     dst_device: u64, value: u32, count: usize, stream: u64
                 ) | cuMemsetD32Async_ptsz;
+                3020 cuMemsetD2D8_v2(
+                    dst_device: u64, dst_pitch: usize, value: u8, width: usize, height: usize
+                ) | cuMemsetD2D8_v2_ptds;
+                3020 cuMemsetD2D16_v2(
+                    dst_device: u64, dst_pitch: usize, value: u16, width: usize, height: usize
+                ) | cuMemsetD2D16_v2_ptds;
+                3020 cuMemsetD2D32_v2(
+                    dst_device: u64, dst_pitch: usize, value: u32, width: usize, height: usize
+                ) | cuMemsetD2D32_v2_ptds;
+                3020 cuMemsetD2D8Async(
+                    dst_device: u64, dst_pitch: usize, value: u8, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D8Async_ptsz;
+                3020 cuMemsetD2D16Async(
+                    dst_device: u64, dst_pitch: usize, value: u16, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D16Async_ptsz;
+                3020 cuMemsetD2D32Async(
+                    dst_device: u64, dst_pitch: usize, value: u32, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D32Async_ptsz;
                 // streams
                 2000 cuStreamCreate(stream: Out<u64>, flags: u32);
                 5050 cuStreamCreateWithPriority(stream: Out<u64>, flags: u32, priority: i32);
@@ -433,13 +454,8 @@ macro_rules! driver_functions {
                 3020 cuMemcpyHtoA_v2 | cuMemcpyHtoA_v2_ptds; 2000 cuMemcpyHtoD;
                 2000 cuMemcpyHtoDAsync;
                 13020 cuMemcpyWithAttributesAsync | cuMemcpyWithAttributesAsync_ptsz;
-                2000 cuMemsetD16; 2000 cuMemsetD2D16;
-                3020 cuMemsetD2D16Async | cuMemsetD2D16Async_ptsz;
-                3020 cuMemsetD2D16_v2 | cuMemsetD2D16_v2_ptds; 2000 cuMemsetD2D32;
-                3020 cuMemsetD2D32Async | cuMemsetD2D32Async_ptsz;
-                3020 cuMemsetD2D32_v2 | cuMemsetD2D32_v2_ptds; 2000 cuMemsetD2D8;
-                3020 cuMemsetD2D8Async | cuMemsetD2D8Async_ptsz;
-                3020 cuMemsetD2D8_v2 | cuMemsetD2D8_v2_ptds; 2000 cuMemsetD32; 2000 cuMemsetD8;
+                2000 cuMemsetD16; 2000 cuMemsetD2D16; 2000 cuMemsetD2D32; 2000 cuMemsetD2D8;
+                2000 cuMemsetD32; 2000 cuMemsetD8;
                 5000 cuMipmappedArrayCreate; 5000 cuMipmappedArrayDestroy;
                 5000 cuMipmappedArrayGetLevel; 11060 cuMipmappedArrayGetMemoryRequirements;
                 11010 cuMipmappedArrayGetSparseProperties; 12040 cuModuleEnumerateFunctions;
