@@ -71,10 +71,12 @@ pub(crate) struct Context {
 
 /// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity,
 /// persisting L2 size.
-const LIMITS: [u64; 8] = [1024, 8 << 20, 8 << 20, 2, 2048, 64, 0, 0];
+const LIMITS: [u64; 8] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0, 0];
 /// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
 /// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
+/// `CU_CTX_MAP_HOST`, which a primary context says it has.
+const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
@@ -119,11 +121,6 @@ impl Driver {
     #[inline]
     pub(crate) fn current(&self, caller: &Caller) -> Result<u64> {
         self.current_device(caller).map(|(context, _)| context)
-    }
-
-    /// Fails if no usable context is current.
-    pub fn has_context(&self, caller: &Caller) -> Result {
-        self.current(caller).map(|_| ())
     }
 
     /// The current context, usable, and its device.
@@ -350,7 +347,8 @@ impl Driver {
 
     /// `cuCtxGetFlags`.
     pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
-        self.context_or_current(caller, 0).map(|context| context.flags)
+        let context = self.context_or_current(caller, 0)?;
+        Ok(if context.primary { context.flags | MAP_HOST } else { context.flags })
     }
 
     /// `cuCtxGetId`.
@@ -374,13 +372,13 @@ impl Driver {
     /// `cuCtxGetLimit`.
     pub fn context_limit(&mut self, caller: &Caller, limit: u32) -> Result<u64> {
         let context = self.context_or_current(caller, 0)?;
-        context.limits.get(limit as usize).copied().ok_or(CudaError::UNSUPPORTED_LIMIT)
+        context.limits.get(limit as usize).copied().ok_or(CudaError::INVALID_VALUE)
     }
 
     /// `cuCtxSetLimit`. The context's work ends before its stacks change.
     pub fn context_set_limit(&mut self, caller: &Caller, limit: u32, value: u64) -> Result {
         let context = self.context_or_current(caller, 0)?;
-        *context.limits.get_mut(limit as usize).ok_or(CudaError::UNSUPPORTED_LIMIT)? = value;
+        *context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)? = value;
         if limit == STACK_SIZE { self.drain_context(caller.thread.current()) } else { Ok(()) }
     }
 

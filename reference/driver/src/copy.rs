@@ -100,17 +100,8 @@ impl Driver {
         if piecewise { self.wait(stream, queued.start) } else { Ok(()) }
     }
 
-    /// Fails unless the driver knows the address: for the device side of `cuMemcpyHtoD` and
-    /// `cuMemcpyDtoH`.
-    pub fn known(&self, address: u64, bytes: u64) -> Result {
-        if bytes == 0 || self.side(address, bytes)?.kind != Kind::Pageable {
-            Ok(())
-        } else {
-            Err(CudaError::INVALID_VALUE)
-        }
-    }
-
-    /// `None` if the copy has no bytes.
+    /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
+    /// the call says are the device's.
     fn sides(&self, copy: &Copy) -> Result<Option<Sides>> {
         if copy.width == 0 || copy.rows == 0 {
             return Ok(None);
@@ -119,7 +110,16 @@ impl Driver {
             let span = plane.span(copy.width, copy.rows).ok_or(CudaError::INVALID_VALUE)?;
             self.side(plane.address, span)
         };
-        Ok(Some(Sides { to: side(copy.to)?, from: side(copy.from)? }))
+        let sides = Sides { to: side(copy.to)?, from: side(copy.from)? };
+        let unknown = |side: Side| side.kind == Kind::Pageable;
+        let to_device =
+            matches!(copy.direction, Direction::HostToDevice | Direction::DeviceToDevice);
+        let from_device =
+            matches!(copy.direction, Direction::DeviceToHost | Direction::DeviceToDevice);
+        let refused = sides.to.read_only
+            || to_device && unknown(sides.to)
+            || from_device && unknown(sides.from);
+        if refused { Err(CudaError::INVALID_VALUE) } else { Ok(Some(sides)) }
     }
 
     /// Queues the copy on the stream, and makes it work of the far ends too. `stage` reads the

@@ -71,6 +71,10 @@ impl Export {
 impl Driver {
     /// `cuIpcGetMemHandle`: the handle of the whole allocation around the address.
     pub fn ipc_export(&mut self, caller: &Caller, address: DevicePtr) -> Result<IpcHandle> {
+        self.initialized()?;
+        if address == DevicePtr::NULL {
+            return Err(CudaError::INVALID_VALUE);
+        }
         self.current(caller)?;
         let device = self.device_of(address.0).ok_or(CudaError::INVALID_VALUE)?;
         let space = &mut self.devices[device].space;
@@ -98,10 +102,12 @@ impl Driver {
         handle: &IpcHandle,
         flags: u32,
     ) -> Result<DevicePtr> {
+        self.initialized()?;
+        if flags != LAZY_PEER_ACCESS {
+            return Err(CudaError::INVALID_VALUE);
+        }
         let context = self.current(caller)?;
-        let export = Export::decode(handle)
-            .filter(|_| flags == LAZY_PEER_ACCESS)
-            .ok_or(CudaError::INVALID_VALUE)?;
+        let export = Export::decode(handle).ok_or(CudaError::INVALID_VALUE)?;
         if export.process == std::process::id() {
             return Err(CudaError::INVALID_CONTEXT);
         }

@@ -6,6 +6,7 @@ use crate::{
     Caller, Driver,
     address_space::Owner,
     error::{CudaError, Result},
+    host_memory::HostKind,
     work_queue::Work,
 };
 
@@ -164,6 +165,9 @@ impl Driver {
         let stream = self.stream(caller, stream)?;
         if address == DevicePtr::NULL {
             return Ok(());
+        }
+        if self.host_blocks.get(&address.0).is_some_and(|block| block.kind == HostKind::Managed) {
+            return Err(CudaError::NOT_SUPPORTED);
         }
         let block = self.find_device(address.0).filter(|block| block.base == address.0);
         let block = block

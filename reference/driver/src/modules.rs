@@ -47,6 +47,7 @@ impl Code {
 /// binary version, cache mode, maximum dynamic shared bytes.
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 
+const MAX_BLOCK_THREADS: u64 = 1024;
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 
@@ -150,17 +151,23 @@ impl Driver {
         self.function(handle).map(|function| function.layout.clone())
     }
 
-    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
+    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block; `shared_bytes` is
+    /// the dynamic shared memory of a block.
     pub fn launch(
         &mut self,
         caller: &Caller,
         function: u64,
         dimensions: [u32; 6],
+        shared_bytes: u32,
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let name = self.function(function)?.name.clone();
-        if dimensions.contains(&0) {
+        let function = self.function(function)?;
+        let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
+        let [_, _, _, x, y, z] = dimensions.map(u64::from);
+        let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
+        let fits = x * y * z <= MAX_BLOCK_THREADS && shared_bytes <= most_shared_bytes;
+        if dimensions.contains(&0) || !fits {
             return Err(CudaError::INVALID_VALUE);
         }
         let fault = self.faults.on_kernel(&name);

@@ -14,6 +14,8 @@ pub(crate) struct Side {
     pub(crate) context: u64,
     /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`: calls that need not wait do.
     pub(crate) synchronous: bool,
+    /// No copy may write it.
+    pub(crate) read_only: bool,
     /// The number of the block of host memory that the driver knows; 0 for all other memory.
     pub(crate) host_block: u64,
 }
@@ -26,6 +28,9 @@ pub(crate) enum Kind {
     Locked,
     Pageable,
 }
+
+const PAGEABLE: Side =
+    Side { kind: Kind::Pageable, context: 0, synchronous: false, read_only: false, host_block: 0 };
 
 impl Kind {
     pub(crate) fn is_host(self) -> bool {
@@ -44,7 +49,7 @@ impl Driver {
             let block = self.find_device(address).ok_or(CudaError::INVALID_VALUE)?;
             let fits = bytes <= block.size - (address - block.base);
             let (context, synchronous) = (block.context, block.synchronous);
-            let side = Side { kind: Kind::Device, context, synchronous, host_block: 0 };
+            let side = Side { kind: Kind::Device, context, synchronous, ..PAGEABLE };
             return if fits { Ok(side) } else { Err(CudaError::INVALID_VALUE) };
         }
         Ok(match self.find_host(address) {
@@ -55,9 +60,10 @@ impl Driver {
                 },
                 context: block.context,
                 synchronous: block.synchronous,
+                read_only: block.is_read_only(),
                 host_block: block.buffer_id,
             },
-            _ => Side { kind: Kind::Pageable, context: 0, synchronous: false, host_block: 0 },
+            _ => PAGEABLE,
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     Caller, Driver,
     device::PRIORITIES,
     error::{CudaError, Result},
+    event::refuse_external,
     handle_registry::Missing,
     work_queue::Work,
 };
@@ -181,21 +182,25 @@ impl Driver {
         flags: u32,
         priority: i32,
     ) -> Result<StreamHandle> {
-        let context = self.current(caller)?;
+        self.initialized()?;
         let kind = match flags {
             0 => Kind::Blocking,
             NON_BLOCKING => Kind::NonBlocking,
             _ => return Err(CudaError::INVALID_VALUE),
         };
+        let context = self.current(caller)?;
         let priority = priority.clamp(PRIORITIES.0, PRIORITIES.1);
         Ok(StreamHandle(self.new_stream(context, kind, flags, priority)))
     }
 
     /// `cuStreamDestroy`: returns at once; work already queued still runs when something waits for
     /// it.
-    pub fn stream_destroy(&mut self, handle: StreamHandle) -> Result {
+    pub fn stream_destroy(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
         self.initialized()?;
         if handle <= StreamHandle::PER_THREAD {
+            if handle != StreamHandle::DEFAULT {
+                self.current(caller)?;
+            }
             return Err(CudaError::INVALID_HANDLE);
         }
         let context = self.created_stream(handle.0)?.context;
@@ -229,8 +234,10 @@ impl Driver {
         caller: &Caller,
         handle: StreamHandle,
         event: u64,
+        flags: u32,
     ) -> Result {
         let stream = self.stream(caller, handle)?;
+        refuse_external(flags)?;
         match self.event(event)?.recorded {
             // An event that was never recorded is not even a barrier in the legacy stream.
             None => Ok(()),

@@ -90,7 +90,8 @@ impl Queue {
     }
 
     fn of_context(&self, context: u64) -> Vec<u64> {
-        let of = |(id, operation): (&u64, &Operation)| (operation.context == context).then_some(*id);
+        let of =
+            |(id, operation): (&u64, &Operation)| (operation.context == context).then_some(*id);
         self.pending.iter().filter_map(of).collect()
     }
 

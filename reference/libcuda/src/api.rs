@@ -19,6 +19,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, fills::*, host_memory::*, launch::*, memory::*,
-    occupancy::*, pools::*, sharing::*, start::*, streams::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, fills::*, host_memory::*, launch::*,
+    memory::*, occupancy::*, pools::*, sharing::*, start::*, streams::*,
 };

@@ -46,8 +46,7 @@ pub(crate) fn cuModuleGetFunction(
 ) -> Result {
     // SAFETY: cuModuleGetFunction's caller promises a string.
     let name = unsafe { text(name)? };
-    function.required()?.put(call.driver.module_function(module, &name)?);
-    Ok(())
+    function.required()?.put_or_zero(call.driver.module_function(module, &name))
 }
 
 /// No image has variables here.

@@ -11,43 +11,20 @@ fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> Copy {
     Copy { to: Plane::row(to), from: Plane::row(from), width: bytes as u64, rows: 1, direction }
 }
 
-/// Fails unless the driver knows the memory on the sides that the call says are the device's.
-fn check(call: &Call, copy: &Copy) -> Result {
-    use Direction::{DeviceToDevice, DeviceToHost, HostToDevice};
-    call.driver.has_context(&call.caller)?;
-    if matches!(copy.direction, HostToDevice | DeviceToDevice) {
-        call.driver.known(copy.to.address, copy.width)?;
-    }
-    if matches!(copy.direction, DeviceToHost | DeviceToDevice) {
-        call.driver.known(copy.from.address, copy.width)?;
-    }
-    Ok(())
-}
-
-fn copy_row(call: &mut Call, copy: &Copy) -> Result {
-    check(call, copy)?;
-    call.driver.copy(&call.caller, copy)
-}
-
-fn copy_row_async(call: &mut Call, copy: &Copy, stream: u64) -> Result {
-    check(call, copy)?;
-    call.driver.copy_async(&call.caller, copy, StreamHandle(stream))
-}
-
 pub(crate) fn cuMemcpy(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    copy_row(call, &row(to, from, bytes, Direction::Any))
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::Any))
 }
 
 pub(crate) fn cuMemcpyHtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    copy_row(call, &row(to, from, bytes, Direction::HostToDevice))
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::HostToDevice))
 }
 
 pub(crate) fn cuMemcpyDtoH_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    copy_row(call, &row(to, from, bytes, Direction::DeviceToHost))
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::DeviceToHost))
 }
 
 pub(crate) fn cuMemcpyDtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    copy_row(call, &row(to, from, bytes, Direction::DeviceToDevice))
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::DeviceToDevice))
 }
 
 pub(crate) fn cuMemcpyPeer(
@@ -68,7 +45,8 @@ pub(crate) fn cuMemcpyAsync(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    copy_row_async(call, &row(to, from, bytes, Direction::Any), stream)
+    let copy = row(to, from, bytes, Direction::Any);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyHtoDAsync_v2(
@@ -78,7 +56,8 @@ pub(crate) fn cuMemcpyHtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    copy_row_async(call, &row(to, from, bytes, Direction::HostToDevice), stream)
+    let copy = row(to, from, bytes, Direction::HostToDevice);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyDtoHAsync_v2(
@@ -88,7 +67,8 @@ pub(crate) fn cuMemcpyDtoHAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    copy_row_async(call, &row(to, from, bytes, Direction::DeviceToHost), stream)
+    let copy = row(to, from, bytes, Direction::DeviceToHost);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyDtoDAsync_v2(
@@ -98,7 +78,8 @@ pub(crate) fn cuMemcpyDtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    copy_row_async(call, &row(to, from, bytes, Direction::DeviceToDevice), stream)
+    let copy = row(to, from, bytes, Direction::DeviceToDevice);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyPeerAsync(

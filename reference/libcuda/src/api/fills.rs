@@ -138,4 +138,3 @@ pub(crate) fn cuMemsetD2D32Async(
     let fill = rows(address, pitch, value, 4, (width, height));
     call.driver.memset_async(&call.caller, fill, StreamHandle(stream))
 }
-

@@ -63,7 +63,8 @@ pub(crate) fn cuLaunchKernelEx(
 fn launch(call: &mut Call, launch: &Launch) -> Result {
     let Launch { grid: [x, y, z], block: [block_x, block_y, block_z], .. } = *launch;
     let dimensions = [x, y, z, block_x, block_y, block_z];
-    call.driver.launch(&call.caller, launch.function, dimensions, StreamHandle(launch.stream))
+    let (shared_bytes, stream) = (launch.shared_bytes, StreamHandle(launch.stream));
+    call.driver.launch(&call.caller, launch.function, dimensions, shared_bytes, stream)
 }
 
 /// The start of `CUlaunchConfig`.
