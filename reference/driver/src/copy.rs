@@ -13,7 +13,7 @@ use crate::{
 
 /// A copy as a call describes it: `rows` of `width` bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Copy {
+pub struct CopyRequest {
     pub to: Plane,
     pub from: Plane,
     pub width: u64,
@@ -56,7 +56,7 @@ const PIECEWISE_BYTES: u64 = 4 << 20;
 
 impl Driver {
     /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.
-    pub fn copy(&mut self, caller: &Caller, copy: &Copy) -> Result {
+    pub fn copy(&mut self, caller: &Caller, copy: &CopyRequest) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
         let Some(sides) = self.sides(copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides, true);
@@ -80,7 +80,12 @@ impl Driver {
 
     /// `cuMemcpy*Async`: waits where both sides are the host's, where pageable memory is written or
     /// much of it read, and where the call takes managed memory for the host's.
-    pub fn copy_async(&mut self, caller: &Caller, copy: &Copy, stream: StreamHandle) -> Result {
+    pub fn copy_async(
+        &mut self,
+        caller: &Caller,
+        copy: &CopyRequest,
+        stream: StreamHandle,
+    ) -> Result {
         let stream = self.stream(caller, stream)?;
         let Some(sides) = self.sides(copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides, false);
@@ -102,7 +107,7 @@ impl Driver {
 
     /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
     /// the call says are the device's.
-    fn sides(&self, copy: &Copy) -> Result<Option<Sides>> {
+    fn sides(&self, copy: &CopyRequest) -> Result<Option<Sides>> {
         if copy.width == 0 || copy.rows == 0 {
             return Ok(None);
         }
@@ -127,7 +132,7 @@ impl Driver {
     fn queue_copy(
         &mut self,
         stream: u64,
-        copy: &Copy,
+        copy: &CopyRequest,
         sides: &Sides,
         stage: bool,
         far: &[u64],
@@ -149,8 +154,13 @@ impl Driver {
     }
 
     /// What moves the bytes; two transfers if the end arrives late.
-    fn transfers(&self, copy: &Copy, sides: &Sides, stage: bool) -> (Transfer, Option<Transfer>) {
-        let Copy { to, from, width, rows, .. } = *copy;
+    fn transfers(
+        &self,
+        copy: &CopyRequest,
+        sides: &Sides,
+        stage: bool,
+    ) -> (Transfer, Option<Transfer>) {
+        let CopyRequest { to, from, width, rows, .. } = *copy;
         let transfer = |from| Transfer { to, to_block: sides.to.host_block, from, width, rows };
         if !stage {
             let source = Source::Later { from, block: sides.from.host_block };
@@ -206,7 +216,7 @@ impl Driver {
     }
 }
 
-impl Copy {
+impl CopyRequest {
     fn bytes(&self) -> u64 {
         self.width * self.rows
     }

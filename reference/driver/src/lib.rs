@@ -39,7 +39,7 @@ use allocert_contract::trace::cuda::Misuse;
 pub use allocation_data::UNINITIALISED;
 pub use code_image::{Kernels, Layout, Parameter};
 pub use context::Thread;
-pub use copy::{Copy, Direction};
+pub use copy::{CopyRequest, Direction};
 pub use device::DEVICE_NAME;
 pub use error::{CudaError, Result};
 pub use event::Elapsed;

@@ -2,7 +2,7 @@
 //! never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
-use allocert_driver::{CudaError, Kernels, Plane};
+use allocert_driver::{CopyRequest, CudaError, Direction, Kernels, Plane};
 use rstest::rstest;
 
 use crate::machine::{Machine, PAGEABLE};
@@ -166,7 +166,7 @@ fn work_of_a_destroyed_stream_still_counts() {
     let stream = machine.stream(0);
     let data = machine.alloc(1);
     machine.fill(data, 5, 1, stream);
-    machine.driver.stream_destroy(stream).expect("destroyed");
+    machine.call(|driver, caller| driver.stream_destroy(caller, stream)).expect("destroyed");
     assert_eq!(machine.read_device(data, 1), [5], "the legacy stream waits for it");
     let again = machine.call(|driver, caller| driver.stream_synchronize(caller, stream));
     assert_eq!(again, Err(CudaError::INVALID_HANDLE));
@@ -234,7 +234,8 @@ fn copies_of_rows_keep_what_lies_between() {
     machine.fill(data, 0, 32, StreamHandle::LEGACY);
     machine.write_host(PAGEABLE, &[1, 2, 3, 4, 5, 6]);
     let (to, from) = (Plane { address: data.0, pitch: 8 }, Plane { address: PAGEABLE, pitch: 3 });
-    machine.call(|driver, caller| driver.copy(caller, to, from, 2, 2)).expect("copied");
+    let copy = CopyRequest { to, from, width: 2, rows: 2, direction: Direction::Any };
+    machine.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
     assert_eq!(machine.read_device(data, 12), [1, 2, 0, 0, 0, 0, 0, 0, 4, 5, 0, 0]);
 }
 
@@ -248,7 +249,7 @@ fn a_faulting_kernel_breaks_the_device_when_it_runs() {
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
     machine
-        .call(|driver, caller| driver.launch(caller, bad, [1; 6], StreamHandle::LEGACY))
+        .call(|driver, caller| driver.launch(caller, bad, [1; 6], 0, StreamHandle::LEGACY))
         .expect("queued");
     assert!(machine.call(|driver, caller| driver.alloc(caller, 1)).is_ok(), "not yet");
     assert_eq!(

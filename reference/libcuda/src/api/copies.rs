@@ -1,14 +1,20 @@
 //! Copies.
 
 use allocert_contract::StreamHandle;
-use allocert_driver::{Copy, CudaError, Direction, Plane, Result};
+use allocert_driver::{CopyRequest, CudaError, Direction, Plane, Result};
 
 use super::text::read;
 use crate::c_api::Call;
 
 /// A copy of one row.
-fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> Copy {
-    Copy { to: Plane::row(to), from: Plane::row(from), width: bytes as u64, rows: 1, direction }
+fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> CopyRequest {
+    CopyRequest {
+        to: Plane::row(to),
+        from: Plane::row(from),
+        width: bytes as u64,
+        rows: 1,
+        direction,
+    }
 }
 
 pub(crate) fn cuMemcpy(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
@@ -138,10 +144,10 @@ impl Side {
 }
 
 /// A `CUDA_MEMCPY2D` of the caller.
-fn copy_2d(address: u64) -> Result<Copy> {
+fn copy_2d(address: u64) -> Result<CopyRequest> {
     // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
     let copy: Copy2D = unsafe { read(address)? };
-    Ok(Copy {
+    Ok(CopyRequest {
         to: copy.to.plane(copy.width)?,
         from: copy.from.plane(copy.width)?,
         width: copy.width as u64,
