@@ -7,17 +7,16 @@ use crate::{
     Caller, Driver,
     error::{CudaError, Result},
     side::{Kind, Side},
-    transfer::{Plane, Source, Transfer},
+    transfer::{Extent, Plane, Source, Transfer},
     work_queue::Work,
 };
 
-/// A copy as a call describes it: `rows` of `width` bytes.
+/// A copy as a call describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyRequest {
     pub to: Plane,
     pub from: Plane,
-    pub width: u64,
-    pub rows: u64,
+    pub extent: Extent,
     pub direction: Direction,
 }
 
@@ -108,11 +107,12 @@ impl Driver {
     /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
     /// the call says are the device's.
     fn sides(&self, copy: &CopyRequest) -> Result<Option<Sides>> {
-        if copy.width == 0 || copy.rows == 0 {
+        let Extent { width, rows, slices } = copy.extent;
+        if width == 0 || rows == 0 || slices == 0 {
             return Ok(None);
         }
         let side = |plane: Plane| {
-            let span = plane.span(copy.width, copy.rows).ok_or(CudaError::INVALID_VALUE)?;
+            let span = plane.span(copy.extent).ok_or(CudaError::INVALID_VALUE)?;
             self.side(plane.address, span)
         };
         let sides = Sides { to: side(copy.to)?, from: side(copy.from)? };
@@ -160,13 +160,13 @@ impl Driver {
         sides: &Sides,
         stage: bool,
     ) -> (Transfer, Option<Transfer>) {
-        let CopyRequest { to, from, width, rows, .. } = *copy;
-        let transfer = |from| Transfer { to, to_block: sides.to.host_block, from, width, rows };
+        let CopyRequest { to, from, extent, .. } = *copy;
+        let transfer = |from| Transfer { to, to_block: sides.to.host_block, from, extent };
         if !stage {
             let source = Source::Later { from, block: sides.from.host_block };
             return (transfer(source), None);
         }
-        let mut bytes = self.stage(from, width, rows);
+        let mut bytes = self.stage(from, extent);
         let late_end = sides.to.kind == Kind::Device && copy.bytes() >= LATE_END_BYTES;
         let end = late_end.then(|| {
             let offset = copy.bytes() - END_BYTES;
@@ -195,10 +195,10 @@ impl Driver {
         far
     }
 
-    fn stage(&self, from: Plane, width: u64, rows: u64) -> Vec<u8> {
-        let mut bytes = vec![0; (width * rows) as usize];
-        for (row, into) in bytes.chunks_exact_mut(width as usize).enumerate() {
-            self.host.read(from.at(row as u64), into);
+    fn stage(&self, from: Plane, extent: Extent) -> Vec<u8> {
+        let mut bytes = vec![0; extent.bytes() as usize];
+        for (row, into) in bytes.chunks_exact_mut(extent.width as usize).enumerate() {
+            self.host.read(from.at(row as u64, extent), into);
         }
         bytes
     }
@@ -218,7 +218,7 @@ impl Driver {
 
 impl CopyRequest {
     fn bytes(&self) -> u64 {
-        self.width * self.rows
+        self.extent.bytes()
     }
 
     fn reads_managed_as_host(&self, sides: &Sides) -> bool {

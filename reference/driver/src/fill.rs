@@ -30,7 +30,7 @@ impl Driver {
         if width == 0 || fill.rows == 0 {
             return Ok(None);
         }
-        let span = fill.to.span(width, fill.rows).ok_or(CudaError::INVALID_VALUE)?;
+        let span = fill.to.span(fill.extent()).ok_or(CudaError::INVALID_VALUE)?;
         let side = self.side(fill.to.address, span)?;
         let aligned = [fill.to.address, fill.to.pitch]
             .into_iter()

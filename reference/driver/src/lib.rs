@@ -49,7 +49,7 @@ pub use ipc::IpcHandle;
 pub use memory_pool::PoolAttribute;
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
-pub use transfer::{Fill, Plane};
+pub use transfer::{Extent, Fill, Plane};
 
 use crate::{
     context::Context, device::Device, event::Event, handle_registry::Registry,

@@ -2,26 +2,55 @@
 
 use crate::Driver;
 
-/// One side of a copy: `rows` of `width` bytes, each `pitch` bytes after the one before.
+/// One side of a copy or fill. Each row begins `pitch` bytes after the one before, and each slice
+/// `slice_pitch` bytes after the one before.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane {
     pub address: u64,
     pub pitch: u64,
+    pub slice_pitch: u64,
+}
+
+/// How much a copy moves: `slices` of `rows` of `width` bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    pub width: u64,
+    pub rows: u64,
+    pub slices: u64,
+}
+
+impl Extent {
+    /// A single row.
+    pub const fn row(width: u64) -> Self {
+        Self { width, rows: 1, slices: 1 }
+    }
+
+    pub(crate) fn bytes(self) -> u64 {
+        self.width * self.all_rows()
+    }
+
+    /// The rows of all slices.
+    pub(crate) fn all_rows(self) -> u64 {
+        self.rows * self.slices
+    }
 }
 
 impl Plane {
     /// For a single row.
     pub const fn row(address: u64) -> Self {
-        Self { address, pitch: 0 }
+        Self { address, pitch: 0, slice_pitch: 0 }
     }
 
-    pub(crate) fn at(self, row: u64) -> u64 {
-        self.address + row * self.pitch
+    /// The address of a row, counted over all slices.
+    pub(crate) fn at(self, row: u64, extent: Extent) -> u64 {
+        let (slice, row) = (row / extent.rows, row % extent.rows);
+        self.address + slice * self.slice_pitch + row * self.pitch
     }
 
     /// Bytes from the first to the end of the last row.
-    pub(crate) fn span(self, width: u64, rows: u64) -> Option<u64> {
-        self.pitch.checked_mul(rows - 1)?.checked_add(width)
+    pub(crate) fn span(self, extent: Extent) -> Option<u64> {
+        let slices = self.slice_pitch.checked_mul(extent.slices - 1)?;
+        self.pitch.checked_mul(extent.rows - 1)?.checked_add(slices)?.checked_add(extent.width)
     }
 }
 
@@ -31,8 +60,7 @@ pub(crate) struct Transfer {
     pub(crate) to: Plane,
     pub(crate) to_block: u64,
     pub(crate) from: Source,
-    pub(crate) width: u64,
-    pub(crate) rows: u64,
+    pub(crate) extent: Extent,
 }
 
 #[derive(Debug)]
@@ -54,29 +82,37 @@ pub struct Fill {
     pub rows: u64,
 }
 
+impl Fill {
+    /// The product of its counts must fit.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { width: self.count * self.element_bytes, rows: self.rows, slices: 1 }
+    }
+}
+
 const PIECE_BYTES: u64 = 64 << 10;
 
 impl Driver {
     pub(crate) fn transfer(&mut self, transfer: &Transfer) {
-        let Transfer { to, to_block, from, width, rows } = transfer;
+        let Transfer { to, to_block, from, extent } = transfer;
         if self.is_gone(to.address, *to_block) {
-            return self.work_after_free(to.address, *width);
+            return self.work_after_free(to.address, extent.width);
         }
         match from {
-            Source::Staged { bytes, offset } => self.unstage(*to, *width, bytes, *offset),
+            Source::Staged { bytes, offset } => self.unstage(*to, *extent, bytes, *offset),
             Source::Later { from, block } if self.is_gone(from.address, *block) => {
-                self.work_after_free(from.address, *width);
+                self.work_after_free(from.address, extent.width);
             }
             Source::Later { from, .. } => {
-                for row in 0..*rows {
-                    self.move_row(to.at(row), from.at(row), *width);
+                for row in 0..extent.all_rows() {
+                    self.move_row(to.at(row, *extent), from.at(row, *extent), extent.width);
                 }
             }
         }
     }
 
     pub(crate) fn fill(&mut self, fill: &Fill, block: u64) {
-        let bytes = fill.count * fill.element_bytes;
+        let extent = fill.extent();
+        let bytes = extent.width;
         if self.is_gone(fill.to.address, block) {
             return self.work_after_free(fill.to.address, bytes);
         }
@@ -86,7 +122,7 @@ impl Driver {
         for row in 0..fill.rows {
             for start in (0..bytes).step_by(PIECE_BYTES as usize) {
                 let piece = &piece[..(bytes - start).min(PIECE_BYTES) as usize];
-                self.write(fill.to.at(row) + start, piece);
+                self.write(fill.to.at(row, extent) + start, piece);
             }
         }
     }
@@ -97,12 +133,12 @@ impl Driver {
         block != 0 && self.find_host(address).is_none_or(|(_, found)| found.buffer_id != block)
     }
 
-    fn unstage(&mut self, to: Plane, width: u64, bytes: &[u8], offset: u64) {
+    fn unstage(&mut self, to: Plane, extent: Extent, bytes: &[u8], offset: u64) {
         let (mut offset, mut rest) = (offset, bytes);
         while !rest.is_empty() {
-            let (row, column) = (offset / width, offset % width);
-            let (now, later) = rest.split_at(rest.len().min((width - column) as usize));
-            self.write(to.at(row) + column, now);
+            let (row, column) = (offset / extent.width, offset % extent.width);
+            let (now, later) = rest.split_at(rest.len().min((extent.width - column) as usize));
+            self.write(to.at(row, extent) + column, now);
             offset += now.len() as u64;
             rest = later;
         }

@@ -7,7 +7,7 @@ use std::{
 
 use allocert_contract::{DevicePtr, StreamHandle};
 use allocert_driver::{
-    AddressWindow, Caller, CopyRequest, Direction, Driver, Fill, HostSpace, Plane, Result,
+    AddressWindow, Caller, CopyRequest, Direction, Driver, Extent, Fill, HostSpace, Plane, Result,
     Settings, Thread,
 };
 
@@ -66,7 +66,7 @@ impl HostSpace for Shared {
 
 fn row(to: u64, from: u64, bytes: u64) -> CopyRequest {
     let (to, from) = (Plane::row(to), Plane::row(from));
-    CopyRequest { to, from, width: bytes, rows: 1, direction: Direction::Any }
+    CopyRequest { to, from, extent: Extent::row(bytes), direction: Direction::Any }
 }
 
 impl Machine {

@@ -2,7 +2,7 @@
 //! never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
-use allocert_driver::{CopyRequest, CudaError, Direction, Kernels, Plane};
+use allocert_driver::{CopyRequest, CudaError, Direction, Extent, Kernels, Plane};
 use rstest::rstest;
 
 use crate::machine::{Machine, PAGEABLE};
@@ -233,10 +233,28 @@ fn copies_of_rows_keep_what_lies_between() {
     let data = machine.alloc(32);
     machine.fill(data, 0, 32, StreamHandle::LEGACY);
     machine.write_host(PAGEABLE, &[1, 2, 3, 4, 5, 6]);
-    let (to, from) = (Plane { address: data.0, pitch: 8 }, Plane { address: PAGEABLE, pitch: 3 });
-    let copy = CopyRequest { to, from, width: 2, rows: 2, direction: Direction::Any };
+    let to = Plane { pitch: 8, ..Plane::row(data.0) };
+    let from = Plane { pitch: 3, ..Plane::row(PAGEABLE) };
+    let extent = Extent { width: 2, rows: 2, slices: 1 };
+    let copy = CopyRequest { to, from, extent, direction: Direction::Any };
     machine.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
     assert_eq!(machine.read_device(data, 12), [1, 2, 0, 0, 0, 0, 0, 0, 4, 5, 0, 0]);
+}
+
+#[test]
+fn copies_of_slices_keep_what_lies_between() {
+    let mut machine = Machine::new();
+    let data = machine.alloc(64);
+    machine.fill(data, 0, 64, StreamHandle::LEGACY);
+    machine.write_host(PAGEABLE, &[1, 2, 3, 4]);
+    let to = Plane { address: data.0, pitch: 4, slice_pitch: 16 };
+    let from = Plane { address: PAGEABLE, pitch: 1, slice_pitch: 2 };
+    let extent = Extent { width: 1, rows: 2, slices: 2 };
+    let copy = CopyRequest { to, from, extent, direction: Direction::Any };
+    machine.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
+    let found = machine.read_device(data, 21);
+    let written: Vec<_> = (0..21).filter(|at| found[*at] != 0).map(|at| (at, found[at])).collect();
+    assert_eq!(written, [(0, 1), (4, 2), (16, 3), (20, 4)]);
 }
 
 #[test]

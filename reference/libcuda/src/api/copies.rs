@@ -1,7 +1,7 @@
 //! Copies.
 
 use allocert_contract::StreamHandle;
-use allocert_driver::{CopyRequest, CudaError, Direction, Plane, Result};
+use allocert_driver::{CopyRequest, CudaError, Direction, Extent, Plane, Result};
 
 use super::text::read;
 use crate::c_api::Call;
@@ -11,8 +11,7 @@ fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> CopyRequest {
     CopyRequest {
         to: Plane::row(to),
         from: Plane::row(from),
-        width: bytes as u64,
-        rows: 1,
+        extent: Extent::row(bytes as u64),
         direction,
     }
 }
@@ -122,22 +121,74 @@ struct Side {
     pitch: usize,
 }
 
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Copy3D {
+    from: Side3D,
+    to: Side3D,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Side3D {
+    x_bytes: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory_type: u32,
+    host: u64,
+    device: u64,
+    array: u64,
+    reserved: u64,
+    pitch: usize,
+    height: usize,
+}
+
+/// The first address of a side of a copy. Arrays are not part of the software driver.
+fn base(memory_type: u32, host: u64, device: u64) -> Result<u64> {
+    const HOST: u32 = 1;
+    const DEVICE: u32 = 2;
+    const UNIFIED: u32 = 4;
+    match memory_type {
+        HOST => Ok(host),
+        DEVICE | UNIFIED => Ok(device),
+        _ => Err(CudaError::NOT_SUPPORTED),
+    }
+}
+
 impl Side {
     fn plane(&self, width: usize) -> Result<Plane> {
-        const HOST: u32 = 1;
-        const DEVICE: u32 = 2;
-        const UNIFIED: u32 = 4;
-        let base = match self.memory_type {
-            HOST => self.host,
-            DEVICE | UNIFIED => self.device,
-            _ => return Err(CudaError::NOT_SUPPORTED),
-        };
+        let base = base(self.memory_type, self.host, self.device)?;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let start = pitch.checked_mul(self.y).and_then(|start| start.checked_add(self.x_bytes));
         match start {
             Some(start) if pitch >= width => {
-                Ok(Plane { address: base.wrapping_add(start as u64), pitch: pitch as u64 })
+                Ok(Plane { pitch: pitch as u64, ..Plane::row(base.wrapping_add(start as u64)) })
             }
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+}
+
+impl Side3D {
+    fn plane(&self, width: usize, rows: usize) -> Result<Plane> {
+        let base = base(self.memory_type, self.host, self.device)?;
+        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let height = if self.height == 0 { rows } else { self.height };
+        let slice_pitch = pitch.checked_mul(height).ok_or(CudaError::INVALID_VALUE)?;
+        let start = [(slice_pitch, self.z), (pitch, self.y), (1, self.x_bytes)]
+            .into_iter()
+            .try_fold(0_usize, |sum, (step, count)| sum.checked_add(step.checked_mul(count)?));
+        match start {
+            Some(start) if pitch >= width && height >= rows => Ok(Plane {
+                address: base.wrapping_add(start as u64),
+                pitch: pitch as u64,
+                slice_pitch: slice_pitch as u64,
+            }),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }
@@ -150,8 +201,7 @@ fn copy_2d(address: u64) -> Result<CopyRequest> {
     Ok(CopyRequest {
         to: copy.to.plane(copy.width)?,
         from: copy.from.plane(copy.width)?,
-        width: copy.width as u64,
-        rows: copy.height as u64,
+        extent: Extent { width: copy.width as u64, rows: copy.height as u64, slices: 1 },
         direction: Direction::Any,
     })
 }
@@ -166,4 +216,21 @@ pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
 
 pub(crate) fn cuMemcpy2DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
     call.driver.copy_async(&call.caller, &copy_2d(copy)?, StreamHandle(stream))
+}
+
+/// A `CUDA_MEMCPY3D` of the caller.
+fn copy_3d(address: u64) -> Result<CopyRequest> {
+    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
+    let Copy3D { from, to, width, height, depth } = unsafe { read(address)? };
+    let (to, from) = (to.plane(width, height)?, from.plane(width, height)?);
+    let extent = Extent { width: width as u64, rows: height as u64, slices: depth as u64 };
+    Ok(CopyRequest { to, from, extent, direction: Direction::Any })
+}
+
+pub(crate) fn cuMemcpy3D_v2(call: &mut Call, copy: u64) -> Result {
+    call.driver.copy(&call.caller, &copy_3d(copy)?)
+}
+
+pub(crate) fn cuMemcpy3DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
+    call.driver.copy_async(&call.caller, &copy_3d(copy)?, StreamHandle(stream))
 }

@@ -18,7 +18,7 @@ fn rows(
     element_bytes: u64,
     (width, height): (usize, usize),
 ) -> Fill {
-    let to = Plane { address, pitch: pitch as u64 };
+    let to = Plane { pitch: pitch as u64, ..Plane::row(address) };
     Fill { to, value, element_bytes, count: width as u64, rows: height as u64 }
 }
 

@@ -15,9 +15,24 @@ const DIFFERENCES: &str = include_str!("../order/differences.tsv");
 const COPIES: &str = include_str!("../order/copies_h200.tsv");
 /// The rows in which bytes arrive later here than on the H200, by reason.
 const LATER_COPIES: &str = include_str!("../order/copies_differences.tsv");
-/// The calls that the software driver answers with `CUDA_ERROR_NOT_SUPPORTED`: graphs and capture.
-const REFUSED: [&str; 3] =
-    ["cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuStreamBeginCapture_v2"];
+/// The calls that the software driver answers with `CUDA_ERROR_NOT_SUPPORTED`: graphs and capture,
+/// waits for values in memory, and virtual memory.
+const REFUSED: [&str; 14] = [
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+    "cuMemAddressReserve",
+    "cuMemCreate",
+    "cuMemMap",
+    "cuMemRelease",
+    "cuMemSetAccess",
+    "cuMemUnmap",
+    "cuStreamBatchMemOp_v2",
+    "cuStreamBeginCapture_v2",
+    "cuStreamWaitValue32_v2",
+    "cuStreamWaitValue64_v2",
+    "cuStreamWriteValue32_v2",
+    "cuStreamWriteValue64_v2",
+];
 const NOT_SUPPORTED: &str = "801";
 
 /// The lines of a table: the first cells, which say what was asked, and the others.
@@ -86,7 +101,7 @@ fn every_row_equals_the_h200_but_for_the_listed_ones() {
     assert!(wrong.is_empty(), "rows unlike the H200:\n{}", wrong.join("\n"));
     assert!(unlisted.is_empty(), "take these out of order/differences.tsv: {unlisted:#?}");
     assert!(refused.iter().eq(REFUSED), "calls that are not supported: {refused:?}");
-    assert!(equal > 6_500, "only {equal} rows could be compared");
+    assert!(equal > 6_200, "only {equal} rows could be compared");
 }
 
 #[test]

@@ -82,21 +82,29 @@ impl OrderEffect {
             | Function::cuMemcpyPeerAsync
             | Function::cuMemsetD8Async
             | Function::cuMemsetD16Async
-            | Function::cuMemsetD32Async => queue(stream(), HostWait::Never),
+            | Function::cuMemsetD32Async
+            | Function::cuMemsetD2D8Async
+            | Function::cuMemsetD2D16Async
+            | Function::cuMemsetD2D32Async => queue(stream(), HostWait::Never),
             Function::cuMemcpyAsync
             | Function::cuMemcpyHtoDAsync_v2
             | Function::cuMemcpyDtoHAsync_v2
             | Function::cuMemcpyDtoDAsync_v2
-            | Function::cuMemcpy2DAsync_v2 => queue(stream(), HostWait::IfPageable),
+            | Function::cuMemcpy2DAsync_v2
+            | Function::cuMemcpy3DAsync_v2 => queue(stream(), HostWait::IfPageable),
             Function::cuMemcpy
             | Function::cuMemcpyHtoD_v2
             | Function::cuMemcpyDtoH_v2
             | Function::cuMemcpyDtoD_v2
             | Function::cuMemcpy2D_v2
-            | Function::cuMemcpy2DUnaligned_v2 => queue(0, HostWait::UnlessOnDevice),
-            Function::cuMemsetD8_v2 | Function::cuMemsetD16_v2 | Function::cuMemsetD32_v2 => {
-                queue(0, HostWait::IfHostVisible)
-            }
+            | Function::cuMemcpy2DUnaligned_v2
+            | Function::cuMemcpy3D_v2 => queue(0, HostWait::UnlessOnDevice),
+            Function::cuMemsetD8_v2
+            | Function::cuMemsetD16_v2
+            | Function::cuMemsetD32_v2
+            | Function::cuMemsetD2D8_v2
+            | Function::cuMemsetD2D16_v2
+            | Function::cuMemsetD2D32_v2 => queue(0, HostWait::IfHostVisible),
             Function::cuMemcpyPeer => Self::Peer { contexts: [b, d] },
             Function::cuLaunchHostFunc | Function::cuStreamAddCallback => {
                 Self::Callback { stream: a }

@@ -145,6 +145,8 @@ macro_rules! driver_functions {
                 3020 cuMemcpy2D_v2(copy: u64) | cuMemcpy2D_v2_ptds;
                 3020 cuMemcpy2DUnaligned_v2(copy: u64) | cuMemcpy2DUnaligned_v2_ptds;
                 3020 cuMemcpy2DAsync_v2(copy: u64, stream: u64) | cuMemcpy2DAsync_v2_ptsz;
+                3020 cuMemcpy3D_v2(copy: u64) | cuMemcpy3D_v2_ptds;
+                3020 cuMemcpy3DAsync_v2(copy: u64, stream: u64) | cuMemcpy3DAsync_v2_ptsz;
                 3020 cuMemsetD8_v2(dst_device: u64, value: u8, count: usize) | cuMemsetD8_v2_ptds;
                 3020 cuMemsetD16_v2(
                     dst_device: u64, value: u16, count: usize
@@ -434,13 +436,13 @@ macro_rules! driver_functions {
                 8000 cuMemRangeGetAttribute; 8000 cuMemRangeGetAttributes; 10020 cuMemRelease;
                 11000 cuMemRetainAllocationHandle; 10020 cuMemSetAccess; 10020 cuMemUnmap;
                 2000 cuMemcpy2D; 2000 cuMemcpy2DAsync; 2000 cuMemcpy2DUnaligned; 2000 cuMemcpy3D;
-                2000 cuMemcpy3DAsync; 3020 cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz;
+                2000 cuMemcpy3DAsync;
                 12080 cuMemcpy3DBatchAsync | cuMemcpy3DBatchAsync_ptsz;
                 13000 cuMemcpy3DBatchAsync_v2 | cuMemcpy3DBatchAsync_v2_ptsz;
                 4000 cuMemcpy3DPeer | cuMemcpy3DPeer_ptds;
                 4000 cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz;
                 13020 cuMemcpy3DWithAttributesAsync | cuMemcpy3DWithAttributesAsync_ptsz;
-                3020 cuMemcpy3D_v2 | cuMemcpy3D_v2_ptds; 2000 cuMemcpyAtoA;
+                2000 cuMemcpyAtoA;
                 3020 cuMemcpyAtoA_v2 | cuMemcpyAtoA_v2_ptds; 2000 cuMemcpyAtoD;
                 3020 cuMemcpyAtoD_v2 | cuMemcpyAtoD_v2_ptds; 2000 cuMemcpyAtoH;
                 2000 cuMemcpyAtoHAsync; 3020 cuMemcpyAtoHAsync_v2 | cuMemcpyAtoHAsync_v2_ptsz;
