@@ -1,4 +1,8 @@
-"""Builds the extension module with setuptools-rust, and the program with one `cargo build`."""
+"""Builds the extension module with setuptools-rust, and the program with one `cargo build`.
+
+SETUPTOOLS_RUST_CARGO_PROFILE, a variable of setuptools-rust, names another profile than release for
+both.
+"""
 
 import json
 import os
@@ -42,11 +46,13 @@ class BuildWithProgram(build_py):
 
 
 def _build() -> list[pathlib.Path]:
-    """Builds the products in the release profile."""
+    """Builds the products and gives their paths."""
+    profile = os.environ.get("SETUPTOOLS_RUST_CARGO_PROFILE", "release")
     packages = [word for package in PRODUCTS for word in ("--package", package)]
-    subprocess.run([_cargo(), "build", "--release", "--locked", *packages], cwd=ROOT, check=True)
-    release = _target_folder() / "release"
-    return [release / name for name in PRODUCTS.values()]
+    command = [_cargo(), "build", "--profile", profile, "--locked", *packages]
+    subprocess.run(command, cwd=ROOT, check=True)
+    folder = _target_folder() / ("debug" if profile == "dev" else profile)
+    return [folder / name for name in PRODUCTS.values()]
 
 
 def _target_folder() -> pathlib.Path:

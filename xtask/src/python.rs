@@ -15,7 +15,7 @@ const NEWEST: &str = "runners/python/requirements-newest.txt";
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     Use,
-    /// Nothing is measured, and the optimiser would take longer than the tests gain by it.
+    /// Built in the profile of the Rust tests, so that both share what is compiled.
     Test,
 }
 
@@ -67,14 +67,14 @@ pub(crate) fn install_requirements() -> Result<(), Fault> {
 /// Builds and installs the package of this tree.
 pub(crate) fn install(purpose: Purpose) -> Result<(), Fault> {
     let root = workspace::root();
-    let level = match purpose {
-        Purpose::Use => "3",
-        Purpose::Test => "1",
+    let profile = match purpose {
+        Purpose::Use => "release",
+        Purpose::Test => "dev",
     };
     pip()
         .args([root])
         .env("CARGO_TARGET_DIR", workspace::target())
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)
+        .env("SETUPTOOLS_RUST_CARGO_PROFILE", profile)
         .done()
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::freedom::{self, Freedom};
 use crate::profile::{self, Contract, Difference, Profile};
 use crate::refusal_code::RefusalCode;
 use crate::requirement::Requirement;
@@ -22,6 +23,7 @@ pub struct Catalogue {
     profiles: Vec<Profile>,
     contracts: Vec<Contract>,
     differences: Vec<Difference>,
+    freedoms: BTreeMap<String, Freedom>,
     /// Nothing where all requirements are judged.
     chosen: Option<Profile>,
 }
@@ -47,10 +49,13 @@ impl Catalogue {
             .into_iter()
             .map(|(file, text)| Document { noun: "catalogue", file, text })
             .collect();
+        let (freedoms, rest): (Vec<_>, Vec<_>) =
+            documents.into_iter().partition(|document| freedom::is_file_of(document));
         let (profiles, requirements): (Vec<_>, Vec<_>) =
-            documents.iter().partition(|document| profile::interface_of(document).is_some());
+            rest.into_iter().partition(|document| profile::interface_of(document).is_some());
         // Differences name requirements, so those come first.
         let mut refusals = refused(&requirements, |document| catalogue.add(document));
+        refusals.extend(refused(&freedoms, |document| catalogue.add_freedoms(document)));
         if refusals.is_empty() {
             refusals = refused(&profiles, |document| catalogue.add_profiles(document));
         }
@@ -108,6 +113,17 @@ impl Catalogue {
     /// All of them, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = &Requirement> {
         self.requirements.values()
+    }
+
+    /// The freedom with this id.
+    #[must_use]
+    pub fn freedom(&self, id: &str) -> Option<&Freedom> {
+        self.freedoms.get(id)
+    }
+
+    /// The freedoms of a side, ordered by id.
+    pub fn freedoms(&self, side: Side) -> impl Iterator<Item = &Freedom> {
+        self.freedoms.values().filter(move |freedom| freedom.side() == Some(side))
     }
 
     /// The profiles of an interface, in the order of their file.
@@ -168,7 +184,7 @@ impl Catalogue {
     /// "did you mean" for an id that is not here.
     #[must_use]
     pub fn suggestion(&self, id: &str) -> Option<String> {
-        let known = self.requirements.keys().map(String::as_str);
+        let known = self.requirements.keys().chain(self.freedoms.keys()).map(String::as_str);
         let close = crate::nearest::nearest(id, known)?;
         suggestion(id, [close])
     }
@@ -182,6 +198,34 @@ impl Catalogue {
             self.insert(requirement).map_err(|(word, message)| {
                 document.refuse_word(RefusalCode::InconsistentCatalogue, line, &word, message)
             })?;
+        }
+        Ok(())
+    }
+
+    fn add_freedoms(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        for entry in document.read::<Vec<Spanned<Freedom>>>()? {
+            let line = entry.line();
+            let freedom = Freedom { file: document.file.to_owned(), line, ..entry.value };
+            if let Some((word, message)) = freedom.fault() {
+                return Err(document.refuse_word(
+                    RefusalCode::InconsistentCatalogue,
+                    line,
+                    &word,
+                    message,
+                ));
+            }
+            if let Some(earlier) = self.freedoms.get(&freedom.id) {
+                let id = &freedom.id;
+                let message =
+                    format!("{id} is already defined in {}:{}", earlier.file, earlier.line);
+                return Err(document.refuse_word(
+                    RefusalCode::InconsistentCatalogue,
+                    line,
+                    id,
+                    message,
+                ));
+            }
+            self.freedoms.insert(freedom.id.clone(), freedom);
         }
         Ok(())
     }
@@ -327,7 +371,7 @@ impl Catalogue {
 
 /// What is refused of these documents.
 fn refused(
-    documents: &[&Document<'_>],
+    documents: &[Document<'_>],
     mut add: impl FnMut(&Document<'_>) -> Result<(), Box<Refusal>>,
 ) -> Vec<Refusal> {
     documents.iter().filter_map(|document| add(document).err()).map(|refusal| *refusal).collect()

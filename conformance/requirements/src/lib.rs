@@ -6,26 +6,35 @@
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
 //! - [`profile`]: which text holds where the texts disagree.
 //! - [`refusal_code`]: a stable word for each reason to refuse what a user gives.
-//! - [`mutant`]: the subjects that are built to break them.
+//! - [`freedom`]: what a text leaves to the subject.
+//! - [`mutant`]: the subjects that are built to break requirements.
+//! - [`variant`]: the subjects that use freedoms.
+//! - [`built_subject`]: what the two registries have in common.
 //! - [`yaml`]: the one place where YAML is read, for the catalogue, the registry of mutants, the
 //!   fixtures and expectation files.
 //! - [`nearest`]: "did you mean".
 
 #![forbid(unsafe_code)]
 
+pub mod built_subject;
 pub mod catalogue;
+pub mod freedom;
 pub mod mutant;
 pub mod nearest;
 pub mod profile;
 pub mod refusal_code;
 pub mod requirement;
 pub mod side;
+pub mod variant;
 pub mod yaml;
 
+pub use built_subject::{BuiltSubject, Flavor};
 pub use catalogue::Catalogue;
-pub use mutant::{Flavor, Mutant};
+pub use freedom::Freedom;
+pub use mutant::Mutant;
 pub use profile::{Contract, Difference, Profile};
 pub use refusal_code::RefusalCode;
 pub use requirement::{Channel, Level, Requirement};
 pub use side::{Interface, Role, Side};
+pub use variant::Variant;
 pub use yaml::Refusal;

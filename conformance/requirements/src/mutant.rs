@@ -1,13 +1,13 @@
 //! The registry of mutants: subjects that are built to break named requirements.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::built_subject::{self, BuiltSubject, Flavor};
 use crate::catalogue::Catalogue;
-use crate::refusal_code::RefusalCode;
 use crate::side::Side;
-use crate::yaml::{Document, Refusal, Spanned};
+use crate::yaml::{Document, Refusal};
 
 /// The registry's path from the repository root.
 const FILE: &str = "conformance/mutants/mutants.yaml";
@@ -40,23 +40,24 @@ impl Mutant {
     pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
         self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
     }
-
-    /// The Python module that it is in. One worker can load all mutants of a module in turn.
-    #[must_use]
-    pub fn module(&self) -> &str {
-        match self.flavor {
-            Flavor::Native => "",
-            Flavor::Python => self.subject.split(':').next().unwrap_or_default(),
-        }
-    }
 }
 
-/// What a mutant is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Flavor {
-    Native,
-    Python,
+impl BuiltSubject for Mutant {
+    const NOUN: &'static str = "mutant";
+    const IDS: &'static str = "breaks";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+    fn subject(&self) -> &str {
+        &self.subject
+    }
+    fn ids(&self) -> &BTreeSet<String> {
+        &self.breaks
+    }
 }
 
 /// The mutants that this program was built with.
@@ -71,37 +72,12 @@ pub fn embedded() -> Result<Vec<Mutant>, Box<Refusal>> {
     })
 }
 
-/// Reads a registry. Names are unique, each mutant breaks a requirement, native mutants come first.
+/// Reads a registry.
 ///
 /// # Errors
 /// The first place where the text is not accepted.
 pub fn read(document: &Document<'_>) -> Result<Vec<Mutant>, Box<Refusal>> {
-    let mut mutants: Vec<Mutant> = Vec::new();
-    let mut names = HashSet::new();
-    for entry in document.read::<Vec<Spanned<Mutant>>>()? {
-        let line = entry.line();
-        let mutant = entry.value;
-        let refuse = |message: String| {
-            Err(document.refuse_word(RefusalCode::InconsistentMutants, line, &mutant.name, message))
-        };
-        if mutant.breaks.is_empty() {
-            return refuse(format!(
-                "`{}` breaks no requirement: name one in `breaks`",
-                mutant.name
-            ));
-        }
-        if mutants.last().is_some_and(|earlier| earlier.flavor > mutant.flavor) {
-            return refuse(format!(
-                "`{}` is native: move it before the first Python mutant",
-                mutant.name
-            ));
-        }
-        if !names.insert(mutant.name.clone()) {
-            return refuse(format!("another mutant above has the name `{}`", mutant.name));
-        }
-        mutants.push(mutant);
-    }
-    Ok(mutants)
+    built_subject::read(document)
 }
 
 #[cfg(test)]
@@ -124,7 +100,7 @@ mod tests {
             (
                 LEAKY.replace("EMM-LEDGER-01", ""),
                 1,
-                "`leaky` breaks no requirement: name one in `breaks`",
+                "`leaky` names nothing of the catalogue in `breaks`",
             ),
             (
                 format!("{LEAKY}{native}"),

@@ -186,8 +186,8 @@ codes! {
     InconsistentCatalogue "inconsistent-catalogue"
         "Entries of the catalogue contradict themselves or each other."
         "Correct the entry; only a change of the catalogue can cause this."
-    InconsistentMutants "inconsistent-mutants"
-        "Entries of the registry of mutants contradict themselves or each other."
+    InconsistentRegistry "inconsistent-registry"
+        "Entries of the registry of mutants or variants contradict themselves or each other."
         "Correct the entry; only a change of the registry can cause this."
 }
 

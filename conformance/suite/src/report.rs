@@ -10,6 +10,7 @@ pub mod style;
 mod table;
 pub mod terminal;
 pub mod trace;
+pub mod variants;
 
 use allocert_requirements::Catalogue;
 

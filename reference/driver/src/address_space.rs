@@ -22,6 +22,8 @@ pub(crate) struct Block {
     /// Unique in the process's life (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
     pub(crate) buffer_id: u64,
     pub(crate) bytes: Bytes,
+    /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`.
+    pub(crate) synchronous: bool,
     /// Given to `cuMemFreeAsync`; the memory lives on until the stream gets there.
     pub(crate) freed: bool,
     live: bool,
@@ -317,6 +319,7 @@ impl Space {
         block.context = wanted.context;
         block.owner = wanted.owner;
         block.buffer_id = wanted.buffer_id;
+        block.synchronous = false;
         block.live = true;
         id
     }
@@ -331,6 +334,7 @@ impl Space {
             owner: Owner::Plain,
             buffer_id: 0,
             bytes,
+            synchronous: false,
             freed: false,
             live: false,
         });

@@ -61,6 +61,8 @@ pub(crate) struct Context {
     pub(crate) per_thread: Vec<(u32, u64)>,
     /// Last pending work of destroyed blocking streams.
     pub(crate) orphans: Vec<u64>,
+    /// The last operation that all streams of the context come after, non-blocking ones too.
+    pub(crate) barrier: Option<u64>,
     pub(crate) next_stream_id: u64,
     limits: [u64; 8],
     cache_config: u32,
@@ -69,11 +71,15 @@ pub(crate) struct Context {
 
 /// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity,
 /// persisting L2 size.
-const LIMITS: [u64; 8] = [1024, 8 << 20, 8 << 20, 2, 2048, 64, 0, 0];
+const LIMITS: [u64; 8] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0, 0];
 /// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
 /// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
+/// `CU_CTX_MAP_HOST`, which a primary context says it has.
+const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
+/// `CU_LIMIT_STACK_SIZE`
+const STACK_SIZE: u32 = 0;
 
 impl Context {
     pub(crate) fn new(device: usize, primary: bool, id: u64) -> Self {
@@ -87,6 +93,7 @@ impl Context {
             legacy: 0,
             per_thread: Vec::new(),
             orphans: Vec::new(),
+            barrier: None,
             next_stream_id: 0,
             limits: LIMITS,
             cache_config: 0,
@@ -266,14 +273,17 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuCtxDestroy`. Primary contexts are released, not destroyed.
+    /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for the other contexts
+    /// of the device.
     pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
         self.initialized()?;
         if self.named(handle)?.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
+        let device = self.named(handle)?.device;
         self.deactivate(handle);
         self.contexts.remove(handle).ok();
+        self.drain_device(device).ok();
         if caller.thread.current() == handle {
             caller.thread.pop();
         }
@@ -337,7 +347,8 @@ impl Driver {
 
     /// `cuCtxGetFlags`.
     pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
-        self.context_or_current(caller, 0).map(|context| context.flags)
+        let context = self.context_or_current(caller, 0)?;
+        Ok(if context.primary { context.flags | MAP_HOST } else { context.flags })
     }
 
     /// `cuCtxGetId`.
@@ -361,14 +372,14 @@ impl Driver {
     /// `cuCtxGetLimit`.
     pub fn context_limit(&mut self, caller: &Caller, limit: u32) -> Result<u64> {
         let context = self.context_or_current(caller, 0)?;
-        context.limits.get(limit as usize).copied().ok_or(CudaError::UNSUPPORTED_LIMIT)
+        context.limits.get(limit as usize).copied().ok_or(CudaError::INVALID_VALUE)
     }
 
-    /// `cuCtxSetLimit`.
+    /// `cuCtxSetLimit`. The context's work ends before its stacks change.
     pub fn context_set_limit(&mut self, caller: &Caller, limit: u32, value: u64) -> Result {
         let context = self.context_or_current(caller, 0)?;
-        *context.limits.get_mut(limit as usize).ok_or(CudaError::UNSUPPORTED_LIMIT)? = value;
-        Ok(())
+        *context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)? = value;
+        if limit == STACK_SIZE { self.drain_context(caller.thread.current()) } else { Ok(()) }
     }
 
     /// `cuCtxGetCacheConfig`.

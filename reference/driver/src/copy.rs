@@ -1,178 +1,227 @@
-//! Copies and fills: when they take the source's bytes, and when the host waits.
+//! Copies: when they take the source's bytes, when the host waits, and whose work they are. As
+//! measured on an H200, see `reference/libcuda/tests/order`.
 
 use allocert_contract::StreamHandle;
 
 use crate::{
     Caller, Driver,
     error::{CudaError, Result},
-    transfer::{Fill, Plane, Source, Transfer},
+    side::{Kind, Side},
+    transfer::{Extent, Plane, Source, Transfer},
     work_queue::Work,
 };
 
-/// What the driver makes of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Memory {
-    Device,
-    /// Page-locked or managed: reachable by both sides.
-    Host,
-    Pageable,
+/// A copy as a call describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyRequest {
+    pub to: Plane,
+    pub from: Plane,
+    pub extent: Extent,
+    pub direction: Direction,
 }
 
+/// Which sides the name of the call says that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The addresses tell, as in `cuMemcpy` and `cuMemcpy2D`.
+    Any,
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
+}
+
+/// What lies at both sides of a copy.
+#[derive(Clone, Copy, Debug)]
+struct Sides {
+    to: Side,
+    from: Side,
+}
+
+/// The operations of a queued copy.
+struct Queued {
+    /// Copies all, or all but the end of a large copy.
+    start: u64,
+    last: u64,
+}
+
+/// From this size on, a call that copies from pageable memory returns before the last bytes have
+/// arrived.
+const LATE_END_BYTES: u64 = 1 << 20;
+/// So many of them arrive late here.
+const END_BYTES: u64 = 64 << 10;
+/// From this size on, the host waits until the driver has staged pageable memory piece by piece,
+/// and so for the start of the copy.
+const PIECEWISE_BYTES: u64 = 4 << 20;
+
 impl Driver {
-    /// `cuMemcpy*`: waits for the copy, except from device to device. Between two devices it is
-    /// work of both, as measured: the legacy streams of both are busy with it, and to close or free
-    /// either end waits for it.
-    pub fn copy(
-        &mut self,
-        caller: &Caller,
-        to: Plane,
-        from: Plane,
-        width: u64,
-        rows: u64,
-    ) -> Result {
+    /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.
+    pub fn copy(&mut self, caller: &Caller, copy: &CopyRequest) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
-        let far = self.far_ends(stream, [to.address, from.address]);
-        let mut earlier = None;
-        for end in &far {
-            earlier = Some(self.enqueue(*end, Work::Wait, earlier)?);
+        let Some(sides) = self.sides(copy)? else { return Ok(()) };
+        let far = self.far_ends(stream, &sides, true);
+        if sides.from.kind == Kind::Pageable && sides.to.kind == Kind::Device {
+            // The host waits for earlier work of the stream, not for the copy.
+            self.drain_streams(stream, &far)?;
+            let queued = self.queue_copy(stream, copy, &sides, true, &far)?;
+            if copy.bytes() >= PIECEWISE_BYTES || self.is_next(queued.start) {
+                self.force([queued.start]);
+            }
+            return self.stream_usable(stream);
         }
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, earlier)?
-        else {
+        let stage = sides.from.kind == Kind::Pageable;
+        let queued = self.queue_copy(stream, copy, &sides, stage, &far)?;
+        let on_device = sides.to.kind == Kind::Device && sides.from.kind == Kind::Device;
+        if on_device && !sides.to.synchronous && !sides.from.synchronous {
             return Ok(());
-        };
-        for end in far {
-            self.enqueue(end, Work::Wait, Some(operation))?;
         }
-        if memory == (Memory::Device, Memory::Device) {
-            Ok(())
-        } else {
-            self.wait(stream, operation)
-        }
+        self.wait(stream, queued.last)
     }
 
-    /// `cuMemcpy*Async`: waits only where pageable host memory is written.
+    /// `cuMemcpy*Async`: waits where both sides are the host's, where pageable memory is written or
+    /// much of it read, and where the call takes managed memory for the host's.
     pub fn copy_async(
         &mut self,
         caller: &Caller,
-        to: Plane,
-        from: Plane,
-        width: u64,
-        rows: u64,
+        copy: &CopyRequest,
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let Some((operation, memory)) = self.queue_copy(stream, to, from, width, rows, None)?
-        else {
-            return Ok(());
-        };
-        if memory.0 == Memory::Pageable { self.wait(stream, operation) } else { Ok(()) }
-    }
-
-    /// Fails unless the driver knows the address: for the device side of `cuMemcpyHtoD` and
-    /// `cuMemcpyDtoH`.
-    pub fn known(&self, caller: &Caller, address: u64, bytes: u64) -> Result {
-        self.current(caller)?;
-        if bytes == 0 || self.memory(address, bytes)? != Memory::Pageable {
-            Ok(())
-        } else {
-            Err(CudaError::INVALID_VALUE)
+        let Some(sides) = self.sides(copy)? else { return Ok(()) };
+        let far = self.far_ends(stream, &sides, false);
+        if copy.reads_managed_as_host(&sides) {
+            // As for pageable memory above: the copy itself may be behind another stream.
+            self.drain_streams(stream, &far)?;
         }
+        let stage = sides.from.kind == Kind::Pageable || copy.reads_managed_as_host(&sides);
+        let queued = self.queue_copy(stream, copy, &sides, stage, &far)?;
+        let to_host = sides.to.kind == Kind::Pageable
+            || sides.to.kind == Kind::Locked && sides.from.kind.is_host()
+            || copy.direction == Direction::DeviceToHost && sides.to.kind == Kind::Managed;
+        if to_host {
+            return self.wait(stream, queued.last);
+        }
+        let piecewise = sides.from.kind == Kind::Pageable && copy.bytes() >= PIECEWISE_BYTES;
+        if piecewise { self.wait(stream, queued.start) } else { Ok(()) }
     }
 
+    /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
+    /// the call says are the device's.
+    fn sides(&self, copy: &CopyRequest) -> Result<Option<Sides>> {
+        let Extent { width, rows, slices } = copy.extent;
+        if width == 0 || rows == 0 || slices == 0 {
+            return Ok(None);
+        }
+        let side = |plane: Plane| {
+            let span = plane.span(copy.extent).ok_or(CudaError::INVALID_VALUE)?;
+            self.side(plane.address, span)
+        };
+        let sides = Sides { to: side(copy.to)?, from: side(copy.from)? };
+        let unknown = |side: Side| side.kind == Kind::Pageable;
+        let to_device =
+            matches!(copy.direction, Direction::HostToDevice | Direction::DeviceToDevice);
+        let from_device =
+            matches!(copy.direction, Direction::DeviceToHost | Direction::DeviceToDevice);
+        let refused = sides.to.read_only
+            || to_device && unknown(sides.to)
+            || from_device && unknown(sides.from);
+        if refused { Err(CudaError::INVALID_VALUE) } else { Ok(Some(sides)) }
+    }
+
+    /// Queues the copy on the stream, and makes it work of the far ends too. `stage` reads the
+    /// source's bytes now.
     fn queue_copy(
         &mut self,
         stream: u64,
-        to: Plane,
-        from: Plane,
-        width: u64,
-        rows: u64,
-        also: Option<u64>,
-    ) -> Result<Option<(u64, (Memory, Memory))>> {
-        if width == 0 || rows == 0 {
-            return Ok(None);
+        copy: &CopyRequest,
+        sides: &Sides,
+        stage: bool,
+        far: &[u64],
+    ) -> Result<Queued> {
+        let (first, end) = self.transfers(copy, sides, stage);
+        let mut earlier = None;
+        for other in far {
+            earlier = Some(self.enqueue(*other, Work::Wait, earlier)?);
         }
-        let span = |plane: Plane| plane.span(width, rows).ok_or(CudaError::INVALID_VALUE);
-        let memory = (self.memory(to.address, span(to)?)?, self.memory(from.address, span(from)?)?);
-        let from = if memory.1 == Memory::Pageable {
-            Source::Staged(self.stage(from, width, rows))
-        } else {
-            Source::Later(from)
+        let start = self.enqueue(stream, Work::Copy(first), earlier)?;
+        let last = match end {
+            Some(end) => self.enqueue(stream, Work::Copy(end), None)?,
+            None => start,
         };
-        let operation =
-            self.enqueue(stream, Work::Copy(Transfer { to, from, width, rows }), also)?;
-        Ok(Some((operation, memory)))
+        for other in far {
+            self.enqueue(*other, Work::Wait, Some(last))?;
+        }
+        Ok(Queued { start, last })
     }
 
-    /// Of a copy from device to device the legacy streams of the contexts whose memory lies on
-    /// other devices than the stream's.
-    fn far_ends(&self, stream: u64, addresses: [u64; 2]) -> Vec<u64> {
-        if addresses.iter().any(|address| self.device_of(*address).is_none()) {
-            return Vec::new();
+    /// What moves the bytes; two transfers if the end arrives late.
+    fn transfers(
+        &self,
+        copy: &CopyRequest,
+        sides: &Sides,
+        stage: bool,
+    ) -> (Transfer, Option<Transfer>) {
+        let CopyRequest { to, from, extent, .. } = *copy;
+        let transfer = |from| Transfer { to, to_block: sides.to.host_block, from, extent };
+        if !stage {
+            let source = Source::Later { from, block: sides.from.host_block };
+            return (transfer(source), None);
         }
-        let near =
-            self.streams.get(stream).ok().and_then(|stream| self.contexts.get(stream.context).ok());
-        let legacy = |address: u64| {
-            let device = self
-                .device_of(address)
-                .filter(|device| near.is_some_and(|near| near.device != *device))?;
-            let space = &self.devices[device].space;
-            let owner = space.block(space.find(address)?).context;
-            self.contexts.get(owner).ok().map(|context| context.legacy)
-        };
-        addresses.into_iter().filter_map(legacy).collect()
+        let mut bytes = self.stage(from, extent);
+        let late_end = sides.to.kind == Kind::Device && copy.bytes() >= LATE_END_BYTES;
+        let end = late_end.then(|| {
+            let offset = copy.bytes() - END_BYTES;
+            let bytes = bytes.split_off(offset as usize);
+            transfer(Source::Staged { bytes, offset })
+        });
+        (transfer(Source::Staged { bytes, offset: 0 }), end)
     }
 
-    /// What lies at the range; an error if it is neither wholly inside one allocation nor wholly
-    /// outside the driver's addresses.
-    pub(crate) fn memory(&self, address: u64, bytes: u64) -> Result<Memory> {
-        if address == 0 {
-            return Err(CudaError::INVALID_VALUE);
+    /// The legacy streams of other contexts whose work the copy is, too: in a legacy stream those
+    /// of the contexts that own its device memory, elsewhere those of a call that copies between
+    /// two devices.
+    fn far_ends(&self, stream: u64, sides: &Sides, blocking: bool) -> Vec<u64> {
+        let Ok(near) = self.streams.get(stream) else { return Vec::new() };
+        let legacy = near.is_legacy();
+        let near_device = self.contexts.get(near.context).map(|context| context.device);
+        let mut far = Vec::new();
+        for side in [sides.to, sides.from] {
+            let Ok(owner) = self.contexts.get(side.context) else { continue };
+            let other_device = blocking && near_device != Ok(owner.device);
+            let is_far = side.kind == Kind::Device && side.context != near.context;
+            if is_far && (legacy || other_device) && !far.contains(&owner.legacy) {
+                far.push(owner.legacy);
+            }
         }
-        if let Some(device) = self.device_of(address) {
-            let space = &self.devices[device].space;
-            let block = space.find(address).map(|id| space.block(id)).filter(|block| !block.freed);
-            let block = block.ok_or(CudaError::INVALID_VALUE)?;
-            let fits = bytes <= block.size - (address - block.base);
-            return if fits { Ok(Memory::Device) } else { Err(CudaError::INVALID_VALUE) };
-        }
-        match self.find_host(address) {
-            Some((start, block)) if bytes <= block.size - (address - start) => Ok(Memory::Host),
-            _ => Ok(Memory::Pageable),
-        }
+        far
     }
 
-    fn stage(&self, from: Plane, width: u64, rows: u64) -> Vec<u8> {
-        let mut bytes = vec![0; (width * rows) as usize];
-        for (row, into) in bytes.chunks_exact_mut(width as usize).enumerate() {
-            self.host.read(from.at(row as u64), into);
+    fn stage(&self, from: Plane, extent: Extent) -> Vec<u8> {
+        let mut bytes = vec![0; extent.bytes() as usize];
+        for (row, into) in bytes.chunks_exact_mut(extent.width as usize).enumerate() {
+            self.host.read(from.at(row as u64, extent), into);
         }
         bytes
     }
 
-    fn wait(&mut self, stream: u64, operation: u64) -> Result {
-        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
-        self.force([operation]);
-        self.usable(context).map(|_| ())
+    fn drain_streams(&mut self, stream: u64, far: &[u64]) -> Result {
+        for stream in far {
+            self.drain_stream(*stream)?;
+        }
+        self.drain_stream(stream)
     }
 
-    /// `cuMemsetD*` and `cuMemsetD*Async`. Waits if `blocking` and the target is host memory.
-    pub fn memset(
-        &mut self,
-        caller: &Caller,
-        fill: Fill,
-        stream: StreamHandle,
-        blocking: bool,
-    ) -> Result {
-        let stream = self.stream(caller, stream)?;
-        let bytes = fill.count.checked_mul(fill.width).ok_or(CudaError::INVALID_VALUE)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let memory = self.memory(fill.address, bytes)?;
-        if memory == Memory::Pageable || !fill.address.is_multiple_of(fill.width) {
-            return Err(CudaError::INVALID_VALUE);
-        }
-        let operation = self.enqueue(stream, Work::Fill(fill), None)?;
-        if blocking && memory == Memory::Host { self.wait(stream, operation) } else { Ok(()) }
+    pub(crate) fn wait(&mut self, stream: u64, operation: u64) -> Result {
+        self.force([operation]);
+        self.stream_usable(stream)
+    }
+}
+
+impl CopyRequest {
+    fn bytes(&self) -> u64 {
+        self.extent.bytes()
+    }
+
+    fn reads_managed_as_host(&self, sides: &Sides) -> bool {
+        self.direction == Direction::HostToDevice && sides.from.kind == Kind::Managed
     }
 }

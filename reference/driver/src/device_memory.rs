@@ -1,11 +1,12 @@
 //! Device memory: allocation, release, ranges.
 
-use allocert_contract::DevicePtr;
+use allocert_contract::{DevicePtr, StreamHandle};
 
 use crate::{
     Caller, Driver,
     address_space::{Block, Owner},
     error::{CudaError, Result},
+    work_queue::Work,
 };
 
 /// Rows of a pitched allocation start at multiples of this.
@@ -41,7 +42,8 @@ impl Driver {
         }
     }
 
-    /// `cuMemFree`. Waits for all work of the device first.
+    /// `cuMemFree`. Waits for all work of the context that owns the memory first, whichever is
+    /// current; for memory of a pool it waits for nothing.
     #[inline]
     pub fn free(&mut self, caller: &Caller, address: DevicePtr) -> Result {
         self.ready(caller)?;
@@ -57,7 +59,9 @@ impl Driver {
         if block.freed || matches!(block.owner, Owner::Imported { .. }) {
             return Err(CudaError::INVALID_VALUE);
         }
-        self.drain_device(device)?;
+        if block.owner == Owner::Plain {
+            self.drain_owner(block.context, device)?;
+        }
         self.release(device, id);
         Ok(())
     }
@@ -68,7 +72,7 @@ impl Driver {
             .get(&address)
             .filter(|block| block.kind == crate::host_memory::HostKind::Managed);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
-        self.drain_device_of(context)?;
+        self.drain_context(context)?;
         self.remove_host(address);
         Ok(())
     }
@@ -127,7 +131,14 @@ impl Driver {
         space.find(address).map(|id| space.block(id)).filter(|block| !block.freed)
     }
 
-    /// `cuMemAdvise`, `cuMemPrefetchAsync`, `cuStreamAttachMemAsync`: hints, checked and accepted.
+    /// `cuMemPrefetchAsync`, `cuStreamAttachMemAsync`: work of the stream that moves no bytes here.
+    pub fn move_managed(&mut self, caller: &Caller, address: u64, stream: StreamHandle) -> Result {
+        self.hint_managed(caller, address)?;
+        let stream = self.stream(caller, stream)?;
+        self.enqueue(stream, Work::Wait, None).map(|_| ())
+    }
+
+    /// `cuMemAdvise`: a hint, checked and accepted.
     pub fn hint_managed(&mut self, caller: &Caller, address: u64) -> Result {
         self.current(caller)?;
         match self.find_host(address) {

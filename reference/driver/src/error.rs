@@ -79,7 +79,7 @@ codes! {
     303 SHARED_OBJECT_INIT_FAILED;
     304 OPERATING_SYSTEM;
     400 INVALID_HANDLE => "invalid resource handle";
-    401 ILLEGAL_STATE;
+    401 ILLEGAL_STATE => "the operation cannot be performed in the present state";
     402 LOSSY_QUERY;
     500 NOT_FOUND => "named symbol not found";
     600 NOT_READY => "device not ready";
@@ -117,7 +117,8 @@ codes! {
     810 MPS_CLIENT_TERMINATED;
     811 CDP_NOT_SUPPORTED;
     812 CDP_VERSION_MISMATCH;
-    900 STREAM_CAPTURE_UNSUPPORTED;
+    900 STREAM_CAPTURE_UNSUPPORTED
+        => "operation not permitted when stream is capturing";
     901 STREAM_CAPTURE_INVALIDATED;
     902 STREAM_CAPTURE_MERGE;
     903 STREAM_CAPTURE_UNMATCHED;

@@ -25,6 +25,18 @@ const FLAGS: u32 = 0b111;
 /// Milliseconds between two events.
 pub type Elapsed = f32;
 
+/// `CU_EVENT_RECORD_EXTERNAL`, `CU_EVENT_WAIT_EXTERNAL`: for streams that are being captured.
+const EXTERNAL: u32 = 1;
+
+/// The flags of a record or a wait in a stream that is not being captured.
+pub(crate) fn refuse_external(flags: u32) -> Result {
+    match flags {
+        0 => Ok(()),
+        EXTERNAL => Err(CudaError::ILLEGAL_STATE),
+        _ => Err(CudaError::INVALID_VALUE),
+    }
+}
+
 impl Event {
     pub(crate) fn stamp(&mut self, operation: u64, now_ns: u64) {
         if self.recorded == Some(operation) {
@@ -71,6 +83,19 @@ impl Driver {
         event.recorded = Some(operation);
         event.stamp_ns = None;
         Ok(())
+    }
+
+    /// `cuEventRecordWithFlags`.
+    pub fn event_record_with_flags(
+        &mut self,
+        caller: &Caller,
+        handle: u64,
+        stream: StreamHandle,
+        flags: u32,
+    ) -> Result {
+        self.stream(caller, stream)?;
+        refuse_external(flags)?;
+        self.event_record(caller, handle, stream)
     }
 
     /// `cuEventQuery`: `NOT_READY` while what it captured is pending.

@@ -28,6 +28,15 @@ pub(crate) struct HostBlock {
     pub(crate) kind: HostKind,
     /// As `cuMemHostGetFlags` answers.
     pub(crate) flags: u32,
+    /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`; managed memory begins with it.
+    pub(crate) synchronous: bool,
+}
+
+impl HostBlock {
+    /// Registered so that a device only reads it.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.kind == HostKind::Registered && self.flags & READ_ONLY != 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +53,8 @@ const ALLOC_FLAGS: u32 = 0b111;
 const REGISTER_FLAGS: u32 = 0b1111;
 const PORTABLE: u32 = 1;
 const DEVICEMAP: u32 = 2;
+/// `CU_MEMHOSTREGISTER_READ_ONLY`
+const READ_ONLY: u32 = 8;
 
 impl Driver {
     /// `cuMemHostAlloc`, `cuMemAllocHost`: the address of page-locked memory; 0 for no bytes, which
@@ -56,18 +67,18 @@ impl Driver {
         if bytes == 0 {
             return Ok(0);
         }
-        // Under unified addressing every page-locked allocation is mapped and portable, and says
-        // the first alone.
-        self.insert_host(bytes, context, HostKind::Allocated, flags & !PORTABLE | DEVICEMAP)
+        // Under unified addressing every page-locked allocation is mapped.
+        self.insert_host(bytes, context, HostKind::Allocated, flags | DEVICEMAP)
     }
 
     /// `cuMemAllocManaged`: memory that host and device share.
     pub fn alloc_managed(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
-        let context = self.current(caller)?;
+        self.initialized()?;
         // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
         if bytes == 0 || !matches!(flags, 1 | 2) {
             return Err(CudaError::INVALID_VALUE);
         }
+        let context = self.current(caller)?;
         self.insert_host(bytes, context, HostKind::Managed, flags)
     }
 
@@ -77,11 +88,14 @@ impl Driver {
         }
         let address = self.host.allocate(size).ok_or(CudaError::OUT_OF_MEMORY)?;
         let buffer_id = self.next_buffer_id();
-        self.host_blocks.insert(address, HostBlock { size, context, buffer_id, kind, flags });
+        let synchronous = kind == HostKind::Managed;
+        let block = HostBlock { size, context, buffer_id, kind, flags, synchronous };
+        self.host_blocks.insert(address, block);
         Ok(address)
     }
 
-    /// `cuMemFreeHost`. Waits for all work of the device first; an address of 0 is no error.
+    /// `cuMemFreeHost`. Waits for all work of the context that owns the memory first, whichever is
+    /// current; an address of 0 is no error.
     pub fn host_free(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
         if address == 0 {
@@ -90,7 +104,7 @@ impl Driver {
         let block =
             self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
-        let drained = self.drain_device_of(context);
+        let drained = self.drain_context(context);
         self.remove_host(address);
         drained
     }
@@ -119,9 +133,16 @@ impl Driver {
         {
             return Err(CudaError::INVALID_VALUE);
         }
+        if self.device_of(address).is_some() {
+            return Err(CudaError::INVALID_VALUE);
+        }
         let before = self.host_blocks.range(..address + bytes).next_back();
-        if before.is_some_and(|(start, block)| start + block.size > address) {
-            return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
+        match before.filter(|(start, block)| *start + block.size > address) {
+            None => {}
+            Some((_, block)) if block.kind == HostKind::Registered => {
+                return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
+            }
+            Some(_) => return Err(CudaError::INVALID_VALUE),
         }
         let buffer_id = self.next_buffer_id();
         let block = HostBlock {
@@ -129,19 +150,28 @@ impl Driver {
             context,
             buffer_id,
             kind: HostKind::Registered,
-            flags: flags | DEVICEMAP,
+            flags: flags & (PORTABLE | READ_ONLY) | DEVICEMAP,
+            synchronous: false,
         };
         self.host_blocks.insert(address, block);
         Ok(())
     }
 
-    /// `cuMemHostUnregister`. Waits for all work of the device first.
+    /// `cuMemHostUnregister`. Waits for all work of the context that registered the memory first.
     pub fn host_unregister(&mut self, caller: &Caller, address: u64) -> Result {
         self.ready(caller)?;
         let block =
             self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Registered);
-        let context = block.ok_or(CudaError::HOST_MEMORY_NOT_REGISTERED)?.context;
-        let drained = self.drain_device_of(context);
+        let Some(block) = block else {
+            let known = address == 0 || self.allocation(address).is_some();
+            return Err(if known {
+                CudaError::INVALID_VALUE
+            } else {
+                CudaError::HOST_MEMORY_NOT_REGISTERED
+            });
+        };
+        let context = block.context;
+        let drained = self.drain_context(context);
         self.remove_host(address);
         drained
     }
@@ -159,8 +189,9 @@ impl Driver {
     pub fn host_flags(&self, caller: &Caller, address: u64) -> Result<u32> {
         self.current(caller)?;
         match self.find_host(address) {
-            Some((_, block)) if block.kind == HostKind::Allocated => Ok(block.flags),
-            _ => Err(CudaError::INVALID_VALUE),
+            Some((_, block)) if block.kind == HostKind::Managed => Ok(DEVICEMAP),
+            Some((_, block)) => Ok(block.flags & !READ_ONLY),
+            None => Err(CudaError::INVALID_VALUE),
         }
     }
 

@@ -71,6 +71,10 @@ impl Export {
 impl Driver {
     /// `cuIpcGetMemHandle`: the handle of the whole allocation around the address.
     pub fn ipc_export(&mut self, caller: &Caller, address: DevicePtr) -> Result<IpcHandle> {
+        self.initialized()?;
+        if address == DevicePtr::NULL {
+            return Err(CudaError::INVALID_VALUE);
+        }
         self.current(caller)?;
         let device = self.device_of(address.0).ok_or(CudaError::INVALID_VALUE)?;
         let space = &mut self.devices[device].space;
@@ -98,10 +102,12 @@ impl Driver {
         handle: &IpcHandle,
         flags: u32,
     ) -> Result<DevicePtr> {
+        self.initialized()?;
+        if flags != LAZY_PEER_ACCESS {
+            return Err(CudaError::INVALID_VALUE);
+        }
         let context = self.current(caller)?;
-        let export = Export::decode(handle)
-            .filter(|_| flags == LAZY_PEER_ACCESS)
-            .ok_or(CudaError::INVALID_VALUE)?;
+        let export = Export::decode(handle).ok_or(CudaError::INVALID_VALUE)?;
         if export.process == std::process::id() {
             return Err(CudaError::INVALID_CONTEXT);
         }
@@ -138,7 +144,8 @@ impl Driver {
         Some(DevicePtr(block.base))
     }
 
-    /// `cuIpcCloseMemHandle`. The last close waits for all work of the device.
+    /// `cuIpcCloseMemHandle`. Waits for all work of the context that opened the memory, even if it
+    /// is still open after this call.
     pub fn ipc_close(&mut self, caller: &Caller, address: DevicePtr) -> Result {
         self.current(caller)?;
         let device = self.device_of(address.0).ok_or(CudaError::INVALID_VALUE)?;
@@ -147,12 +154,15 @@ impl Driver {
             .find(address.0)
             .filter(|id| space.block(*id).base == address.0)
             .ok_or(CudaError::INVALID_VALUE)?;
-        let Owner::Imported { opens } = &mut space.block_mut(id).owner else {
+        let block = space.block_mut(id);
+        let context = block.context;
+        let Owner::Imported { opens } = &mut block.owner else {
             return Err(CudaError::INVALID_VALUE);
         };
         *opens -= 1;
-        if *opens == 0 {
-            self.drain_device(device)?;
+        let last = *opens == 0;
+        self.drain_context(context)?;
+        if last {
             self.release(device, id);
         }
         Ok(())

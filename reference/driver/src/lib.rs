@@ -16,6 +16,7 @@ mod device_memory;
 mod error;
 mod event;
 mod fault_plan;
+mod fill;
 mod handle_registry;
 mod host_memory;
 mod ipc;
@@ -25,6 +26,7 @@ mod occupancy;
 mod page_runs;
 mod pointer_attributes;
 mod settings;
+mod side;
 mod slab;
 mod stream;
 mod transfer;
@@ -37,6 +39,7 @@ use allocert_contract::trace::cuda::Misuse;
 pub use allocation_data::UNINITIALISED;
 pub use code_image::{Kernels, Layout, Parameter};
 pub use context::Thread;
+pub use copy::{CopyRequest, Direction};
 pub use device::DEVICE_NAME;
 pub use error::{CudaError, Result};
 pub use event::Elapsed;
@@ -46,7 +49,7 @@ pub use ipc::IpcHandle;
 pub use memory_pool::PoolAttribute;
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
-pub use transfer::{Fill, Plane};
+pub use transfer::{Extent, Fill, Plane};
 
 use crate::{
     context::Context, device::Device, event::Event, handle_registry::Registry,

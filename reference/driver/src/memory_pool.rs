@@ -6,6 +6,7 @@ use crate::{
     Caller, Driver,
     address_space::Owner,
     error::{CudaError, Result},
+    host_memory::HostKind,
     work_queue::Work,
 };
 
@@ -121,11 +122,13 @@ impl Driver {
         let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
         let handle = pool.unwrap_or(self.devices[device].current_pool);
         let device = self.pool(handle)?.device;
-        let freed = self
-            .take_waiting(handle, stream, bytes)
-            .and_then(|address| self.devices[device].space.find(address));
-        if let Some(id) = freed {
-            self.release(device, id);
+        if let Some(freed) = self.take_waiting(handle, stream, bytes) {
+            if let Some(id) = self.devices[device].space.find(freed.address) {
+                self.release(device, id);
+            }
+            if freed.stream != stream {
+                self.enqueue(stream, Work::Wait, None)?;
+            }
         }
         let buffer_id = self.next_buffer_id();
         let address =
@@ -140,14 +143,16 @@ impl Driver {
         Ok(DevicePtr(address))
     }
 
-    /// Memory of that size freed earlier in the same stream may be used again at once.
-    fn take_waiting(&mut self, pool: u64, stream: u64, bytes: u64) -> Option<u64> {
-        let waiting = &mut self.pools.get_mut(pool).ok()?.waiting;
-        let same = |freed: &Waiting| {
-            freed.stream == stream && freed.granules == bytes.div_ceil(GRANULE_BYTES)
+    /// Memory of that size freed earlier in the same stream may be used again at once, and so may
+    /// memory freed in a stream that a legacy stream waits for.
+    fn take_waiting(&mut self, pool: u64, stream: u64, bytes: u64) -> Option<Waiting> {
+        let granules = bytes.div_ceil(GRANULE_BYTES);
+        let usable = |freed: &Waiting| {
+            freed.granules == granules
+                && (freed.stream == stream || self.legacy_waits_for(stream, freed.stream))
         };
-        let index = waiting.iter().rposition(same)?;
-        Some(waiting.remove(index).address)
+        let index = self.pools.get(pool).ok()?.waiting.iter().rposition(usable)?;
+        Some(self.pools.get_mut(pool).ok()?.waiting.remove(index))
     }
 
     /// `cuMemFreeAsync`; takes memory from `cuMemAlloc` too.
@@ -160,6 +165,9 @@ impl Driver {
         let stream = self.stream(caller, stream)?;
         if address == DevicePtr::NULL {
             return Ok(());
+        }
+        if self.host_blocks.get(&address.0).is_some_and(|block| block.kind == HostKind::Managed) {
+            return Err(CudaError::NOT_SUPPORTED);
         }
         let block = self.find_device(address.0).filter(|block| block.base == address.0);
         let block = block

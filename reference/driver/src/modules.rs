@@ -47,13 +47,15 @@ impl Code {
 /// binary version, cache mode, maximum dynamic shared bytes.
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 
+const MAX_BLOCK_THREADS: u64 = 1024;
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 
 impl Driver {
-    /// `cuModuleLoadData`. No `kernels`: the image is opaque.
+    /// `cuModuleLoadData`. No `kernels`: the image is opaque. Waits for all work of the context.
     pub fn module_load(&mut self, caller: &Caller, kernels: Option<Kernels>) -> Result<u64> {
         let context = self.current(caller)?;
+        self.drain_context(context)?;
         Ok(self.code.images.insert(Image { context, kernels, functions: Vec::new() }))
     }
 
@@ -63,9 +65,12 @@ impl Driver {
         Ok(self.code.images.insert(Image { context: 0, kernels, functions: Vec::new() }))
     }
 
-    /// `cuModuleUnload`, `cuLibraryUnload`.
+    /// `cuModuleUnload`, `cuLibraryUnload`. Waits for all work of the module's context.
     pub fn image_unload(&mut self, handle: u64) -> Result {
-        self.image(handle)?;
+        let context = self.image(handle)?.context;
+        if context != 0 {
+            self.drain_context(context)?;
+        }
         self.code.images.remove(handle).ok();
         for function in self.code.functions.handles(|function| function.image == handle) {
             self.code.functions.remove(function).ok();
@@ -73,8 +78,19 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuModuleGetFunction`, `cuLibraryGetKernel`. An opaque image has every name that is asked
-    /// for.
+    /// `cuModuleGetFunction`. The first look-up of a function loads it, and what any stream of the
+    /// context does later comes after all that was queued before.
+    pub fn module_function(&mut self, handle: u64, name: &str) -> Result<u64> {
+        let image = self.image(handle)?;
+        let (context, known) = (image.context, image.functions.len());
+        let function = self.image_function(handle, name)?;
+        if self.image(handle)?.functions.len() > known && context != 0 {
+            self.raise_barrier(context)?;
+        }
+        Ok(function)
+    }
+
+    /// `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
         if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
@@ -135,17 +151,23 @@ impl Driver {
         self.function(handle).map(|function| function.layout.clone())
     }
 
-    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block.
+    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block; `shared_bytes` is
+    /// the dynamic shared memory of a block.
     pub fn launch(
         &mut self,
         caller: &Caller,
         function: u64,
         dimensions: [u32; 6],
+        shared_bytes: u32,
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let name = self.function(function)?.name.clone();
-        if dimensions.contains(&0) {
+        let function = self.function(function)?;
+        let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
+        let [_, _, _, x, y, z] = dimensions.map(u64::from);
+        let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
+        let fits = x * y * z <= MAX_BLOCK_THREADS && shared_bytes <= most_shared_bytes;
+        if dimensions.contains(&0) || !fits {
             return Err(CudaError::INVALID_VALUE);
         }
         let fault = self.faults.on_kernel(&name);

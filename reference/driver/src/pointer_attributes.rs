@@ -15,7 +15,9 @@ pub enum AttributeValue {
 }
 
 /// What is common to all memory the driver knows.
+#[derive(Clone, Copy)]
 struct Facts {
+    /// 0 for the memory of pools.
     context: u64,
     device: i32,
     base: u64,
@@ -27,33 +29,44 @@ struct Facts {
     managed: bool,
     pool: u64,
     ipc: bool,
+    synchronous: bool,
 }
 
 const MEMORYTYPE_HOST: u32 = 1;
 const MEMORYTYPE_DEVICE: u32 = 2;
+const DEVICE_POINTER: u32 = 3;
+const HOST_POINTER: u32 = 4;
 const SYNC_MEMOPS: u32 = 6;
 const ACCESS_READWRITE: u32 = 3;
 
 impl Driver {
-    /// `cuPointerGetAttribute`.
+    /// `cuPointerGetAttribute`: what it writes, which may be a zero beside an error.
     pub fn pointer_attribute(
         &self,
         caller: &Caller,
         attribute: u32,
         address: u64,
-    ) -> Result<AttributeValue> {
+    ) -> (Result, Option<AttributeValue>) {
+        const ZERO: Option<AttributeValue> = Some(AttributeValue::Wide(0));
+        let facts = self.initialized().and_then(|()| self.facts(address));
+        let value = facts.and_then(|facts| Self::attribute_of(&facts, attribute, address));
+        match (attribute, facts) {
+            (DEVICE_POINTER, Ok(_)) if caller.thread.current() == 0 => {
+                (Err(CudaError::INVALID_CONTEXT), ZERO)
+            }
+            (HOST_POINTER, Ok(facts)) if !facts.host => (Err(CudaError::INVALID_VALUE), ZERO),
+            _ => (value.map(|_| ()), value.ok()),
+        }
+    }
+
+    fn attribute_of(facts: &Facts, attribute: u32, address: u64) -> Result<AttributeValue> {
         use AttributeValue::{Narrow, Wide};
-        self.initialized()?;
-        let facts = self.facts(address).ok_or(CudaError::INVALID_VALUE)?;
         Ok(match attribute {
             1 => Wide(facts.context),
             2 => Narrow(facts.memory_type),
-            3 => {
-                self.device_pointer_visible(caller)?;
-                Wide(address)
-            }
-            4 if facts.host => Wide(address),
-            SYNC_MEMOPS => Narrow(0),
+            DEVICE_POINTER => Wide(address),
+            HOST_POINTER => Wide(address),
+            SYNC_MEMOPS => Narrow(facts.synchronous.into()),
             7 => Wide(facts.buffer_id),
             8 => Narrow(facts.managed.into()),
             9 => Narrow(facts.device as u32),
@@ -62,7 +75,8 @@ impl Driver {
             12 | 18 => Wide(facts.size),
             13 => Narrow(1),
             14 => Wide(0),
-            15 | 21 => Narrow(0),
+            // GPUDirect RDMA and hardware decompression: of memory from `cuMemAlloc` alone.
+            15 | 21 => Narrow(facts.ipc.into()),
             16 => Narrow(ACCESS_READWRITE),
             17 => Wide(facts.pool),
             20 => Wide(facts.buffer_id),
@@ -70,24 +84,47 @@ impl Driver {
         })
     }
 
-    /// What `cuPointerGetAttributes` writes for a pointer that the driver does not know.
-    pub fn unknown_pointer_attribute(attribute: u32) -> Result<AttributeValue> {
+    /// What `cuPointerGetAttributes` writes for one attribute. A pointer that the driver does not
+    /// know has no range, and counts as the host's.
+    pub fn pointer_attribute_of_many(
+        &self,
+        caller: &Caller,
+        attribute: u32,
+        address: u64,
+    ) -> Result<Option<AttributeValue>> {
+        match self.pointer_attribute(caller, attribute, address) {
+            (_, Some(value)) => return Ok(Some(value)),
+            (Err(CudaError::INVALID_VALUE), None) => {}
+            (result, None) => return result.map(|()| None),
+        }
         match attribute {
-            1 | 3 | 4 | 7 | 11 | 12 | 14 | 17..=20 => Ok(AttributeValue::Wide(0)),
-            9 => Ok(AttributeValue::Narrow(-2_i32 as u32)),
-            2 | 6 | 8 | 10 | 13 | 15 | 16 | 21 => Ok(AttributeValue::Narrow(0)),
+            11 | 12 => Ok(None),
+            HOST_POINTER => Ok(Some(AttributeValue::Wide(address))),
+            1 | DEVICE_POINTER | 7 | 14 | 17..=20 => Ok(Some(AttributeValue::Wide(0))),
+            9 => Ok(Some(AttributeValue::Narrow(-2_i32 as u32))),
+            2 | SYNC_MEMOPS | 8 | 10 | 13 | 15 | 16 | 21 => Ok(Some(AttributeValue::Narrow(0))),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }
 
-    /// `cuPointerSetAttribute`: only `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` can be set.
-    pub fn set_pointer_attribute(&self, caller: &Caller, attribute: u32, address: u64) -> Result {
-        self.current(caller)?;
-        if attribute == SYNC_MEMOPS && self.find_device(address).is_some() {
-            Ok(())
-        } else {
-            Err(CudaError::INVALID_VALUE)
+    /// `cuPointerSetAttribute`: only `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` can be set. No context
+    /// needs to be current.
+    pub fn set_pointer_attribute(&mut self, attribute: u32, address: u64, value: bool) -> Result {
+        self.initialized()?;
+        if attribute != SYNC_MEMOPS {
+            return Err(CudaError::INVALID_VALUE);
         }
+        if let Some(device) = self.device_of(address)
+            && self.find_device(address).is_some()
+            && let Some(id) = self.devices[device].space.find(address)
+        {
+            self.devices[device].space.block_mut(id).synchronous = value;
+            return Ok(());
+        }
+        let start = self.find_host(address).map(|(start, _)| start);
+        let block = start.and_then(|start| self.host_blocks.get_mut(&start));
+        block.ok_or(CudaError::INVALID_VALUE)?.synchronous = value;
+        Ok(())
     }
 
     /// Base and size in bytes of the live allocation around `address`, of any kind.
@@ -98,28 +135,29 @@ impl Driver {
         }
     }
 
-    fn device_pointer_visible(&self, caller: &Caller) -> Result {
-        if caller.thread.current() == 0 { Err(CudaError::INVALID_CONTEXT) } else { Ok(()) }
-    }
-
-    fn facts(&self, address: u64) -> Option<Facts> {
-        if let Some(block) = self.find_device(address) {
-            return Some(Facts {
-                context: block.context,
-                device: self.device_of(address)? as i32,
+    fn facts(&self, address: u64) -> Result<Facts> {
+        if let (Some(block), Some(device)) = (self.find_device(address), self.device_of(address)) {
+            let (context, pool) = match block.owner {
+                Owner::Pool(pool) => (0, pool),
+                Owner::Plain | Owner::Imported { .. } => (block.context, 0),
+            };
+            return Ok(Facts {
+                context,
+                device: device as i32,
                 base: block.base,
                 size: block.size,
                 buffer_id: block.buffer_id,
                 memory_type: MEMORYTYPE_DEVICE,
                 host: false,
                 managed: false,
-                pool: if let Owner::Pool(pool) = block.owner { pool } else { 0 },
+                pool,
                 ipc: block.owner == Owner::Plain,
+                synchronous: block.synchronous,
             });
         }
-        let (base, block) = self.find_host(address)?;
+        let (base, block) = self.find_host(address).ok_or(CudaError::INVALID_VALUE)?;
         let managed = block.kind == HostKind::Managed;
-        Some(Facts {
+        Ok(Facts {
             context: block.context,
             device: self.contexts.get(block.context).map_or(0, |context| context.device as i32),
             base,
@@ -130,6 +168,7 @@ impl Driver {
             managed,
             pool: 0,
             ipc: false,
+            synchronous: block.synchronous,
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     Caller, Driver,
     device::PRIORITIES,
     error::{CudaError, Result},
+    event::refuse_external,
     handle_registry::Missing,
     work_queue::Work,
 };
@@ -111,6 +112,13 @@ impl Driver {
     /// synchronization behavior").
     pub(crate) fn order_before(&self, stream: u64) -> Vec<u64> {
         let Ok(found) = self.streams.get(stream) else { return Vec::new() };
+        let barrier = self.contexts.get(found.context).ok().and_then(|context| context.barrier);
+        let mut before = self.order_by_kind(found);
+        before.extend(barrier.filter(|id| self.queue.is_pending(*id)));
+        before
+    }
+
+    fn order_by_kind(&self, found: &Stream) -> Vec<u64> {
         match found.kind {
             Kind::Legacy => self.pending_for_legacy(found.context),
             Kind::NonBlocking => found.pending.back().copied().into_iter().collect(),
@@ -139,8 +147,22 @@ impl Driver {
 
     /// Runs everything queued on the stream, and what it waits for.
     pub(crate) fn drain_stream(&mut self, stream: u64) -> Result {
-        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
         self.force(self.order_before_now(stream));
+        self.stream_usable(stream)
+    }
+
+    /// Whether `stream` is a legacy stream, and work of `other` comes before its own.
+    pub(crate) fn legacy_waits_for(&self, stream: u64, other: u64) -> bool {
+        let (Ok(stream), Ok(other)) = (self.streams.get(stream), self.streams.get(other)) else {
+            return false;
+        };
+        let same_context = stream.context == other.context;
+        stream.is_legacy() && same_context && other.kind != Kind::NonBlocking
+    }
+
+    /// Fails if the stream's context can no longer be used.
+    pub(crate) fn stream_usable(&self, stream: u64) -> Result {
+        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
         self.usable(context).map(|_| ())
     }
 
@@ -160,21 +182,25 @@ impl Driver {
         flags: u32,
         priority: i32,
     ) -> Result<StreamHandle> {
-        let context = self.current(caller)?;
+        self.initialized()?;
         let kind = match flags {
             0 => Kind::Blocking,
             NON_BLOCKING => Kind::NonBlocking,
             _ => return Err(CudaError::INVALID_VALUE),
         };
+        let context = self.current(caller)?;
         let priority = priority.clamp(PRIORITIES.0, PRIORITIES.1);
         Ok(StreamHandle(self.new_stream(context, kind, flags, priority)))
     }
 
     /// `cuStreamDestroy`: returns at once; work already queued still runs when something waits for
     /// it.
-    pub fn stream_destroy(&mut self, handle: StreamHandle) -> Result {
+    pub fn stream_destroy(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
         self.initialized()?;
         if handle <= StreamHandle::PER_THREAD {
+            if handle != StreamHandle::DEFAULT {
+                self.current(caller)?;
+            }
             return Err(CudaError::INVALID_HANDLE);
         }
         let context = self.created_stream(handle.0)?.context;
@@ -198,9 +224,8 @@ impl Driver {
     /// `cuStreamQuery`: `NOT_READY` while work is pending.
     pub fn stream_query(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
         let stream = self.stream(caller, handle)?;
-        let context = self.streams.get(stream).map_err(|_| CudaError::INVALID_HANDLE)?.context;
         self.poll(&self.order_before_now(stream))?;
-        self.usable(context).map(|_| ())
+        self.stream_usable(stream)
     }
 
     /// `cuStreamWaitEvent`.
@@ -209,11 +234,15 @@ impl Driver {
         caller: &Caller,
         handle: StreamHandle,
         event: u64,
+        flags: u32,
     ) -> Result {
         let stream = self.stream(caller, handle)?;
-        let recorded = self.event(event)?.recorded;
-        self.enqueue(stream, Work::Wait, recorded)?;
-        Ok(())
+        refuse_external(flags)?;
+        match self.event(event)?.recorded {
+            // An event that was never recorded is not even a barrier in the legacy stream.
+            None => Ok(()),
+            recorded => self.enqueue(stream, Work::Wait, recorded).map(|_| ()),
+        }
     }
 
     /// `cuStreamGetFlags`.
@@ -266,6 +295,12 @@ impl Driver {
         let work = Work::Call { function, stream: as_callback.then_some(handle.0), data };
         self.enqueue(stream, work, None)?;
         Ok(())
+    }
+}
+
+impl Stream {
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.kind == Kind::Legacy
     }
 }
 

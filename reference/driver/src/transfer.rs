@@ -2,68 +2,145 @@
 
 use crate::Driver;
 
-/// One side of a copy: `rows` of `width` bytes, each `pitch` bytes after the one before.
+/// One side of a copy or fill. Each row begins `pitch` bytes after the one before, and each slice
+/// `slice_pitch` bytes after the one before.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane {
     pub address: u64,
     pub pitch: u64,
+    pub slice_pitch: u64,
+}
+
+/// How much a copy moves: `slices` of `rows` of `width` bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    pub width: u64,
+    pub rows: u64,
+    pub slices: u64,
+}
+
+impl Extent {
+    /// A single row.
+    pub const fn row(width: u64) -> Self {
+        Self { width, rows: 1, slices: 1 }
+    }
+
+    pub(crate) fn bytes(self) -> u64 {
+        self.width * self.all_rows()
+    }
+
+    /// The rows of all slices.
+    pub(crate) fn all_rows(self) -> u64 {
+        self.rows * self.slices
+    }
 }
 
 impl Plane {
     /// For a single row.
     pub const fn row(address: u64) -> Self {
-        Self { address, pitch: 0 }
+        Self { address, pitch: 0, slice_pitch: 0 }
     }
 
-    pub(crate) fn at(self, row: u64) -> u64 {
-        self.address + row * self.pitch
+    /// The address of a row, counted over all slices.
+    pub(crate) fn at(self, row: u64, extent: Extent) -> u64 {
+        let (slice, row) = (row / extent.rows, row % extent.rows);
+        self.address + slice * self.slice_pitch + row * self.pitch
     }
 
-    pub(crate) fn span(self, width: u64, rows: u64) -> Option<u64> {
-        self.pitch.checked_mul(rows - 1)?.checked_add(width)
+    /// Bytes from the first to the end of the last row.
+    pub(crate) fn span(self, extent: Extent) -> Option<u64> {
+        let slices = self.slice_pitch.checked_mul(extent.slices - 1)?;
+        self.pitch.checked_mul(extent.rows - 1)?.checked_add(slices)?.checked_add(extent.width)
     }
 }
 
-/// A queued copy.
+/// A queued copy. Blocks are those of host memory that the driver knows, by number; 0 for none.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) to: Plane,
+    pub(crate) to_block: u64,
     pub(crate) from: Source,
-    pub(crate) width: u64,
-    pub(crate) rows: u64,
+    pub(crate) extent: Extent,
 }
 
 #[derive(Debug)]
 pub(crate) enum Source {
     /// Read when the copy runs.
-    Later(Plane),
-    /// Read when the copy was queued: pageable host memory is staged.
-    Staged(Vec<u8>),
+    Later { from: Plane, block: u64 },
+    /// Read when the copy was queued: the bytes from an offset on, counted row by row.
+    Staged { bytes: Vec<u8>, offset: u64 },
 }
 
-/// A fill of `count` elements of `width` bytes.
+/// A fill of `rows` with `count` elements each.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
-    pub address: u64,
+    pub to: Plane,
     pub value: u32,
     /// 1, 2 or 4.
-    pub width: u64,
+    pub element_bytes: u64,
     pub count: u64,
+    pub rows: u64,
+}
+
+impl Fill {
+    /// The product of its counts must fit.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { width: self.count * self.element_bytes, rows: self.rows, slices: 1 }
+    }
 }
 
 const PIECE_BYTES: u64 = 64 << 10;
 
 impl Driver {
     pub(crate) fn transfer(&mut self, transfer: &Transfer) {
-        for row in 0..transfer.rows {
-            let to = transfer.to.at(row);
-            match &transfer.from {
-                Source::Staged(bytes) => self.write(
-                    to,
-                    &bytes[(row * transfer.width) as usize..][..transfer.width as usize],
-                ),
-                Source::Later(from) => self.move_row(to, from.at(row), transfer.width),
+        let Transfer { to, to_block, from, extent } = transfer;
+        if self.is_gone(to.address, *to_block) {
+            return self.work_after_free(to.address, extent.width);
+        }
+        match from {
+            Source::Staged { bytes, offset } => self.unstage(*to, *extent, bytes, *offset),
+            Source::Later { from, block } if self.is_gone(from.address, *block) => {
+                self.work_after_free(from.address, extent.width);
             }
+            Source::Later { from, .. } => {
+                for row in 0..extent.all_rows() {
+                    self.move_row(to.at(row, *extent), from.at(row, *extent), extent.width);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn fill(&mut self, fill: &Fill, block: u64) {
+        let extent = fill.extent();
+        let bytes = extent.width;
+        if self.is_gone(fill.to.address, block) {
+            return self.work_after_free(fill.to.address, bytes);
+        }
+        let element = &fill.value.to_le_bytes()[..fill.element_bytes as usize];
+        let piece: Vec<u8> =
+            element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
+        for row in 0..fill.rows {
+            for start in (0..bytes).step_by(PIECE_BYTES as usize) {
+                let piece = &piece[..(bytes - start).min(PIECE_BYTES) as usize];
+                self.write(fill.to.at(row, extent) + start, piece);
+            }
+        }
+    }
+
+    /// Whether that block of host memory ended after the work was queued: another context may free
+    /// it, and then no call waits for the work.
+    fn is_gone(&self, address: u64, block: u64) -> bool {
+        block != 0 && self.find_host(address).is_none_or(|(_, found)| found.buffer_id != block)
+    }
+
+    fn unstage(&mut self, to: Plane, extent: Extent, bytes: &[u8], offset: u64) {
+        let (mut offset, mut rest) = (offset, bytes);
+        while !rest.is_empty() {
+            let (row, column) = (offset / extent.width, offset % extent.width);
+            let (now, later) = rest.split_at(rest.len().min((extent.width - column) as usize));
+            self.write(to.at(row, extent) + column, now);
+            offset += now.len() as u64;
+            rest = later;
         }
     }
 
@@ -73,16 +150,6 @@ impl Driver {
             let piece = &mut piece[..(width - start).min(PIECE_BYTES) as usize];
             self.read(from + start, piece);
             self.write(to + start, piece);
-        }
-    }
-
-    pub(crate) fn fill(&mut self, fill: &Fill) {
-        let bytes = fill.count * fill.width;
-        let element = &fill.value.to_le_bytes()[..fill.width as usize];
-        let piece: Vec<u8> =
-            element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
-        for start in (0..bytes).step_by(PIECE_BYTES as usize) {
-            self.write(fill.address + start, &piece[..(bytes - start).min(PIECE_BYTES) as usize]);
         }
     }
 

@@ -41,7 +41,11 @@ pub(crate) enum Work {
         event: u64,
     },
     Copy(Transfer),
-    Fill(Fill),
+    /// `block`: the number of the host memory that it fills, or 0.
+    Fill {
+        fill: Fill,
+        block: u64,
+    },
     /// `cuMemFreeAsync`.
     Free {
         address: u64,
@@ -76,6 +80,19 @@ impl Queue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
+    }
+
+    /// Whether nothing has to run before the operation.
+    fn is_next(&self, operation: u64) -> bool {
+        self.pending
+            .get(&operation)
+            .is_some_and(|found| !found.after.iter().any(|id| self.is_pending(*id)))
+    }
+
+    fn of_context(&self, context: u64) -> Vec<u64> {
+        let of =
+            |(id, operation): (&u64, &Operation)| (operation.context == context).then_some(*id);
+        self.pending.iter().filter_map(of).collect()
     }
 
     fn with_predecessors(&self, roots: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
@@ -137,22 +154,36 @@ impl Driver {
     }
 
     pub(crate) fn drain_context(&mut self, context: u64) -> Result {
-        let all: Vec<_> = self
-            .queue
-            .pending
-            .iter()
-            .filter(|(_, operation)| operation.context == context)
-            .map(|(id, _)| *id)
-            .collect();
-        self.force(all);
+        self.force(self.queue.of_context(context));
         self.usable(context).map(|_| ())
     }
 
-    /// Runs all work of the context's device.
-    pub(crate) fn drain_device_of(&mut self, context: u64) -> Result {
-        let device =
-            self.contexts.get(context).map_err(|_| CudaError::CONTEXT_IS_DESTROYED)?.device;
-        self.drain_device(device)
+    /// Runs all work of a context whose device is known.
+    #[inline]
+    pub(crate) fn drain_owner(&mut self, context: u64, device: usize) -> Result {
+        if !self.queue.is_empty() {
+            self.force(self.queue.of_context(context));
+        }
+        self.devices[device].sticky.map_or(Ok(()), Err)
+    }
+
+    /// Makes all later work of the context come after all that is queued now.
+    pub(crate) fn raise_barrier(&mut self, context: u64) -> Result {
+        let after = self.queue.of_context(context);
+        if after.is_empty() {
+            return Ok(());
+        }
+        let found = self.contexts.get_mut(context).map_err(|_| CudaError::INVALID_CONTEXT)?;
+        self.queue.last += 1;
+        let (id, stream) = (self.queue.last, found.legacy);
+        found.barrier = Some(id);
+        let operation = Operation { stream, context, after, work: Work::Wait, polls: 0 };
+        self.queue.pending.insert(id, operation);
+        Ok(())
+    }
+
+    pub(crate) fn is_next(&self, operation: u64) -> bool {
+        self.queue.is_next(operation)
     }
 
     #[inline]
@@ -205,7 +236,7 @@ impl Driver {
                 }
             }
             Work::Copy(transfer) => self.transfer(&transfer),
-            Work::Fill(fill) => self.fill(&fill),
+            Work::Fill { fill, block } => self.fill(&fill, block),
             Work::Free { address, buffer_id } => self.finish_free(address, buffer_id),
             Work::Call { function, stream, data } => self.host.call(function, stream, data),
             Work::Kernel { fault } => self.devices[device].sticky = fault,

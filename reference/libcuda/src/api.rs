@@ -7,6 +7,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod fills;
 mod host_memory;
 mod launch;
 mod memory;
@@ -18,6 +19,6 @@ mod streams;
 mod text;
 
 pub(crate) use self::{
-    code::*, contexts::*, copies::*, devices::*, events::*, host_memory::*, launch::*, memory::*,
-    occupancy::*, pools::*, sharing::*, start::*, streams::*,
+    code::*, contexts::*, copies::*, devices::*, events::*, fills::*, host_memory::*, launch::*,
+    memory::*, occupancy::*, pools::*, sharing::*, start::*, streams::*,
 };

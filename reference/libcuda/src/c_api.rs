@@ -117,6 +117,19 @@ impl<T> Out<T> {
         }
     }
 
+    /// Answers with what a call found, or 0 beside an error.
+    #[inline]
+    pub(crate) fn put_or_zero(self, found: Result<T>) -> Result
+    where
+        T: Default,
+    {
+        let result = found.as_ref().map(|_| ()).map_err(|error| *error);
+        if result != Err(CudaError::NOT_INITIALIZED) {
+            self.put(found.unwrap_or_default());
+        }
+        result
+    }
+
     /// For functions that insist on being able to answer.
     #[inline]
     pub(crate) fn required(self) -> Result<Self> {

@@ -1,22 +1,16 @@
 //! The kill run: the suite on mutants, each until all that it breaks is found.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::env;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::time::Duration;
 
-use allocert_harness::{
-    AloneLock, Artifact, AtFault, Error, Harness, Machine, Progress, Request, RunOutput, Subject,
-    parallel,
-};
+use allocert_harness::{Artifact, Harness, Machine, Progress, RunOutput};
 use allocert_requirements::{Flavor, Mutant, mutant};
+use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::kills::{Kill, Matrix};
-use allocert_suite::{RefusalCode, Side};
 
+use crate::built_subjects::{PythonFolder, SubjectRuns};
 use crate::case_filter::glob;
 use crate::failure::Failure;
 use crate::judging::judge_all;
@@ -26,12 +20,9 @@ use crate::{fault_sweep, side_names};
 
 /// How many cases a mutant is run on first; each further round has twice as many.
 const FIRST_ROUND: usize = 2;
-/// How many native mutants one worker loads, one after the other.
-const LARGEST_GROUP: usize = 16;
 /// The limit of a case: what a mutant that hangs costs for each case that it hangs in.
 const TIMEOUT_S: u32 = 4;
-/// Importing numba-cuda on a machine that is busy with other mutants.
-const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
+const PYTHON_FOLDERS: &[PythonFolder] = &[("mutants", mutant::PYTHON)];
 
 /// Which mutants a user wants run.
 #[derive(Debug, Clone, Default)]
@@ -54,8 +45,7 @@ pub struct KillRun {
     mutants: Vec<Mutant>,
     /// Whether these are all mutants of the sides.
     whole: bool,
-    jobs: NonZeroUsize,
-    alone: AloneLock,
+    runs: SubjectRuns,
 }
 
 impl KillRun {
@@ -82,8 +72,9 @@ impl KillRun {
             return Err(Failure::nothing_ran(message));
         }
         let whole = filter.is_none() && options.flavor.is_none();
-        let jobs = options.jobs.unwrap_or_else(parallel::cores);
-        Ok(Self { suite, sides, mutants, whole, jobs, alone: AloneLock::default() })
+        let runs =
+            SubjectRuns::new(Artifact::Mutants, PYTHON_FOLDERS, Some(TIMEOUT_S), options.jobs);
+        Ok(Self { suite, sides, mutants, whole, runs })
     }
 
     /// Runs all of them; what was found, in their order.
@@ -95,19 +86,13 @@ impl KillRun {
         workers: &Workers,
         progress: &mut dyn Progress,
     ) -> Result<Vec<Kill<'a>>, Failure> {
-        let groups = self.groups();
-        progress.expect(self.mutants.len() as u64);
-        let run = |group: &Vec<&'a Mutant>| self.run_group(group, workers);
-        let done = |place: usize| {
-            let last = groups[place].last().map_or("", |mutant: &&Mutant| mutant.name.as_str());
-            progress.advance(groups[place].len() as u64, last);
-        };
-        let mut kills = parallel::map(&groups, self.jobs, run, done)?.concat();
-        let place = |kill: &Kill<'_>| {
-            self.mutants.iter().position(|mutant| mutant.name == kill.mutant.name)
-        };
-        kills.sort_by_key(place);
-        Ok(kills)
+        let mutants: Vec<(&Mutant, Side)> = self
+            .mutants
+            .iter()
+            .filter_map(|mutant| Some((mutant, mutant.side(&self.suite.catalogue)?)))
+            .collect();
+        let run_one = |mutant, side, harness: &mut Harness| self.run_mutant(mutant, side, harness);
+        self.runs.run(&mutants, workers, progress, run_one)
     }
 
     /// What a renderer takes.
@@ -115,48 +100,6 @@ impl KillRun {
     pub fn matrix<'a>(&'a self, kills: &'a [Kill<'a>]) -> Matrix<'a> {
         let (catalogue, sides) = (&self.suite.catalogue, &self.sides);
         Matrix { catalogue, sides, kills, whole: self.whole }
-    }
-
-    /// The mutants that go through one worker, because they are of one side and one file.
-    fn groups(&self) -> Vec<Vec<&Mutant>> {
-        let key = |mutant: &Mutant| (mutant.flavor, mutant.side(&self.suite.catalogue));
-        let mut groups: Vec<Vec<&Mutant>> = Vec::new();
-        for mutant in &self.mutants {
-            let takes_it = |group: &&mut Vec<&Mutant>| {
-                let first = group[0];
-                let full = first.flavor == Flavor::Native && group.len() >= LARGEST_GROUP;
-                !full && key(first) == key(mutant) && first.module() == mutant.module()
-            };
-            match groups.iter_mut().find(takes_it) {
-                Some(group) => group.push(mutant),
-                None => groups.push(vec![mutant]),
-            }
-        }
-        // The slowest first, so that nobody waits for them at the end.
-        groups.sort_by_key(|group| Reverse((group[0].flavor, group.len())));
-        groups
-    }
-
-    /// Runs mutants of one file, one after the other in one worker.
-    fn run_group<'a>(
-        &'a self,
-        group: &[&'a Mutant],
-        workers: &Workers,
-    ) -> Result<Vec<Kill<'a>>, Failure> {
-        let mut harness: Option<Harness> = None;
-        let mut kills = Vec::new();
-        for mutant in group {
-            let Some(side) = mutant.side(&self.suite.catalogue) else { continue };
-            let subject = subject(mutant, side)?;
-            let loaded = match harness.take() {
-                Some(mut harness) => harness.load_other(subject).map(|()| harness),
-                None => Harness::load(&Arc::new(self.request(workers, mutant, side, subject)?)),
-            };
-            let mut loaded = loaded.map_err(|error| unloadable(mutant, error))?;
-            kills.push(self.run_mutant(mutant, side, &mut loaded)?);
-            harness = Some(loaded);
-        }
-        Ok(kills)
     }
 
     fn run_mutant<'a>(
@@ -192,28 +135,6 @@ impl KillRun {
         Ok(kill)
     }
 
-    fn request(
-        &self,
-        workers: &Workers,
-        mutant: &Mutant,
-        side: Side,
-        subject: Subject,
-    ) -> Result<Request, Error> {
-        let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
-        if mutant.flavor == Flavor::Python {
-            let mut path = request.run.write("mutants", mutant::PYTHON)?.into_os_string();
-            if let Some(users) = env::var_os("PYTHONPATH").filter(|path| !path.is_empty()) {
-                path.push(":");
-                path.push(users);
-            }
-            request.launch.environment.push(("PYTHONPATH".into(), path));
-        }
-        request.launch.load_timeout = LOAD_TIMEOUT;
-        request.timeout_s = Some(TIMEOUT_S);
-        request.alone = (self.jobs.get() > 1).then(|| self.alone.clone());
-        Ok(request)
-    }
-
     /// All cases of the side in the order in which they are likely to find this mutant: those that
     /// state what it breaks, those that perform an operation which stands for it, and one of each
     /// group in turn, because what no case states is checked in all.
@@ -235,29 +156,5 @@ impl KillRun {
         }
         turns.sort_by_key(|(rank, turn, _)| (*rank, *turn));
         turns.into_iter().map(|(_, _, case)| case).collect()
-    }
-}
-
-/// A Python mutant needs what its host is made of, which this program does not bring along.
-fn unloadable(mutant: &Mutant, error: Error) -> Failure {
-    match (mutant.flavor, error.at_fault()) {
-        (Flavor::Python, AtFault::Request(_)) => Failure::refused(
-            RefusalCode::MissingHost,
-            format!(
-                "{error}\n  the Python mutants take an interpreter with numba-cuda: name it with \
-             --python, or leave them out with --flavor native"
-            ),
-        ),
-        _ => error.into(),
-    }
-}
-
-fn subject(mutant: &Mutant, side: Side) -> Result<Subject, Failure> {
-    match mutant.flavor {
-        Flavor::Native => Ok(Subject::Library {
-            path: Artifact::Mutants.find()?,
-            symbol: Some(mutant.subject.clone()),
-        }),
-        Flavor::Python => Subject::parse(&mutant.subject, side).map_err(Failure::from),
     }
 }

@@ -1,10 +1,12 @@
 //! What the program and the cargo front end do with a suite: run it on a subject and judge what was
-//! seen, sweep faults through it, explore, fill the matrix of libraries, run the mutants.
+//! seen, sweep faults through it, explore, fill the matrix of libraries, run the mutants
+//! and the variants.
 //!
 //! A front end translates what its user asks for into the options of one of these modules, gives
 //! the [`Workers`] to run with, and shows the result. Nothing here prints.
 #![forbid(unsafe_code)]
 
+mod built_subjects;
 pub mod case_filter;
 pub mod debug;
 pub mod exchange_matrix;
@@ -19,6 +21,7 @@ pub mod recorded_run;
 pub mod run;
 pub mod side_names;
 mod suite;
+pub mod variant_run;
 mod verdict_reports;
 mod workers;
 

@@ -65,7 +65,9 @@ pub(crate) enum Command {
         profile: Option<String>,
     },
     /// Run the suite on subjects that violate requirements, and show which it finds
-    Mutants(Mutants),
+    Mutants(BuiltSubjects),
+    /// Run the suite on subjects that use what the texts leave open, and show which it blames
+    Variants(BuiltSubjects),
     /// Work on fixture files
     #[command(subcommand)]
     Fixtures(Fixtures),
@@ -232,19 +234,19 @@ pub(crate) struct Debug {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Mutants {
+pub(crate) struct BuiltSubjects {
     /// emm [default: every side that there are cases for]
     pub(crate) interface: Option<String>,
-    /// Only mutants whose name matches
+    /// Only those whose name matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
-    /// Only mutants that are written in this
+    /// Only those that are written in this
     #[arg(long, value_enum)]
     pub(crate) flavor: Option<Flavor>,
-    /// The interpreter for the Python mutants [default: python3]
+    /// The interpreter for those in Python [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// Mutants side by side [default: one a core]
+    /// How many side by side [default: one a core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }

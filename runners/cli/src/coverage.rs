@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use allocert_campaign::{Failure, Suite, profiles, side_names};
-use allocert_requirements::{Mutant, mutant};
+use allocert_requirements::{Mutant, mutant, variant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::coverage;
 
@@ -20,7 +20,8 @@ pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Fa
         suite.cases.iter().filter(|case| sides.contains(&case.side)).cloned().collect();
     let mutants = mutant::embedded()?;
     let breaches: Vec<_> = mutants.iter().flat_map(breaches).collect();
-    terminal::print(&coverage::render(&suite.catalogue, &sides, &cases, &breaches))?;
+    let variants = variant::embedded()?;
+    terminal::print(&coverage::render(&suite.catalogue, &sides, &cases, &breaches, &variants))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,6 +18,7 @@ mod progress_bar;
 mod run;
 mod terminal;
 mod trace;
+mod variants;
 mod workers;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
             coverage::coverage(&interface, profile.as_deref())
         }
         Command::Mutants(arguments) => mutants::mutants(arguments),
+        Command::Variants(arguments) => variants::variants(arguments),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
         Command::WorkerNative { socket } => hidden_commands::native_worker(&socket),
         Command::IpcPeer { arguments } => hidden_commands::ipc_peer(&arguments),

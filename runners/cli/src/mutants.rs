@@ -7,11 +7,11 @@ use allocert_campaign::kill_run::{KillRun, KillRunOptions};
 use allocert_suite::exit::Exit;
 use allocert_suite::report::kills;
 
-use crate::arguments::Mutants;
+use crate::arguments::BuiltSubjects;
 use crate::progress_bar::ProgressBar;
 use crate::{terminal, workers};
 
-pub(crate) fn mutants(arguments: Mutants) -> Result<ExitCode, Failure> {
+pub(crate) fn mutants(arguments: BuiltSubjects) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
     let kill_run = KillRun::plan(&KillRunOptions {
         interface: arguments.interface,

@@ -1,8 +1,9 @@
-//! `allocert coverage`: the cases that test each requirement, and the mutants that violate it.
+//! `allocert coverage`: the cases that test each requirement, the mutants that violate it, and the
+//! variants that use each freedom.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Level, Requirement, Side};
+use allocert_requirements::{Catalogue, Level, Requirement, Side, Variant};
 
 use crate::plan::PlannedCase;
 use crate::report::table::align;
@@ -16,13 +17,14 @@ pub struct Mutant<'a> {
 }
 
 /// The matrix over the requirements of these sides that the profile contains, then the share of
-/// each level that is covered.
+/// each level that is covered, and the freedoms.
 #[must_use]
 pub fn render(
     catalogue: &Catalogue,
     sides: &[Side],
     cases: &[PlannedCase],
     mutants: &[Mutant<'_>],
+    variants: &[Variant],
 ) -> String {
     let cover = Cover::new(catalogue, cases, mutants);
     let requirements: Vec<&Requirement> = catalogue
@@ -41,6 +43,11 @@ pub fn render(
     let mut lines = align(&rows, rows[0].len() - 2);
     lines.push(String::new());
     lines.extend(align(&cover.shares(&requirements), 1));
+    let freedoms = freedoms(catalogue, sides, variants);
+    if !freedoms.is_empty() {
+        lines.push(String::new());
+        lines.extend(freedoms);
+    }
     if let Some(profile) = catalogue.chosen() {
         lines.push(format!(
             "\nthe profile {} leaves out {} requirements",
@@ -49,6 +56,17 @@ pub fn render(
         ));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A row for each freedom of the sides, with the number of variants that use it.
+fn freedoms(catalogue: &Catalogue, sides: &[Side], variants: &[Variant]) -> Vec<String> {
+    let mut rows = vec![["freedom", "source", "variants"].map(str::to_owned).to_vec()];
+    rows.extend(sides.iter().flat_map(|side| catalogue.freedoms(*side)).map(|freedom| {
+        let users = variants.iter().filter(|variant| variant.uses.contains(&freedom.id)).count();
+        let source = format!("{}, {}", freedom.source.text, freedom.source.section);
+        vec![freedom.id.clone(), source, users.to_string()]
+    }));
+    if rows.len() == 1 { Vec::new() } else { align(&rows, 2) }
 }
 
 struct Cover<'a> {

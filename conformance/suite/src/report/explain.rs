@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use allocert_requirements::{
-    Catalogue, Contract, Difference, Interface, Profile, RefusalCode, Requirement, nearest,
+    Catalogue, Contract, Difference, Freedom, Interface, Profile, RefusalCode, Requirement, Side,
+    nearest,
 };
 
 use crate::plan::PlannedCase;
@@ -16,6 +17,9 @@ use crate::plan::PlannedCase;
 pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<String, String> {
     if let Some(requirement) = catalogue.get(id) {
         return Ok(explain(requirement, catalogue, cases));
+    }
+    if let Some(freedom) = catalogue.freedom(id) {
+        return Ok(explain_freedom(freedom));
     }
     if let Some(profile) = catalogue.profile(id) {
         return Ok(explain_profile(profile, catalogue));
@@ -29,9 +33,11 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
     if let Some(code) = RefusalCode::by_name(id) {
         return Ok(explain_refusal(code));
     }
+    let freedoms = Side::all().flat_map(|side| catalogue.freedoms(side));
     let ids = catalogue
         .iter()
         .map(|one| one.id.as_str())
+        .chain(freedoms.map(|freedom| freedom.id.as_str()))
         .chain(cases.iter().map(|case| case.id.as_str()));
     let profiles = Interface::all().flat_map(|interface| catalogue.profiles(interface));
     let contracts = catalogue.contracts().iter().map(|contract| contract.name.as_str());
@@ -97,6 +103,19 @@ fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCas
         lines.push(String::new());
     }
     lines.extend(files.iter().map(|file| format!("tested by  fixtures/{file}")));
+    lines.join("\n") + "\n"
+}
+
+fn explain_freedom(freedom: &Freedom) -> String {
+    let Freedom { id, role, statement, source, file, line } = freedom;
+    let lines = [
+        format!("{id}  freedom  {role}"),
+        String::new(),
+        format!("    {statement}"),
+        String::new(),
+        format!("source     {}, \"{}\"", source.text, source.section),
+        format!("written in conformance/requirements/catalogue/{file}:{line}"),
+    ];
     lines.join("\n") + "\n"
 }
 

@@ -26,4 +26,5 @@ mod reports;
 mod run_file;
 mod sweep;
 mod trace_builder;
+mod variant_matrix;
 mod verdicts;

@@ -187,13 +187,13 @@ fn cases_are_listed() {
 fn coverage_counts_cases_and_mutants() {
     let cases = [memalloc("{EMM-T-01: {returns: {}}}")];
     let mutants = [Mutant { name: "leaky", breaks: "EMM-CHECK-LEAK" }];
-    insta::assert_snapshot!(coverage::render(&catalogue(), &[Side::Emm], &cases, &mutants));
+    insta::assert_snapshot!(coverage::render(&catalogue(), &[Side::Emm], &cases, &mutants, &[]));
 }
 
 #[test]
 fn coverage_of_both_sides_says_whom_a_requirement_binds() {
     let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
-    let rendered = coverage::render(&catalogue, &[Side::Emm, Side::EmmHost], &[], &[]);
+    let rendered = coverage::render(&catalogue, &[Side::Emm, Side::EmmHost], &[], &[], &[]);
     for (id, side) in [("EMM-RESET-01", "emm"), ("EMM-RESET-16", "emm-host")] {
         let row =
             rendered.lines().find(|line| line.starts_with(id)).unwrap_or_else(|| panic!("no {id}"));

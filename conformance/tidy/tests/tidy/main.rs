@@ -12,4 +12,5 @@ mod order_judge_against_driver;
 mod refusals;
 mod sources;
 mod traceability;
+mod variants;
 mod workspace;

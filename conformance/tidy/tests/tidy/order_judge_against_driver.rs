@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use allocert_contract::StreamHandle;
 use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
-use allocert_driver::{AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Settings, Thread};
+use allocert_driver::{
+    AddressWindow, Caller, CopyRequest, Direction, Driver, Extent, Fill, HostSpace, Plane,
+    Settings, Thread,
+};
 use allocert_suite::observation::{Ending, Observation, Outcome, StepOutcome};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement};
@@ -152,6 +155,15 @@ fn at_once(works: &[Work]) -> Vec<u8> {
     bytes
 }
 
+fn fill(address: u64, byte: u8, count: u64) -> Fill {
+    Fill { to: Plane::row(address), value: byte.into(), element_bytes: 1, count, rows: 1 }
+}
+
+fn copy(to: u64, from: u64, bytes: u64) -> CopyRequest {
+    let (to, from) = (Plane::row(to), Plane::row(from));
+    CopyRequest { to, from, extent: Extent::row(bytes), direction: Direction::Any }
+}
+
 fn cells(from: u64, to: u64) -> std::ops::Range<usize> {
     (from * CELL_BYTES) as usize..(to * CELL_BYTES) as usize
 }
@@ -206,9 +218,9 @@ impl Machine {
                 machine.call(|driver, caller| driver.event_create(caller, 0)).expect("created");
             machine.events.push(event);
         }
-        let zero = Fill { address: machine.memory, value: 0, width: 1, count: MEMORY_BYTES };
+        let zero = fill(machine.memory, 0, MEMORY_BYTES);
         machine
-            .call(|driver, caller| driver.memset(caller, zero, StreamHandle::LEGACY, false))
+            .call(|driver, caller| driver.memset_async(caller, zero, StreamHandle::LEGACY))
             .expect("queued");
         machine.perform(0, Work::AwaitContext);
         machine
@@ -223,30 +235,18 @@ impl Machine {
         let done = self.call(|driver, caller| match work {
             Work::Fill { from, to, byte, stream } => {
                 let (address, count) = (memory + from * CELL_BYTES, (to - from) * CELL_BYTES);
-                driver.memset(
-                    caller,
-                    Fill { address, value: byte.into(), width: 1, count },
-                    streams[stream],
-                    false,
-                )
+                driver.memset_async(caller, fill(address, byte, count), streams[stream])
             }
             Work::Copy { from, to, stream } => {
-                let (to_plane, from_plane) =
-                    (Plane::row(memory + own(index)), Plane::row(memory + from * CELL_BYTES));
-                driver.copy_async(
-                    caller,
-                    to_plane,
-                    from_plane,
-                    (to - from) * CELL_BYTES,
-                    1,
-                    streams[stream],
-                )
+                let (target, bytes) = (memory + own(index), (to - from) * CELL_BYTES);
+                let copy = copy(target, memory + from * CELL_BYTES, bytes);
+                driver.copy_async(caller, &copy, streams[stream])
             }
             Work::Record { event, stream } => {
                 driver.event_record(caller, events[event], streams[stream])
             }
             Work::Wait { stream, event } => {
-                driver.stream_wait_event(caller, streams[stream], events[event])
+                driver.stream_wait_event(caller, streams[stream], events[event], 0)
             }
             Work::AwaitStream { stream } => driver.stream_synchronize(caller, streams[stream]),
             Work::AwaitEvent { event } => driver.event_synchronize(events[event]),
@@ -256,8 +256,8 @@ impl Machine {
     }
 
     fn bytes(&mut self) -> Vec<u8> {
-        let (from, to) = (Plane::row(self.memory), Plane::row(HOST));
-        self.call(|driver, caller| driver.copy(caller, to, from, MEMORY_BYTES, 1)).expect("copied");
+        let copy = copy(HOST, self.memory, MEMORY_BYTES);
+        self.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
         let host = self.host.lock().expect("no test panics while holding it");
         (HOST..HOST + MEMORY_BYTES).map(|at| host.get(&at).copied().unwrap_or(0)).collect()
     }

@@ -7,7 +7,8 @@ use std::{
 
 use allocert_contract::{DevicePtr, StreamHandle};
 use allocert_driver::{
-    AddressWindow, Caller, Driver, Fill, HostSpace, Plane, Result, Settings, Thread,
+    AddressWindow, Caller, CopyRequest, Direction, Driver, Extent, Fill, HostSpace, Plane, Result,
+    Settings, Thread,
 };
 
 const WINDOW: AddressWindow = AddressWindow { base: 0x7d00_0000_0000, bytes_per_device: 1 << 36 };
@@ -63,6 +64,11 @@ impl HostSpace for Shared {
     }
 }
 
+fn row(to: u64, from: u64, bytes: u64) -> CopyRequest {
+    let (to, from) = (Plane::row(to), Plane::row(from));
+    CopyRequest { to, from, extent: Extent::row(bytes), direction: Direction::Any }
+}
+
 impl Machine {
     /// Initialized, with the primary context of device 0 current.
     pub(crate) fn new() -> Self {
@@ -108,23 +114,25 @@ impl Machine {
     }
 
     pub(crate) fn fill(&mut self, address: DevicePtr, value: u8, bytes: u64, stream: StreamHandle) {
-        let fill = Fill { address: address.0, value: value.into(), width: 1, count: bytes };
-        self.call(|driver, caller| driver.memset(caller, fill, stream, false)).expect("queued");
+        let to = Plane::row(address.0);
+        let fill = Fill { to, value: value.into(), element_bytes: 1, count: bytes, rows: 1 };
+        self.call(|driver, caller| driver.memset_async(caller, fill, stream)).expect("queued");
     }
 
     pub(crate) fn copy_async(&mut self, to: u64, from: u64, bytes: u64, stream: StreamHandle) {
-        self.call(|driver, caller| {
-            driver.copy_async(caller, Plane::row(to), Plane::row(from), bytes, 1, stream)
-        })
-        .expect("queued");
+        let copy = row(to, from, bytes);
+        self.call(|driver, caller| driver.copy_async(caller, &copy, stream)).expect("queued");
+    }
+
+    /// `cuMemcpy`.
+    pub(crate) fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result {
+        let copy = row(to, from, bytes);
+        self.call(|driver, caller| driver.copy(caller, &copy))
     }
 
     /// Waits as `cuMemcpyDtoH` does, and so only for what its stream waits for.
     pub(crate) fn read_device(&mut self, address: DevicePtr, bytes: u64) -> Vec<u8> {
-        self.call(|driver, caller| {
-            driver.copy(caller, Plane::row(PAGEABLE), Plane::row(address.0), bytes, 1)
-        })
-        .expect("copied");
+        self.copy(PAGEABLE, address.0, bytes).expect("copied");
         self.read_host(PAGEABLE, bytes)
     }
 
@@ -140,7 +148,7 @@ impl Machine {
     }
 
     pub(crate) fn wait(&mut self, stream: StreamHandle, event: u64) {
-        self.call(|driver, caller| driver.stream_wait_event(caller, stream, event))
+        self.call(|driver, caller| driver.stream_wait_event(caller, stream, event, 0))
             .expect("queued");
     }
 

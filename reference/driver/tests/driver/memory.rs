@@ -1,7 +1,10 @@
 //! Device and host memory.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Function};
-use allocert_driver::{AttributeValue, CudaError, Plane, Settings, UNINITIALISED};
+use allocert_contract::{
+    DevicePtr, StreamHandle,
+    trace::cuda::{Function, Misuse},
+};
+use allocert_driver::{AttributeValue, CudaError, Settings, UNINITIALISED};
 
 use crate::machine::{Machine, PAGEABLE};
 
@@ -22,14 +25,9 @@ fn copies_must_stay_inside_one_allocation() {
     let mut machine = Machine::new();
     let data = machine.alloc(10);
     machine.alloc(4096);
-    let result = machine.call(|driver, caller| {
-        driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 11, 1)
-    });
-    assert_eq!(result, Err(CudaError::INVALID_VALUE));
+    assert_eq!(machine.copy(data.0, PAGEABLE, 11), Err(CudaError::INVALID_VALUE));
     machine.free(data).expect("freed");
-    let result = machine
-        .call(|driver, caller| driver.copy(caller, Plane::row(data.0), Plane::row(PAGEABLE), 1, 1));
-    assert_eq!(result, Err(CudaError::INVALID_VALUE));
+    assert_eq!(machine.copy(data.0, PAGEABLE, 1), Err(CudaError::INVALID_VALUE));
 }
 
 #[test]
@@ -44,10 +42,10 @@ fn devices_have_their_own_memory_and_addresses() {
     machine.retain(1);
     let on_second = machine.alloc(8 << 20);
     let ordinal = |machine: &mut Machine, address: DevicePtr| {
-        machine.call(|driver, caller| driver.pointer_attribute(caller, 9, address.0))
+        machine.call(|driver, caller| driver.pointer_attribute(caller, 9, address.0).1)
     };
-    assert_eq!(ordinal(&mut machine, on_first), Ok(AttributeValue::Narrow(0)));
-    assert_eq!(ordinal(&mut machine, on_second), Ok(AttributeValue::Narrow(1)));
+    assert_eq!(ordinal(&mut machine, on_first), Some(AttributeValue::Narrow(0)));
+    assert_eq!(ordinal(&mut machine, on_second), Some(AttributeValue::Narrow(1)));
     machine.free(on_first).expect("any thread may free it");
 }
 
@@ -59,12 +57,49 @@ fn a_copy_between_devices_is_work_of_both() {
     let far = machine.alloc(16);
     machine.fill(far, 7, 16, StreamHandle::LEGACY);
     machine.retain(0);
-    machine
-        .call(|driver, caller| driver.copy(caller, Plane::row(near.0), Plane::row(far.0), 16, 1))
-        .expect("queued behind the fill");
+    machine.copy(near.0, far.0, 16).expect("queued behind the fill");
     machine.free(far).expect("freed after the copy");
     assert_eq!(machine.read_device(near, 16), [7; 16]);
     assert_eq!(machine.driver.take_misuses(), []);
+}
+
+#[test]
+fn work_on_host_memory_that_another_context_freed_is_a_misuse() {
+    let mut machine = Machine::new();
+    let first = machine.context;
+    let stream = machine.stream(1);
+    let data = machine.alloc(16);
+    machine.call(|driver, caller| driver.context_create(caller, 0, 0)).expect("made and current");
+    let pinned = machine.pinned(16);
+    machine.copy_async(data.0, pinned, 16, stream);
+    machine
+        .call(|driver, caller| driver.host_free(caller, pinned))
+        .expect("freed without waiting for the other context");
+    machine.call(|driver, caller| driver.context_set(caller, first)).expect("current");
+    machine.synchronize(stream);
+    assert_eq!(machine.driver.take_misuses(), [(Misuse::WorkAfterFree, [pinned, 16])]);
+    assert_eq!(machine.read_device(data, 1), [UNINITIALISED]);
+}
+
+#[test]
+fn the_end_of_a_large_copy_from_pageable_memory_arrives_late() {
+    let mut machine = Machine::new();
+    let reader = machine.stream(1);
+    let seen = machine.pinned(2);
+    for (bytes, last) in [((1 << 20) - 1, 9), (1 << 20, 0)] {
+        let data = machine.alloc(bytes);
+        machine.fill(data, 0, bytes, StreamHandle::LEGACY);
+        machine.write_host(PAGEABLE, &vec![9; bytes as usize]);
+        machine.copy(data.0, PAGEABLE, bytes).expect("copied");
+        machine.copy_async(seen, data.0, 1, reader);
+        machine.copy_async(seen + 1, data.0 + bytes - 1, 1, reader);
+        machine.synchronize(reader);
+        assert_eq!(machine.read_host(seen, 2), [9, last], "{bytes} bytes");
+        machine.synchronize(StreamHandle::LEGACY);
+        machine.copy_async(seen + 1, data.0 + bytes - 1, 1, reader);
+        machine.synchronize(reader);
+        assert_eq!(machine.read_host(seen + 1, 1), [9], "{bytes} bytes, after waiting");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
-use allocert_driver::{CudaError, Kernels, Plane};
+use allocert_driver::{CopyRequest, CudaError, Direction, Extent, Kernels, Plane};
 use rstest::rstest;
 
 use crate::machine::{Machine, PAGEABLE};
@@ -166,7 +166,7 @@ fn work_of_a_destroyed_stream_still_counts() {
     let stream = machine.stream(0);
     let data = machine.alloc(1);
     machine.fill(data, 5, 1, stream);
-    machine.driver.stream_destroy(stream).expect("destroyed");
+    machine.call(|driver, caller| driver.stream_destroy(caller, stream)).expect("destroyed");
     assert_eq!(machine.read_device(data, 1), [5], "the legacy stream waits for it");
     let again = machine.call(|driver, caller| driver.stream_synchronize(caller, stream));
     assert_eq!(again, Err(CudaError::INVALID_HANDLE));
@@ -233,9 +233,28 @@ fn copies_of_rows_keep_what_lies_between() {
     let data = machine.alloc(32);
     machine.fill(data, 0, 32, StreamHandle::LEGACY);
     machine.write_host(PAGEABLE, &[1, 2, 3, 4, 5, 6]);
-    let (to, from) = (Plane { address: data.0, pitch: 8 }, Plane { address: PAGEABLE, pitch: 3 });
-    machine.call(|driver, caller| driver.copy(caller, to, from, 2, 2)).expect("copied");
+    let to = Plane { pitch: 8, ..Plane::row(data.0) };
+    let from = Plane { pitch: 3, ..Plane::row(PAGEABLE) };
+    let extent = Extent { width: 2, rows: 2, slices: 1 };
+    let copy = CopyRequest { to, from, extent, direction: Direction::Any };
+    machine.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
     assert_eq!(machine.read_device(data, 12), [1, 2, 0, 0, 0, 0, 0, 0, 4, 5, 0, 0]);
+}
+
+#[test]
+fn copies_of_slices_keep_what_lies_between() {
+    let mut machine = Machine::new();
+    let data = machine.alloc(64);
+    machine.fill(data, 0, 64, StreamHandle::LEGACY);
+    machine.write_host(PAGEABLE, &[1, 2, 3, 4]);
+    let to = Plane { address: data.0, pitch: 4, slice_pitch: 16 };
+    let from = Plane { address: PAGEABLE, pitch: 1, slice_pitch: 2 };
+    let extent = Extent { width: 1, rows: 2, slices: 2 };
+    let copy = CopyRequest { to, from, extent, direction: Direction::Any };
+    machine.call(|driver, caller| driver.copy(caller, &copy)).expect("copied");
+    let found = machine.read_device(data, 21);
+    let written: Vec<_> = (0..21).filter(|at| found[*at] != 0).map(|at| (at, found[at])).collect();
+    assert_eq!(written, [(0, 1), (4, 2), (16, 3), (20, 4)]);
 }
 
 #[test]
@@ -248,7 +267,7 @@ fn a_faulting_kernel_breaks_the_device_when_it_runs() {
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
     machine
-        .call(|driver, caller| driver.launch(caller, bad, [1; 6], StreamHandle::LEGACY))
+        .call(|driver, caller| driver.launch(caller, bad, [1; 6], 0, StreamHandle::LEGACY))
         .expect("queued");
     assert!(machine.call(|driver, caller| driver.alloc(caller, 1)).is_ok(), "not yet");
     assert_eq!(

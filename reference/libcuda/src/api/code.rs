@@ -44,7 +44,9 @@ pub(crate) fn cuModuleGetFunction(
     module: u64,
     name: u64,
 ) -> Result {
-    cuLibraryGetKernel(call, function, module, name)
+    // SAFETY: cuModuleGetFunction's caller promises a string.
+    let name = unsafe { text(name)? };
+    function.required()?.put_or_zero(call.driver.module_function(module, &name))
 }
 
 /// No image has variables here.

@@ -1,32 +1,38 @@
-//! Copies and fills.
+//! Copies.
 
 use allocert_contract::{
     StreamHandle,
-    trace::cuda::{RowCopy, Rows},
+    trace::cuda::{Function, RowCopy, Rows},
 };
-use allocert_driver::{CudaError, Fill, Plane, Result};
+use allocert_driver::{CopyRequest, CudaError, Direction, Extent, Plane, Result};
 
 use super::text::read;
 use crate::c_api::Call;
 
+/// A copy of one row.
+fn row(to: u64, from: u64, bytes: usize, direction: Direction) -> CopyRequest {
+    CopyRequest {
+        to: Plane::row(to),
+        from: Plane::row(from),
+        extent: Extent::row(bytes as u64),
+        direction,
+    }
+}
+
 pub(crate) fn cuMemcpy(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.copy(&call.caller, Plane::row(to), Plane::row(from), bytes as u64, 1)
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::Any))
 }
 
 pub(crate) fn cuMemcpyHtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::HostToDevice))
 }
 
 pub(crate) fn cuMemcpyDtoH_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::DeviceToHost))
 }
 
 pub(crate) fn cuMemcpyDtoD_v2(call: &mut Call, to: u64, from: u64, bytes: usize) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpy(call, to, from, bytes)
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::DeviceToDevice))
 }
 
 pub(crate) fn cuMemcpyPeer(
@@ -47,14 +53,8 @@ pub(crate) fn cuMemcpyAsync(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.copy_async(
-        &call.caller,
-        Plane::row(to),
-        Plane::row(from),
-        bytes as u64,
-        1,
-        StreamHandle(stream),
-    )
+    let copy = row(to, from, bytes, Direction::Any);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyHtoDAsync_v2(
@@ -64,8 +64,8 @@ pub(crate) fn cuMemcpyHtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    let copy = row(to, from, bytes, Direction::HostToDevice);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyDtoHAsync_v2(
@@ -75,8 +75,8 @@ pub(crate) fn cuMemcpyDtoHAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    let copy = row(to, from, bytes, Direction::DeviceToHost);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyDtoDAsync_v2(
@@ -86,9 +86,8 @@ pub(crate) fn cuMemcpyDtoDAsync_v2(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    call.driver.known(&call.caller, to, bytes as u64)?;
-    call.driver.known(&call.caller, from, bytes as u64)?;
-    cuMemcpyAsync(call, to, from, bytes, stream)
+    let copy = row(to, from, bytes, Direction::DeviceToDevice);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemcpyPeerAsync(
@@ -125,67 +124,126 @@ struct Side {
     pitch: usize,
 }
 
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Copy3D {
+    from: Side3D,
+    to: Side3D,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Side3D {
+    x_bytes: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory_type: u32,
+    host: u64,
+    device: u64,
+    array: u64,
+    reserved: u64,
+    pitch: usize,
+    height: usize,
+}
+
+/// The first address of a side of a copy. Arrays are not part of the software driver.
+fn base(memory_type: u32, host: u64, device: u64) -> Result<u64> {
+    const HOST: u32 = 1;
+    const DEVICE: u32 = 2;
+    const UNIFIED: u32 = 4;
+    match memory_type {
+        HOST => Ok(host),
+        DEVICE | UNIFIED => Ok(device),
+        _ => Err(CudaError::NOT_SUPPORTED),
+    }
+}
+
 impl Side {
     fn plane(&self, width: usize) -> Result<Plane> {
-        const HOST: u32 = 1;
-        const DEVICE: u32 = 2;
-        const UNIFIED: u32 = 4;
-        let base = match self.memory_type {
-            HOST => self.host,
-            DEVICE | UNIFIED => self.device,
-            _ => return Err(CudaError::NOT_SUPPORTED),
-        };
+        let base = base(self.memory_type, self.host, self.device)?;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let start = pitch.checked_mul(self.y).and_then(|start| start.checked_add(self.x_bytes));
         match start {
             Some(start) if pitch >= width => {
-                Ok(Plane { address: base.wrapping_add(start as u64), pitch: pitch as u64 })
+                Ok(Plane { pitch: pitch as u64, ..Plane::row(base.wrapping_add(start as u64)) })
             }
             _ => Err(CudaError::INVALID_VALUE),
         }
     }
 }
 
-/// The two sides of a 2D copy, its width in bytes and its height.
-fn copy_2d(address: u64) -> Result<(Plane, Plane, u64, u64)> {
-    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
-    let copy: Copy2D = unsafe { read(address)? };
-    Ok((
-        copy.to.plane(copy.width)?,
-        copy.from.plane(copy.width)?,
-        copy.width as u64,
-        copy.height as u64,
-    ))
+impl Side3D {
+    fn plane(&self, width: usize, rows: usize) -> Result<Plane> {
+        let base = base(self.memory_type, self.host, self.device)?;
+        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let height = if self.height == 0 { rows } else { self.height };
+        let slice_pitch = pitch.checked_mul(height).ok_or(CudaError::INVALID_VALUE)?;
+        let start = [(slice_pitch, self.z), (pitch, self.y), (1, self.x_bytes)]
+            .into_iter()
+            .try_fold(0_usize, |sum, (step, count)| sum.checked_add(step.checked_mul(count)?));
+        match start {
+            Some(start) if pitch >= width && height >= rows => Ok(Plane {
+                address: base.wrapping_add(start as u64),
+                pitch: pitch as u64,
+                slice_pitch: slice_pitch as u64,
+            }),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
 }
 
-/// What the record of a 2D copy has; zeros if there is no `CUDA_MEMCPY2D`.
-pub(crate) fn recorded_rows(copy: u64, stream: u64) -> RowCopy {
-    let nothing = RowCopy {
-        to: Rows::default(),
-        from: Rows::default(),
-        width_bytes: 0,
-        height: 0,
-        depth: 0,
-        stream,
-    };
+/// A `CUDA_MEMCPY2D` of the caller.
+fn copy_2d(address: u64) -> Result<CopyRequest> {
     // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
-    let Ok(Copy2D { from, to, width, height }) = (unsafe { read(copy) }) else { return nothing };
-    let rows = |side: Side| match side.plane(width) {
-        Ok(Plane { address, pitch, .. }) => Rows {
-            start: address,
-            pitch: narrow(pitch),
-            slice_rows: narrow(height as u64),
-            memory_type: side.memory_type,
-        },
-        Err(_) => Rows { memory_type: side.memory_type, ..Rows::default() },
+    let copy: Copy2D = unsafe { read(address)? };
+    Ok(CopyRequest {
+        to: copy.to.plane(copy.width)?,
+        from: copy.from.plane(copy.width)?,
+        extent: Extent { width: copy.width as u64, rows: copy.height as u64, slices: 1 },
+        direction: Direction::Any,
+    })
+}
+
+/// What the record of a copy of rows has; zeros if the driver refuses its structure.
+pub(crate) fn recorded_rows(function: Function, copy: u64, stream: u64) -> RowCopy {
+    let is_3d = matches!(function, Function::cuMemcpy3D_v2 | Function::cuMemcpy3DAsync_v2);
+    let request = if is_3d { copy_3d(copy) } else { copy_2d(copy) };
+    let Ok(CopyRequest { to, from, extent, .. }) = request else {
+        let (to, from) = (Rows::default(), Rows::default());
+        return RowCopy { to, from, width_bytes: 0, height: 0, depth: 0, stream };
+    };
+    let [to_type, from_type] = memory_types(is_3d, copy).unwrap_or_default();
+    let rows = |Plane { address, pitch, slice_pitch }: Plane, memory_type| Rows {
+        start: address,
+        pitch: narrow(pitch),
+        slice_rows: narrow(slice_pitch.checked_div(pitch).unwrap_or(0)),
+        memory_type,
     };
     RowCopy {
-        to: rows(to),
-        from: rows(from),
-        width_bytes: width as u64,
-        height: narrow(height as u64),
-        depth: 1,
+        to: rows(to, to_type),
+        from: rows(from, from_type),
+        width_bytes: extent.width,
+        height: narrow(extent.rows),
+        depth: narrow(extent.slices),
         stream,
+    }
+}
+
+/// The `CUmemorytype` of both sides, the one that is written first.
+fn memory_types(is_3d: bool, address: u64) -> Result<[u32; 2]> {
+    if is_3d {
+        // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
+        let copy: Copy3D = unsafe { read(address)? };
+        Ok([copy.to.memory_type, copy.from.memory_type])
+    } else {
+        // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
+        let copy: Copy2D = unsafe { read(address)? };
+        Ok([copy.to.memory_type, copy.from.memory_type])
     }
 }
 
@@ -194,8 +252,7 @@ fn narrow(value: u64) -> u32 {
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {
-    let (to, from, width, height) = copy_2d(copy)?;
-    call.driver.copy(&call.caller, to, from, width, height)
+    call.driver.copy(&call.caller, &copy_2d(copy)?)
 }
 
 pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
@@ -203,52 +260,22 @@ pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
 }
 
 pub(crate) fn cuMemcpy2DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    let (to, from, width, height) = copy_2d(copy)?;
-    call.driver.copy_async(&call.caller, to, from, width, height, StreamHandle(stream))
+    call.driver.copy_async(&call.caller, &copy_2d(copy)?, StreamHandle(stream))
 }
 
-pub(crate) fn cuMemsetD8_v2(call: &mut Call, address: u64, value: u8, count: usize) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 1, count: count as u64 }, None)
+/// A `CUDA_MEMCPY3D` of the caller.
+fn copy_3d(address: u64) -> Result<CopyRequest> {
+    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
+    let Copy3D { from, to, width, height, depth } = unsafe { read(address)? };
+    let (to, from) = (to.plane(width, height)?, from.plane(width, height)?);
+    let extent = Extent { width: width as u64, rows: height as u64, slices: depth as u64 };
+    Ok(CopyRequest { to, from, extent, direction: Direction::Any })
 }
 
-pub(crate) fn cuMemsetD16_v2(call: &mut Call, address: u64, value: u16, count: usize) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 2, count: count as u64 }, None)
+pub(crate) fn cuMemcpy3D_v2(call: &mut Call, copy: u64) -> Result {
+    call.driver.copy(&call.caller, &copy_3d(copy)?)
 }
 
-pub(crate) fn cuMemsetD32_v2(call: &mut Call, address: u64, value: u32, count: usize) -> Result {
-    memset(call, Fill { address, value, width: 4, count: count as u64 }, None)
-}
-
-pub(crate) fn cuMemsetD8Async(
-    call: &mut Call,
-    address: u64,
-    value: u8,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 1, count: count as u64 }, Some(stream))
-}
-
-pub(crate) fn cuMemsetD16Async(
-    call: &mut Call,
-    address: u64,
-    value: u16,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value: value.into(), width: 2, count: count as u64 }, Some(stream))
-}
-
-pub(crate) fn cuMemsetD32Async(
-    call: &mut Call,
-    address: u64,
-    value: u32,
-    count: usize,
-    stream: u64,
-) -> Result {
-    memset(call, Fill { address, value, width: 4, count: count as u64 }, Some(stream))
-}
-
-fn memset(call: &mut Call, fill: Fill, stream: Option<u64>) -> Result {
-    call.driver.memset(&call.caller, fill, StreamHandle(stream.unwrap_or(0)), stream.is_none())
+pub(crate) fn cuMemcpy3DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
+    call.driver.copy_async(&call.caller, &copy_3d(copy)?, StreamHandle(stream))
 }

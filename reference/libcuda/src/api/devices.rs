@@ -34,9 +34,8 @@ pub(crate) fn cuDeviceGetUuid_v2(call: &mut Call, uuid: Out<Uuid>, device: i32) 
 }
 
 pub(crate) fn cuDeviceTotalMem_v2(call: &mut Call, bytes: Out<usize>, device: i32) -> Result {
-    let total = call.driver.device_total(device)?;
-    bytes.required()?.put(total as usize);
-    Ok(())
+    let found = call.driver.device_total(device);
+    bytes.required()?.put_or_zero(found.map(|total| total as usize))
 }
 
 pub(crate) fn cuDeviceGetAttribute(

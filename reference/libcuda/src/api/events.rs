@@ -1,7 +1,7 @@
 //! Events.
 
 use allocert_contract::StreamHandle;
-use allocert_driver::{CudaError, Result};
+use allocert_driver::Result;
 
 use crate::c_api::{Call, Out};
 
@@ -21,12 +21,7 @@ pub(crate) fn cuEventRecordWithFlags(
     stream: u64,
     flags: u32,
 ) -> Result {
-    const EXTERNAL: u32 = 1;
-    if flags & !EXTERNAL != 0 {
-        Err(CudaError::INVALID_VALUE)
-    } else {
-        cuEventRecord(call, event, stream)
-    }
+    call.driver.event_record_with_flags(&call.caller, event, StreamHandle(stream), flags)
 }
 
 pub(crate) fn cuEventQuery(call: &mut Call, event: u64) -> Result {

@@ -15,8 +15,7 @@ pub(crate) fn cuMemHostAlloc(
     flags: u32,
 ) -> Result {
     let host = host.required()?;
-    host.put(call.driver.host_alloc(&call.caller, bytesize as u64, flags)?);
-    Ok(())
+    host.put_or_zero(call.driver.host_alloc(&call.caller, bytesize as u64, flags))
 }
 
 pub(crate) fn cuMemFreeHost(call: &mut Call, host: u64) -> Result {
@@ -42,9 +41,7 @@ pub(crate) fn cuMemHostGetDevicePointer_v2(
     host: u64,
     flags: u32,
 ) -> Result {
-    let found = call.driver.host_device_pointer(&call.caller, host, flags)?;
-    dptr.required()?.put(found);
-    Ok(())
+    dptr.required()?.put_or_zero(call.driver.host_device_pointer(&call.caller, host, flags))
 }
 
 pub(crate) fn cuMemHostGetFlags(call: &mut Call, flags: Out<u32>, host: u64) -> Result {

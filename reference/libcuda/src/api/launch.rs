@@ -63,7 +63,8 @@ pub(crate) fn cuLaunchKernelEx(
 fn launch(call: &mut Call, launch: &Launch) -> Result {
     let Launch { grid: [x, y, z], block: [block_x, block_y, block_z], .. } = *launch;
     let dimensions = [x, y, z, block_x, block_y, block_z];
-    call.driver.launch(&call.caller, launch.function, dimensions, StreamHandle(launch.stream))
+    let (shared_bytes, stream) = (launch.shared_bytes, StreamHandle(launch.stream));
+    call.driver.launch(&call.caller, launch.function, dimensions, shared_bytes, stream)
 }
 
 /// The start of `CUlaunchConfig`.
@@ -95,7 +96,7 @@ pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>;
         words
     } else if function.is_row_copy() {
         let [copy, stream, ..] = c_api::pack::<8, N>(inputs);
-        recorded_rows(copy, stream).words()
+        recorded_rows(function, copy, stream).words()
     } else if function == Function::cuPointerSetAttribute {
         let [value, attribute, address, ..] = c_api::pack::<8, N>(inputs);
         // SAFETY: the only attribute that can be set is an `unsigned int`, and the caller promises

@@ -1,26 +1,21 @@
 //! Device and managed memory, and what pointers are.
 
-use allocert_contract::DevicePtr;
-use allocert_driver::{AttributeValue, CudaError, Driver, Result};
+use allocert_contract::{DevicePtr, StreamHandle};
+use allocert_driver::{AttributeValue, CudaError, Result};
 
 use super::text::{read, write};
 use crate::c_api::{Call, Location, Out};
 
 pub(crate) fn cuMemGetInfo_v2(call: &mut Call, free: Out<usize>, total: Out<usize>) -> Result {
-    let (free_bytes, total_bytes) = call.driver.memory_info(&call.caller)?;
-    free.put(free_bytes as usize);
-    total.put(total_bytes as usize);
-    Ok(())
+    let found = call.driver.memory_info(&call.caller);
+    free.put_or_zero(found.map(|(bytes, _)| bytes as usize)).ok();
+    total.put_or_zero(found.map(|(_, bytes)| bytes as usize))
 }
 
 #[inline]
 pub(crate) fn cuMemAlloc_v2(call: &mut Call, dptr: Out<u64>, bytesize: usize) -> Result {
-    let allocated = call.driver.alloc(&call.caller, bytesize as u64);
     let dptr = dptr.required()?;
-    if !matches!(allocated, Err(CudaError::NOT_INITIALIZED | CudaError::INVALID_CONTEXT)) {
-        dptr.put(allocated.unwrap_or_default().0);
-    }
-    allocated.map(|_| ())
+    dptr.put_or_zero(call.driver.alloc(&call.caller, bytesize as u64).map(|address| address.0))
 }
 
 pub(crate) fn cuMemAllocPitch_v2(
@@ -32,11 +27,9 @@ pub(crate) fn cuMemAllocPitch_v2(
     element_bytes: u32,
 ) -> Result {
     let (dptr, pitch) = (dptr.required()?, pitch.required()?);
-    let (address, its_pitch) =
-        call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes)?;
-    dptr.put(address.0);
-    pitch.put(its_pitch as usize);
-    Ok(())
+    let found = call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes);
+    dptr.put_or_zero(found.map(|(address, _)| address.0)).ok();
+    pitch.put_or_zero(found.map(|(_, bytes)| bytes as usize))
 }
 
 #[inline]
@@ -50,14 +43,9 @@ pub(crate) fn cuMemGetAddressRange_v2(
     size: Out<usize>,
     dptr: u64,
 ) -> Result {
-    let range = call.driver.address_range(&call.caller, DevicePtr(dptr));
-    // A pointer that is not found has base and size 0.
-    if matches!(range, Ok(_) | Err(CudaError::NOT_FOUND)) {
-        let (its_base, its_size) = range.unwrap_or_default();
-        base.put(its_base.0);
-        size.put(its_size as usize);
-    }
-    range.map(|_| ())
+    let found = call.driver.address_range(&call.caller, DevicePtr(dptr));
+    base.put_or_zero(found.map(|(start, _)| start.0)).ok();
+    size.put_or_zero(found.map(|(_, bytes)| bytes as usize))
 }
 
 pub(crate) fn cuMemAllocManaged(
@@ -67,8 +55,7 @@ pub(crate) fn cuMemAllocManaged(
     flags: u32,
 ) -> Result {
     let dptr = dptr.required()?;
-    dptr.put(call.driver.alloc_managed(&call.caller, bytesize as u64, flags)?);
-    Ok(())
+    dptr.put_or_zero(call.driver.alloc_managed(&call.caller, bytesize as u64, flags))
 }
 
 pub(crate) fn cuMemAdvise(call: &mut Call, dptr: u64, _: usize, _: u32, _: i32) -> Result {
@@ -79,8 +66,14 @@ pub(crate) fn cuMemAdvise_v2(call: &mut Call, dptr: u64, _: usize, _: u32, _: Lo
     call.driver.hint_managed(&call.caller, dptr)
 }
 
-pub(crate) fn cuMemPrefetchAsync(call: &mut Call, dptr: u64, _: usize, _: i32, _: u64) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+pub(crate) fn cuMemPrefetchAsync(
+    call: &mut Call,
+    dptr: u64,
+    _: usize,
+    _: i32,
+    stream: u64,
+) -> Result {
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemPrefetchAsync_v2(
@@ -89,9 +82,9 @@ pub(crate) fn cuMemPrefetchAsync_v2(
     _: usize,
     _: Location,
     _: u32,
-    _: u64,
+    stream: u64,
 ) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }
 
 pub(crate) fn cuPointerGetAttribute(
@@ -100,9 +93,12 @@ pub(crate) fn cuPointerGetAttribute(
     attribute: u32,
     dptr: u64,
 ) -> Result {
-    let value = call.driver.pointer_attribute(&call.caller, attribute, dptr)?;
-    // SAFETY: cuPointerGetAttribute's caller promises room for this attribute's type.
-    unsafe { write_attribute(data, value) }
+    let (result, value) = call.driver.pointer_attribute(&call.caller, attribute, dptr);
+    if let Some(value) = value {
+        // SAFETY: cuPointerGetAttribute's caller promises room for this attribute's type.
+        unsafe { write_attribute(data, value)? };
+    }
+    result
 }
 
 pub(crate) fn cuPointerGetAttributes(
@@ -112,17 +108,19 @@ pub(crate) fn cuPointerGetAttributes(
     data: u64,
     dptr: u64,
 ) -> Result {
+    if count == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     for index in 0..u64::from(count) {
         // SAFETY: cuPointerGetAttributes's caller promises an array of `count` attributes.
         let attribute: u32 = unsafe { read(element(attributes, index, 4))? };
         // SAFETY: cuPointerGetAttributes's caller promises an array of `count` pointers.
         let into: u64 = unsafe { read(element(data, index, 8))? };
-        let value = match call.driver.pointer_attribute(&call.caller, attribute, dptr) {
-            Err(CudaError::INVALID_VALUE) => Driver::unknown_pointer_attribute(attribute)?,
-            other => other?,
-        };
-        // SAFETY: cuPointerGetAttributes's caller promises room for each attribute's type.
-        unsafe { write_attribute(into, value)? };
+        let value = call.driver.pointer_attribute_of_many(&call.caller, attribute, dptr)?;
+        if let Some(value) = value {
+            // SAFETY: cuPointerGetAttributes's caller promises room for each attribute's type.
+            unsafe { write_attribute(into, value)? };
+        }
     }
     Ok(())
 }
@@ -143,8 +141,16 @@ unsafe fn write_attribute(address: u64, value: AttributeValue) -> Result {
     }
 }
 
-pub(crate) fn cuPointerSetAttribute(call: &mut Call, _: u64, attribute: u32, dptr: u64) -> Result {
-    call.driver.set_pointer_attribute(&call.caller, attribute, dptr)
+pub(crate) fn cuPointerSetAttribute(
+    call: &mut Call,
+    value: u64,
+    attribute: u32,
+    dptr: u64,
+) -> Result {
+    // SAFETY: cuPointerSetAttribute's caller promises a value of the attribute's type, and an int
+    // is the smallest.
+    let value: u32 = unsafe { read(value)? };
+    call.driver.set_pointer_attribute(attribute, dptr, value != 0)
 }
 
 /// Of the virtual memory functions only this one is here: cuda.core asks it for the size of a page.

@@ -36,8 +36,9 @@ fn alloc(
     stream: u64,
 ) -> Result {
     let dptr = dptr.required()?;
-    dptr.put(call.driver.alloc_async(&call.caller, bytesize as u64, pool, StreamHandle(stream))?.0);
-    Ok(())
+    let stream = StreamHandle(stream);
+    let found = call.driver.alloc_async(&call.caller, bytesize as u64, pool, stream);
+    dptr.put_or_zero(found.map(|address| address.0))
 }
 
 pub(crate) fn cuMemFreeAsync(call: &mut Call, dptr: u64, stream: u64) -> Result {

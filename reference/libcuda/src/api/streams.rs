@@ -5,6 +5,9 @@ use allocert_driver::{CudaError, Result};
 
 use crate::c_api::{Call, Out};
 
+/// The handle of no stream.
+const NO_STREAM: u64 = u64::MAX;
+
 pub(crate) fn cuStreamCreate(call: &mut Call, stream: Out<u64>, flags: u32) -> Result {
     cuStreamCreateWithPriority(call, stream, flags, 0)
 }
@@ -15,13 +18,18 @@ pub(crate) fn cuStreamCreateWithPriority(
     flags: u32,
     priority: i32,
 ) -> Result {
-    let created = call.driver.stream_create(&call.caller, flags, priority)?;
-    stream.required()?.put(created.0);
-    Ok(())
+    let created = call.driver.stream_create(&call.caller, flags, priority);
+    match created {
+        Ok(created) => stream.required()?.put(created.0),
+        // As measured, what is left then is neither null nor a stream.
+        Err(CudaError::INVALID_CONTEXT) => stream.required()?.put(NO_STREAM),
+        Err(_) => {}
+    }
+    created.map(|_| ())
 }
 
 pub(crate) fn cuStreamDestroy_v2(call: &mut Call, stream: u64) -> Result {
-    call.driver.stream_destroy(StreamHandle(stream))
+    call.driver.stream_destroy(&call.caller, StreamHandle(stream))
 }
 
 pub(crate) fn cuStreamSynchronize(call: &mut Call, stream: u64) -> Result {
@@ -32,8 +40,8 @@ pub(crate) fn cuStreamQuery(call: &mut Call, stream: u64) -> Result {
     call.driver.stream_query(&call.caller, StreamHandle(stream))
 }
 
-pub(crate) fn cuStreamWaitEvent(call: &mut Call, stream: u64, event: u64, _: u32) -> Result {
-    call.driver.stream_wait_event(&call.caller, StreamHandle(stream), event)
+pub(crate) fn cuStreamWaitEvent(call: &mut Call, stream: u64, event: u64, flags: u32) -> Result {
+    call.driver.stream_wait_event(&call.caller, StreamHandle(stream), event, flags)
 }
 
 pub(crate) fn cuStreamGetFlags(call: &mut Call, stream: u64, flags: Out<u32>) -> Result {
@@ -98,10 +106,10 @@ pub(crate) fn cuLaunchHostFunc(
 
 pub(crate) fn cuStreamAttachMemAsync(
     call: &mut Call,
-    _: u64,
+    stream: u64,
     dptr: u64,
     _: usize,
     _: u32,
 ) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
 }

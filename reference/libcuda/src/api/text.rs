@@ -51,10 +51,11 @@ pub(super) unsafe fn write<T>(address: u64, value: T) -> Result {
 /// # Safety
 /// `address` is 0 or the address of so many writable bytes.
 pub(super) unsafe fn write_text(address: u64, capacity: i32, text: &str) -> Result {
-    let capacity = usize::try_from(capacity)
-        .ok()
-        .filter(|capacity| *capacity > 0)
-        .ok_or(CudaError::INVALID_VALUE)?;
+    if capacity == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    // As measured, a negative capacity counts as a large one.
+    let capacity = capacity as u32 as usize;
     for (index, byte) in text.bytes().take(capacity - 1).chain([0]).enumerate() {
         // SAFETY: at most `capacity` bytes, which the caller promises.
         unsafe { write(address.wrapping_add(if address == 0 { 0 } else { index as u64 }), byte)? };

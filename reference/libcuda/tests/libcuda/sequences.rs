@@ -24,8 +24,8 @@ fn answers(text: &str) -> BTreeMap<&str, &str> {
 
 /// The kind of a difference; `None` if the calls themselves differ, because an earlier answer did.
 fn kind(ours: &str, theirs: &str) -> Option<String> {
-    let (call, answer) = ours.rsplit_once(" = ")?;
-    let (their_call, their_answer) = theirs.rsplit_once(" = ")?;
+    let (call, answer) = ours.split_once(" = ")?;
+    let (their_call, their_answer) = theirs.split_once(" = ")?;
     let function = call.split('(').next()?;
     let result = |answer: &str| answer.split(' ').next().unwrap_or_default().to_owned();
     let same_call = call == their_call;

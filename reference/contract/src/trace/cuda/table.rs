@@ -145,6 +145,8 @@ macro_rules! driver_functions {
                 3020 cuMemcpy2D_v2(copy: u64) | cuMemcpy2D_v2_ptds;
                 3020 cuMemcpy2DUnaligned_v2(copy: u64) | cuMemcpy2DUnaligned_v2_ptds;
                 3020 cuMemcpy2DAsync_v2(copy: u64, stream: u64) | cuMemcpy2DAsync_v2_ptsz;
+                3020 cuMemcpy3D_v2(copy: u64) | cuMemcpy3D_v2_ptds;
+                3020 cuMemcpy3DAsync_v2(copy: u64, stream: u64) | cuMemcpy3DAsync_v2_ptsz;
                 3020 cuMemsetD8_v2(dst_device: u64, value: u8, count: usize) | cuMemsetD8_v2_ptds;
                 3020 cuMemsetD16_v2(
                     dst_device: u64, value: u16, count: usize
@@ -161,6 +163,27 @@ macro_rules! driver_functions {
                 3020 cuMemsetD32Async(
                     dst_device: u64, value: u32, count: usize, stream: u64
                 ) | cuMemsetD32Async_ptsz;
+                3020 cuMemsetD2D8_v2(
+                    dst_device: u64, dst_pitch: usize, value: u8, width: usize, height: usize
+                ) | cuMemsetD2D8_v2_ptds;
+                3020 cuMemsetD2D16_v2(
+                    dst_device: u64, dst_pitch: usize, value: u16, width: usize, height: usize
+                ) | cuMemsetD2D16_v2_ptds;
+                3020 cuMemsetD2D32_v2(
+                    dst_device: u64, dst_pitch: usize, value: u32, width: usize, height: usize
+                ) | cuMemsetD2D32_v2_ptds;
+                3020 cuMemsetD2D8Async(
+                    dst_device: u64, dst_pitch: usize, value: u8, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D8Async_ptsz;
+                3020 cuMemsetD2D16Async(
+                    dst_device: u64, dst_pitch: usize, value: u16, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D16Async_ptsz;
+                3020 cuMemsetD2D32Async(
+                    dst_device: u64, dst_pitch: usize, value: u32, width: usize, height: usize,
+                    stream: u64
+                ) | cuMemsetD2D32Async_ptsz;
                 // streams
                 2000 cuStreamCreate(stream: Out<u64>, flags: u32);
                 5050 cuStreamCreateWithPriority(stream: Out<u64>, flags: u32, priority: i32);
@@ -413,13 +436,13 @@ macro_rules! driver_functions {
                 8000 cuMemRangeGetAttribute; 8000 cuMemRangeGetAttributes; 10020 cuMemRelease;
                 11000 cuMemRetainAllocationHandle; 10020 cuMemSetAccess; 10020 cuMemUnmap;
                 2000 cuMemcpy2D; 2000 cuMemcpy2DAsync; 2000 cuMemcpy2DUnaligned; 2000 cuMemcpy3D;
-                2000 cuMemcpy3DAsync; 3020 cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz;
+                2000 cuMemcpy3DAsync;
                 12080 cuMemcpy3DBatchAsync | cuMemcpy3DBatchAsync_ptsz;
                 13000 cuMemcpy3DBatchAsync_v2 | cuMemcpy3DBatchAsync_v2_ptsz;
                 4000 cuMemcpy3DPeer | cuMemcpy3DPeer_ptds;
                 4000 cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz;
                 13020 cuMemcpy3DWithAttributesAsync | cuMemcpy3DWithAttributesAsync_ptsz;
-                3020 cuMemcpy3D_v2 | cuMemcpy3D_v2_ptds; 2000 cuMemcpyAtoA;
+                2000 cuMemcpyAtoA;
                 3020 cuMemcpyAtoA_v2 | cuMemcpyAtoA_v2_ptds; 2000 cuMemcpyAtoD;
                 3020 cuMemcpyAtoD_v2 | cuMemcpyAtoD_v2_ptds; 2000 cuMemcpyAtoH;
                 2000 cuMemcpyAtoHAsync; 3020 cuMemcpyAtoHAsync_v2 | cuMemcpyAtoHAsync_v2_ptsz;
@@ -433,13 +456,8 @@ macro_rules! driver_functions {
                 3020 cuMemcpyHtoA_v2 | cuMemcpyHtoA_v2_ptds; 2000 cuMemcpyHtoD;
                 2000 cuMemcpyHtoDAsync;
                 13020 cuMemcpyWithAttributesAsync | cuMemcpyWithAttributesAsync_ptsz;
-                2000 cuMemsetD16; 2000 cuMemsetD2D16;
-                3020 cuMemsetD2D16Async | cuMemsetD2D16Async_ptsz;
-                3020 cuMemsetD2D16_v2 | cuMemsetD2D16_v2_ptds; 2000 cuMemsetD2D32;
-                3020 cuMemsetD2D32Async | cuMemsetD2D32Async_ptsz;
-                3020 cuMemsetD2D32_v2 | cuMemsetD2D32_v2_ptds; 2000 cuMemsetD2D8;
-                3020 cuMemsetD2D8Async | cuMemsetD2D8Async_ptsz;
-                3020 cuMemsetD2D8_v2 | cuMemsetD2D8_v2_ptds; 2000 cuMemsetD32; 2000 cuMemsetD8;
+                2000 cuMemsetD16; 2000 cuMemsetD2D16; 2000 cuMemsetD2D32; 2000 cuMemsetD2D8;
+                2000 cuMemsetD32; 2000 cuMemsetD8;
                 5000 cuMipmappedArrayCreate; 5000 cuMipmappedArrayDestroy;
                 5000 cuMipmappedArrayGetLevel; 11060 cuMipmappedArrayGetMemoryRequirements;
                 11010 cuMipmappedArrayGetSparseProperties; 12040 cuModuleEnumerateFunctions;

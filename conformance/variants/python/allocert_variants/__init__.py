@@ -1,0 +1,1 @@
+"""Subjects that use what the texts leave open. variants.yaml lists them."""

@@ -1,0 +1,1 @@
+"""EMM plugins that use what the texts leave open."""

@@ -1,0 +1,27 @@
+//! `allocert variants [INTERFACE]`
+
+use std::process::ExitCode;
+
+use allocert_campaign::Failure;
+use allocert_campaign::variant_run::{VariantRun, VariantRunOptions};
+use allocert_suite::exit::Exit;
+use allocert_suite::report::variants;
+
+use crate::arguments::BuiltSubjects;
+use crate::progress_bar::ProgressBar;
+use crate::{terminal, workers};
+
+pub(crate) fn variants(arguments: BuiltSubjects) -> Result<ExitCode, Failure> {
+    let workers = workers::new(arguments.python)?;
+    let variant_run = VariantRun::plan(&VariantRunOptions {
+        interface: arguments.interface,
+        filter: arguments.filter,
+        flavor: arguments.flavor.map(Into::into),
+        jobs: arguments.jobs,
+    })?;
+    let results = variant_run.run(&workers, &mut ProgressBar::new())?;
+    let matrix = variant_run.matrix(&results);
+    terminal::print(&variants::render(&matrix))?;
+    let exit = if matrix.holds() { Exit::Conforms } else { Exit::Violations };
+    Ok(exit.code().into())
+}
