@@ -1432,7 +1432,8 @@ static void copies() {
     for (Memory from : {PAGEABLE, PINNED, REGISTERED, MANAGED, DEVICE})
       for (size_t size :
            {size_t(64), size_t(4096), size_t(32 << 10), size_t(64 << 10), size_t(64 << 10) + 4,
-            size_t(256 << 10), size_t(384 << 10), size_t(512 << 10), size_t(1 << 20), size_t(8 << 20)})
+            size_t(256 << 10), size_t(384 << 10), size_t(512 << 10), size_t(1 << 20),
+            size_t(8 << 20)})
         for (int busy = -1; busy < 3; busy++) {
           bool fill = !strcmp(call, "cuMemsetD8_v2"), inside = !strcmp(call, "cuMemcpyDtoD_v2");
           if ((fill || inside) != (from == DEVICE)) continue;
