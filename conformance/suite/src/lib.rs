@@ -2,7 +2,7 @@
 //!
 //! This crate never calls a subject. A run passes through these modules:
 //!
-//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`operation`] are the
+//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`interface`] are the
 //!    format, [`predicate`] what facts must satisfy)
 //! 2. [`applicability`]: capabilities x needs x driver -> run, or a typed reason why not
 //! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its

@@ -44,14 +44,14 @@ struct Queued {
     last: u64,
 }
 
-/// From this size on, a call that copies from pageable memory returns before the last bytes have
+/// From this size on, a call that copies from pageable memory may return before the last bytes have
 /// arrived.
-const LATE_END_BYTES: u64 = 1 << 20;
+const LATE_END_BYTES: u64 = 512 << 10;
 /// So many of them arrive late here.
 const END_BYTES: u64 = 64 << 10;
 /// From this size on, the host waits until the driver has staged pageable memory piece by piece,
-/// and so for the start of the copy.
-const PIECEWISE_BYTES: u64 = 4 << 20;
+/// and so for the start of the copy. 2 MiB are staged at once; sizes between were not measured.
+const PIECEWISE_BYTES: u64 = 5 << 19;
 
 impl Driver {
     /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.

@@ -95,6 +95,13 @@ impl Queue {
         self.pending.iter().filter_map(of).collect()
     }
 
+    fn host_functions(&self) -> impl Iterator<Item = u64> {
+        let of = |(id, operation): (&u64, &Operation)| {
+            matches!(operation.work, Work::Call { .. }).then_some(*id)
+        };
+        self.pending.iter().filter_map(of)
+    }
+
     fn with_predecessors(&self, roots: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
         let mut wanted = BTreeSet::new();
         let mut stack: Vec<u64> = roots.into_iter().collect();
@@ -241,6 +248,17 @@ impl Driver {
             Work::Call { function, stream, data } => self.host.call(function, stream, data),
             Work::Kernel { fault } => self.devices[device].sticky = fault,
         }
+    }
+
+    /// Whether functions of the host are queued.
+    pub fn has_host_functions(&self) -> bool {
+        self.queue.host_functions().next().is_some()
+    }
+
+    /// Runs the queued functions of the host and what comes before them.
+    pub fn run_host_functions(&mut self) {
+        let all: Vec<_> = self.queue.host_functions().collect();
+        self.force(all);
     }
 
     pub(crate) fn work_after_free(&mut self, address: u64, bytes: u64) {

@@ -158,6 +158,7 @@ pub(crate) fn call(
 ) -> i32 {
     guard(|| {
         let entered = session::with(function, |session, thread| {
+            session.calls += 1;
             let origin = origin(function, thread, per_thread);
             let entry = session.ring.map(|ring| {
                 let args = args();

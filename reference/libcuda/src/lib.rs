@@ -60,6 +60,7 @@ mod control;
 mod exports;
 mod fork;
 mod forward;
+mod host_functions;
 mod host_memory;
 mod kernel_arguments;
 mod lock;

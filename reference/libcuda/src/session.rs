@@ -24,6 +24,8 @@ pub(crate) struct Session {
     /// The environment could not be understood; `cuInit` fails.
     pub(crate) refused: bool,
     incarnation: u64,
+    /// Calls of implemented functions so far.
+    pub(crate) calls: u64,
 }
 
 static SESSION: Lock<Option<Session>> = Lock::new(None);
@@ -122,6 +124,7 @@ impl Session {
             ring,
             refused,
             incarnation: 1,
+            calls: 0,
         }
     }
 
@@ -131,7 +134,7 @@ impl Session {
         let window = self.driver.window();
         let settings = Settings { faults: Default::default(), ..self.driver.settings().clone() };
         let driver = Driver::new(settings, window, self.driver.dismantle(), incarnation);
-        Self { driver, ring: self.ring, refused: self.refused, incarnation }
+        Self { driver, ring: self.ring, refused: self.refused, incarnation, calls: self.calls }
     }
 }
 

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::terminal;
 
-/// Certifies GPU memory-manager plugins against their specification, without a GPU.
+/// Certifies GPU memory allocators and GPU arrays against their specification, without a GPU.
 #[derive(Debug, Parser)]
 #[command(name = "allocert", version, after_help = EXIT_CODES)]
 struct Program {
@@ -336,11 +336,11 @@ impl From<Width> for allocert_suite::sweep::Width {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Isolation {
-    /// None do
+    /// None: each case has a process of its own
     Case,
     /// Those of one group, such as emm/alloc
     Group,
-    /// All do
+    /// All: the cases share one process
     None,
 }
 

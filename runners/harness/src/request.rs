@@ -14,12 +14,12 @@ use crate::subject::Subject;
 /// Which cases share a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// None do.
+    /// Each case has a process of its own.
     #[default]
     Case,
-    /// Those of one group, such as `emm/alloc`.
+    /// The cases of one group, such as `emm/alloc`, share a process.
     Group,
-    /// All neighbours that want the same machine.
+    /// All cases share a process that need the same machine.
     None,
 }
 

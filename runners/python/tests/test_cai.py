@@ -419,10 +419,10 @@ def test_no_numba_and_no_allocert_is_needed(worker: Worker, subjects: pathlib.Pa
         "raise ModuleNotFoundError('No module named allocert', name='allocert')\n"
     )
     (subjects / "mine.py").write_text(
-        "from allocert.adapters import host_arrays\n"
+        "from allocert.adapters import numpy_helpers\n"
         "from allocert_mutants.cai_producer.conforming_producer import Producer as Conforming\n"
         "class Producer(Conforming):\n    def array(self, spec):\n"
-        "        host_arrays.filled(spec)\n        return super().array(spec)\n"
+        "        numpy_helpers.filled(spec)\n        return super().array(spec)\n"
     )
     outcomes, _ = run(worker, "producer", "mine", *EXPORT)
     assert facts(outcomes[1])["shape"] == [2, 3]

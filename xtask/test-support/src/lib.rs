@@ -12,14 +12,14 @@
 
 #![forbid(unsafe_code)]
 
-mod profile;
+mod build_folder;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use profile::Profile;
+use build_folder::BuildFolder;
 
 /// The software driver and recorder, `liballocert_libcuda.so`. This crate depends on it, so cargo
 /// has built it for whoever depends on this crate.
@@ -71,9 +71,9 @@ pub fn program() -> &'static Path {
 fn build_program() -> PathBuf {
     const PACKAGES: [&str; 4] =
         ["allocert", "allocert-libcuda", "allocert-emm-so", "allocert-mutants"];
-    let profile = Profile::of_this_program();
+    let build = BuildFolder::of_this_program();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(repository()).args(["build", "--quiet"]).args(profile.arguments());
+    cargo.current_dir(repository()).args(["build", "--quiet"]).args(build.arguments());
     cargo.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
     let output = cargo.output().expect("cargo runs, because it runs this test");
     assert!(
@@ -82,7 +82,7 @@ fn build_program() -> PathBuf {
         String::from_utf8_lossy(&output.stderr),
         PACKAGES.join(" -p ")
     );
-    profile.folder().join("allocert")
+    build.folder().join("allocert")
 }
 
 /// A Python interpreter that has numba-cuda: the one in `.venv`.

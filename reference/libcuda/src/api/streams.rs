@@ -3,7 +3,10 @@
 use allocert_contract::StreamHandle;
 use allocert_driver::{CudaError, Result};
 
-use crate::c_api::{Call, Out};
+use crate::{
+    c_api::{Call, Out},
+    host_functions,
+};
 
 /// The handle of no stream.
 const NO_STREAM: u64 = u64::MAX;
@@ -92,7 +95,9 @@ pub(crate) fn cuStreamAddCallback(
     if flags != 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    call.driver.stream_call(&call.caller, StreamHandle(stream), callback, user_data, true)
+    call.driver.stream_call(&call.caller, StreamHandle(stream), callback, user_data, true)?;
+    host_functions::watch();
+    Ok(())
 }
 
 pub(crate) fn cuLaunchHostFunc(
@@ -101,7 +106,9 @@ pub(crate) fn cuLaunchHostFunc(
     function: u64,
     user_data: u64,
 ) -> Result {
-    call.driver.stream_call(&call.caller, StreamHandle(stream), function, user_data, false)
+    call.driver.stream_call(&call.caller, StreamHandle(stream), function, user_data, false)?;
+    host_functions::watch();
+    Ok(())
 }
 
 pub(crate) fn cuStreamAttachMemAsync(

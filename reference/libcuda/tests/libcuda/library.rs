@@ -60,6 +60,7 @@ functions! {
     cuDriverGetVersion(version: &mut i32);
     cuDevicePrimaryCtxRetain(ctx: &mut u64, device: i32);
     cuCtxSetCurrent(ctx: u64);
+    cuCtxGetCurrent(ctx: &mut u64);
     cuCtxSynchronize();
     cuMemAlloc_v2(dptr: &mut u64, bytes: usize);
     cuMemFree_v2(dptr: u64);

@@ -1,6 +1,11 @@
 //! Per-thread symbols and callbacks.
 
-use std::ffi::c_void;
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::{fork::in_child, library::Cuda};
 
@@ -50,5 +55,39 @@ fn calls_from_a_callback_are_not_permitted() {
         assert_eq!(cuda.cuLaunchHostFunc(0, call_back, (&raw mut answers).cast()), 0);
         assert_eq!(cuda.cuStreamSynchronize(0), 0);
         assert_eq!(answers, [1, 800]);
+    });
+}
+
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn set_flag(_: *mut c_void) {
+    CALLED.store(true, Ordering::Release);
+}
+
+/// A program may wait for a host function in a loop of its own.
+fn waits_for_a_host_function(in_the_loop: fn(&Cuda)) {
+    in_child(|| {
+        let cuda = Cuda::up();
+        assert_eq!(cuda.cuLaunchHostFunc(0, set_flag, std::ptr::null_mut()), 0);
+        assert!(!CALLED.load(Ordering::Acquire), "it runs as late as other work");
+        let limit = Instant::now() + Duration::from_secs(60);
+        while !CALLED.load(Ordering::Acquire) {
+            assert!(Instant::now() < limit, "the host function does not run");
+            in_the_loop(&cuda);
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+#[test]
+fn a_host_function_runs_though_nobody_calls_the_driver() {
+    waits_for_a_host_function(|_| {});
+}
+
+#[test]
+fn a_host_function_runs_though_all_calls_wait_for_nothing() {
+    waits_for_a_host_function(|cuda| {
+        let mut current = 0;
+        assert_eq!(cuda.cuCtxGetCurrent(&mut current), 0);
     });
 }

@@ -361,6 +361,9 @@ static void add_copy(std::string call, bool async, Memory from, Memory to, size_
   bool usual = (from == DEVICE || to == DEVICE) && from != REGISTERED && to != REGISTERED &&
                from != SYNC_MEMOPS && to != SYNC_MEMOPS;
   bool of_B = from == DEVICE_B || to == DEVICE_B;
+  // Around the size that the driver stages at once.
+  bool border = size == (2 << 20) || size == (5 << 19);
+  if (border && (call != "cuMemcpyHtoDAsync_v2" || from != PAGEABLE || to != DEVICE)) return;
   if (size != 64 && size != (1 << 20) && (!usual || of_B)) return;
   if (of_B && (from == POOL || to == POOL || from == REGISTERED || to == REGISTERED ||
                from == SYNC_MEMOPS || to == SYNC_MEMOPS))
@@ -375,7 +378,9 @@ static void add_copy(std::string call, bool async, Memory from, Memory to, size_
                       target.reset();
                     }};
   });
-  entries.back().brief = !of_B && (!usual || size != 64 || call == "cuMemcpyAsync");
+  bool host_to_host = from == PINNED && to == PINNED && size == 64;
+  entries.back().brief = !of_B && !border && !(host_to_host && async) &&
+                         (!usual || size != 64 || call == "cuMemcpyAsync");
 }
 
 static CUDA_MEMCPY2D rows(CUdeviceptr to, Memory to_memory, CUdeviceptr from, Memory from_memory,
@@ -657,7 +662,8 @@ static void add_peer_copies() {
 }
 
 static void add_copies() {
-  const size_t sizes[] = {0, 64, 64 << 10, (64 << 10) + 4, 1 << 20, 4 << 20, 8 << 20};
+  const size_t sizes[] = {0,       64,      64 << 10, (64 << 10) + 4, 1 << 20,
+                          2 << 20, 5 << 19, 4 << 20,  8 << 20};
   const Memory host[] = {PAGEABLE, PINNED, REGISTERED, MANAGED},
                board[] = {DEVICE, POOL, MANAGED, DEVICE_B};
   auto HtoD_ptds = per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
@@ -1567,7 +1573,8 @@ static void copies() {
     for (Memory from : {PAGEABLE, PINNED, REGISTERED, MANAGED, DEVICE})
       for (size_t size :
            {size_t(64), size_t(4096), size_t(32 << 10), size_t(64 << 10), size_t(64 << 10) + 4,
-            size_t(256 << 10), size_t(1 << 20), size_t(8 << 20)})
+            size_t(256 << 10), size_t(384 << 10), size_t(512 << 10), size_t(1 << 20),
+            size_t(8 << 20)})
         for (int busy = -1; busy < 3; busy++) {
           bool fill = !strcmp(call, "cuMemsetD8_v2"), inside = !strcmp(call, "cuMemcpyDtoD_v2");
           if ((fill || inside) != (from == DEVICE)) continue;

@@ -11,7 +11,7 @@ from cuda.bindings import driver
 from cuda.core import Device
 from cuda.core.utils import StridedMemoryView
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import Description
 
 #: Stands for no stream.
@@ -43,13 +43,13 @@ class Consumer:
         }
 
     def read(self, view: Any) -> "numpy.ndarray[Any, Any]":
-        low, high = host_arrays.span(view.shape, _byte_strides(view), view.dtype.itemsize)
+        low, high = numpy_helpers.span(view.shape, _byte_strides(view), view.dtype.itemsize)
         raw = numpy.empty(high - low, numpy.uint8)
         if raw.size:
             stream = self._stream.handle
             _check(driver.cuMemcpyDtoHAsync(raw.ctypes.data, view.ptr + low, raw.size, stream))
             self._stream.sync()
-        return host_arrays.gathered(raw, low, view.shape, _byte_strides(view), view.dtype)
+        return numpy_helpers.gathered(raw, low, view.shape, _byte_strides(view), view.dtype)
 
 
 def _byte_strides(view: Any) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import cupy
 import cupyx
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 _STREAMS: dict[str, Callable[[], Any]] = {
@@ -42,7 +42,7 @@ class Producer:
             raise NotImplementedError("CuPy has no read-only and no masked arrays")
         if spec.memory not in ("device", "managed"):
             raise NotImplementedError(f"CuPy makes no device arrays of {spec.memory} memory")
-        host = host_arrays.filled(spec)
+        host = numpy_helpers.filled(spec)
         if host.dtype.kind not in "biufcV" or not host.dtype.isnative:
             raise NotImplementedError("CuPy has numbers and structures alone, in native byte order")
         if spec.stream is not None:
@@ -57,7 +57,7 @@ class Producer:
     def view(self, array: Any, way: str, value: Any) -> Any:
         if way == "broadcast_to":
             return cupy.broadcast_to(array, value)
-        return host_arrays.view(array, way, value)
+        return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         _fill(array, stream, byte)

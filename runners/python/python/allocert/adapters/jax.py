@@ -9,7 +9,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import jax
 import numpy
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 jax.config.update("jax_enable_x64", True)
@@ -31,7 +31,7 @@ class Producer:
             raise NotImplementedError(
                 "JAX makes arrays of device memory, in C order, without fields"
             )
-        host = host_arrays.filled(spec)
+        host = numpy_helpers.filled(spec)
         if host.dtype.kind not in "biufc" or not host.dtype.isnative:
             raise NotImplementedError("JAX has numbers alone, in native byte order")
         return jax.device_put(host).block_until_ready()

@@ -8,7 +8,7 @@ import numpy
 from numba import cuda, types
 from numba.cuda.cudadrv.driver import device_memset
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 _STREAMS: dict[str, Callable[[], Any]] = {
@@ -30,7 +30,7 @@ class Producer:
     def array(self, spec: ArraySpec) -> Any:
         if spec.read_only or spec.mask is not None:
             raise NotImplementedError("numba-cuda has no read-only and no masked device arrays")
-        host, stream = host_arrays.filled(spec), spec.stream or 0
+        host, stream = numpy_helpers.filled(spec), spec.stream or 0
         if spec.memory == "device":
             return cuda.to_device(host, stream=stream)
         if spec.memory == "pinned":
@@ -56,7 +56,7 @@ class Producer:
             raise NotImplementedError("device arrays cannot be byteswapped")
         if way == "broadcast_to":
             return cuda.to_device(numpy.broadcast_to(array.copy_to_host(), value))
-        return host_arrays.view(array, way, value)
+        return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         stream = stream or array.stream or cuda.default_stream()

@@ -4,7 +4,7 @@ from typing import Any
 
 from pycuda import driver, gpuarray
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 
@@ -26,7 +26,7 @@ class Producer:
             raise NotImplementedError(
                 "PyCUDA has neither read-only nor masked arrays, and no arrays of other memory"
             )
-        host = host_arrays.filled(spec)
+        host = numpy_helpers.filled(spec)
         order = "F" if spec.layout == "fortran" else "C"
         made = gpuarray.GPUArray(host.shape, host.dtype, order=order)
         made.set(host)
@@ -35,7 +35,7 @@ class Producer:
     def view(self, array: Any, way: str, value: Any) -> Any:
         if way in ("broadcast_to", "byteswapped"):
             raise NotImplementedError(f"no {way}")
-        return host_arrays.view(array, way, value)
+        return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)

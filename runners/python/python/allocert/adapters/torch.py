@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import torch
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 _STREAMS: dict[str, Callable[[], Any]] = {
@@ -34,7 +34,7 @@ class Producer:
                 "PyTorch has neither read-only nor masked tensors, and they lie in device memory"
             )
         with torch.cuda.stream(spec.stream):
-            return _tensor_over(host_arrays.filled(spec)).to("cuda")
+            return _tensor_over(numpy_helpers.filled(spec)).to("cuda")
 
     def view(self, array: Any, way: str, value: Any) -> Any:
         if way == "slice":

@@ -11,7 +11,7 @@ import numpy
 import warp
 from cuda.bindings import driver
 
-from . import host_arrays
+from . import numpy_helpers
 from .array_spec import ArraySpec, Description
 
 warp.config.quiet = True
@@ -37,7 +37,7 @@ class Producer:
             raise NotImplementedError(
                 "no read-only and no masked arrays; fields and other memory are not tried"
             )
-        host = host_arrays.filled(spec)
+        host = numpy_helpers.filled(spec)
         if not host.ndim:
             raise NotImplementedError("an array of Warp has an axis at least")
         if not host.size:
@@ -103,7 +103,7 @@ class Consumer:
     def read(self, array: Any) -> "numpy.ndarray[Any, Any]":
         host, low = _copied(array, None)
         _check(driver.cuStreamSynchronize(warp.get_stream(_DEVICE).cuda_stream))
-        return host_arrays.gathered(host, low, array.shape, array.strides, _numpy_type(array))
+        return numpy_helpers.gathered(host, low, array.shape, array.strides, _numpy_type(array))
 
     def write(self, array: Any, byte: int) -> None:
         _fill(array, None, byte)
@@ -163,7 +163,7 @@ def _numpy_type(array: Any) -> "numpy.dtype[Any]":
 
 
 def _span(array: Any) -> tuple[int, int]:
-    return host_arrays.span(array.shape, array.strides, _numpy_type(array).itemsize)
+    return numpy_helpers.span(array.shape, array.strides, _numpy_type(array).itemsize)
 
 
 def _fill(array: Any, stream: Any, byte: int) -> None:

@@ -1,4 +1,4 @@
-"""What adapters share: NumPy arrays on the host with the data of a specification.
+"""What adapters compute with NumPy: filled host arrays, views, byte ranges, types.
 
 It needs NumPy, as every library with an adapter does.
 """

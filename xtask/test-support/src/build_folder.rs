@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of a build: `target/debug`, or `target/x86_64-unknown-linux-gnu/debug`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Profile {
+pub(crate) struct BuildFolder {
     folder: PathBuf,
     /// `target`.
     target: PathBuf,
@@ -13,7 +13,7 @@ pub(crate) struct Profile {
     triple: Option<String>,
 }
 
-impl Profile {
+impl BuildFolder {
     /// That of the running test, which lies in `deps/` of its folder.
     pub(crate) fn of_this_program() -> Self {
         let program = env::current_exe().expect("a running program has a path");
@@ -56,7 +56,7 @@ mod tests {
     fn the_same_build_is_asked_for() {
         let arguments = |folder: &str| {
             let is_target = |folder: &Path| folder == Path::new("/work/target");
-            Profile::of(Path::new(folder), is_target).arguments().join(" ")
+            BuildFolder::of(Path::new(folder), is_target).arguments().join(" ")
         };
         let same = "--target-dir /work/target";
         assert_eq!(arguments("/work/target/debug"), format!("--profile dev {same}"));

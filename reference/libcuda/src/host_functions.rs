@@ -1,0 +1,74 @@
+//! Runs the host functions in streams that nobody waits for. A program may wait for one without
+//! the driver, for example in a loop that reads a flag.
+//!
+//! All other work runs as late as possible, so these run late, too: when the process has not called
+//! the driver for a while, and in any case after a longer while. Both are counted in turns of a
+//! thread. On a busy machine this thread gets its turns as rarely as the program does.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::Duration,
+};
+
+use allocert_contract::trace::cuda::Function;
+
+use crate::session::{self, Session};
+
+const TURN: Duration = Duration::from_millis(10);
+/// Turns without a call of the driver.
+const IDLE_TURNS: u32 = 10;
+const MOST_TURNS: u32 = 100;
+
+/// The process whose host functions a thread watches; 0 for none. A child of `fork` does not have
+/// its parent's threads.
+static WATCHED_PROCESS: AtomicU32 = AtomicU32::new(0);
+
+#[derive(Default)]
+struct Watch {
+    /// As counted by the session.
+    calls: u64,
+    idle_turns: u32,
+    turns: u32,
+}
+
+/// Starts the thread, unless there is one. For the thread that holds the session.
+pub(crate) fn watch() {
+    let process = std::process::id();
+    if WATCHED_PROCESS.swap(process, Ordering::Relaxed) == process {
+        return;
+    }
+    let thread = thread::Builder::new().name("allocert-host".to_owned());
+    if thread.spawn(run_when_idle).is_err() {
+        WATCHED_PROCESS.store(0, Ordering::Relaxed);
+    }
+}
+
+fn run_when_idle() {
+    let mut watch = Watch::default();
+    let mut watched = true;
+    while watched {
+        thread::sleep(TURN);
+        // While a host function runs, this thread is inside the driver as any thread in a callback.
+        let turn = session::with(Function::cuLaunchHostFunc, |session, _| watch.turn(session));
+        watched = turn.unwrap_or(false);
+    }
+}
+
+impl Watch {
+    /// Whether there is something left to watch.
+    fn turn(&mut self, session: &mut Session) -> bool {
+        if !session.driver.has_host_functions() {
+            WATCHED_PROCESS.store(0, Ordering::Relaxed);
+            return false;
+        }
+        self.turns += 1;
+        self.idle_turns = if self.calls == session.calls { self.idle_turns + 1 } else { 0 };
+        self.calls = session.calls;
+        if self.idle_turns >= IDLE_TURNS || self.turns >= MOST_TURNS {
+            session.driver.run_host_functions();
+            *self = Self::default();
+        }
+        true
+    }
+}
