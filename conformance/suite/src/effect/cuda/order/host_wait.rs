@@ -67,8 +67,8 @@ pub(crate) enum HostWait {
 /// the GPU keeps them in order, and so do the rules.
 const ARRIVES_LATER_BYTES: u64 = 64 << 10;
 /// An asynchronous copy of so many bytes from pageable memory waits for earlier work: they do not
-/// fit into the staging buffer.
-const EXCEEDS_STAGING_BYTES: u64 = 4 << 20;
+/// fit into the staging buffer. A copy of 2 MiB does not wait; sizes between were not measured.
+const EXCEEDS_STAGING_BYTES: u64 = 5 << 19;
 
 impl Work {
     /// When the host goes on. `per_thread`: the default stream of the call is that of its thread.
@@ -174,7 +174,9 @@ impl CopyForm {
         let from_managed = self == Self::HostToDevice && read == MemoryClass::Managed;
         if completes && self.takes(write, read) {
             HostWait::Completion
-        } else if exceeds_staging || (from_managed && self.takes(write, read)) {
+        } else if exceeds_staging {
+            HostWait::EarlierWork
+        } else if from_managed && self.takes(write, read) {
             HostWait::StreamBefore { arrives: false }
         } else {
             HostWait::Never
