@@ -485,7 +485,7 @@ impl<'a> Replay<'a> {
             write: write_class,
             read: read_class,
             size_bytes: write.total_bytes(),
-            other_context: if joins { contexts.filter(is_other).last() } else { None },
+            other_context: if joins { contexts.filter(is_other).next_back() } else { None },
         }
     }
 
