@@ -44,33 +44,6 @@ class StreamHandleInvalid(Array):
 
 
 @adapter
-class StreamOfOtherDevice(Array):
-    """Exports a stream of the second device."""
-
-    def stream_entry(self) -> Entry:
-        if super().stream_entry() is None or _device_count() < 2:
-            return None
-        self.exported_stream = _stream_of_second_device()
-        return self.exported_stream.handle
-
-
-def _device_count() -> int:
-    count = ctypes.c_int()
-    call("cuDeviceGetCount", ctypes.byref(count))
-    return count.value
-
-
-def _stream_of_second_device() -> Stream:
-    context = ctypes.c_void_p()
-    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(1))
-    call("cuCtxPushCurrent_v2", context)
-    try:
-        return Stream()
-    finally:
-        call("cuCtxPopCurrent_v2", ctypes.byref(context))
-
-
-@adapter
 class AlwaysOwnStream(Array):
     """Exports the array's own stream, whichever stream the work is in."""
 

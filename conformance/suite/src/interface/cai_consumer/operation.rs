@@ -127,7 +127,9 @@ impl OperationSet for Operation {
             Self::Import(Import { r#as, .. }) => {
                 none().binds(r#as, IMPORTED).may_decline().takes_foreign()
             }
-            Self::Access(access) => none().may_decline().writes_foreign_if(access.write.is_some()),
+            Self::Access(access) => {
+                none().may_decline().uses_foreign().writes_foreign_if(access.write.is_some())
+            }
             Self::Launch(_) => none().may_decline().takes_foreign(),
             Self::Reexport { r#as, .. } => none().binds(r#as, EXPORT).may_decline(),
         }

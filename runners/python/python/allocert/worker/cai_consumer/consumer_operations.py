@@ -194,6 +194,8 @@ def _plain(value: Any) -> Any:
 def _plain_scalar(value: Any) -> Any:
     if value is None or type(value) is bool:
         return value
+    if isinstance(value, int):
+        value = int.__index__(value)
     if type(value) is float and math.isfinite(value):
         return value
     return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)
