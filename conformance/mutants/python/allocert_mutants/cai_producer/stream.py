@@ -155,3 +155,41 @@ class SecondReadClearsData(Array):
                 ctypes.c_size_t(len(zeros)),
             )
         return super().interface()
+
+
+@adapter
+class RaisesForOtherStreams(Array):
+    """Raises when the attribute is read while work is pending in another stream than its own."""
+
+    def stream_entry(self) -> Entry:
+        if any(work.stream is not self.stream for work in self.pending_work()):
+            raise RuntimeError("the work is in another stream")
+        return super().stream_entry()
+
+
+@adapter
+class StaleEvents(Array):
+    """Waits for the first work of each stream only."""
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        first: dict[int | None, Work] = {}
+        for one in work:
+            first.setdefault(one.stream.handle, one)
+        return super().joined_stream(list(first.values()))
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        if self.stream is None or all(one.stream is self.stream for one in work):
+            return super().stream_entry()
+        self.exported_stream = self.joined_stream(work)
+        return self.exported_stream.handle
+
+
+@adapter
+class IgnoresThreads(Array):
+    """Exports 2 for work in the per-thread default stream of any thread."""
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        per_thread = [one for one in work if one.stream.handle == PER_THREAD]
+        return PER_THREAD if per_thread and len(per_thread) == len(work) else super().stream_entry()

@@ -66,7 +66,7 @@ class _CycleArray(Array):
 class ReferenceCycles(Producer):
     """Makes arrays that refer to themselves."""
 
-    array_class = _CycleArray
+    array_class: type[Array] = _CycleArray
 
 
 class IntegerMasks(Producer):

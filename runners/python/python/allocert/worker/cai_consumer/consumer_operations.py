@@ -129,6 +129,11 @@ def reuse(case: AdapterCase, on: str, arguments: Arguments) -> None:
     pend(case, on, arguments)
 
 
+@OPERATIONS.register
+def use_stream(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    case.adapter_method("use_stream")(case.bindings.get(arguments["stream"]))
+
+
 @OPERATIONS.register_as("import")
 def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     exporter = case.bindings.get(arguments["of"])
