@@ -37,6 +37,8 @@ class Producer:
             raise NotImplementedError(
                 "a pinned array of numba-cuda is NumPy's and has no device interface"
             )
+        if not host.size:
+            raise NotImplementedError("numba-cuda makes no managed or mapped arrays of 0 bytes")
         make = cuda.managed_array if spec.memory == "managed" else cuda.mapped_array
         order = "F" if spec.layout == "fortran" else "C"
         made = make(host.shape, host.dtype, order=order, stream=stream)
