@@ -14,6 +14,7 @@ mod host_own_allocations;
 mod ledger;
 mod markers;
 mod messages;
+mod open_races;
 mod predicates;
 mod process;
 mod steps;
@@ -53,6 +54,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     ledger::judge(&record, &mut sink);
     host_own_allocations::judge(&record, &mut sink);
     cuda::judge(&record, &mut sink);
+    open_races::reclassify(&record, &mut sink);
     process::judge(&record, &mut sink);
     if record.observation.events_lost > 0 {
         sink.not_observed(Reason::EventsLost { events: record.observation.events_lost });

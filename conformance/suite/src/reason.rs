@@ -43,6 +43,12 @@ pub enum Reason {
         operation: String,
         message: String,
     },
+    /// All expectations of the case have a condition, and none holds.
+    GivenUnmet {
+        /// The first step with such an expectation.
+        step: u32,
+        given: String,
+    },
     /// The adapter does not say this of what its library took.
     NotDescribed {
         step: u32,
@@ -174,6 +180,13 @@ impl fmt::Display for Reason {
             }
             Self::Refused { step, operation, message } => {
                 write!(f, "the subject refused {operation} in step {step}: {message}")
+            }
+            Self::GivenUnmet { step, given } => {
+                write!(
+                    f,
+                    "the case asks nothing of this subject: step {step} expects something only if \
+                     {given}"
+                )
             }
             Self::NotDescribed { step, fact } => {
                 write!(

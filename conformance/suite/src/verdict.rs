@@ -167,6 +167,8 @@ pub enum Check {
     OwnAllocation,
     /// Accesses to memory that conflict and can happen in either order.
     Race,
+    /// As `Race`, of an operation on an imported view with what the producer does afterwards.
+    ViewRace,
 }
 
 impl Check {

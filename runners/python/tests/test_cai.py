@@ -58,7 +58,12 @@ def test_an_export_is_described_and_looked_up(worker: Worker) -> None:
         [4, 8],
     )
     assert (export["stream"], export["version"], export["read_only"]) == (None, 3, False)
-    assert facts(outcomes[2]) == {"uniform": None, "bytes_read": 24, "values": [0, 1, 2, 3, 4, 5]}
+    assert facts(outcomes[2]) == {
+        "uniform": None,
+        "bytes_read": 24,
+        "values": [0, 1, 2, 3, 4, 5],
+        "truths": [False, True, True, True, True, True],
+    }
     assert ended["exit"] == {"code": 0} and ended["stderr"]["bytes"] == 0
 
 
@@ -452,9 +457,12 @@ def test_the_reference_conforms(allocert: Program, tmp_path: pathlib.Path, side:
     out = tmp_path / "run.jsonl"
     ended = allocert("run", side, "reference", "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert set(verdicts(out).values()) == {"conforms", "not_applicable"} and not any(
-        findings(out).values()
-    )
+    # An import that is a view accesses nothing, so nothing shows in what order it does so.
+    found = {
+        case: verdict for case, verdict in verdicts(out).items() if "back-edge-import" not in case
+    }
+    assert set(found.values()) == {"conforms", "not_applicable"}
+    assert not any(findings(out).values())
 
 
 def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(

@@ -90,6 +90,8 @@ pub struct Properties<'a> {
     pub may_decline: bool,
     /// The subject takes an object that somebody else made.
     pub takes_foreign: bool,
+    /// The subject reads or writes such an object, which it took in an earlier step.
+    pub uses_foreign: bool,
     /// The subject writes to such an object, which it took in an earlier step.
     pub writes_foreign: bool,
     /// The subject is asked for memory and has to return some.
@@ -150,6 +152,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn may_decline(self) -> Self {
         Self { may_decline: true, ..self }
+    }
+
+    pub(crate) fn uses_foreign(self) -> Self {
+        Self { uses_foreign: true, ..self }
     }
 
     pub(crate) fn takes_foreign(self) -> Self {

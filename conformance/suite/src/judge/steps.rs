@@ -1,11 +1,12 @@
 //! Compares what each step returned or raised with what the fixture expects.
 
+use allocert_requirements::Level;
 use serde_json::Value;
 
 use crate::nouns::ErrorKind;
 
 use crate::expectation::{Expectation, Output};
-use crate::interface::shared::bound_type::ADAPTER;
+use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
 use crate::judge::expected_calls;
@@ -34,11 +35,26 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             Some(Outcome::Skipped { .. }) | None => {}
         }
     }
+    if let Some(reason) = nothing_asked(record) {
+        sink.not_observed(reason);
+    }
     if record.observation.done {
         for (requirement, calls) in &record.case.r#finally {
             expected_calls::judge_case(record, sink, requirement, calls);
         }
     }
+}
+
+/// The reason why the case shows nothing: it asks something in certain situations alone, and the
+/// subject was in none of them.
+fn nothing_asked(record: &CaseRecord<'_>) -> Option<Reason> {
+    let steps = record.case.steps.iter();
+    let expectations: Vec<_> =
+        steps.flat_map(|step| step.expect.values().map(move |one| (step.index, one))).collect();
+    let asked = expectations.iter().any(|(_, one)| given_holds(record, one));
+    let (step, unmet) = expectations.into_iter().find(|(_, one)| !one.given.is_empty())?;
+    let (fact, wanted) = unmet.given.iter().next()?;
+    (!asked).then(|| Reason::GivenUnmet { step, given: format!("{fact} is {wanted}") })
 }
 
 fn returned(
@@ -169,7 +185,8 @@ fn unexpected_error(
     if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
         return declined(sink, step, raised.message.clone());
     }
-    if !step.expect.is_empty() && !step.expect.values().any(|one| given_holds(record, one)) {
+    let asked = step.expect.values().any(|one| given_holds(record, one));
+    if !step.expect.is_empty() && !asked && !exports(record, step) {
         return; // nothing is asked of it in this situation
     }
     let expected = format!("{name} returns");
@@ -189,7 +206,7 @@ fn unexpected_error(
         });
     }
     let broken = broken_by_error(record, step);
-    if broken.is_empty() && !step.r#do.properties().finalizes {
+    if broken.is_empty() && !properties.finalizes && !may_refuse(step) {
         match properties.binds {
             Some((_, ADAPTER)) => sink.unusable(format!(
                 "the subject's adapter could not be made: its class, called without arguments, \
@@ -206,8 +223,7 @@ fn unexpected_error(
         sink.checked(requirement);
         sink.report(requirement, step, expected.clone(), observed.clone(), events.clone());
     }
-    // If the step itself has no expectation, the case is about a later step, which cannot happen.
-    if takes_foreign(step) && step.expect.is_empty() {
+    if may_refuse(step) {
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
     }
@@ -236,7 +252,28 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
             stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
         );
     }
+    if may_refuse(step) {
+        // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
+        broken.retain(|id| record.catalogue.get(id).is_some_and(|one| one.level != Level::Must));
+        if broken.is_empty() && !step.r#do.properties().writes_foreign {
+            broken.extend(stands_for(record, step));
+        }
+    }
     broken
+}
+
+/// Whether the step reads the interface of an object of the subject that stands for one of its
+/// arrays: an error there is never what a situation asks for.
+fn exports(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    step.r#do.properties().binds.is_some_and(|(_, bound)| bound == EXPORT)
+        && stands_for(record, step).is_some()
+}
+
+/// Whether the subject may answer the step with any error, because no text obliges it to support
+/// every array.
+fn may_refuse(step: &PlannedStep) -> bool {
+    let properties = step.r#do.properties();
+    properties.takes_foreign || properties.uses_foreign
 }
 
 /// The parts of an expectation that hold whether the step returned or raised.

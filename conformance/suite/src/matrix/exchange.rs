@@ -213,7 +213,9 @@ fn of_error(step: &PlannedStep, raised: &Raised) -> (State, String) {
 fn counts(finding: &Finding) -> bool {
     matches!(
         finding.check,
-        None | Some(Check::Race | Check::UseAfterFree | Check::Crash | Check::Hang)
+        None | Some(
+            Check::Race | Check::ViewRace | Check::UseAfterFree | Check::Crash | Check::Hang
+        )
     )
 }
 
@@ -225,7 +227,7 @@ fn of_finding(case: &PlannedCase, finding: &Finding) -> State {
     }
     let step = finding.step.and_then(|index| case.steps.get(index as usize));
     let ordered = step.is_some_and(|step| step.expect.values().any(|one| one.ordered.is_some()));
-    if !ordered && finding.check != Some(Check::Race) {
+    if !ordered && !matches!(finding.check, Some(Check::Race | Check::ViewRace)) {
         return State::Misreads;
     }
     if step.is_some_and(|step| step.on == PRODUCER) {

@@ -86,7 +86,7 @@ fn without_an_adapter_nothing_is_shown_of_the_library() {
 }
 
 #[rstest]
-#[case::honoured(json!({"valid": [false, true]}), "violates")]
+#[case::honoured(json!({"valid": [false, true]}), "not-applicable")]
 #[case::passed_over(json!({"valid": [true, true]}), "conforms")]
 fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] verdict: &str) {
     let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-MASK-51: {returns: {}}}\n  \
@@ -105,6 +105,36 @@ fn a_refusal_is_told_once() {
         judged(steps, |recorder| recorder.raise(&[], error("LookupError", None, "no such shape")));
     assert_eq!(
         (requirements(&judgement), judgement.verdict.name()),
-        (vec!["CAI-SHAPE-55"], "violates")
+        (vec!["CAI-DICT-57"], "not-applicable")
+    );
+}
+
+#[rstest]
+#[case::read("{access: {on: i}}", &["CAI-DICT-59"])]
+#[case::write("{access: {on: i, write: 5}}", &[])]
+fn a_refusal_to_use_an_import_breaks_no_must(#[case] operation: &str, #[case] findings: &[&str]) {
+    let steps = format!(
+        "  - do: {{import: {{of: p, as: i}}}}\n  - do: {operation}\n    \
+         expect: {{CAI-DATA-58: {{returns: {{}}}}}}\n"
+    );
+    let refused = error("TypeError", None, "no such operation");
+    let judgement = judged(&steps, |recorder| recorder.step(&[], json!({})).raise(&[], refused));
+    assert_eq!(
+        (requirements(&judgement).as_slice(), judgement.verdict.name()),
+        (findings, "not-applicable")
+    );
+}
+
+#[test]
+fn a_case_whose_conditions_all_fail_is_not_observed() {
+    let steps = "  - do: {import: {of: p, as: i}}\n    \
+        expect: {CAI-MASK-53: {given: {p.pointer: {is: 1}}, returns: {}}}\n";
+    let judgement = judged(steps, |recorder| recorder.step(&[], json!({})));
+    let Verdict::NotObserved { reason } = judgement.verdict else {
+        panic!("{:?}", judgement.verdict)
+    };
+    insta::assert_snapshot!(
+        reason,
+        @"the case asks nothing of this subject: step 3 expects something only if p.pointer is 1"
     );
 }

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy
 
-from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Stream, call
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call
 
 from .element_layout import Integers, byte_range, c_strides, offsets
 
@@ -60,6 +60,8 @@ class Consumer:
 
     def __init__(self) -> None:
         self._own_stream: Stream | None = None
+        #: Where copies go that nobody reads.
+        self.scratch: list[Memory] = []
 
     # What the suite calls.
 
@@ -104,12 +106,27 @@ class Consumer:
             fill(view.pointer + offset, byte, view.dtype.itemsize, own)
         self.make_producer_wait(view, own)
 
+    def copy(self, view: View, own: Stream) -> None:
+        """Enqueues a read of each element and does not wait for it."""
+        itemsize = view.dtype.itemsize
+        self.scratch.append(Memory("device", itemsize))
+        target = ctypes.c_uint64(self.scratch[-1].base)
+        for offset in offsets(view.shape, view.strides):
+            source = ctypes.c_uint64(view.pointer + offset)
+            handle = ctypes.c_void_p(own.handle)
+            call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(itemsize), handle)
+        self.make_producer_wait(view, own)
+
+    def use_stream(self, stream: Stream) -> None:
+        """Makes the stream the one of later operations that get none."""
+        self._own_stream = stream
+
     def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
         views = [self.accept(exporter, False) for exporter in exporters]
         for index, view in enumerate(views):
             own = self.wait_for_argument(index, view, stream or self.own_stream)
             if view.read_only:
-                self.make_producer_wait(view, own)
+                self.copy(view, own)
             else:
                 self.fill(view, 0, own)
         return [self.describe(view) for view in views]

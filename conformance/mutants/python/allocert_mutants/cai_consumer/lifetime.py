@@ -18,6 +18,17 @@ class FreesProducersMemory(Consumer):
         return view
 
 
+class DestroysExportedStream(Consumer):
+    """Destroys the exported stream with its view."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.stream is not None and view.stream > 2:
+            handle = ctypes.c_void_p(view.stream)
+            weakref.finalize(view, call_without_check, "cuStreamDestroy_v2", handle)
+        return view
+
+
 class WritesAfterFree(Consumer):
     """Writes to memory that it does not keep alive, at the end of its view."""
 

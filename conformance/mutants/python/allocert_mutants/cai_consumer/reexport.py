@@ -11,6 +11,22 @@ class ReexportsBytes(Consumer):
         return view
 
 
+class ReexportsAsWritable(Consumer):
+    """Exports read-only data as data that may be written."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"data": (view.pointer, False)}
+        return view
+
+
+class ReexportsEmptyWithAddress(Consumer):
+    """Exports an imported array without elements with an address."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"data": (view.pointer or 4096, view.read_only)}
+        return view
+
+
 class ReexportsWithoutStream(Consumer):
     """Exports an imported array without its stream."""
 

@@ -3,7 +3,7 @@
 import weakref
 from typing import Any
 
-from allocert_mutants.cuda_driver import Stream
+from allocert_mutants.cuda_driver import LEGACY, Stream
 
 from .conforming_consumer import Consumer, Entries, View
 
@@ -69,6 +69,53 @@ class FirstProducerWaitsOnly(Consumer):
     def make_producer_wait(self, view: View, own: Stream) -> None:
         if view not in self.later_arguments:
             super().make_producer_wait(view, own)
+
+
+class MiddleProducerNeverWaits(Consumer):
+    """Makes the producers of the first and the last argument wait for a launch, and no other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arguments = 0
+        self.between: View | None = None
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        self.arguments = len(exporters)
+        return super().launch(exporters, stream)
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        self.between = view if 0 < index < self.arguments - 1 else None
+        return super().wait_for_argument(index, view, own)
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if view is not self.between:
+            super().make_producer_wait(view, own)
+
+
+class NoBackEdgeFromUsersStream(Consumer):
+    """Makes the producer wait for its own stream, also if the user chose another one."""
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        super().make_producer_wait(view, self.own_stream)
+
+
+class BackEdgesForWritesOnly(Consumer):
+    """Makes the producer wait only for operations that write."""
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if not view.read_only:
+            super().make_producer_wait(view, own)
+
+
+class WorksOnCurrentStream(Consumer):
+    """Works on the current stream, the legacy one by default, and ignores the exported one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._own_stream = Stream(LEGACY)
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        return own or self.own_stream
 
 
 class ProducerNeverWaits(Consumer):

@@ -260,3 +260,31 @@ class DescrMissing(Array):
         entries = super().interface()
         entries.pop("descr", None)
         return entries
+
+
+@adapter
+class ShapeChangesOnReading(Array):
+    """Reports another shape at each reading after the first."""
+
+    reads = 0
+
+    def shape(self) -> Entry:
+        self.reads += 1
+        shape = super().shape()
+        return shape if self.reads == 1 else tuple(max(extent - 1, 1) for extent in shape)
+
+
+@adapter
+class SixtyFiveAxes(Array):
+    """Reports 65 dimensions for an array of no dimensions."""
+
+    def shape(self) -> Entry:
+        return super().shape() or (1,) * 65
+
+
+@adapter
+class TypestrIsObject(Array):
+    """Reports integers of eight bytes as Python objects."""
+
+    def typestr(self) -> Entry:
+        return "|O8" if super().typestr() == "<i8" else super().typestr()

@@ -44,33 +44,6 @@ class StreamHandleInvalid(Array):
 
 
 @adapter
-class StreamOfOtherDevice(Array):
-    """Exports a stream of the second device."""
-
-    def stream_entry(self) -> Entry:
-        if super().stream_entry() is None or _device_count() < 2:
-            return None
-        self.exported_stream = _stream_of_second_device()
-        return self.exported_stream.handle
-
-
-def _device_count() -> int:
-    count = ctypes.c_int()
-    call("cuDeviceGetCount", ctypes.byref(count))
-    return count.value
-
-
-def _stream_of_second_device() -> Stream:
-    context = ctypes.c_void_p()
-    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(1))
-    call("cuCtxPushCurrent_v2", context)
-    try:
-        return Stream()
-    finally:
-        call("cuCtxPopCurrent_v2", ctypes.byref(context))
-
-
-@adapter
 class AlwaysOwnStream(Array):
     """Exports the array's own stream, whichever stream the work is in."""
 
@@ -277,3 +250,41 @@ class HidesBehindCopyOfRows(HidesPendingWork):
         for work in self.pending_work():
             stream = ctypes.c_void_p(work.stream.handle)
             call("cuMemcpy2DAsync_v2", ctypes.byref(copy), stream)
+
+
+@adapter
+class RaisesForOtherStreams(Array):
+    """Raises when the attribute is read while work is pending in another stream than its own."""
+
+    def stream_entry(self) -> Entry:
+        if any(work.stream is not self.stream for work in self.pending_work()):
+            raise RuntimeError("the work is in another stream")
+        return super().stream_entry()
+
+
+@adapter
+class StaleEvents(Array):
+    """Waits for the first work of each stream only."""
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        first: dict[int | None, Work] = {}
+        for one in work:
+            first.setdefault(one.stream.handle, one)
+        return super().joined_stream(list(first.values()))
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        if self.stream is None or all(one.stream is self.stream for one in work):
+            return super().stream_entry()
+        self.exported_stream = self.joined_stream(work)
+        return self.exported_stream.handle
+
+
+@adapter
+class IgnoresThreads(Array):
+    """Exports 2 for work in the per-thread default stream of any thread."""
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        per_thread = [one for one in work if one.stream.handle == PER_THREAD]
+        return PER_THREAD if per_thread and len(per_thread) == len(work) else super().stream_entry()

@@ -101,7 +101,7 @@ pub enum Attribute {
     /// A new dictionary at each read.
     #[default]
     Plain,
-    /// Each read after the first gives another array: one element of type `|u1`.
+    /// Each read after the first gives another array: one element of type `|u1` and of value 0xEE.
     Changing,
     /// A dictionary of a subclass of `dict`.
     Subclass,

@@ -8,7 +8,7 @@ use super::fields::{Access, Import, Launch, Pend, Produce};
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::Properties;
-use crate::interface::shared::bound_type::{EXPORT, STREAM};
+use crate::interface::shared::bound_type::{EXPORT, STREAM, SUBJECT_STREAM};
 use crate::interface::shared::{
     Alive, Attach, Consume, DETACH, Drop, Environment, Fault, Instantiate, Stream, SubjectStream,
     Synchronize,
@@ -60,6 +60,9 @@ pub enum Operation {
     Produce(Produce),
     /// The worker enqueues a write of the byte to all of the memory, and does not wait.
     Pend(Pend),
+    /// The subject makes one of its streams the current one of its library, for later operations
+    /// that are given none.
+    UseStream { stream: Name },
     /// The subject takes an object.
     ///
     /// Facts: adapter facts, `type`, `keeps_owner`, `attribute_reads`, `unchanged` (whether every
@@ -127,7 +130,10 @@ impl OperationSet for Operation {
             Self::Import(Import { r#as, .. }) => {
                 none().binds(r#as, IMPORTED).may_decline().takes_foreign()
             }
-            Self::Access(access) => none().may_decline().writes_foreign_if(access.write.is_some()),
+            Self::UseStream { .. } => none().may_decline(),
+            Self::Access(access) => {
+                none().may_decline().uses_foreign().writes_foreign_if(access.write.is_some())
+            }
             Self::Launch(_) => none().may_decline().takes_foreign(),
             Self::Reexport { r#as, .. } => none().binds(r#as, EXPORT).may_decline(),
         }
@@ -145,6 +151,7 @@ impl OperationSet for Operation {
             Self::Produce(produce) => produce.arguments(),
             Self::Pend(pend) | Self::Reuse(pend) => pend.arguments(),
             Self::Import(import) => Arguments::one(&import.of, &[PRODUCED]),
+            Self::UseStream { stream } => Arguments::one(stream, &[SUBJECT_STREAM]),
             Self::Access(access) => Arguments::one(&access.on, &[IMPORTED]),
             Self::Launch(launch) => launch.arguments(),
             Self::Inspect { on, stream } | Self::Release { on, stream } => {

@@ -37,6 +37,8 @@ class Producer:
             raise NotImplementedError(
                 "a pinned array of numba-cuda is NumPy's and has no device interface"
             )
+        if not host.size:
+            raise NotImplementedError("numba-cuda makes no managed or mapped arrays of 0 bytes")
         make = cuda.managed_array if spec.memory == "managed" else cuda.mapped_array
         order = "F" if spec.layout == "fortran" else "C"
         made = make(host.shape, host.dtype, order=order, stream=stream)
@@ -59,15 +61,26 @@ class Producer:
         return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
+        _decline_streams_of_the_user(array, stream)
         stream = stream or array.stream or cuda.default_stream()
         device_memset(array, byte, array.nbytes, stream=stream)
 
     def read(self, array: Any, stream: Any) -> None:
+        _decline_streams_of_the_user(array, stream)
         # Without any stream, also of the array itself, copying waits.
         array.copy_to_host(cuda.pinned_array(array.shape, array.dtype), stream=stream or 0)
 
     def plain_object(self, kind: str) -> Any:
         return cuda.pinned_array(4, numpy.float32)
+
+
+def _decline_streams_of_the_user(array: Any, stream: Any) -> None:
+    """The documentation of numba-cuda asks its users to order work in such streams themselves."""
+    if stream is not None and stream is not array.stream:
+        raise NotImplementedError(
+            "numba-cuda documents that its users make the stream of an array wait for work in"
+            " another stream"
+        )
 
 
 class Consumer:

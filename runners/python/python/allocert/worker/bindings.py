@@ -41,6 +41,7 @@ class Bindings:
             {name: object()}, name
         )
         del self._values[name]
+        watch.was_only_holder = only_holder
         return only_holder if watch.by_count else watch.finalized()
 
     def alive(self, name: str) -> bool | None:
@@ -68,12 +69,14 @@ class _Watch:
             self._reference = None
         #: The bound object itself takes no weak reference, but its references can be counted.
         self.by_count = is_bound and finalizer is None and self._reference is None
+        #: Whether the name was dropped while nothing else referred to the object.
+        self.was_only_holder = False
 
     def finalized(self) -> bool | None:
         if self._finalizer is not None:
             return not self._finalizer.alive
         if self._reference is None:
-            return None
+            return True if self.was_only_holder and self.by_count else None
         return self._reference() is None
 
 

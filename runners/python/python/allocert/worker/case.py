@@ -43,6 +43,9 @@ class Case:
         """Makes the context of this device current."""
         raise NotImplementedError
 
+    def begin_thread(self) -> None:
+        """Called on a new thread before its step."""
+
     def environment_changed(self, name: str) -> None:
         """Called after a step set this environment variable."""
 
@@ -65,7 +68,12 @@ class Case:
         if step.get("thread") != "fresh":
             return self.perform(step)
         answer: list[Outcome] = []
-        thread = threading.Thread(target=lambda: answer.append(self.perform(step)), daemon=True)
+
+        def run() -> None:
+            self.begin_thread()
+            answer.append(self.perform(step))
+
+        thread = threading.Thread(target=run, daemon=True)
         thread.start()
         thread.join()
         return answer[0]

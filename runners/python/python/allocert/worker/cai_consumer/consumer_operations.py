@@ -129,6 +129,11 @@ def reuse(case: AdapterCase, on: str, arguments: Arguments) -> None:
     pend(case, on, arguments)
 
 
+@OPERATIONS.register
+def use_stream(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    case.adapter_method("use_stream")(case.bindings.get(arguments["stream"]))
+
+
 @OPERATIONS.register_as("import")
 def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     exporter = case.bindings.get(arguments["of"])
@@ -194,6 +199,8 @@ def _plain(value: Any) -> Any:
 def _plain_scalar(value: Any) -> Any:
     if value is None or type(value) is bool:
         return value
+    if isinstance(value, int):
+        value = int.__index__(value)
     if type(value) is float and math.isfinite(value):
         return value
     return value if type(value) is int and -(1 << 63) <= value < 1 << 64 else bounded(value, 200)

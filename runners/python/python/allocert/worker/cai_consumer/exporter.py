@@ -74,7 +74,8 @@ class ExportRecord:
 
     def _current_entries(self) -> dict[str, Any]:
         if self._attribute == "changing" and self.reads > 1:
-            return {**self._entries, "shape": (1,), "typestr": "|u1"}
+            behind = self.memory.base + self.memory.size_bytes
+            return {**self._entries, "shape": (1,), "typestr": "|u1", "data": (behind, False)}
         return self._entries
 
     @property

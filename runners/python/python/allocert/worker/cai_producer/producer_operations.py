@@ -107,6 +107,5 @@ def export(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def edit_export(case: AdapterCase, _on: str, arguments: Arguments) -> None:
     """Changes a dict that the producer gave out, as a consumer may."""
-    value = case.bindings.get(arguments["export"]).value
-    value["shape"] = (1, 2, 3)
-    value["allocert"] = "was here"
+    # A library may return the same dict again, so no entry changes its meaning.
+    case.bindings.get(arguments["export"]).value["allocert"] = "was here"

@@ -50,6 +50,10 @@ class AdapterCase(Case):
         super().__init__(described, subject, driver, operations)
         self.device = Device(driver)
 
+    def begin_thread(self) -> None:
+        # A library's own threads have its context too.
+        self.attach(0)
+
     def attach(self, device: int) -> None:
         context = ctypes.c_void_p()
         with self.driver.harness():

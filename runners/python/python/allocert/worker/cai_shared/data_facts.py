@@ -18,6 +18,7 @@ def of_bytes(data: bytes, typestr: str) -> Facts:
         found["values"] = [
             element.value(data[start : start + size]) for start in range(0, len(data), size)
         ]
+        found["truths"] = [_is_true(value) for value in found["values"]]
     return found
 
 
@@ -40,6 +41,13 @@ def of_numpy(host: Any) -> Facts:
 def uniform_byte(data: bytes) -> int | None:
     """The byte that all of `data` is made of, or None."""
     return data[0] if data and data.count(data[0]) == len(data) else None
+
+
+def _is_true(value: Any) -> bool:
+    """Whether an element that was read as this value is true: it is not zero."""
+    if isinstance(value, list):
+        return any(_is_true(part) for part in value)
+    return bool(value.strip("0")) if isinstance(value, str) else bool(value)
 
 
 def _scalar(value: Any) -> Any:

@@ -37,7 +37,7 @@ class ExportedInterface:
         pointer, stream = found.get("pointer"), found.get("stream")
         if pointer and pointer <= _LARGEST:
             found["memory"] = device.memory_at(pointer)
-        if type(stream) is int and 0 < stream <= _LARGEST:
+        if stream is not None and 0 < stream <= _LARGEST:
             found["stream_flags"] = device.stream_flags(stream)
             found["stream_context"] = device.stream_context(stream)
         return found
@@ -49,15 +49,16 @@ class ExportedInterface:
         shape, strides = _integers(entries.get("shape")), _integers(entries.get("strides"))
         if shape is not None:
             found["shape"] = shape
-        if type(entries.get("typestr")) is str:
-            found["typestr"] = bounded(entries["typestr"], 100)
+        if isinstance(entries.get("typestr"), str):
+            found["typestr"] = bounded(_text(entries["typestr"]), 100)
         data = entries.get("data")
         if isinstance(data, tuple) and len(data) == 2:
-            if type(data[0]) is int and data[0] >= 0:
-                found["pointer"] = data[0]
+            pointer = _integer(data[0])
+            if pointer is not None and pointer >= 0:
+                found["pointer"] = pointer
             found["read_only"] = data[1] if type(data[1]) is bool else None
-        found["version"] = entries["version"] if type(entries.get("version")) is int else None
-        found["stream"] = entries.get("stream") if type(entries.get("stream")) is int else None
+        found["version"] = _integer(entries.get("version"))
+        found["stream"] = _integer(entries.get("stream"))
         found["strides"] = strides
         found["fields"] = _fields(entries.get("descr"))
         with contextlib.suppress(Unusable):
@@ -71,16 +72,16 @@ class ExportedInterface:
     def typestr(self) -> str:
         """The typestr. Raises Unusable if it is no string."""
         typestr = self._entries().get("typestr")
-        if type(typestr) is not str:
+        if not isinstance(typestr, str):
             raise Unusable("the typestr is not a string")
-        return typestr
+        return _text(typestr)
 
     @property
     def pointer(self) -> int:
         """The device address of the element with all indices 0. Raises Unusable."""
         data = self._entries().get("data")
-        first = data[0] if isinstance(data, tuple) and data else None
-        if type(first) is not int or not 0 <= first <= _LARGEST:
+        first = _integer(data[0]) if isinstance(data, tuple) and data else None
+        if first is None or not 0 <= first <= _LARGEST:
             raise Unusable("data is not a tuple that begins with an address")
         return first
 
@@ -90,9 +91,10 @@ class ExportedInterface:
         stream = self._entries().get("stream")
         if stream is None:
             return None
-        if type(stream) is not int or not 0 < stream <= _LARGEST:
+        handle = _integer(stream)
+        if handle is None or not 0 < handle <= _LARGEST:
             raise Unusable(f"the stream is {str(stream)[:100]}")
-        return stream
+        return handle
 
     def mask(self) -> "ExportedInterface":
         """The interface of the mask. Raises Unusable if there is no mask."""
@@ -121,7 +123,19 @@ def _integers(value: Any) -> list[int] | None:
     """A short tuple of integers as a list, or None."""
     if not isinstance(value, tuple) or len(value) > _ITEM_LIMIT:
         return None
-    return list(value) if all(type(item) is int for item in value) else None
+    items = [_integer(item) for item in value]
+    return [item for item in items if item is not None] if None not in items else None
+
+
+def _integer(value: Any) -> int | None:
+    """An integer, also of a subclass of int, as a plain one. A bool is none."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return int.__index__(value) if is_integer else None
+
+
+def _text(value: str) -> str:
+    """Text, also of a subclass of str, as plain text."""
+    return value if type(value) is str else str.__str__(value)
 
 
 def _fields(descr: Any) -> list[list[Any]] | None:
@@ -144,9 +158,9 @@ def _field(field: Any) -> list[Any] | None:
     name, typestr = field[:2]
     name = name[-1] if isinstance(name, tuple) and name else name
     shape = _integers(field[2]) if len(field) == 3 else []
-    if type(name) is not str or type(typestr) is not str or shape is None:
+    if not isinstance(name, str) or not isinstance(typestr, str) or shape is None:
         return None
-    found = [bounded(name, 100), bounded(typestr, 100)]
+    found = [bounded(_text(name), 100), bounded(_text(typestr), 100)]
     return [*found, shape] if shape else found
 
 

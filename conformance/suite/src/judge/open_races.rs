@@ -1,0 +1,75 @@
+//! Races that the text of the array interface leaves to the user, so that they break no MUST.
+
+use std::collections::BTreeSet;
+
+use allocert_requirements::Side;
+use serde_json::Value;
+
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
+use crate::observation::Facts;
+use crate::plan::PlannedStep;
+use crate::verdict::{Check, Finding};
+
+/// The version whose text says who waits for whom.
+const SYNCHRONIZED: i64 = 3;
+
+/// Removes races with an export of a version that says nothing of synchronization. Races of an
+/// operation on an imported view with the producer's later work get a requirement of their own.
+pub(crate) fn reclassify(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    match record.side {
+        Side::CaiProducer => sink.findings.retain(|finding| !is_with_early_export(record, finding)),
+        Side::CaiConsumer => {
+            let check = Check::ViewRace;
+            let Some(requirement) = record.catalogue.by_check(record.side, check.name()) else {
+                return;
+            };
+            sink.check_performed(check);
+            for finding in sink.findings.iter_mut().filter(|one| is_after_view(record, one)) {
+                finding.requirement.clone_from(&requirement.id);
+                finding.level = requirement.level;
+                finding.check = Some(check);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a consumer took part that read an export of an earlier version.
+fn is_with_early_export(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    steps_of_race(record, finding).into_iter().any(|step| {
+        let arguments = step.r#do.arguments();
+        let mut names = arguments.uses.iter().filter_map(|name| record.facts(name.name));
+        step.r#do.name() == "consume" && names.any(is_early)
+    })
+}
+
+fn is_early(export: &Facts) -> bool {
+    export.get("version").and_then(Value::as_i64).is_some_and(|version| version < SYNCHRONIZED)
+}
+
+/// Whether the subject's operation on a view is the earlier access, and the worker's the later one.
+fn is_after_view(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    let (later, earlier): (Vec<&PlannedStep>, Vec<&PlannedStep>) =
+        steps_of_race(record, finding).into_iter().partition(|one| Some(one.index) == finding.step);
+    let is_view = |step: &&PlannedStep| step.r#do.properties().uses_foreign;
+    let takes = |step: &&PlannedStep| step.r#do.properties().takes_foreign;
+    !earlier.is_empty()
+        && earlier.iter().all(is_view)
+        && !later.iter().any(|step| is_view(step) || takes(step))
+}
+
+/// The steps of the two accesses of a race; none for another finding.
+fn steps_of_race<'a>(record: &CaseRecord<'a>, finding: &Finding) -> Vec<&'a PlannedStep> {
+    if finding.check != Some(Check::Race) {
+        return Vec::new();
+    }
+    let seqs: BTreeSet<u64> = finding.events.iter().map(|witness| witness.seq).collect();
+    let events = record.observation.events.iter().zip(&record.timeline.attributions);
+    let steps: BTreeSet<u32> = events
+        .filter(|(event, _)| seqs.contains(&event.seq))
+        .filter_map(|(_, attribution)| attribution.step)
+        .chain(finding.step)
+        .collect();
+    steps.iter().filter_map(|step| record.case.steps.get(*step as usize)).collect()
+}

@@ -1,0 +1,1 @@
+"""Consumers of arrays that use what the text leaves open."""

@@ -1,0 +1,130 @@
+"""Consumers that import arrays in other ways than the reference."""
+
+import ctypes
+from typing import Any
+
+import numpy
+from allocert_mutants.cai_consumer.conforming_consumer import (
+    Consumer,
+    Entries,
+    HostArray,
+    View,
+    synchronize,
+)
+from allocert_mutants.cai_consumer.element_layout import c_strides
+from allocert_mutants.cuda_driver import Event, Memory, Stream, call
+
+
+class Copies(Consumer):
+    """Copies every array into memory of its own, in C order and in the machine's byte order."""
+
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        source = super().accept(exporter, ignore_stream)
+        elements = self.converted(super().read(source))
+        copied = numpy.ascontiguousarray(elements).reshape(elements.shape)
+        memory = Memory("device", copied.nbytes)
+        if copied.nbytes:
+            size = ctypes.c_size_t(copied.nbytes)
+            address = ctypes.c_void_p(copied.ctypes.data)
+            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), address, size)
+        pointer = memory.base if copied.size else 0
+        typestr = copied.dtype.str if copied.dtype.kind != "V" else source.typestr
+        entries: Entries = {
+            "shape": source.shape,
+            "typestr": typestr,
+            "data": (pointer, False),
+            "version": 3,
+        }
+        if source.valid is not None:
+            entries["mask"] = source.entries["mask"]
+        strides = c_strides(source.shape, copied.dtype.itemsize)
+        view = View(
+            entries, 3, typestr, source.shape, copied.dtype, strides, pointer, False, None
+        )  # fmt: skip
+        view.valid, view.owner = source.valid, (memory, exporter)
+        return view
+
+    def describe(self, view: View) -> dict[str, Any]:
+        described = super().describe(view)
+        # Those of the copy say nothing of the array that was copied.
+        del described["strides"]
+        return described
+
+    def converted(self, elements: HostArray) -> HostArray:
+        return elements.astype(elements.dtype.newbyteorder("="))
+
+    def write(self, view: View, byte: int) -> None:
+        raise NotImplementedError("an import is a copy")
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        self.make_producer_wait(view, own)
+
+
+class WaitsAtImport(Consumer):
+    """Waits on the host at the import, and leaves the order of later work to its user."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.stream is not None:
+            synchronize(Stream(view.stream))
+        return view
+
+    def export(self, view: View) -> View:
+        synchronize(self.own_stream)
+        return view
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        return own or self.own_stream
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        pass
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        described = super().launch(exporters, stream)
+        synchronize(stream or self.own_stream)
+        return described
+
+
+class WorksOnExportedStream(Consumer):
+    """Does all its work on the exported stream."""
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        if not self.uses_stream(view):
+            return super().wait_for_producer(view, own)
+        exported = Stream(view.stream)
+        if own is not None and own is not self.own_stream:
+            exported.wait(Event(own))
+        return exported
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if not self.uses_stream(view):
+            super().make_producer_wait(view, own)
+
+
+class WaitsOnHost(Consumer):
+    """Waits on the host for the exported stream before an operation, and for itself after it."""
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        if self.uses_stream(view):
+            synchronize(Stream(view.stream))
+        return own or self.own_stream
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        synchronize(own)
+
+
+class WaitsForOwnStream(Consumer):
+    """Waits for its own stream at each import, also with the option to ignore the exported one."""
+
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        synchronize(self.own_stream)
+        return super().accept(exporter, ignore_stream)
+
+
+class KeepsNoOwner(Consumer):
+    """Documents that an import does not keep the producer's object alive."""
+
+    keeps_owner = False
+
+    def owner_to_keep(self, exporter: Any) -> Any:
+        return None

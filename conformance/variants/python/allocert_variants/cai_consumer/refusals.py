@@ -1,0 +1,89 @@
+"""Consumers that refuse arrays which they do not support, each with an exception of its own."""
+
+from typing import Any
+
+from allocert_mutants.cai_consumer.conforming_consumer import Consumer, Entries, HostArray, View
+from allocert_mutants.cai_consumer.element_layout import c_strides
+
+
+class UnsupportedError(Exception):
+    """The library does not support the array."""
+
+
+class VectorsAndMatrices(Consumer):
+    """Takes vectors and matrices of float32 in C order, without a mask and streams 1 and 2."""
+
+    error: type[Exception] = ValueError
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        contiguous = view.strides == c_strides(view.shape, view.dtype.itemsize)
+        supported = (
+            view.typestr == "<f4"
+            and len(view.shape) in (1, 2)
+            and all(view.shape)
+            and contiguous
+            and view.valid is None
+            and view.stream not in (1, 2)
+            and entries["version"] == 3
+        )
+        if not supported:
+            raise self.error("only vectors and matrices of float32")
+        return view
+
+
+class RefusesWithNotImplementedError(VectorsAndMatrices):
+    """As VectorsAndMatrices, with NotImplementedError."""
+
+    error = NotImplementedError
+
+
+class RefusesWithOwnError(VectorsAndMatrices):
+    """As VectorsAndMatrices, with a class of its own."""
+
+    error = UnsupportedError
+
+
+class RefusesAtUse(Consumer):
+    """Takes every array, and refuses those that it does not support when they are used."""
+
+    def read(self, view: View) -> HostArray:
+        self.check(view)
+        return super().read(view)
+
+    def write(self, view: View, byte: int) -> None:
+        self.check(view)
+        super().write(view, byte)
+
+    def check(self, view: View) -> None:
+        if view.typestr != "<f4" or len(view.shape) != 1:
+            raise UnsupportedError("only vectors of float32")
+
+
+class NeverWrites(Consumer):
+    """Has no operation that writes to an imported array."""
+
+    def write(self, view: View, byte: int) -> None:
+        raise TypeError("arrays are immutable")
+
+    def fill(self, view: View, byte: int, own: Any) -> None:
+        self.make_producer_wait(view, own)
+
+
+class RefusesStreams(Consumer):
+    """Refuses an array with a stream."""
+
+    def stream_entry(self, entries: Entries) -> int | None:
+        stream = super().stream_entry(entries)
+        if stream is not None:
+            raise BufferError("arrays with a stream")
+        return stream
+
+
+class NeedsOptionalEntries(Consumer):
+    """Refuses a dictionary without strides or without a stream."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        if "strides" not in entries or "stream" not in entries:
+            raise KeyError("strides, stream")
+        return super().view(exporter, entries)

@@ -1,0 +1,1 @@
+"""Producers of arrays that use what the text leaves open."""

@@ -1,0 +1,101 @@
+"""Producers that keep the elements of arrays, views and masks in other ways than the reference."""
+
+import ctypes
+from typing import Any
+
+import numpy
+from allocert_mutants.cai_producer.conforming_producer import Array, HostArray, Producer
+from allocert_mutants.cuda_driver import Stream, call
+
+
+class CopyingViews(Producer):
+    """Copies the elements of a view into memory of its own."""
+
+    def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
+        copied = numpy.array(host_array, order="C")
+        for work in array.memory.work:
+            _finish(work.stream)
+        _copy_back(array)
+        copied[...] = host_array
+        return self.copy_to_device(copied, "device", array.stream, array.read_only, mask)
+
+
+def _finish(stream: Stream) -> None:
+    call("cuStreamSynchronize", ctypes.c_void_p(stream.handle))
+
+
+def _copy_back(array: Array) -> None:
+    """Brings the host's copy up to date with the device's memory."""
+    size = array.memory.size_bytes
+    if size:
+        target = ctypes.c_void_p(array.host_address)
+        call(
+            "cuMemcpyDtoH_v2",
+            target,
+            ctypes.c_uint64(array.memory.base),
+            ctypes.c_size_t(size),
+        )
+
+
+class PitchedRows(Producer):
+    """Begins each row of a matrix at a multiple of 256 bytes."""
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        if host_array.ndim != 2 or not host_array.flags.c_contiguous or not host_array.size:
+            return super().copy_to_device(host_array, memory_kind, *more)
+        rows, columns = host_array.shape
+        itemsize = host_array.dtype.itemsize
+        pitch = -(-columns * itemsize // 256) * 256
+        padded = numpy.zeros((rows, pitch), numpy.uint8)
+        view = numpy.ndarray((rows, columns), host_array.dtype, padded, 0, (pitch, itemsize))
+        view[...] = host_array
+        whole = super().copy_to_device(padded, memory_kind)
+        return self.array_class(whole.memory, view, whole.host_address, *more)
+
+
+class _CycleArray(Array):
+    """An array in a cycle of references."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.itself = self
+
+
+class ReferenceCycles(Producer):
+    """Makes arrays that refer to themselves."""
+
+    array_class: type[Array] = _CycleArray
+
+
+class IntegerMasks(Producer):
+    """Exports masks of 32-bit integers, with -1 for true."""
+
+    true: int = -1
+    dtype = "<i4"
+
+    def array(self, spec: Any) -> Array:
+        made = super().array(spec)
+        if made.mask is not None:
+            truths = made.mask.host_array != 0
+            elements = numpy.where(truths, self.true, 0).astype(self.dtype)
+            made.mask = self.copy_to_device(elements)
+        return made
+
+
+class ByteMasks(IntegerMasks):
+    """Exports masks of bytes, with 255 for true."""
+
+    true = 255
+    dtype = "|u1"
+
+
+class OmitsFullMasks(Producer):
+    """Leaves a mask out that hides nothing."""
+
+    def array(self, spec: Any) -> Array:
+        made = super().array(spec)
+        if made.mask is not None and made.mask.host_array.all():
+            made.mask = None
+        return made
