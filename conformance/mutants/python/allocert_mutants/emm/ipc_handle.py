@@ -140,3 +140,11 @@ class PopsContext(_ChangesHandle):
 
     def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
         driver.cuCtxPopCurrent()
+
+
+class OffsetWrongOnDevice1(_ChangesHandle):
+    """Reports an offset that is 256 bytes too large, on device 1 alone."""
+
+    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
+        if self.context.device.id == 1:
+            handle.offset += 256
