@@ -27,9 +27,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         Ending::Code(code) if at_exit => {
             exit(sink, &format!("exit code {code}"), &complaints(record))
         }
-        Ending::Signal(signal) if at_exit => {
-            exit(sink, &signal_name(*signal), &complaints(record))
-        }
+        Ending::Signal(signal) if at_exit => exit(sink, &signal_name(*signal), &complaints(record)),
         Ending::Code(code) => crash(record, sink, &format!("the process ended with code {code}")),
         Ending::Signal(signal) => {
             crash(record, sink, &format!("the process was ended by {}", signal_name(*signal)))

@@ -181,7 +181,10 @@ impl EmmSubject for Table {
             (CAP_IPC, "ipc"),
         ];
         let claimed = claims.into_iter().filter(|(bit, _)| self.plugin.capabilities & bit != 0);
-        ["native", "table", "device_memory", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
+        ["native", "table", "device_memory", "peer"]
+            .into_iter()
+            .chain(claimed.map(|(_, name)| name))
+            .collect()
     }
 
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised> {

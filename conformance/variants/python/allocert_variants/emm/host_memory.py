@@ -21,7 +21,7 @@ class OwnHostMemory(Manager):
         super().__init__(*args, **kwargs)
         self.given: dict[int, Callable[[], object]] = {}
         self.tokens = itertools.count(1)
-        self.wrapped: list[MappedMemory] = []
+        self.kept: dict[int, MappedMemory] = {}
 
     def memhostalloc(
         self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
@@ -43,11 +43,12 @@ class OwnHostMemory(Manager):
     def wrap_host(
         self, pointer: int, size: int, mapped: bool, owner: Any, give_back: Callable[[], object]
     ) -> HostMemory:
-        token, given = next(self.tokens), self.given
+        token, given, kept = next(self.tokens), self.given, self.kept
         given[token] = give_back
 
         def release() -> None:
             work = given.pop(token, None)
+            kept.pop(token, None)
             if work is not None:
                 work()
 
@@ -59,32 +60,18 @@ class OwnHostMemory(Manager):
         except BaseException:
             release()
             raise
-        keeper = _Keeper(memory)
-        given[token] = keeper.around(give_back)
-        return memory.own_by(keeper) if hasattr(memory, "own_by") else keeper.own()
+        return self.returned(memory, token)
+
+    def returned(self, memory: MappedMemory, token: int) -> HostMemory:
+        """What the host can make an array of. Kept until it is given back, as Numba does."""
+        self.kept[token] = memory
+        return memory.own()
 
     def reset(self) -> None:
         super().reset()
         while self.given:
             self.given.popitem()[1]()
-
-
-class _Keeper:
-    """Keeps a MappedMemory alive until it is given back, as Numba's own manager does."""
-
-    def __init__(self, memory: MappedMemory) -> None:
-        self.memory: MappedMemory | None = memory
-
-    def own(self) -> Any:
-        assert self.memory is not None
-        return self.memory.own()
-
-    def around(self, give_back: Callable[[], object]) -> Callable[[], object]:
-        def work() -> object:
-            self.memory = None
-            return give_back()
-
-        return work
+        self.kept.clear()
 
 
 class RegistersPages(OwnHostMemory):
@@ -93,8 +80,10 @@ class RegistersPages(OwnHostMemory):
     pages: ClassVar[list[mmap.mmap]] = []
 
     def host_pages(self, size: int, flags: int) -> tuple[int, Callable[[], object]]:
+        if flags & _WRITE_COMBINED:
+            return super().host_pages(size, flags)
         pages = mmap.mmap(-1, size)
         self.pages.append(pages)
         pointer = ctypes.addressof(ctypes.c_char.from_buffer(pages))
-        driver.cuMemHostRegister(pointer, size, flags & (_PORTABLE | _MAPPED))
+        driver.cuMemHostRegister(pointer, size, flags)
         return pointer, lambda: driver.cuMemHostUnregister(pointer)

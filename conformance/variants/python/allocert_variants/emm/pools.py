@@ -1,7 +1,7 @@
 """Plugins that keep memory for later requests."""
 
-import ctypes
 import itertools
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +9,6 @@ from allocert_mutants.emm.conforming_plugin import OUT_OF_MEMORY, Manager
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError, driver
 
-_CUDA = ctypes.CDLL("libcuda.so.1")
 _MIB = 1 << 20
 _ALIGNMENT_BYTES = 512
 
@@ -84,20 +83,21 @@ class PooledManager(Manager):
             self.pool.give_back(*self.taken.popitem()[1])
 
 
-#: By device. The process keeps each primary context, as everything on the CUDA runtime does.
-_POOLS: dict[int, SizedPool] = {}
+#: By the address of a context's object, whichever manager the context has.
+_POOLS: dict[int, tuple[weakref.ref[Any], SizedPool]] = {}
 
 
-class PoolBeyondContext(PooledManager):
-    """Keeps released device memory for the next request until the process ends."""
+class PoolBeyondManager(PooledManager):
+    """Keeps released device memory for the next request until the context ends."""
 
     @property
     def pool(self) -> SizedPool:
-        device = int(self.context.device.id)
-        if device not in _POOLS:
-            _CUDA.cuDevicePrimaryCtxRetain(ctypes.byref(ctypes.c_void_p()), ctypes.c_int(device))
-            _POOLS[device] = SizedPool()
-        return _POOLS[device]
+        context, pool = _POOLS.get(id(self.context), (None, SizedPool()))
+        # The context of a device is another one after close(), perhaps at the same address.
+        if context is None or context() is not self.context:
+            pool = SizedPool()
+            _POOLS[id(self.context)] = (weakref.ref(self.context), pool)
+        return pool
 
 
 class KeepsChunks(PooledManager):
@@ -176,4 +176,4 @@ class Reserves512MiB(ReservesHalf):
         return 512 * _MIB
 
 
-_numba_memory_manager = PoolBeyondContext
+_numba_memory_manager = PoolBeyondManager

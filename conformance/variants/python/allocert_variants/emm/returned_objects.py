@@ -117,7 +117,12 @@ class OwnErrors(Manager):
 
 
 class FollowsNbep7(Manager):
-    """Returns the types of the example in NBEP 7."""
+    """Returns the types of the example in NBEP 7.
+
+    It declares no IPC, because the mixin that it inherits is not of that text.
+    """
+
+    allocert_capabilities = ("host_memory", "device_memory", "memory_info")
 
     def wrap(self, address: int, size: int, finalizer: Finalizer | None) -> MemoryPointer:
         pointer = ctypes.c_uint64(address)
@@ -135,10 +140,8 @@ class FollowsDocs(OwnHostMemory):
         pointer = ctypes.c_void_p(address)
         return MemoryPointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)
 
-    def wrap_host(self, pointer: int, *arguments: Any) -> HostMemory:
-        memory = super().wrap_host(pointer, *arguments)
-        inner = getattr(memory, "_mem", memory)
-        return inner if isinstance(inner, MappedMemory) else memory
+    def returned(self, memory: MappedMemory, token: int) -> HostMemory:
+        return memory
 
 
 class LeavesHostToBase(HostOnlyCUDAMemoryManager):

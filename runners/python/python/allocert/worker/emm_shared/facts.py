@@ -209,4 +209,5 @@ def array(value: Any) -> Facts:
         "size_bytes": number(size if size is not None else read_attribute(value, "alloc_size")),
         "pointer": address(read_attribute(device, "value")),
         "host_pointer": address(data),
+        "has_finalizer": read_attribute(memory_object_of(value), "is_managed") is True,
     }
