@@ -43,13 +43,6 @@ class BaseWeak(_ChangesHandle):
         handle.base = weakref.proxy(memory)
 
 
-class SourceMissing(_ChangesHandle):
-    """Returns handles that do not name their device."""
-
-    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
-        handle.source_info = None
-
-
 class SourceIsCurrentDevice(_ChangesHandle):
     """Names the current device in a handle instead of the memory's."""
 
