@@ -55,8 +55,8 @@ pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
         .then(|| Reason::OutsideProfile { profile: profile.name.clone() })
 }
 
-/// The profile, if it is a text: numba-cuda differs from each text, and a plugin that is true to the
-/// text is not to blame for that. The host itself is judged by any profile.
+/// The profile, if it is a text: numba-cuda differs from each text, and a plugin that is true to
+/// the text is not to blame for that. The host itself is judged by any profile.
 fn foreign_host(case: &PlannedCase, drives_numba: bool, catalogue: &Catalogue) -> Option<String> {
     let text = catalogue.chosen().filter(|profile| profile.kind == Kind::Text)?;
     (drives_numba && case.side != case.operations).then(|| text.name.clone())

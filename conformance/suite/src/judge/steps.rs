@@ -184,7 +184,9 @@ fn unexpected_error(
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
     // The docs of EMM plugins name RuntimeError too for a manager without memory information.
     let refusals: &[ErrorKind] = match properties.capability {
-        Some(Need::MemoryInfo) if raised.status.is_none() => &[ErrorKind::NotSupported, ErrorKind::State],
+        Some(Need::MemoryInfo) if raised.status.is_none() => {
+            &[ErrorKind::NotSupported, ErrorKind::State]
+        }
         _ => &[ErrorKind::NotSupported],
     };
     if declinable && error_kinds::is_one_of(raised, refusals) {

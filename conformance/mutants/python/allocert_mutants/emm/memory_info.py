@@ -14,7 +14,7 @@ class PlainTuple(Manager):
 
 
 class RaisesLookupError(Manager):
-    """Raises LookupError, as the documentation once said, instead of RuntimeError."""
+    """Raises LookupError instead of RuntimeError."""
 
     def get_memory_info(self) -> MemoryInfo:
         raise LookupError("not supported by this plugin")
