@@ -2,6 +2,7 @@
 //! case and the driver. No other place decides it.
 
 use allocert_requirements::Catalogue;
+use allocert_requirements::profile::Kind;
 
 use crate::interface::{SideInterface, interface};
 use crate::nouns::Need;
@@ -30,6 +31,9 @@ pub fn applicability(case: &PlannedCase, catalogue: &Catalogue, offer: &Offer) -
         if facts.drives_numba && !offer.host {
             return Applicability::NotObserved(Reason::NoHost);
         }
+        if let Some(profile) = foreign_host(case, facts.drives_numba, catalogue) {
+            return Applicability::NotObserved(Reason::HostDiffers { profile });
+        }
     }
     let obstacle = case.needs.iter().find_map(|need| obstacle(*need, offer));
     obstacle.or_else(|| disturbance(case, offer)).unwrap_or(Applicability::Run)
@@ -51,6 +55,13 @@ pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
         .then(|| Reason::OutsideProfile { profile: profile.name.clone() })
 }
 
+/// The profile, if it is a text: numba-cuda differs from each text, and a plugin that is true to
+/// the text is not to blame for that. The host itself is judged by any profile.
+fn foreign_host(case: &PlannedCase, drives_numba: bool, catalogue: &Catalogue) -> Option<String> {
+    let text = catalogue.chosen().filter(|profile| profile.kind == Kind::Text)?;
+    (drives_numba && case.side != case.operations).then(|| text.name.clone())
+}
+
 /// Why one need is not met.
 fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
     let missing = match need {
@@ -66,7 +77,13 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         Need::TwoDevices if offer.driver == Driver::Real && offer.devices < 2 => {
             Applicability::NotObserved(Reason::TooFewDevices { needed: 2, found: offer.devices })
         }
-        Need::Table | Need::HostMemory | Need::MemoryInfo | Need::Ipc
+        Need::Table
+        | Need::HostMemory
+        | Need::OwnHostMemory
+        | Need::DeferredHostMemory
+        | Need::DeviceMemory
+        | Need::MemoryInfo
+        | Need::Ipc
             if !offer.capabilities.contains(&need) =>
         {
             Applicability::NotApplicable(Reason::NotDeclared { need })

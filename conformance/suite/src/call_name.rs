@@ -6,9 +6,22 @@ use allocert_requirements::nearest::nearest;
 
 use crate::invalid_word::InvalidWord;
 
-/// Whether a name stands for a function: `memalloc`, or with its boundary `plugin.memalloc`. The
-/// name of a driver function without its version stands for every version.
-pub(crate) fn stands_for(name: &str, function: Function) -> bool {
+/// What stands between the names of functions that do the same.
+const OR: &str = " or ";
+
+/// The names that a fixture gives as alternatives: `cuMemFreeHost or cuMemHostUnregister`.
+pub(crate) fn alternatives(names: &str) -> impl Iterator<Item = &str> {
+    names.split(OR)
+}
+
+/// Whether a name, or one of several alternatives, stands for a function: `memalloc`, or with its
+/// boundary `plugin.memalloc`. The name of a driver function without its version stands for every
+/// version.
+pub(crate) fn stands_for(names: &str, function: Function) -> bool {
+    alternatives(names).any(|name| is_name_of(name, function))
+}
+
+fn is_name_of(name: &str, function: Function) -> bool {
     let name = match name.split_once('.') {
         Some((boundary, name)) if boundary == function.boundary().name() => name,
         Some(_) => return false,

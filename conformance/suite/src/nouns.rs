@@ -17,6 +17,13 @@ pub enum Need {
     /// A subject behind the C table of `allocert_emm.h`.
     Table,
     HostMemory,
+    /// Host memory that the subject manages itself, not a base class of the host.
+    OwnHostMemory,
+    /// Host memory whose clean-up the subject must defer: that of a C table, and that of a subclass
+    /// of the host's class for host memory.
+    DeferredHostMemory,
+    /// Device memory that ends with the device: not managed memory, which the host's memory backs.
+    DeviceMemory,
     MemoryInfo,
     Ipc,
     Peer,
@@ -24,11 +31,14 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Python,
         Self::Native,
         Self::Table,
         Self::HostMemory,
+        Self::OwnHostMemory,
+        Self::DeferredHostMemory,
+        Self::DeviceMemory,
         Self::MemoryInfo,
         Self::Ipc,
         Self::Peer,
@@ -42,6 +52,9 @@ impl Need {
             Self::Native => "native",
             Self::Table => "table",
             Self::HostMemory => "host_memory",
+            Self::OwnHostMemory => "own_host_memory",
+            Self::DeferredHostMemory => "deferred_host_memory",
+            Self::DeviceMemory => "device_memory",
             Self::MemoryInfo => "memory_info",
             Self::Ipc => "ipc",
             Self::Peer => "peer",

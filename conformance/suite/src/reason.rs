@@ -21,6 +21,10 @@ pub enum Reason {
     },
     /// The steps call numba-cuda, which this worker cannot use.
     NoHost,
+    /// The steps call numba-cuda, which is not the host of this profile's text.
+    HostDiffers {
+        profile: String,
+    },
     /// The worker cannot start a second process.
     NoPeer,
     TooFewDevices {
@@ -168,6 +172,9 @@ impl fmt::Display for Reason {
             Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
             Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
             Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
+            Self::HostDiffers { profile } => {
+                write!(f, "numba-cuda is not the host that the text of the profile {profile} means")
+            }
             Self::NoPeer => f.write_str("the worker cannot start a second process"),
             Self::TooFewDevices { needed, found } => {
                 write!(f, "needs {needed} devices, the driver shows {found}")

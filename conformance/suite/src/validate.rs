@@ -258,7 +258,8 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
     let counted = [count, at_least, at_most].into_iter().flat_map(BTreeMap::keys);
     let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
     let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);
-    let mut names = none_of.iter().map(SmolStr::as_str).chain(single).peekable();
+    let named = none_of.iter().map(SmolStr::as_str).chain(single);
+    let mut names = named.flat_map(call_name::alternatives).peekable();
     if names.peek().is_none() && with.is_empty() {
         return Err(context.document.refuse_word(
             RefusalCode::NothingExpected,

@@ -14,7 +14,6 @@ use rstest::rstest;
 #[case("mutant_overlapping_blocks", "EMM-LEDGER-05", 3)]
 #[case("mutant_rounded_size", "EMM-ALLOC-03", 2)]
 #[case("mutant_writes_to_live_block", "EMM-ALLOC-13", 5)]
-#[case("mutant_leaks_on_release", "EMM-LEDGER-01", 3)]
 #[case("mutant_frees_another_block", "EMM-LEDGER-04", 3)]
 #[case("mutant_release_by_address", "EMM-LEDGER-05", 7)]
 #[case("mutant_no_memory_after_reset", "EMM-RESET-10", 3)]

@@ -3,7 +3,7 @@
 use allocert_requirements::Level;
 use serde_json::Value;
 
-use crate::nouns::ErrorKind;
+use crate::nouns::{ErrorKind, Need};
 
 use crate::expectation::{Expectation, Output};
 use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
@@ -182,7 +182,14 @@ fn unexpected_error(
     let (name, properties) = (step.r#do.name(), step.r#do.properties());
     let declinable = properties.may_decline
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
-    if declinable && error_kinds::is_one_of(raised, &[ErrorKind::NotSupported]) {
+    // The docs of EMM plugins name RuntimeError too for a manager without memory information.
+    let refusals: &[ErrorKind] = match properties.capability {
+        Some(Need::MemoryInfo) if raised.status.is_none() => {
+            &[ErrorKind::NotSupported, ErrorKind::State]
+        }
+        _ => &[ErrorKind::NotSupported],
+    };
+    if declinable && error_kinds::is_one_of(raised, refusals) {
         return declined(sink, step, raised.message.clone());
     }
     let asked = step.expect.values().any(|one| given_holds(record, one));

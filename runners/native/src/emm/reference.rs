@@ -57,7 +57,15 @@ impl EmmSubject for Reference {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        let mut capabilities = vec!["native", "host_memory", "ipc", "peer"];
+        let mut capabilities = vec![
+            "native",
+            "host_memory",
+            "own_host_memory",
+            "deferred_host_memory",
+            "device_memory",
+            "ipc",
+            "peer",
+        ];
         if self.kind != Kind::HostOnly {
             capabilities.push("memory_info");
         }

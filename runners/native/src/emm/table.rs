@@ -173,10 +173,18 @@ impl EmmSubject for Table {
         if !self.is_spoken() {
             return vec!["native"];
         }
-        let claims =
-            [(CAP_HOST_MEMORY, "host_memory"), (CAP_MEMORY_INFO, "memory_info"), (CAP_IPC, "ipc")];
+        let claims = [
+            (CAP_HOST_MEMORY, "host_memory"),
+            (CAP_HOST_MEMORY, "own_host_memory"),
+            (CAP_HOST_MEMORY, "deferred_host_memory"),
+            (CAP_MEMORY_INFO, "memory_info"),
+            (CAP_IPC, "ipc"),
+        ];
         let claimed = claims.into_iter().filter(|(bit, _)| self.plugin.capabilities & bit != 0);
-        ["native", "table", "peer"].into_iter().chain(claimed.map(|(_, name)| name)).collect()
+        ["native", "table", "device_memory", "peer"]
+            .into_iter()
+            .chain(claimed.map(|(_, name)| name))
+            .collect()
     }
 
     fn create(&self, context: Context, device: i32) -> Result<Box<dyn Manager>, Raised> {

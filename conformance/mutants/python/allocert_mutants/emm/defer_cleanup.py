@@ -4,6 +4,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from numba.cuda import MemoryPointer
+
 from .conforming_plugin import HostMemory, Manager
 
 
@@ -126,3 +128,13 @@ class DelaysUnpinning(Manager):
                 yield
             finally:
                 self.dropped_later.clear()
+
+
+class ZeroSizeFreesLiveMemory(Manager):
+    """Frees the oldest live block for a request of zero bytes inside defer_cleanup()."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if size == 0 and self.blocks.deferring and self.blocks.live:
+            oldest = min(self.blocks.live)
+            self.blocks.pending.append(self.blocks.live.pop(oldest))
+        return super().memalloc(size)

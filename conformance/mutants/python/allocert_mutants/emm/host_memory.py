@@ -98,3 +98,12 @@ class CtypesAddress(Manager):
         for pointer in [key for key in self.allocations if type(self.allocations[key]) is int]:
             self._free(pointer)
         super().reset()
+
+
+class EmptyPinIsUntyped(Manager):
+    """Raises a KeyError when no bytes are to be pinned."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        if size == 0:
+            raise KeyError(pointer)
+        return super().mempin(owner, pointer, size, mapped)

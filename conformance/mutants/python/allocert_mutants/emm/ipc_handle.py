@@ -43,13 +43,6 @@ class BaseWeak(_ChangesHandle):
         handle.base = weakref.proxy(memory)
 
 
-class SourceMissing(_ChangesHandle):
-    """Returns handles that do not name their device."""
-
-    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
-        handle.source_info = None
-
-
 class SourceIsCurrentDevice(_ChangesHandle):
     """Names the current device in a handle instead of the memory's."""
 
@@ -140,3 +133,11 @@ class PopsContext(_ChangesHandle):
 
     def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
         driver.cuCtxPopCurrent()
+
+
+class OffsetWrongOnDevice1(_ChangesHandle):
+    """Reports an offset that is 256 bytes too large, on device 1 alone."""
+
+    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
+        if self.context.device.id == 1:
+            handle.offset += 256

@@ -13,11 +13,11 @@ class PlainTuple(Manager):
         return tuple(super().get_memory_info())
 
 
-class RaisesRuntimeError(Manager):
-    """Raises RuntimeError, as the documentation once said, instead of NotImplementedError."""
+class RaisesLookupError(Manager):
+    """Raises LookupError instead of RuntimeError."""
 
     def get_memory_info(self) -> MemoryInfo:
-        raise RuntimeError("not supported by this plugin")
+        raise LookupError("not supported by this plugin")
 
 
 class Swapped(Manager):

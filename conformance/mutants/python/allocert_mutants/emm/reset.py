@@ -5,7 +5,7 @@ from typing import Any
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import driver
 
-from .conforming_plugin import Blocks, Manager
+from .conforming_plugin import Blocks, HostMemory, Manager
 
 
 class NeedsInitialize(Manager):
@@ -112,3 +112,45 @@ class FreesAllManagers(Manager):
         super().reset()
         for blocks in _blocks_of_all_managers:
             blocks.reset()
+
+
+class EarlyResetFreesOthers(Manager):
+    """Frees the memory of all managers when it is reset before initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = False
+        _blocks_of_all_managers.append(self.blocks)
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def reset(self) -> None:
+        super().reset()
+        if not self.initialized:
+            for blocks in _blocks_of_all_managers:
+                blocks.reset()
+
+
+class EarlyResetEndsHostMemory(Manager):
+    """Serves no host memory after a reset before initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = self.without_host_memory = False
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def reset(self) -> None:
+        super().reset()
+        self.without_host_memory |= not self.initialized
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if self.without_host_memory:
+            raise RuntimeError("there is no table for host memory")
+        return super().memhostalloc(size, mapped, portable, wc)

@@ -39,3 +39,13 @@ def prints_at_exit(host: Any) -> None:
     def device_array(original: Function, *args: Any, **kwargs: Any) -> Any:
         atexit.register(print, "the host ends", file=sys.stderr)
         return original(*args, **kwargs)
+
+
+@mutant
+def aborts_at_exit(host: Any) -> None:
+    """Aborts at the end of the process."""
+
+    @around(host, "device_array")
+    def device_array(original: Function, *args: Any, **kwargs: Any) -> Any:
+        atexit.register(os.abort)
+        return original(*args, **kwargs)

@@ -117,7 +117,7 @@ pub enum Operation {
     /// Calls `get_ipc_handle(memory)`.
     ///
     /// Facts: `type`, `handle` (hexadecimal), `handle_bytes` (its length), `size_bytes`,
-    /// `offset_bytes`, `base_is_memory`, `source_matches`.
+    /// `offset_bytes`, `base_is_memory`, `source_matches` (null if the handle names no device).
     GetIpcHandle { memory: Name, r#as: Name },
     /// Calls `reset()`.
     ///

@@ -1,14 +1,20 @@
 """Plugins that keep memory for later requests."""
 
-from collections.abc import Callable
+import itertools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from allocert_mutants.emm.conforming_plugin import OUT_OF_MEMORY, Manager
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError, driver
 
+_MIB = 1 << 20
+_ALIGNMENT_BYTES = 512
 
-class Pool:
-    """Idle blocks of one context by size. The process keeps it after the manager is gone."""
+
+class SizedPool:
+    """Idle blocks by size. A block of the driver is one block of the pool."""
 
     def __init__(self) -> None:
         self.idle: dict[int, list[int]] = {}
@@ -22,43 +28,152 @@ class Pool:
         except CudaAPIError as error:
             if error.code != OUT_OF_MEMORY:
                 raise
-        self.free_idle()
-        return int(driver.cuMemAlloc(size))
+        return self.take_again(size)
 
-    def give_back(self, size: int, address: int) -> None:
-        self.idle.setdefault(size, []).append(address)
-
-    def free_idle(self) -> None:
+    def take_again(self, size: int) -> int:
         while self.idle:
             for address in self.idle.popitem()[1]:
                 driver.cuMemFree(address)
+        return int(driver.cuMemAlloc(size))
+
+    def give_back(self, address: int, size: int) -> None:
+        self.idle.setdefault(size, []).append(address)
 
 
-#: By context: a later context has addresses of its own.
-_POOLS: dict[int, Pool] = {}
+class KeepingPool(SizedPool):
+    """Never gives a block back to the driver."""
+
+    def take_again(self, size: int) -> int:
+        return int(driver.cuMemAlloc(size))
 
 
-class PoolBeyondContext(Manager):
-    """Keeps released device memory for the next request until the process ends."""
+class PooledManager(Manager):
+    """Serves device memory from a pool. Releases of the time before a reset do nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.taken: dict[int, tuple[int, int]] = {}
+        self.tokens = itertools.count(1)
+
+    @property
+    def pool(self) -> Any:
+        raise NotImplementedError
 
     def memalloc(self, size: int) -> MemoryPointer:
         if size < 0:
             raise ValueError(f"a size cannot be negative: {size}")
-        pool = _POOLS.setdefault(int(self.context.handle), Pool())
-        size_bytes = max(size, 1)
-        address = pool.take(size_bytes)
-        return self.wrap(address, size, _once(lambda: pool.give_back(size_bytes, address)))
+        size_bytes = max(-(-size // _ALIGNMENT_BYTES), 1) * _ALIGNMENT_BYTES
+        address, token = self.pool.take(size_bytes), next(self.tokens)
+        self.taken[token] = (address, size_bytes)
+        return self.wrap(address, size, self.finalizer_in_pool(token))
+
+    def finalizer_in_pool(self, token: int) -> Callable[[], None]:
+        taken, pool = self.taken, self.pool
+
+        def release() -> None:
+            block = taken.pop(token, None)
+            if block is not None:
+                pool.give_back(*block)
+
+        return release
+
+    def reset(self) -> None:
+        super().reset()
+        while self.taken:
+            self.pool.give_back(*self.taken.popitem()[1])
 
 
-def _once(give_back: Callable[[], None]) -> Callable[[], None]:
-    """Makes a finalizer that does its work at the first call alone."""
-    work = [give_back]
-
-    def finalizer() -> None:
-        if work:
-            work.pop()()
-
-    return finalizer
+#: By the address of a context's object, whichever manager the context has.
+_POOLS: dict[int, tuple[weakref.ref[Any], SizedPool]] = {}
 
 
-_numba_memory_manager = PoolBeyondContext
+class PoolBeyondManager(PooledManager):
+    """Keeps released device memory for the next request until the context ends."""
+
+    @property
+    def pool(self) -> SizedPool:
+        context, pool = _POOLS.get(id(self.context), (None, SizedPool()))
+        # The context of a device is another one after close(), perhaps at the same address.
+        if context is None or context() is not self.context:
+            pool = SizedPool()
+            _POOLS[id(self.context)] = (weakref.ref(self.context), pool)
+        return pool
+
+
+class KeepsChunks(PooledManager):
+    """Keeps every block for requests of the same size until the manager ends."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._pool = KeepingPool()
+
+    @property
+    def pool(self) -> KeepingPool:
+        return self._pool
+
+
+class Arena:
+    """Divides one block of the driver, and asks the driver for what does not fit."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self.start = int(driver.cuMemAlloc(size_bytes))
+        self.end = self.start + size_bytes
+        #: Free ranges: first address to the one after the last.
+        self.free = {self.start: self.end}
+
+    def take(self, size: int) -> int:
+        for start, end in sorted(self.free.items()):
+            if end - start >= size:
+                del self.free[start]
+                if start + size < end:
+                    self.free[start + size] = end
+                return start
+        return int(driver.cuMemAlloc(size))
+
+    def give_back(self, address: int, size: int) -> None:
+        if not self.start <= address < self.end:
+            driver.cuMemFree(address)
+            return
+        end = address + size
+        for start, other_end in self._neighbours(address, end):
+            del self.free[start]
+            address, end = min(address, start), max(end, other_end)
+        self.free[address] = end
+
+    def _neighbours(self, address: int, end: int) -> Iterator[tuple[int, int]]:
+        return iter([one for one in self.free.items() if end == one[0] or one[1] == address])
+
+
+class ReservesHalf(PooledManager):
+    """Reserves half of the device when it is initialized."""
+
+    arena: Arena | None = None
+
+    def initialize(self) -> None:
+        super().initialize()
+        if self.arena is None:
+            self.arena = Arena(self.reserve_bytes())
+
+    def reserve_bytes(self) -> int:
+        return int(driver.cuMemGetInfo()[1]) // 2
+
+    @property
+    def pool(self) -> Arena:
+        assert self.arena is not None
+        return self.arena
+
+    def reset(self) -> None:
+        if self.arena is not None:
+            super().reset()
+            return
+        Manager.reset(self)
+
+
+class Reserves512MiB(ReservesHalf):
+    """Reserves 512 MiB when it is initialized."""
+
+    def reserve_bytes(self) -> int:
+        return 512 * _MIB
+
+
+_numba_memory_manager = PoolBeyondManager

@@ -16,6 +16,8 @@ class ManagerCase(NumbaCase):
     subject: ManagerSubject
     #: Numba's own manager serves Numba, so that only the case calls the subject.
     memory_manager = numba_driver.NumbaCUDAMemoryManager
+    #: The manager returned device memory without a finalizer: it does not learn of releases.
+    lacks_finalizers = False
 
     def manager(self, name: str) -> Any:
         """The manager of that name."""

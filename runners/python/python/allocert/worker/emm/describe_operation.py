@@ -35,6 +35,12 @@ def describe(case: NumbaCase, _on: str, _arguments: Arguments) -> Facts:
     described.update(
         instantiable=True,
         interface_version=facts.plain(version),
-        interface_version_type=type_name(version),
+        interface_version_type=_type_of_version(version),
     )
     return described
+
+
+def _type_of_version(version: object) -> str:
+    """`int` for a subclass too, as an IntEnum; a bool is one that nobody means."""
+    is_integer = isinstance(version, int) and not isinstance(version, bool)
+    return "int" if is_integer else type_name(version)

@@ -1,11 +1,13 @@
 """The operations on one manager, called as Numba's Context calls it."""
 
+import ctypes
 from typing import Any
 
 from ..emm_shared import facts
 from ..emm_shared.context_manager import enter, leave
 from ..emm_shared.handle_operations import ipc_facts
 from ..operations import Arguments, Facts, OperationTable
+from ..outcome import Declined
 from ..safe_access import read_attribute
 from ..safe_text import type_name
 from .case import ManagerCase
@@ -37,7 +39,15 @@ def initialize(case: ManagerCase, on: str, _arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def memalloc(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
-    return _bind_memory(case, on, arguments, case.manager(on).memalloc(arguments["size"]))
+    try:
+        memory = case.manager(on).memalloc(arguments["size"])
+    except Exception as error:
+        if case.lacks_finalizers:
+            raise Declined(f"the memory carries no finalizer; {type_name(error)}") from None
+        raise
+    found = _bind_memory(case, on, arguments, memory)
+    case.lacks_finalizers |= found["kind"] == "device" and not found["has_finalizer"]
+    return found
 
 
 @OPERATIONS.register
@@ -63,8 +73,10 @@ def free(case: ManagerCase, _on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def view(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
-    start = arguments["offset"]
-    memory = case.bindings.get(arguments["of"]).view(start, start + arguments["size"])
+    start, base = arguments["offset"], case.bindings.get(arguments["of"])
+    if isinstance(read_attribute(base, "device_pointer"), ctypes.c_uint64):
+        raise Declined("Numba takes no view at an address of type ctypes.c_uint64")
+    memory = base.view(start, start + arguments["size"])
     return _bind_memory(case, on, arguments, memory)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..emm_shared import facts, transfer
 from ..operations import Arguments, Facts, OperationTable
-from ..outcome import DriverError
+from ..outcome import Declined, DriverError
 from ..safe_text import bounded, type_name
 from .case import ManagerCase
 
@@ -27,10 +27,13 @@ class LiveRanges:
         self._lock = threading.Lock()
         self.failed = self.overlaps = self.misaligned = 0
         self.first_failure: str | None = None
+        #: Allocations that carry no finalizer: the manager does not learn of their release.
+        self.without_finalizer = 0
 
     def add(self, memory: Any) -> _Range:
         """Adds new memory and returns its range. Counts overlaps and wrong alignment."""
         found = facts.memory(memory)
+        self.without_finalizer += not found["has_finalizer"]
         start, size = found["pointer"], found["size_bytes"]
         if start is None or type(size) is not int or (size and not start):
             self.fail(f"{found['type']} without an address and a size")
@@ -57,7 +60,12 @@ class LiveRanges:
             self.first_failure = self.first_failure or reason
 
     def facts(self) -> Facts:
-        """All counts, as the step reports them."""
+        """All counts, as the step reports them. Declines for what no finalizer could give back."""
+        if self.failed and self.without_finalizer:
+            raise Declined(
+                f"the memory carries no finalizer, and without one nothing is released before a"
+                f" reset; {self.first_failure}"
+            )
         return {
             "failed": self.failed,
             "overlaps": self.overlaps,

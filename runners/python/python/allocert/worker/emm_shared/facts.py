@@ -46,6 +46,8 @@ def address(value: Any) -> int | None:
     """A pointer as an integer: 0 stands for none, None for what no host could use as a pointer."""
     if value is None:
         return 0
+    if isinstance(value, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t)):
+        return value.value or 0  # both texts show addresses of such types
     if not hasattr(type(value), "__int__") or type(value) in (float, bool):
         return None
     try:
@@ -124,7 +126,8 @@ def _buffer(value: Any) -> Facts:
     absent = {"buffer_bytes": None, "writable": None}
     # Numba's buffer class dereferences whatever `_bufptr_` converts to, and crashes on what does
     # not convert.
-    if not address(read_attribute(value, "_bufptr_")):
+    pointer = read_attribute(value, "_bufptr_")
+    if isinstance(pointer, ctypes._SimpleCData) or not address(pointer):
         return absent
     try:
         size_bytes = memoryview(value).nbytes
@@ -166,7 +169,8 @@ def ipc_handle(handle: Any, base: Any, identity: Any) -> Facts:
         "size_bytes": number(read_attribute(handle, "size")),
         "offset_bytes": number(read_attribute(handle, "offset")),
         "base_is_memory": read_attribute(handle, "base") is base,
-        "source_matches": _equal(source, identity),
+        # None is the default of the class: open() then opens the handle on the current device.
+        "source_matches": None if source is None else _equal(source, identity),
     }
 
 
@@ -205,4 +209,5 @@ def array(value: Any) -> Facts:
         "size_bytes": number(size if size is not None else read_attribute(value, "alloc_size")),
         "pointer": address(read_attribute(device, "value")),
         "host_pointer": address(data),
+        "has_finalizer": read_attribute(memory_object_of(value), "is_managed") is True,
     }

@@ -3,7 +3,10 @@
 import pickle as python_pickle
 from typing import Any
 
+from numba.cuda.cudadrv import driver as numba_driver
+
 from ..operations import Arguments, Facts, OperationTable
+from ..outcome import Declined
 from ..safe_access import read_attribute
 from . import facts, peer_process, transfer
 from .case import NumbaCase
@@ -14,6 +17,8 @@ OPERATIONS: OperationTable[NumbaCase] = OperationTable()
 @OPERATIONS.register
 def pickle(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
     handle = case.bindings.get(arguments["handle"])
+    if type(read_attribute(handle, "handle")) is numba_driver.binding.CUipcMemHandle:
+        _check_host_pickles(handle.handle)
     copy = python_pickle.loads(python_pickle.dumps(handle))
     return {
         "same_handle": facts.handle_bytes(copy) == facts.handle_bytes(handle) is not None,
@@ -34,6 +39,12 @@ def peer_read(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
         # Writes of this process may not have ended, and nothing orders two processes.
         case.driver.call("cuCtxSynchronize")
         return peer_process.read(raw, offset, arguments["size"], device)
+
+
+def _check_host_pickles(handle: Any) -> None:
+    """Declines for a cuda-bindings whose handles lack the attribute that Numba pickles."""
+    if not hasattr(handle, "reserved"):
+        raise Declined("Numba cannot pickle a CUipcMemHandle of this cuda-bindings")
 
 
 def _number(handle: Any, name: str) -> int | str | None:
