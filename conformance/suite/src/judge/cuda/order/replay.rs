@@ -480,12 +480,12 @@ impl<'a> Replay<'a> {
         let is_other = |context: &u64| {
             *context != caller.context && self.contexts.share(*context, caller.context)
         };
-        let contexts = [write_context, read_context].into_iter().flatten();
+        let mut contexts = [write_context, read_context].into_iter().flatten();
         Operands {
             write: write_class,
             read: read_class,
             size_bytes: write.total_bytes(),
-            other_context: if joins { contexts.filter(is_other).next_back() } else { None },
+            other_context: if joins { contexts.rfind(is_other) } else { None },
         }
     }
 
