@@ -66,7 +66,7 @@ pub(crate) enum Command {
     },
     /// Run the suite on subjects that violate requirements, and show which it finds
     Mutants(BuiltSubjects),
-    /// Run the suite on subjects that use what the texts leave open, and show which it blames
+    /// Run the suite on subjects that use freedoms of the texts, and show which it blames
     Variants(BuiltSubjects),
     /// Work on fixture files
     #[command(subcommand)]

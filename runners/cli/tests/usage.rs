@@ -370,7 +370,7 @@ fn help_names_the_exit_codes() {
     let output = allocert(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @"
-    Certifies GPU memory-manager plugins against their specification, without a GPU
+    Certifies GPU memory allocators and GPU arrays against their specification, without a GPU
 
     Usage: allocert <COMMAND>
 
@@ -385,6 +385,7 @@ fn help_names_the_exit_codes() {
       list      List the cases
       coverage  Show which requirements are tested by how many cases
       mutants   Run the suite on subjects that violate requirements, and show which it finds
+      variants  Run the suite on subjects that use freedoms of the texts, and show which it blames
       fixtures  Work on fixture files
       help      Print this message or the help of the given subcommand(s)
 
