@@ -30,14 +30,18 @@ where
     E: Send,
 {
     let next = AtomicUsize::new(0);
+    let stop = || next.store(items.len(), Ordering::Relaxed);
     let work_off = |state: &mut S, results: &mpsc::Sender<(usize, Result<R, E>)>| loop {
         let place = next.fetch_add(1, Ordering::Relaxed);
         let Some(item) = items.get(place) else { return };
-        if results.send((place, work(state, item))).is_err() {
+        let result = work(state, item);
+        if result.is_err() {
+            stop();
+        }
+        if results.send((place, result)).is_err() {
             return;
         }
     };
-    let stop = || next.store(items.len(), Ordering::Relaxed);
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
         for _ in 1..jobs.get().min(items.len()) {
@@ -58,10 +62,7 @@ where
                         stop();
                     }
                 }
-                Err(error) => {
-                    stop();
-                    outcome = outcome.and(Err(error));
-                }
+                Err(error) => outcome = outcome.and(Err(error)),
             }
         }
         outcome
@@ -136,9 +137,10 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             if *item == 3 { Err(*item) } else { Ok(()) }
         };
-        let items: Vec<usize> = (0..100_000).collect();
+        let items: Vec<usize> = (0..100).collect();
+        assert_eq!(map(&items, jobs(1), work, |_| {}), Err(3));
+        assert_eq!(begun.load(Ordering::Relaxed), 4);
         assert_eq!(map(&items, jobs(2), work, |_| {}), Err(3));
-        assert!(begun.into_inner() < items.len());
     }
 
     #[test]
