@@ -55,4 +55,8 @@ def test_the_base_class_of_the_mutants_conforms(
     )
     ended = allocert("run", side, subject, "--python", sys.executable, "--out", out)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert set(verdicts(out).values()) == {"conforms"} and not any(findings(out).values())
+    # An import that is a view accesses no memory, so the case about its order shows nothing.
+    unseen = {case for case, verdict in verdicts(out).items() if verdict == "not_observed"}
+    assert all(case.startswith("cai-consumer/order/back-edge-import/") for case in unseen)
+    assert set(verdicts(out).values()) <= {"conforms", "not_observed"}
+    assert not any(findings(out).values())

@@ -14,6 +14,9 @@ from .case import ManagerCase
 
 OPERATIONS: OperationTable[ManagerCase] = OperationTable()
 
+#: CUDA_ERROR_OUT_OF_MEMORY.
+OUT_OF_MEMORY = 2
+
 
 @OPERATIONS.register
 def create(case: ManagerCase, _on: str, arguments: Arguments) -> Facts:
@@ -42,12 +45,17 @@ def memalloc(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     try:
         memory = case.manager(on).memalloc(arguments["size"])
     except Exception as error:
-        if case.lacks_finalizers:
+        # Without finalizers, what the case released is still in use.
+        if case.lacks_finalizers and _is_out_of_memory(error):
             raise Declined(f"the memory carries no finalizer; {type_name(error)}") from None
         raise
     found = _bind_memory(case, on, arguments, memory)
     case.lacks_finalizers |= found["kind"] == "device" and not found["has_finalizer"]
     return found
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or read_attribute(error, "code") == OUT_OF_MEMORY
 
 
 @OPERATIONS.register
