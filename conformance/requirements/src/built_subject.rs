@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::catalogue::Catalogue;
 use crate::refusal_code::RefusalCode;
+use crate::side::Side;
 use crate::yaml::{Document, Refusal, Spanned};
 
 /// What a subject of a registry is written in. Registries list native subjects first.
@@ -29,6 +31,8 @@ pub trait BuiltSubject {
     fn subject(&self) -> &str;
     /// The entries of the catalogue that it exists for.
     fn ids(&self) -> &BTreeSet<String>;
+    /// The side of the entries that it exists for. Tests check that all of them are of one side.
+    fn side(&self, catalogue: &Catalogue) -> Option<Side>;
 
     /// The Python module that it is in. One worker can load all subjects of a module in turn.
     fn module(&self) -> &str {

@@ -34,14 +34,6 @@ pub struct Mutant {
     pub about: String,
 }
 
-impl Mutant {
-    /// The side whose requirements it breaks. Tests check that all of them are of one side.
-    #[must_use]
-    pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
-        self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
-    }
-}
-
 impl BuiltSubject for Mutant {
     const NOUN: &'static str = "mutant";
     const IDS: &'static str = "breaks";
@@ -57,6 +49,9 @@ impl BuiltSubject for Mutant {
     }
     fn ids(&self) -> &BTreeSet<String> {
         &self.breaks
+    }
+    fn side(&self, catalogue: &Catalogue) -> Option<Side> {
+        self.breaks.iter().find_map(|id| catalogue.get(id)?.side())
     }
 }
 

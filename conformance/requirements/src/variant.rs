@@ -33,14 +33,6 @@ pub struct Variant {
     pub about: String,
 }
 
-impl Variant {
-    /// The side that has the freedoms. Tests check that all of them are of one side.
-    #[must_use]
-    pub fn side(&self, catalogue: &Catalogue) -> Option<Side> {
-        self.uses.iter().find_map(|id| catalogue.freedom(id)?.side())
-    }
-}
-
 impl BuiltSubject for Variant {
     const NOUN: &'static str = "variant";
     const IDS: &'static str = "uses";
@@ -56,6 +48,9 @@ impl BuiltSubject for Variant {
     }
     fn ids(&self) -> &BTreeSet<String> {
         &self.uses
+    }
+    fn side(&self, catalogue: &Catalogue) -> Option<Side> {
+        self.uses.iter().find_map(|id| catalogue.freedom(id)?.side())
     }
 }
 

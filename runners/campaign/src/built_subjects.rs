@@ -14,7 +14,10 @@ use allocert_harness::{
 use allocert_requirements::{BuiltSubject, Flavor};
 use allocert_suite::{RefusalCode, Side};
 
+use crate::case_filter::glob;
 use crate::failure::Failure;
+use crate::side_names;
+use crate::suite::Suite;
 use crate::workers::Workers;
 
 /// How many native subjects one worker loads, one after the other.
@@ -24,6 +27,54 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name of a folder in that of the run, and the Python files that are written into it.
 pub(crate) type PythonFolder = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Which subjects of a registry a user wants run.
+#[derive(Debug, Clone, Default)]
+pub struct SubjectOptions {
+    /// The name of the side; without it all that there are cases for.
+    pub interface: Option<String>,
+    /// A glob over the names of the subjects.
+    pub filter: Option<String>,
+    pub flavor: Option<Flavor>,
+    /// Subjects side by side.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// The subjects of a registry that a user wants run, and the suite that they are run with.
+#[derive(Debug)]
+pub(crate) struct Selection<S> {
+    pub(crate) suite: Suite,
+    pub(crate) sides: Vec<Side>,
+    pub(crate) subjects: Vec<S>,
+    /// Whether these are all subjects of the sides.
+    pub(crate) whole: bool,
+}
+
+impl<S: BuiltSubject> Selection<S> {
+    /// # Errors
+    /// What is wrong with the options, or that no subject is wanted.
+    pub(crate) fn new(options: &SubjectOptions, mut subjects: Vec<S>) -> Result<Self, Failure> {
+        let suite = Suite::load()?;
+        let sides = match options.interface.as_deref() {
+            Some(name) => vec![side_names::side(name, &suite)?],
+            None => Side::all().filter(|side| suite.certifies(*side)).collect(),
+        };
+        let filter = options.filter.as_deref();
+        let glob = filter.map(glob).transpose()?;
+        subjects.retain(|subject| {
+            let named = glob.as_ref().is_none_or(|glob| glob.is_match(subject.name()));
+            let sided = subject.side(&suite.catalogue).is_some_and(|side| sides.contains(&side));
+            named && sided && options.flavor.is_none_or(|flavor| flavor == subject.flavor())
+        });
+        if subjects.is_empty() {
+            let (noun, filter) = (S::NOUN, filter.unwrap_or("*"));
+            let message = format!("nothing to do: no {noun} matches `{filter}`");
+            return Err(Failure::nothing_ran(message));
+        }
+        let whole = filter.is_none() && options.flavor.is_none();
+        Ok(Self { suite, sides, subjects, whole })
+    }
+}
 
 /// How the subjects of a registry are run.
 #[derive(Debug)]
@@ -56,7 +107,7 @@ impl SubjectRuns {
     /// A subject cannot be loaded, or an error of `run_one`.
     pub(crate) fn run<'a, S, R>(
         &self,
-        subjects: &[(&'a S, Side)],
+        selection: &'a Selection<S>,
         workers: &Workers,
         progress: &mut dyn Progress,
         run_one: impl Fn(&'a S, Side, &mut Harness) -> Result<R, Failure> + Sync,
@@ -65,7 +116,11 @@ impl SubjectRuns {
         S: BuiltSubject + Sync,
         R: Send,
     {
-        let groups = groups(subjects);
+        let catalogue = &selection.suite.catalogue;
+        let subjects = selection.subjects.iter();
+        let subjects: Vec<(&S, Side)> =
+            subjects.filter_map(|subject| Some((subject, subject.side(catalogue)?))).collect();
+        let groups = groups(&subjects);
         progress.expect(subjects.len() as u64);
         let run = |group: &Group<'a, S>| self.run_group(group, workers, &run_one);
         let done = |place: usize| {

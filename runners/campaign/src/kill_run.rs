@@ -1,22 +1,19 @@
 //! The kill run: the suite on mutants, each until all that it breaks is found.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 
 use allocert_harness::{Artifact, Harness, Machine, Progress, RunOutput};
-use allocert_requirements::{Flavor, Mutant, mutant};
+use allocert_requirements::{Mutant, mutant};
 use allocert_suite::Side;
 use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::kills::{Kill, Matrix};
 
-use crate::built_subjects::{PythonFolder, SubjectRuns};
-use crate::case_filter::glob;
+use crate::built_subjects::{PythonFolder, Selection, SubjectOptions, SubjectRuns};
 use crate::failure::Failure;
+use crate::fault_sweep;
 use crate::judging::judge_all;
-use crate::suite::Suite;
 use crate::workers::Workers;
-use crate::{fault_sweep, side_names};
 
 /// How many cases a mutant is run on first; each further round has twice as many.
 const FIRST_ROUND: usize = 2;
@@ -24,27 +21,11 @@ const FIRST_ROUND: usize = 2;
 const TIMEOUT_S: u32 = 4;
 const PYTHON_FOLDERS: &[PythonFolder] = &[("mutants", mutant::PYTHON)];
 
-/// Which mutants a user wants run.
-#[derive(Debug, Clone, Default)]
-pub struct KillRunOptions {
-    /// The name of the side; without it all that there are cases for.
-    pub interface: Option<String>,
-    /// A glob over the names of the mutants.
-    pub filter: Option<String>,
-    pub flavor: Option<Flavor>,
-    /// Mutants side by side.
-    pub jobs: Option<NonZeroUsize>,
-}
-
 /// Mutants and the suite that is to find them.
 #[derive(Debug)]
 pub struct KillRun {
     /// No profile is in force: a mutant breaks what one text or another demands.
-    suite: Suite,
-    sides: Vec<Side>,
-    mutants: Vec<Mutant>,
-    /// Whether these are all mutants of the sides.
-    whole: bool,
+    selection: Selection<Mutant>,
     runs: SubjectRuns,
 }
 
@@ -53,28 +34,11 @@ impl KillRun {
     ///
     /// # Errors
     /// What is wrong with the options, or that no mutant is wanted.
-    pub fn plan(options: &KillRunOptions) -> Result<Self, Failure> {
-        let suite = Suite::load()?;
-        let sides = match options.interface.as_deref() {
-            Some(name) => vec![side_names::side(name, &suite)?],
-            None => Side::all().filter(|side| suite.certifies(*side)).collect(),
-        };
-        let filter = options.filter.as_deref();
-        let glob = filter.map(glob).transpose()?;
-        let mut mutants = mutant::embedded()?;
-        mutants.retain(|mutant| {
-            let named = glob.as_ref().is_none_or(|glob| glob.is_match(&mutant.name));
-            let sided = mutant.side(&suite.catalogue).is_some_and(|side| sides.contains(&side));
-            named && sided && options.flavor.is_none_or(|flavor| flavor == mutant.flavor)
-        });
-        if mutants.is_empty() {
-            let message = format!("nothing to do: no mutant matches `{}`", filter.unwrap_or("*"));
-            return Err(Failure::nothing_ran(message));
-        }
-        let whole = filter.is_none() && options.flavor.is_none();
+    pub fn plan(options: &SubjectOptions) -> Result<Self, Failure> {
+        let selection = Selection::new(options, mutant::embedded()?)?;
         let runs =
             SubjectRuns::new(Artifact::Mutants, PYTHON_FOLDERS, Some(TIMEOUT_S), options.jobs);
-        Ok(Self { suite, sides, mutants, whole, runs })
+        Ok(Self { selection, runs })
     }
 
     /// Runs all of them; what was found, in their order.
@@ -86,20 +50,15 @@ impl KillRun {
         workers: &Workers,
         progress: &mut dyn Progress,
     ) -> Result<Vec<Kill<'a>>, Failure> {
-        let mutants: Vec<(&Mutant, Side)> = self
-            .mutants
-            .iter()
-            .filter_map(|mutant| Some((mutant, mutant.side(&self.suite.catalogue)?)))
-            .collect();
         let run_one = |mutant, side, harness: &mut Harness| self.run_mutant(mutant, side, harness);
-        self.runs.run(&mutants, workers, progress, run_one)
+        self.runs.run(&self.selection, workers, progress, run_one)
     }
 
     /// What a renderer takes.
     #[must_use]
     pub fn matrix<'a>(&'a self, kills: &'a [Kill<'a>]) -> Matrix<'a> {
-        let (catalogue, sides) = (&self.suite.catalogue, &self.sides);
-        Matrix { catalogue, sides, kills, whole: self.whole }
+        let Selection { suite, sides, whole, .. } = &self.selection;
+        Matrix { catalogue: &suite.catalogue, sides, kills, whole: *whole }
     }
 
     fn run_mutant<'a>(
@@ -110,7 +69,7 @@ impl KillRun {
     ) -> Result<Kill<'a>, Failure> {
         let offer = harness.loaded().offer(&Machine::simulated());
         let runs = |case: &&&PlannedCase| {
-            applicability(case, &self.suite.catalogue, &offer) == Applicability::Run
+            applicability(case, &self.selection.suite.catalogue, &offer) == Applicability::Run
         };
         let cases: Vec<&PlannedCase> =
             self.ordered_cases(mutant, side).iter().filter(runs).copied().collect();
@@ -120,12 +79,12 @@ impl KillRun {
             let (now, later) = rest.split_at(round.min(rest.len()));
             let RunOutput { observations, .. } = harness.run(now, &mut ())?;
             let decisions = vec![Applicability::Run; now.len()];
-            let clean = judge_all(&self.suite.catalogue, now, decisions, observations);
+            let clean = judge_all(&self.selection.suite.catalogue, now, decisions, observations);
             kill.add(&clean);
             if mutant.faults {
                 let width = fault_sweep::default_width(offer.flavor);
                 let isolation = fault_sweep::default_isolation(offer.flavor);
-                let catalogue = &self.suite.catalogue;
+                let catalogue = &self.selection.suite.catalogue;
                 let swept =
                     fault_sweep::run(catalogue, harness, &clean, width, isolation, &mut ())?;
                 kill.add(&swept.judged);
@@ -139,7 +98,7 @@ impl KillRun {
     /// state what it breaks, those that perform an operation which stands for it, and one of each
     /// group in turn, because what no case states is checked in all.
     fn ordered_cases(&self, mutant: &Mutant, side: Side) -> Vec<&PlannedCase> {
-        let catalogue = &self.suite.catalogue;
+        let catalogue = &self.selection.suite.catalogue;
         let states = |case: &PlannedCase| case.requirements().any(|id| mutant.breaks.contains(id));
         let performs = |case: &PlannedCase| {
             let operations =
@@ -148,7 +107,7 @@ impl KillRun {
         };
         let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
         let mut turns: Vec<(u8, usize, &PlannedCase)> = Vec::new();
-        for case in self.suite.cases_of(side) {
+        for case in self.selection.suite.cases_of(side) {
             let rank = if states(case) { 0 } else { 2 - u8::from(performs(case)) };
             let turn = groups.entry(case.group()).or_default();
             turns.push((rank, *turn, case));

@@ -25,6 +25,7 @@ pub mod variant_run;
 mod verdict_reports;
 mod workers;
 
+pub use built_subjects::SubjectOptions;
 pub use failure::Failure;
 pub use suite::Suite;
 pub use verdict_reports::{VerdictOptions, Verdicts};

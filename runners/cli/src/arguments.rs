@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use allocert_campaign::case_filter::Shard;
-use allocert_campaign::{Failure, VerdictOptions};
+use allocert_campaign::{Failure, SubjectOptions, VerdictOptions};
 use allocert_suite::RefusalCode;
 use allocert_suite::offer;
 use clap::error::ErrorKind;
@@ -249,6 +249,13 @@ pub(crate) struct BuiltSubjects {
     /// How many side by side [default: one a core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+impl From<BuiltSubjects> for SubjectOptions {
+    fn from(arguments: BuiltSubjects) -> Self {
+        let BuiltSubjects { interface, filter, flavor, jobs, .. } = arguments;
+        Self { interface, filter, flavor: flavor.map(Into::into), jobs }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

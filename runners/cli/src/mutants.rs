@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use allocert_campaign::Failure;
-use allocert_campaign::kill_run::{KillRun, KillRunOptions};
+use allocert_campaign::kill_run::KillRun;
 use allocert_suite::exit::Exit;
 use allocert_suite::report::kills;
 
@@ -12,13 +12,8 @@ use crate::progress_bar::ProgressBar;
 use crate::{terminal, workers};
 
 pub(crate) fn mutants(arguments: BuiltSubjects) -> Result<ExitCode, Failure> {
-    let workers = workers::new(arguments.python)?;
-    let kill_run = KillRun::plan(&KillRunOptions {
-        interface: arguments.interface,
-        filter: arguments.filter,
-        flavor: arguments.flavor.map(Into::into),
-        jobs: arguments.jobs,
-    })?;
+    let workers = workers::new(arguments.python.clone())?;
+    let kill_run = KillRun::plan(&arguments.into())?;
     let kills = kill_run.run(&workers, &mut ProgressBar::new())?;
     let matrix = kill_run.matrix(&kills);
     terminal::print(&kills::render(&matrix))?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use allocert_campaign::Failure;
-use allocert_campaign::variant_run::{VariantRun, VariantRunOptions};
+use allocert_campaign::variant_run::VariantRun;
 use allocert_suite::exit::Exit;
 use allocert_suite::report::variants;
 
@@ -12,13 +12,8 @@ use crate::progress_bar::ProgressBar;
 use crate::{terminal, workers};
 
 pub(crate) fn variants(arguments: BuiltSubjects) -> Result<ExitCode, Failure> {
-    let workers = workers::new(arguments.python)?;
-    let variant_run = VariantRun::plan(&VariantRunOptions {
-        interface: arguments.interface,
-        filter: arguments.filter,
-        flavor: arguments.flavor.map(Into::into),
-        jobs: arguments.jobs,
-    })?;
+    let workers = workers::new(arguments.python.clone())?;
+    let variant_run = VariantRun::plan(&arguments.into())?;
     let results = variant_run.run(&workers, &mut ProgressBar::new())?;
     let matrix = variant_run.matrix(&results);
     terminal::print(&variants::render(&matrix))?;

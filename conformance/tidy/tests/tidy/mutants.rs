@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Mutant, Requirement, mutant};
+use allocert_requirements::{BuiltSubject, Catalogue, Mutant, Requirement, mutant};
 
 /// What no mutant breaks, and why. An entry whose requirement has a mutant must go.
 const UNBROKEN: &[(&str, &str)] = &[];
