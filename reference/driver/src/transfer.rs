@@ -117,8 +117,7 @@ impl Driver {
             return self.work_after_free(fill.to.address, bytes);
         }
         let element = &fill.value.to_le_bytes()[..fill.element_bytes as usize];
-        let piece: Vec<u8> =
-            element.iter().copied().cycle().take(bytes.min(PIECE_BYTES) as usize).collect();
+        let piece = element.repeat((bytes.min(PIECE_BYTES) as usize).div_ceil(element.len()));
         for row in 0..fill.rows {
             for start in (0..bytes).step_by(PIECE_BYTES as usize) {
                 let piece = &piece[..(bytes - start).min(PIECE_BYTES) as usize];
