@@ -20,7 +20,8 @@ use crate::side_names;
 use crate::suite::Suite;
 use crate::workers::Workers;
 
-/// How many native subjects one worker loads, one after the other.
+/// How many subjects one worker loads, one after the other: more would leave one worker at work at
+/// the end while the other cores are idle, fewer would import Python and numba-cuda more often.
 const LARGEST_GROUP: usize = 16;
 /// Importing numba-cuda on a machine that is busy with other subjects.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -213,7 +214,7 @@ fn groups<'a, S: BuiltSubject>(subjects: &[(&'a S, Side)]) -> Vec<Group<'a, S>> 
     for (place, &(subject, side)) in subjects.iter().enumerate() {
         let takes_it = |group: &&mut Group<'a, S>| {
             let (_, first, its_side) = group[0];
-            let full = first.flavor() == Flavor::Native && group.len() >= LARGEST_GROUP;
+            let full = group.len() >= LARGEST_GROUP;
             let alike = first.flavor() == subject.flavor() && its_side == side;
             !full && alike && first.module() == subject.module()
         };

@@ -30,7 +30,10 @@ fn a_crate_knows_only(#[case] name: &str, #[case] allowed: &[&str]) {
     let known = member.knows.iter().map(String::as_str);
     let strangers: Vec<_> =
         known.filter(|known| *known != TEST_SUPPORT && !allowed.contains(known)).collect();
-    assert!(strangers.is_empty(), "{name} must not know {strangers:?} (ARCHITECTURE.md, Rules between crates)");
+    assert!(
+        strangers.is_empty(),
+        "{name} must not know {strangers:?} (ARCHITECTURE.md, Rules between crates)"
+    );
 }
 
 #[test]
