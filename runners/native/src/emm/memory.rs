@@ -262,7 +262,7 @@ pub(crate) fn is_filled_device(
     Ok(true)
 }
 
-/// Compares the bytes with those one place before them: one memory comparison, fast in debug builds.
+/// Compares each byte with the one before it: one memory comparison, fast in debug builds too.
 fn is_filled(bytes: &[u8], byte: u8) -> bool {
     let Some((first, rest)) = bytes.split_first() else { return true };
     *first == byte && *rest == bytes[..rest.len()]
