@@ -1,7 +1,6 @@
 """Builds the extension module with setuptools-rust, and the program with one `cargo build`.
 
-SETUPTOOLS_RUST_CARGO_PROFILE, a variable of setuptools-rust, names another profile than release for
-both.
+ALLOCERT_BUILT names a folder in which cargo has put both already. Then nothing is compiled.
 """
 
 import json
@@ -9,12 +8,16 @@ import os
 import pathlib
 import shutil
 import subprocess
+from typing import Any
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools_rust import Binding, RustExtension
 
 ROOT = pathlib.Path(__file__).resolve().parent
+BUILT = os.environ.get("ALLOCERT_BUILT")
+MODULE = "allocert._allocert"
 #: Cargo package -> the file that it makes, which goes into allocert/bin.
 PRODUCTS = {
     "allocert": "allocert",
@@ -35,7 +38,7 @@ class BuildWithProgram(build_py):
 
     def _add(self, folder: pathlib.Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for product in _build():
+        for product in _products():
             target = folder / product.name
             shutil.copy2(product, target)
             self._programs.append(str(target))
@@ -45,14 +48,27 @@ class BuildWithProgram(build_py):
         return outputs + getattr(self, "_programs", [])
 
 
-def _build() -> list[pathlib.Path]:
-    """Builds the products and gives their paths."""
-    profile = os.environ.get("SETUPTOOLS_RUST_CARGO_PROFILE", "release")
-    packages = [word for package in PRODUCTS for word in ("--package", package)]
-    command = [_cargo(), "build", "--profile", profile, "--locked", *packages]
-    subprocess.run(command, cwd=ROOT, check=True)
-    folder = _target_folder() / ("debug" if profile == "dev" else profile)
+class CopyBuiltModule(build_ext):
+    """Copies the extension module from the folder that ALLOCERT_BUILT names."""
+
+    def build_extension(self, ext: Extension) -> None:
+        target = pathlib.Path(self.get_ext_fullpath(ext.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(pathlib.Path(BUILT or "") / "lib_allocert.so", target)
+
+
+def _products() -> list[pathlib.Path]:
+    """The paths of the products, which are built first where that is not done yet."""
+    folder = pathlib.Path(BUILT) if BUILT else _build()
     return [folder / name for name in PRODUCTS.values()]
+
+
+def _build() -> pathlib.Path:
+    """Builds the products and gives their folder."""
+    packages = [word for package in PRODUCTS for word in ("--package", package)]
+    command = [_cargo(), "build", "--release", "--locked", *packages]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return _target_folder() / "release"
 
 
 def _target_folder() -> pathlib.Path:
@@ -65,18 +81,26 @@ def _cargo() -> str:
     return os.environ.get("CARGO", "cargo")
 
 
+def _module() -> dict[str, Any]:
+    """How the extension module is made."""
+    if BUILT:
+        return {
+            "cmdclass": {"build_py": BuildWithProgram, "build_ext": CopyBuiltModule},
+            "ext_modules": [Extension(MODULE, sources=[], py_limited_api=True)],
+        }
+    module = RustExtension(
+        MODULE,
+        path="runners/python/Cargo.toml",
+        binding=Binding.PyO3,
+        py_limited_api=True,
+        debug=False,
+        args=["--locked"],
+    )
+    return {"cmdclass": {"build_py": BuildWithProgram}, "rust_extensions": [module]}
+
+
 setup(
-    cmdclass={"build_py": BuildWithProgram},
-    rust_extensions=[
-        RustExtension(
-            "allocert._allocert",
-            path="runners/python/Cargo.toml",
-            binding=Binding.PyO3,
-            py_limited_api=True,
-            debug=False,
-            args=["--locked"],
-        )
-    ],
+    **_module(),
     options={"bdist_wheel": {"py_limited_api": "cp310"}},
     zip_safe=False,
 )

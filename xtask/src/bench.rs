@@ -15,7 +15,7 @@ use crate::workspace;
 pub(crate) fn bench() -> Result<ExitCode, Fault> {
     python::create()?;
     python::install_requirements()?;
-    python::install(python::Purpose::Use)?;
+    python::install(python::Build::Release)?;
     let products = workspace::build("release")?;
     shell::cargo()
         .args([

@@ -3,6 +3,7 @@
 
 mod bench;
 mod certify;
+mod passed;
 mod python;
 mod shell;
 mod test;
@@ -10,13 +11,16 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use shell::Fault;
+
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   certify [ARGS]  build what is needed and certify the reference manager on the software driver
                   (ARGS go to `allocert run emm reference`)
-  test            everything that CI checks: format, lints, Rust tests, the Python package and
-                  its tests
+  test [--again]  everything that CI checks: format, lints, Rust tests, the Python package and
+                  its tests. Tests that passed on the same files before are left out, unless
+                  --again is given
   bench           the speed table: driver pair, pool pair, judge, whole suites
   package         build the Python package into .venv and stop";
 
@@ -26,7 +30,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let outcome = match command.as_deref() {
         Some("certify") => certify::certify(&rest),
-        Some("test") => test::test(),
+        Some("test") => test::test(&rest),
         Some("bench") => bench::bench(),
         Some("package") => python::package(),
         Some("--help" | "-h" | "help") => {
@@ -40,6 +44,10 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
+        Err(Fault::Usage(what)) => {
+            eprintln!("xtask: {what}\n{USAGE}");
+            ExitCode::from(2)
+        }
         Err(fault) => {
             eprintln!("xtask: {fault}");
             ExitCode::from(3)

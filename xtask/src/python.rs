@@ -2,7 +2,7 @@
 //! and the Python package built from this tree.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::shell::{self, Fault};
@@ -11,12 +11,13 @@ use crate::workspace;
 pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
 const NEWEST: &str = "runners/python/requirements-newest.txt";
 
-/// What the package in `.venv` is for.
+/// Where the compiled parts of the package come from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
-    Use,
-    /// Built in the profile of the Rust tests, so that both share what is compiled.
-    Test,
+pub(crate) enum Build<'a> {
+    /// setup.py builds them, in the profile `release`.
+    Release,
+    /// They lie in this folder.
+    Built(&'a Path),
 }
 
 /// The interpreter of `.venv`.
@@ -32,7 +33,7 @@ pub(crate) fn newest() -> PathBuf {
 pub(crate) fn package() -> Result<ExitCode, Fault> {
     create()?;
     install_requirements()?;
-    install(Purpose::Use)?;
+    install(Build::Release)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,17 +66,12 @@ pub(crate) fn install_requirements() -> Result<(), Fault> {
 }
 
 /// Builds and installs the package of this tree.
-pub(crate) fn install(purpose: Purpose) -> Result<(), Fault> {
-    let root = workspace::root();
-    let profile = match purpose {
-        Purpose::Use => "release",
-        Purpose::Test => "dev",
-    };
-    pip()
-        .args([root])
-        .env("CARGO_TARGET_DIR", workspace::target())
-        .env("SETUPTOOLS_RUST_CARGO_PROFILE", profile)
-        .done()
+pub(crate) fn install(build: Build<'_>) -> Result<(), Fault> {
+    let pip = pip().args([workspace::root()]);
+    match build {
+        Build::Release => pip.env("CARGO_TARGET_DIR", workspace::target()).done(),
+        Build::Built(folder) => pip.env("ALLOCERT_BUILT", folder).done(),
+    }
 }
 
 /// Once for each text of the requirements: pip puts packages into a folder anew however often it is

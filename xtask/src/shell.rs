@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::thread;
 
 /// Why a step of a command could not be done.
 #[derive(Debug)]
@@ -15,6 +16,10 @@ pub(crate) enum Fault {
     Failed { line: String, status: ExitStatus },
     /// The machine lacks something.
     Missing(String),
+    /// The command line is wrong.
+    Usage(String),
+    /// Nothing is known but that the program panicked.
+    Panicked,
 }
 
 impl fmt::Display for Fault {
@@ -24,7 +29,8 @@ impl fmt::Display for Fault {
                 write!(out, "cannot start `{program}`: {cause}; {advice}")
             }
             Self::Failed { line, status } => write!(out, "`{line}` ended with {status}"),
-            Self::Missing(what) => write!(out, "{what}"),
+            Self::Missing(what) | Self::Usage(what) => write!(out, "{what}"),
+            Self::Panicked => write!(out, "xtask itself failed; the message is above"),
         }
     }
 }
@@ -37,6 +43,18 @@ pub(crate) struct Step {
 
 pub(crate) fn run(program: impl AsRef<OsStr>) -> Step {
     Step { command: Command::new(program), advice: "is it installed and on PATH?" }
+}
+
+/// Runs both at the same time. The fault of the first counts if both fail.
+pub(crate) fn side_by_side(
+    first: impl FnOnce() -> Result<(), Fault> + Send,
+    second: impl FnOnce() -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        first.join().unwrap_or(Err(Fault::Panicked)).and(second)
+    })
 }
 
 /// `cargo`, the one that runs us.
@@ -69,6 +87,18 @@ impl Step {
     pub(crate) fn done(self) -> Result<(), Fault> {
         let line = self.line();
         let status = self.status()?;
+        if status.success() { Ok(()) } else { Err(Fault::Failed { line, status }) }
+    }
+
+    /// Runs it, and shows all that it printed when it has ended.
+    pub(crate) fn done_at_once(mut self) -> Result<(), Fault> {
+        let line = self.line();
+        let output = self.command.output().map_err(|cause| self.not_started(cause))?;
+        eprintln!("\u{1b}[2m$ {line}\u{1b}[0m");
+        for stream in [output.stdout, output.stderr] {
+            eprint!("{}", String::from_utf8_lossy(&stream));
+        }
+        let status = output.status;
         if status.success() { Ok(()) } else { Err(Fault::Failed { line, status }) }
     }
 

@@ -1,21 +1,36 @@
 //! `cargo xtask test`: everything that CI checks, in the order in which it fails soonest.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use crate::passed::Passed;
 use crate::python;
 use crate::shell::{self, Fault};
 use crate::workspace;
 
-pub(crate) fn test() -> Result<ExitCode, Fault> {
+/// The arguments of the command.
+pub(crate) fn test(arguments: &[String]) -> Result<ExitCode, Fault> {
+    let again = match arguments {
+        [] => false,
+        [word] if word == "--again" => true,
+        _ => {
+            let words = arguments.join(" ");
+            return Err(Fault::Usage(format!("test takes --again or nothing, not `{words}`")));
+        }
+    };
     compilers()?;
     python::create()?;
     shell::cargo().args(["fmt", "--all", "--check"]).done()?;
-    python::install_requirements()?;
+    // pip waits for the network, and clippy for a processor.
+    shell::side_by_side(python::install_requirements, lints)?;
     python_lints()?;
-    python::install(python::Purpose::Test)?;
-    lints()?;
-    rust()?;
-    python()?;
+    let products = workspace::build_tests()?;
+    python::install(python::Build::Built(&products))?;
+    let passed = if again { Passed::none() } else { Passed::on_this_tree(python::interpreter()) };
+    shell::side_by_side(
+        || passed.or_run("Rust tests", || rust(&products)),
+        || passed.or_run("Python tests", python),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -54,16 +69,17 @@ fn lints() -> Result<(), Fault> {
         .done()
 }
 
-fn rust() -> Result<(), Fault> {
-    let products = workspace::build("dev")?;
+fn rust(products: &Path) -> Result<(), Fault> {
     shell::cargo()
         .args(["test", "--workspace"])
+        .env("ALLOCERT_PROGRAM", products.join("allocert"))
         .env("ALLOCERT_LIBCUDA", products.join("liballocert_libcuda.so"))
         .env("ALLOCERT_CUDA_INCLUDE", python::cuda_include()?)
         .env("ALLOCERT_PYTHON", python::interpreter())
         .done()
 }
 
+/// Shows what the tests print when they end: they run beside the Rust tests.
 fn python() -> Result<(), Fault> {
     let root = workspace::root();
     shell::run(python::interpreter())
@@ -71,5 +87,5 @@ fn python() -> Result<(), Fault> {
         .args([root.join("runners/python/tests")])
         .env("ALLOCERT_MUTANTS", root.join("conformance/mutants/python"))
         .env("ALLOCERT_NEWEST", python::newest())
-        .done()
+        .done_at_once()
 }

@@ -23,3 +23,10 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf, Fault> {
         .done()?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }))
 }
+
+/// All libraries, programs and tests, in one build: cargo compiles a crate again for another
+/// selection of packages, because they ask for other features of what they share.
+pub(crate) fn build_tests() -> Result<PathBuf, Fault> {
+    shell::cargo().args(["build", "--workspace", "--lib", "--bins", "--tests"]).done()?;
+    Ok(target().join("debug"))
+}

@@ -6,6 +6,7 @@
 //!
 //! | variable | names |
 //! |---|---|
+//! | `ALLOCERT_PROGRAM` | the [`program`] |
 //! | `ALLOCERT_LIBCUDA` | the [`driver`] |
 //! | `ALLOCERT_PYTHON` | the [`interpreter`] |
 //! | `ALLOCERT_CUDA_INCLUDE` | the folder of `cuda.h`, see [`cuda_include`] |
@@ -58,14 +59,17 @@ pub fn library(file: &str) -> PathBuf {
 }
 
 /// The program `allocert`, built like this test, with the driver, the reference manager and the
-/// mutants beside it.
+/// mutants beside it. `ALLOCERT_PROGRAM` names one that is built already.
 ///
 /// # Panics
 /// When they cannot be built; the message holds cargo's own words.
 #[must_use]
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(build_program)
+    PROGRAM.get_or_init(|| match env::var_os("ALLOCERT_PROGRAM") {
+        Some(named) => named.into(),
+        None => build_program(),
+    })
 }
 
 fn build_program() -> PathBuf {
