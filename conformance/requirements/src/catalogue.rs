@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::explanation::{self, Explanation, Explanations};
 use crate::freedom::{self, Freedom};
 use crate::profile::{self, Contract, Difference, Profile};
 use crate::refusal_code::RefusalCode;
@@ -24,6 +25,7 @@ pub struct Catalogue {
     contracts: Vec<Contract>,
     differences: Vec<Difference>,
     freedoms: BTreeMap<String, Freedom>,
+    explanations: Explanations,
     /// Nothing where all requirements are judged.
     chosen: Option<Profile>,
 }
@@ -51,9 +53,11 @@ impl Catalogue {
             .collect();
         let (freedoms, rest): (Vec<_>, Vec<_>) =
             documents.into_iter().partition(|document| freedom::is_file_of(document));
+        let (explanations, rest): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|document| explanation::is_file_of(document));
         let (profiles, requirements): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|document| profile::interface_of(document).is_some());
-        // Differences name requirements, so those come first.
+        // Differences and explanations name requirements, so those come first.
         let mut refusals = refused(&requirements, |document| catalogue.add(document));
         refusals.extend(refused(&freedoms, |document| catalogue.add_freedoms(document)));
         if refusals.is_empty() {
@@ -64,6 +68,9 @@ impl Catalogue {
         }
         if refusals.is_empty() {
             refusals = refused(&profiles, |document| catalogue.add_differences(document));
+        }
+        if refusals.is_empty() {
+            refusals = refused(&explanations, |document| catalogue.add_explanations(document));
         }
         if refusals.is_empty() { Ok(catalogue) } else { Err(refusals) }
     }
@@ -160,6 +167,19 @@ impl Catalogue {
     #[must_use]
     pub fn differences(&self) -> &[Difference] {
         &self.differences
+    }
+
+    /// Why the violation of one requirement leads to that of another in the same case; nothing if
+    /// it does not.
+    #[must_use]
+    pub fn explanation(&self, cause: &str, consequence: &str) -> Option<&Explanation> {
+        self.explanations.find(cause, consequence)
+    }
+
+    /// Whether one explanation names both requirements as causes.
+    #[must_use]
+    pub fn are_peers(&self, left: &str, right: &str) -> bool {
+        self.explanations.are_peers(left, right)
     }
 
     /// Judges by this profile from now on; by all requirements without one.
@@ -290,6 +310,16 @@ impl Catalogue {
                 ));
             }
             self.differences.push(entry.value);
+        }
+        Ok(())
+    }
+
+    fn add_explanations(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        for entry in document.read::<Vec<Spanned<Explanation>>>()? {
+            let line = entry.line();
+            self.explanations.add(entry.value, &self.requirements).map_err(|(word, message)| {
+                document.refuse_word(RefusalCode::InconsistentCatalogue, line, &word, message)
+            })?;
         }
         Ok(())
     }

@@ -11,7 +11,8 @@
 //! 5. [`expectation_file`]: what a subject is known to violate
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
 //! 7. [`run`]: the run file, from which a run can be judged and reported again
-//! 8. [`report`]: one file a format; [`exit`]: the exit code
+//! 8. [`causes`]: which findings come from one thing; [`report`]: one file a format; [`exit`]: the
+//!    exit code
 //! 9. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ mod axes;
 mod bindings;
 mod call_name;
 pub mod case;
+pub mod causes;
 mod effect;
 pub mod exit;
 pub mod expectation;

@@ -96,6 +96,10 @@ pub struct Finding {
     /// The always-on check that found it, if no expectation did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// The defect of an export, or of a call of the C table, that it is about, if the judge read it
+    /// there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defect: Option<String>,
     pub expected: String,
     pub observed: String,
     /// The events that show it, earlier ones first.

@@ -7,6 +7,7 @@ use allocert_campaign::case_filter::Shard;
 use allocert_campaign::{Failure, SubjectOptions, VerdictOptions};
 use allocert_suite::RefusalCode;
 use allocert_suite::offer;
+use allocert_suite::report::terminal::Detail;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -289,6 +290,15 @@ pub(crate) struct Verdict {
     /// Where to write a JUnit report
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Show every finding, not one of each cause
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+impl Verdict {
+    pub(crate) fn detail(&self) -> Detail {
+        if self.verbose { Detail::Findings } else { Detail::Causes }
+    }
 }
 
 impl From<Verdict> for VerdictOptions {

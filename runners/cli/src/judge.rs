@@ -8,5 +8,6 @@ use crate::arguments::Judge;
 use crate::run;
 
 pub(crate) fn judge(arguments: Judge) -> Result<ExitCode, Failure> {
-    run::show(&recorded_run::judge(&arguments.run, &arguments.verdict.into())?)
+    let detail = arguments.verdict.detail();
+    run::show(&recorded_run::judge(&arguments.run, &arguments.verdict.into())?, detail)
 }

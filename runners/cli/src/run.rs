@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use allocert_campaign::run::{self, RunOptions};
 use allocert_campaign::{Failure, Verdicts};
-use allocert_suite::report;
+use allocert_suite::report::terminal::{Detail, render};
 
 use crate::arguments::Run;
 use crate::progress_bar::ProgressBar;
@@ -12,6 +12,7 @@ use crate::{terminal, workers};
 
 pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
+    let detail = arguments.verdict.detail();
     let options = RunOptions {
         interface: arguments.interface,
         subject: arguments.subject,
@@ -27,12 +28,12 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
         keep: arguments.keep,
         verdict: arguments.verdict.into(),
     };
-    show(&run::run(&options, &workers, &mut ProgressBar::new())?)
+    show(&run::run(&options, &workers, &mut ProgressBar::new())?, detail)
 }
 
 /// Prints the report of a judged run, and gives its exit code.
-pub(crate) fn show(verdicts: &Verdicts) -> Result<ExitCode, Failure> {
-    terminal::print(&report::terminal::render(&verdicts.report(), terminal::palette()))?;
+pub(crate) fn show(verdicts: &Verdicts, detail: Detail) -> Result<ExitCode, Failure> {
+    terminal::print(&render(&verdicts.report(), detail, terminal::palette()))?;
     let warnings = verdicts.warnings.iter().map(|warning| format!("note: {warning}\n"));
     terminal::print(&warnings.collect::<String>())?;
     Ok(verdicts.exit().code().into())

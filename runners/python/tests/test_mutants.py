@@ -60,3 +60,20 @@ def test_the_base_class_of_the_mutants_conforms(
     assert all(case.startswith("cai-consumer/order/back-edge-import/") for case in unseen)
     assert set(verdicts(out).values()) <= {"conforms", "not_observed"}
     assert not any(findings(out).values())
+
+
+def test_a_defect_of_every_export_is_one_cause(allocert: Program, tmp_path: pathlib.Path) -> None:
+    """Whatever reads the exports fails, in nearly every case; the report names one cause."""
+    out = tmp_path / "run.jsonl"
+    subject = MUTANTS["producer-shape-is-list"]["subject"]
+    options = ("--python", sys.executable, "--out", out)
+    ended = allocert("run", "cai-producer", subject, *options)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    count = sum(map(len, findings(out).values()))
+    assert count > 300
+    first = ended.stdout.splitlines()[0]
+    assert first.startswith(f"likeliest cause of all {count} findings: the subject violates")
+    assert "CAI-SHAPE-01" in first
+    assert "requirements, from 1 cause," in ended.stdout.splitlines()[-1]
+    again = allocert("judge", out)
+    assert again.stdout == ended.stdout

@@ -38,6 +38,7 @@ fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
         step: *step,
         place: Place { file: String::new(), line: 1 },
         check: None,
+        defect: None,
         expected: "uniform is 8".to_owned(),
         observed: "uniform is 9".to_owned(),
         events: Vec::new(),

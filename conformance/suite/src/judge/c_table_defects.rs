@@ -33,11 +33,8 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             continue;
         };
         for found in &table_calls.defects {
-            let Some(requirement) = record.catalogue.by_defect(record.side, &found.defect) else {
-                continue;
-            };
             let observed = format!("{}: {}", found.call, found.observed);
-            sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
+            sink.report_defect(&found.defect, step, observed);
         }
     }
 }

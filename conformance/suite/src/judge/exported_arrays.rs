@@ -10,7 +10,6 @@ use crate::interface::shared::bound_type::EXPORT;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
 use crate::observation::{Facts, Outcome};
-use crate::plan::PlannedStep;
 use crate::reason::Reason;
 
 /// The defects of an export that only the driver can show.
@@ -55,8 +54,8 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         }
         match read(description) {
             Ok(array) => {
-                driver_defects(&array, facts).into_iter().for_each(|(driver_defects, observed)| {
-                    find(record, sink, step, driver_defects.name(), observed);
+                driver_defects(&array, facts).into_iter().for_each(|(defect, observed)| {
+                    sink.report_defect(defect.name(), step, observed);
                 })
             }
             Err(defects) => defects.iter().for_each(|defect| {
@@ -66,7 +65,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                         entry: defect.path.clone(),
                     });
                 }
-                find(record, sink, step, &name(record, defect), defect.to_string());
+                sink.report_defect(&name(record, defect), step, defect.to_string());
             }),
         }
     }
@@ -150,17 +149,4 @@ fn misplaced_elements(
         );
         (DriverDefect::OutsideAllocation, observed)
     })
-}
-
-/// A finding under the requirement that the catalogue gives a defect.
-fn find(
-    record: &CaseRecord<'_>,
-    sink: &mut FindingSink<'_>,
-    step: &PlannedStep,
-    defect: &str,
-    observed: String,
-) {
-    if let Some(requirement) = record.catalogue.by_defect(record.side, defect) {
-        sink.report(&requirement.id, step, requirement.statement.clone(), observed, Vec::new());
-    }
 }

@@ -77,7 +77,17 @@ impl<'a> FindingSink<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
-        self.push(requirement, Some(step.index), expected, observed, events);
+        self.push(requirement, Some(step.index), None, expected, observed, events);
+    }
+
+    /// A defect of what a step exported or called. The catalogue says what it violates; nothing on
+    /// a side whose catalogue does not name it.
+    pub(crate) fn report_defect(&mut self, defect: &str, step: &PlannedStep, observed: String) {
+        let Some(requirement) = self.record.catalogue.by_defect(self.record.side, defect) else {
+            return;
+        };
+        let (id, expected) = (&requirement.id, requirement.statement.clone());
+        self.push(id, Some(step.index), Some(defect), expected, observed, Vec::new());
     }
 
     /// A finding on the whole case.
@@ -88,13 +98,14 @@ impl<'a> FindingSink<'a> {
         observed: String,
         events: Vec<Witness>,
     ) {
-        self.push(requirement, None, expected, observed, events);
+        self.push(requirement, None, None, expected, observed, events);
     }
 
     fn push(
         &mut self,
         requirement: &str,
         step: Option<u32>,
+        defect: Option<&str>,
         expected: String,
         observed: String,
         events: Vec<Witness>,
@@ -109,6 +120,7 @@ impl<'a> FindingSink<'a> {
             step,
             place: self.place(step),
             check: None,
+            defect: defect.map(str::to_owned),
             expected,
             observed,
             events,
@@ -141,6 +153,7 @@ impl<'a> FindingSink<'a> {
             step: found.step,
             place: self.place(found.step),
             check: Some(found.check),
+            defect: None,
             expected: found.expected,
             observed: found.observed,
             events: found.events,

@@ -1,10 +1,12 @@
 //! JUnit XML in the form that Jenkins, GitLab and GitHub actions read: `classname` is the group, a
-//! failure's text stands in the message and again in the body, a skip says why.
+//! failure's text stands in the message and again in the body, a skip says why. A failure names the
+//! causes in its case; what follows from each is one line below it.
 
 use quick_junit::{
     NonSuccessKind, Property, Report as Xml, SerializeError, TestCase, TestCaseStatus, TestSuite,
 };
 
+use crate::causes::{Cause, causes};
 use crate::report::{Report, call, clean};
 use crate::run::Judged;
 use crate::verdict::{Finding, Verdict};
@@ -72,11 +74,9 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
     };
     match &judged.judgement.verdict {
         Verdict::Conforms => TestCaseStatus::success(),
-        Verdict::Violates => kind(
-            NonSuccessKind::Failure,
-            headline(&judged.judgement.findings),
-            body(report, judged),
-        ),
+        Verdict::Violates => {
+            kind(NonSuccessKind::Failure, headline(report, judged), body(report, judged))
+        }
         Verdict::UnexpectedConformance { message } => {
             kind(NonSuccessKind::Failure, clean(message), clean(message))
         }
@@ -100,11 +100,11 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
     }
 }
 
-fn headline(findings: &[Finding]) -> String {
-    let unlisted = |finding: &&Finding| finding.expected_because.is_none();
-    let Some(first) = findings.iter().filter(unlisted).min_by_key(|finding| finding.level) else {
-        return String::new();
-    };
+/// The likeliest cause in the case that no expectation file lists.
+fn headline(report: &Report<'_>, judged: &Judged) -> String {
+    let causes = causes(report.catalogue, std::slice::from_ref(judged));
+    let Some(cause) = causes.iter().find(|cause| !cause.is_listed()) else { return String::new() };
+    let first = cause.first().finding;
     format!(
         "{}: expected {}; observed {}",
         first.requirement,
@@ -115,19 +115,34 @@ fn headline(findings: &[Finding]) -> String {
 
 fn body(report: &Report<'_>, judged: &Judged) -> String {
     let mut lines = Vec::new();
-    for finding in &judged.judgement.findings {
-        let statement =
-            report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
-        lines.push(format!("{} {}: {statement}", finding.level, finding.requirement));
-        lines.push(format!("the subject violated this at fixtures/{}", finding.place));
-        lines.push(format!("expected {}", clean(&finding.expected)));
-        lines.push(format!("observed {}", clean(&finding.observed)));
-        for witness in &finding.events {
-            let events = judged.observation.iter().flat_map(|observation| &observation.events);
-            if let Some(event) = events.into_iter().find(|event| event.seq == witness.seq) {
-                lines.push(format!("#{} {} ({})", event.seq, call::render(event), witness.role));
-            }
+    for cause in causes(report.catalogue, std::slice::from_ref(judged)) {
+        for found in &cause.findings {
+            describe(&mut lines, report, judged, found.finding);
         }
+        lines.extend(consequences(&cause));
     }
     lines.join("\n")
+}
+
+fn describe(lines: &mut Vec<String>, report: &Report<'_>, judged: &Judged, finding: &Finding) {
+    let statement =
+        report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
+    lines.push(format!("{} {}: {statement}", finding.level, finding.requirement));
+    lines.push(format!("the subject violated this at fixtures/{}", finding.place));
+    lines.push(format!("expected {}", clean(&finding.expected)));
+    lines.push(format!("observed {}", clean(&finding.observed)));
+    for witness in &finding.events {
+        let events = judged.observation.iter().flat_map(|observation| &observation.events);
+        if let Some(event) = events.into_iter().find(|event| event.seq == witness.seq) {
+            lines.push(format!("#{} {} ({})", event.seq, call::render(event), witness.role));
+        }
+    }
+}
+
+/// One line for all that follows from a cause.
+fn consequences(cause: &Cause<'_>) -> Option<String> {
+    let each = cause.consequences.iter().map(|(id, findings)| format!("{id} ({})", findings.len()));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty())
+        .then(|| format!("leads to {} more: {}", cause.consequence_count(), each.join(", ")))
 }

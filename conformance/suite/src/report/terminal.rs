@@ -1,12 +1,14 @@
-//! The report a person reads after a run: a table by group, then every finding with the calls
-//! around it.
+//! The report a person reads after a run: the likeliest cause, a table by group, then every cause
+//! with the calls around its first finding.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use allocert_contract::trace::Event;
 use allocert_requirements::{Level, Requirement, Side};
 
+use crate::causes::{Cause, Found, causes};
 use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
@@ -18,21 +20,36 @@ use crate::verdict::{Finding, Verdict};
 const AROUND: usize = 2;
 /// Calls shown for one finding at most.
 const CALLS: usize = 14;
-/// Places at which one requirement is broken that are shown in full; each further one is a line.
+/// Causes of one requirement that are shown in full; each further one is a line.
 const IN_FULL: usize = 3;
-/// The most lines for one requirement: a subject that does the same in all cases, such as keeping a
-/// cache over `reset()`, has one cause.
+/// The most lines for one requirement.
 const IN_BRIEF: usize = 10;
+/// The most requirements that are named as consequences of one cause.
+const CONSEQUENCES: usize = 8;
+
+/// How much of the findings is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// One finding of each cause.
+    Causes,
+    /// After the causes a line for every finding.
+    Findings,
+}
 
 /// The whole report, with a newline at its end.
 #[must_use]
-pub fn render(report: &Report<'_>, palette: Palette) -> String {
+pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
     let mut out = String::new();
+    let causes = causes(report.catalogue, report.cases);
+    likeliest(&mut out, report, &causes, palette);
     head(&mut out, report, palette);
     groups(&mut out, report, palette);
     unrun(&mut out, report, palette);
-    findings(&mut out, report, palette);
-    closing(&mut out, report, palette);
+    show_causes(&mut out, report, &causes, palette);
+    if detail == Detail::Findings {
+        every_finding(&mut out, &causes, palette);
+    }
+    closing(&mut out, report, &causes, palette);
     out
 }
 
@@ -42,6 +59,28 @@ macro_rules! line {
     ($out:expr, $($text:tt)+) => {{
         let _infallible = writeln!($out, $($text)+);
     }};
+}
+
+/// The first line: what to look at first, if there is something that no expectation file lists.
+fn likeliest(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette: Palette) {
+    let unlisted = || causes.iter().filter(|cause| !cause.is_listed());
+    let Some(first) = unlisted().next() else { return };
+    let (of, all) = (first.len(), unlisted().map(Cause::len).sum::<usize>());
+    let finding = first.first().finding;
+    let share = match (of, all) {
+        (_, 1) => "the only finding".to_owned(),
+        (of, all) if of == all => format!("all {all} findings"),
+        _ => format!("{of} of {all} findings"),
+    };
+    let id = palette.strong(&finding.requirement);
+    let statement = report.catalogue.get(&finding.requirement).map(|one| one.statement.trim_end());
+    let statement = statement.map(|text| format!(": {text}")).unwrap_or_default();
+    line!(
+        out,
+        "likeliest cause of {share}: the subject violates {id} ({}){statement}",
+        finding.level
+    );
+    line!(out);
 }
 
 fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
@@ -132,86 +171,88 @@ fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
     }
 }
 
-fn findings(out: &mut String, report: &Report<'_>, palette: Palette) {
-    let all = report
-        .cases
-        .iter()
-        .flat_map(|judged| judged.judgement.findings.iter().map(move |one| (judged, one)));
-    let mut kinds: Vec<(&Judged, &Finding, Vec<&str>)> = Vec::new();
-    for (judged, finding) in all {
-        match kinds.iter_mut().find(|(_, first, _)| same(first, finding)) {
-            Some((_, _, others)) if !others.contains(&finding.case.as_str()) => {
-                others.push(&finding.case)
-            }
-            Some(_) => {}
-            None => kinds.push((judged, finding, vec![&finding.case])),
-        }
-    }
-    kinds.sort_by_key(|(_, finding, _)| (finding.expected_because.is_some(), finding.level));
+fn show_causes(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette: Palette) {
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut more: Vec<(&Finding, Vec<&str>)> = Vec::new();
-    for (judged, finding, cases) in kinds {
-        let places = shown.entry(&finding.requirement).or_default();
+    let mut more: Vec<&Cause<'_>> = Vec::new();
+    for cause in causes {
+        let places = shown.entry(&cause.first().finding.requirement).or_default();
         *places += 1;
         if *places > IN_FULL {
-            more.push((finding, cases));
+            more.push(cause);
             continue;
         }
         line!(out);
-        show(out, report, judged, finding, &cases, palette);
+        show(out, report, cause, palette);
     }
     briefly(out, &more, palette);
 }
 
-/// What is broken at many places, a line a place; the run file has all of it.
-fn briefly(out: &mut String, more: &[(&Finding, Vec<&str>)], palette: Palette) {
-    let mut requirements: BTreeMap<&str, Vec<&(&Finding, Vec<&str>)>> = BTreeMap::new();
-    for entry in more {
-        requirements.entry(&entry.0.requirement).or_default().push(entry);
+/// The further causes of requirements that have many, a line a cause; the run file has all of it.
+fn briefly(out: &mut String, more: &[&Cause<'_>], palette: Palette) {
+    let mut requirements: BTreeMap<&str, Vec<&Cause<'_>>> = BTreeMap::new();
+    for cause in more {
+        requirements.entry(&cause.first().finding.requirement).or_default().push(cause);
     }
-    for (requirement, places) in requirements {
-        let noun = if places.len() == 1 { "place" } else { "places" };
+    for (requirement, causes) in requirements {
+        let noun = if causes.len() == 1 { "way" } else { "ways" };
         line!(out);
         line!(
             out,
             "{} {}",
             palette.strong(requirement),
-            palette.faint(format!("at {} more {noun}", places.len()))
+            palette.faint(format!("in {} more {noun}", causes.len()))
         );
-        for (finding, cases) in places.iter().take(IN_BRIEF) {
-            let step = finding.step.map(|step| format!(" step {step}")).unwrap_or_default();
-            line!(
-                out,
-                "    fixtures/{}{step}: {} {}",
-                finding.place,
-                clean(&finding.observed),
-                palette.faint(format!("({})", some(cases)))
-            );
+        for cause in causes.iter().take(IN_BRIEF) {
+            one_line(out, cause.first().finding, &some(&cause.cases()), palette);
         }
-        if places.len() > IN_BRIEF {
+        if causes.len() > IN_BRIEF {
             line!(
                 out,
                 "    {}",
-                palette.faint(format!("and {} more, in the run file", places.len() - IN_BRIEF))
+                palette.faint(format!("and {} more, in the run file", causes.len() - IN_BRIEF))
             );
         }
     }
 }
 
-/// Permutations of one case that break one requirement in one line are shown once.
-fn same(left: &Finding, right: &Finding) -> bool {
-    (&left.requirement, &left.place, left.check, &left.expected_because)
-        == (&right.requirement, &right.place, right.check, &right.expected_because)
+fn one_line(out: &mut String, finding: &Finding, cases: &str, palette: Palette) {
+    let step = finding.step.map(|step| format!(" step {step}")).unwrap_or_default();
+    line!(
+        out,
+        "    fixtures/{}{step}: {} {}",
+        finding.place,
+        clean(&finding.observed),
+        palette.faint(format!("({cases})"))
+    );
 }
 
-fn show(
-    out: &mut String,
-    report: &Report<'_>,
-    judged: &Judged,
-    finding: &Finding,
-    cases: &[&str],
-    palette: Palette,
-) {
+/// A line for each finding, below the cause that it belongs to.
+fn every_finding(out: &mut String, causes: &[Cause<'_>], palette: Palette) {
+    for cause in causes {
+        let requirement = &cause.first().finding.requirement;
+        list(out, requirement, &cause.findings, palette);
+        for (consequence, findings) in &cause.consequences {
+            list(
+                out,
+                &format!("{consequence}, which follows from {requirement}"),
+                findings,
+                palette,
+            );
+        }
+    }
+}
+
+fn list(out: &mut String, title: &str, findings: &[Found<'_>], palette: Palette) {
+    line!(out);
+    line!(out, "every finding of {}", palette.strong(title));
+    for found in findings {
+        one_line(out, found.finding, &found.finding.case, palette);
+    }
+}
+
+fn show(out: &mut String, report: &Report<'_>, cause: &Cause<'_>, palette: Palette) {
+    let Found { judged, finding } = cause.first();
+    let cases = cause.cases();
     let colour = |text: String| match (finding.level, &finding.expected_because) {
         (_, Some(_)) => palette.faint(text),
         (Level::Must, None) => palette.bad(text),
@@ -219,10 +260,14 @@ fn show(
     };
     line!(
         out,
-        "{} {} {}",
+        "{} {} {}{}",
         colour(format!("{} {}", finding.level, finding.requirement)),
         palette.faint("in"),
-        some(cases)
+        some(&cases),
+        match cause.findings.len() {
+            count if count == cases.len() => String::new(),
+            count => palette.faint(format!(", {count} findings")),
+        }
     );
     if let Some(requirement) = report.catalogue.get(&finding.requirement) {
         line!(out, "    {}", requirement.statement);
@@ -237,7 +282,33 @@ fn show(
         line!(out, "    listed    {}", clean(reason));
     }
     calls(out, judged, finding, palette);
+    if let Some(text) = consequences(cause) {
+        line!(out, "    leads to  {text}");
+    }
     line!(out, "    {}", palette.faint(format!("more: allocert explain {}", finding.requirement)));
+}
+
+/// What follows from a cause, in one line: how many findings, of which requirements, and why.
+fn consequences(cause: &Cause<'_>) -> Option<String> {
+    let count = cause.consequence_count();
+    let noun = match count {
+        0 => return None,
+        1 => "finding",
+        _ => "findings",
+    };
+    let mut requirements: Vec<(&str, usize)> =
+        cause.consequences.iter().map(|(id, findings)| (*id, findings.len())).collect();
+    requirements.sort_by_key(|(_, count)| Reverse(*count));
+    let named = requirements.iter().take(CONSEQUENCES).map(|(id, count)| format!("{id} ({count})"));
+    let mut text = format!("{count} more {noun}: {}", named.collect::<Vec<_>>().join(", "));
+    if requirements.len() > CONSEQUENCES {
+        text.push_str(&format!(" and {} more", requirements.len() - CONSEQUENCES));
+    }
+    let because: Vec<&str> = cause.because.iter().copied().collect();
+    if !because.is_empty() {
+        text.push_str(&format!("; because {}", because.join(", and ")));
+    }
+    Some(text)
 }
 
 /// The calls that the finding points to and their neighbours.
@@ -268,7 +339,7 @@ fn calls(out: &mut String, judged: &Judged, finding: &Finding, palette: Palette)
     }
 }
 
-fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
+fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette: Palette) {
     let all = || report.cases.iter().flat_map(|judged| &judged.judgement.findings);
     let unlisted = |finding: &&Finding| finding.expected_because.is_none();
     let broken: Vec<&str> = all()
@@ -281,14 +352,17 @@ fn closing(out: &mut String, report: &Report<'_>, palette: Palette) {
     let other = all().filter(unlisted).count() - must;
     let cases = || report.cases.iter().filter(|judged| !judged.case.is_swept());
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
+    let must_causes = causes.iter().filter(|cause| !cause.is_listed());
+    let from = must_causes.filter(|cause| cause.first().finding.level == Level::Must).count();
     let verdict = match (must, ran) {
         (_, 0) => palette.odd("nothing ran"),
         (0, _) => palette.good("no violation"),
         (1, _) => palette.bad("1 violation"),
-        (count, _) => palette.bad(match requirements {
-            1 => format!("{count} violations of 1 requirement"),
-            several => format!("{count} violations of {several} requirements"),
-        }),
+        (count, _) => palette.bad(format!(
+            "{count} violations of {requirements} {}, from {from} {}",
+            if requirements == 1 { "requirement" } else { "requirements" },
+            if from == 1 { "cause" } else { "causes" }
+        )),
     };
     let warnings = match other {
         0 => String::new(),

@@ -5,6 +5,7 @@ mod always_on_checks;
 mod applicability;
 mod c_table_defects;
 mod call_expectations;
+mod causes;
 mod consumer_imports;
 mod error_kinds;
 mod expectation_file;

@@ -8,7 +8,8 @@ use allocert_suite::observation::Ending;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::style::Palette;
-use allocert_suite::report::{Report, clean, explain, junit, list, terminal, trace};
+use allocert_suite::report::terminal::{self, Detail};
+use allocert_suite::report::{Report, clean, explain, junit, list, trace};
 use allocert_suite::run::Judged;
 use allocert_suite::{Catalogue, Side};
 use serde_json::json;
@@ -78,14 +79,15 @@ fn report<T>(cases: &[Judged], render: impl Fn(&Report<'_>) -> T) -> T {
 fn the_terminal_report() {
     insta::assert_snapshot!(report(&run(), |report| terminal::render(
         report,
+        Detail::Causes,
         Palette { colour: false }
     )));
 }
 
-/// One requirement broken at fourteen places: three are shown in full, ten in a line each, and the
+/// One requirement broken in fourteen ways: three are shown in full, ten in a line each, and the
 /// last is counted.
 #[test]
-fn what_is_broken_at_many_places_is_told_briefly() {
+fn what_is_broken_in_many_ways_is_told_briefly() {
     let leak = |place: usize| {
         let id = format!("emm/alloc/leak-{place}");
         let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))
@@ -94,20 +96,37 @@ fn what_is_broken_at_many_places_is_told_briefly() {
         let mut judged = judged(renamed(recorder, &id));
         for finding in &mut judged.judgement.findings {
             finding.place.file = format!("cases/{id}.yaml");
+            finding.observed.push_str(&format!(", way {}", ["a", "b"][place % 2].repeat(place)));
         }
         judged
     };
     let cases: Vec<Judged> = (1..=14).map(leak).collect();
     insta::assert_snapshot!(report(&cases, |report| terminal::render(
         report,
+        Detail::Causes,
         Palette { colour: false }
     )));
 }
 
+/// With every finding, a line for each follows the causes.
+#[test]
+fn every_finding_is_shown_on_request() {
+    let text = report(&run(), |report| {
+        terminal::render(report, Detail::Findings, Palette { colour: false })
+    });
+    let (_, list) = text.split_once("every finding of ").expect("the list");
+    let lines = list.lines().filter(|line| line.starts_with("    fixtures/")).count();
+    let findings: usize = run().iter().map(|judged| judged.judgement.findings.len()).sum();
+    assert_eq!(lines, findings, "{text}");
+}
+
 #[test]
 fn colour_is_only_added() {
-    let plain = report(&run(), |report| terminal::render(report, Palette { colour: false }));
-    let coloured = report(&run(), |report| terminal::render(report, Palette { colour: true }));
+    let plain = report(&run(), |report| {
+        terminal::render(report, Detail::Causes, Palette { colour: false })
+    });
+    let coloured =
+        report(&run(), |report| terminal::render(report, Detail::Causes, Palette { colour: true }));
     assert!(!plain.contains('\u{1b}'), "an escape in the plain report");
     let mut bare = String::new();
     for (index, part) in coloured.split('\u{1b}').enumerate() {

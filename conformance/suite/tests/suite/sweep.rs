@@ -9,8 +9,9 @@ use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::Fault;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
+use allocert_suite::report::Report;
 use allocert_suite::report::style::Palette;
-use allocert_suite::report::{Report, terminal};
+use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::run::Judged;
 use allocert_suite::sweep::{Injection, Width, sweep};
 use allocert_suite::verdict::Verdict;
@@ -301,5 +302,5 @@ fn the_terminal_report_sums_the_sweep_up() {
         [clean, judged(fine), judged(wrong)].into_iter().chain(left_out).collect();
     let (header, catalogue) = (header(), catalogue());
     let report = Report { header: &header, cases: &cases, catalogue: &catalogue };
-    insta::assert_snapshot!(terminal::render(&report, Palette { colour: false }));
+    insta::assert_snapshot!(terminal::render(&report, Detail::Causes, Palette { colour: false }));
 }

@@ -1,0 +1,131 @@
+//! Explanations: which violation leads to which others in the same case. A report folds the others
+//! under it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::requirement::Requirement;
+use crate::yaml::Document;
+
+/// The name of the file, in the folder of each interface, that lists its explanations.
+const FILE: &str = "causes.yaml";
+
+/// One reason why a violation leads to others.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanation {
+    /// Ids of requirements. The violation of any one of them is a cause. None of them explains
+    /// another, except a defect that shows why the check of another found nothing to check.
+    pub causes: Vec<String>,
+    /// The requirements whose violations follow: ids, or beginnings of ids that end in `*`. A
+    /// beginning means only requirements of the side of the causes, and not the causes themselves.
+    pub explains: Vec<String>,
+    /// Why they follow: the end of a sentence that begins with "because".
+    pub because: String,
+}
+
+/// Whether a catalogue file lists explanations.
+pub(crate) fn is_file_of(document: &Document<'_>) -> bool {
+    document.file.rsplit('/').next() == Some(FILE)
+}
+
+/// The word at fault and why.
+type Fault = (String, String);
+
+/// All explanations, found by cause and consequence.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Explanations {
+    entries: Vec<Explanation>,
+    /// By cause, then by consequence, the entry.
+    edges: BTreeMap<String, BTreeMap<String, usize>>,
+}
+
+impl Explanations {
+    /// Why the violation of one requirement leads to that of another.
+    pub(crate) fn find(&self, cause: &str, consequence: &str) -> Option<&Explanation> {
+        self.entries.get(*self.edges.get(cause)?.get(consequence)?)
+    }
+
+    /// Whether one entry names both as causes.
+    pub(crate) fn are_peers(&self, left: &str, right: &str) -> bool {
+        let names = |entry: &Explanation, id: &str| entry.causes.iter().any(|cause| cause == id);
+        self.entries.iter().any(|entry| names(entry, left) && names(entry, right))
+    }
+
+    /// Adds an entry, unless it names what does not exist or makes a circle.
+    pub(crate) fn add(
+        &mut self,
+        entry: Explanation,
+        known: &BTreeMap<String, Requirement>,
+    ) -> Result<(), Fault> {
+        if entry.because.trim().is_empty() {
+            return Err(("because".to_owned(), "an explanation says why".to_owned()));
+        }
+        let consequences = consequences(&entry, known)?;
+        let index = self.entries.len();
+        for cause in &entry.causes {
+            let edges = self.edges.entry(cause.clone()).or_default();
+            for consequence in &consequences {
+                edges.entry(consequence.clone()).or_insert(index);
+            }
+        }
+        if let Some(id) = entry.causes.iter().find(|cause| self.leads_back(cause)) {
+            return Err((id.clone(), format!("{id} explains itself, through what it explains")));
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn leads_back(&self, id: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&str> = vec![id];
+        while let Some(next) = open.pop() {
+            for consequence in self.edges.get(next).into_iter().flat_map(BTreeMap::keys) {
+                if consequence == id {
+                    return true;
+                }
+                if seen.insert(consequence.as_str()) {
+                    open.push(consequence);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The ids that the entry explains.
+fn consequences(
+    entry: &Explanation,
+    known: &BTreeMap<String, Requirement>,
+) -> Result<BTreeSet<String>, Fault> {
+    let missing = |id: &str| (id.to_owned(), format!("there is no requirement `{id}`"));
+    let mut sides = BTreeSet::new();
+    for cause in &entry.causes {
+        sides.insert(known.get(cause).ok_or_else(|| missing(cause))?.side());
+    }
+    let side = match sides.into_iter().collect::<Vec<_>>()[..] {
+        [Some(side)] => side,
+        _ => {
+            let message = "the causes of an explanation are requirements of one side".to_owned();
+            return Err(("causes".to_owned(), message));
+        }
+    };
+    let mut consequences = BTreeSet::new();
+    for wanted in &entry.explains {
+        let Some(beginning) = wanted.strip_suffix('*') else {
+            known.get(wanted).ok_or_else(|| missing(wanted))?;
+            consequences.insert(wanted.clone());
+            continue;
+        };
+        let before = consequences.len();
+        let meant = known.values().filter(|one| one.id.starts_with(beginning));
+        let meant = meant.filter(|one| one.side() == Some(side) && !entry.causes.contains(&one.id));
+        consequences.extend(meant.map(|one| one.id.clone()));
+        if consequences.len() == before {
+            let message = format!("`{wanted}` adds no requirement of {side}");
+            return Err((wanted.clone(), message));
+        }
+    }
+    Ok(consequences)
+}

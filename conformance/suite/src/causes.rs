@@ -1,0 +1,154 @@
+//! Groups the findings of a run by cause. Findings of one requirement that say the same are one
+//! cause, in however many cases. A finding that another one of its case explains, by the catalogue,
+//! is a consequence of it. Nothing is dropped: every finding belongs to exactly one cause.
+
+mod shape;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::Catalogue;
+
+use crate::run::Judged;
+use crate::verdict::Finding;
+
+/// A finding with the case that it is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'r> {
+    pub judged: &'r Judged,
+    pub finding: &'r Finding,
+}
+
+/// Findings that come from one thing, likely.
+#[derive(Debug)]
+pub struct Cause<'r> {
+    /// Those that show the cause itself, in the order of the run; at least one.
+    pub findings: Vec<Found<'r>>,
+    /// Those that follow from it, by requirement.
+    pub consequences: BTreeMap<&'r str, Vec<Found<'r>>>,
+    /// Why they follow, as the catalogue says it.
+    pub because: BTreeSet<&'r str>,
+}
+
+impl<'r> Cause<'r> {
+    /// The example to show.
+    #[must_use]
+    pub fn first(&self) -> Found<'r> {
+        self.findings[0]
+    }
+
+    /// How many findings the cause accounts for.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.findings.len() + self.consequence_count()
+    }
+
+    /// A cause has a finding, so this is false.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// How many findings follow from those that show it.
+    #[must_use]
+    pub fn consequence_count(&self) -> usize {
+        self.consequences.values().map(Vec::len).sum()
+    }
+
+    /// The ids of the cases that show it, each once, in the order of the run.
+    #[must_use]
+    pub fn cases(&self) -> Vec<&'r str> {
+        let mut seen = BTreeSet::new();
+        let cases = self.findings.iter().map(|found| found.finding.case.as_str());
+        cases.filter(|case| seen.insert(*case)).collect()
+    }
+
+    /// Whether an expectation file lists it.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.first().finding.expected_because.is_some()
+    }
+}
+
+/// The causes of all findings, the likeliest first: unlisted before listed ones, MUST before
+/// SHOULD, then those that account for more findings, then those that show in more cases.
+#[must_use]
+pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r>> {
+    let mut causes: Vec<Cause<'r>> = Vec::new();
+    let mut by_shape: BTreeMap<(&str, Option<&str>, String), usize> = BTreeMap::new();
+    for judged in cases {
+        let findings = &judged.judgement.findings;
+        let roots: Vec<usize> =
+            (0..findings.len()).map(|index| root(catalogue, findings, index)).collect();
+        let mut own: BTreeMap<usize, usize> = BTreeMap::new();
+        for index in (0..findings.len()).filter(|index| roots[*index] == *index) {
+            let finding = &findings[index];
+            let listed = finding.expected_because.as_deref();
+            let key = (finding.requirement.as_str(), listed, shape::of(&finding.observed));
+            let cause = *by_shape.entry(key).or_insert_with(|| {
+                let (findings, consequences) = (Vec::new(), BTreeMap::new());
+                causes.push(Cause { findings, consequences, because: BTreeSet::new() });
+                causes.len() - 1
+            });
+            causes[cause].findings.push(Found { judged, finding });
+            own.insert(index, cause);
+        }
+        for index in (0..findings.len()).filter(|index| roots[*index] != *index) {
+            let (finding, root) = (&findings[index], &findings[roots[index]]);
+            let cause = &mut causes[own[&roots[index]]];
+            cause
+                .consequences
+                .entry(&finding.requirement)
+                .or_default()
+                .push(Found { judged, finding });
+            let why = catalogue.explanation(&root.requirement, &finding.requirement);
+            cause.because.extend(why.map(|explanation| explanation.because.as_str()));
+        }
+    }
+    causes.sort_by_key(|cause| {
+        let level = cause.first().finding.level;
+        (cause.is_listed(), level, Reverse(cause.len()), Reverse(cause.cases().len()))
+    });
+    causes
+}
+
+/// The finding that explains this one and is explained by none; itself if nothing explains it.
+fn root(catalogue: &Catalogue, findings: &[Finding], index: usize) -> usize {
+    let mut root = index;
+    // No explanation leads back, so each turn reaches another finding.
+    for _ in 0..findings.len() {
+        let causes = (0..findings.len())
+            .filter(|cause| explains(catalogue, &findings[*cause], &findings[root]));
+        match causes.min_by_key(|cause| findings[*cause].step) {
+            Some(cause) => root = cause,
+            None => break,
+        }
+    }
+    root
+}
+
+/// Whether one finding of a case explains another one.
+fn explains(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bool {
+    // `None` is the end of the case.
+    let step = |finding: &Finding| finding.step.unwrap_or(u32::MAX);
+    let may = step(cause) <= step(consequence)
+        && cause.level <= consequence.level
+        && cause.expected_because.is_some() == consequence.expected_because.is_some();
+    if !may {
+        return false;
+    }
+    let (from, to) = (&cause.requirement, &consequence.requirement);
+    // A defect is seen on the export itself. An expectation under the same requirement may fail
+    // because of another defect, which leaves nothing to compare.
+    let has_defects = catalogue.get(from).is_some_and(|one| !one.defects.is_empty());
+    if has_defects && cause.defect.is_none() {
+        return false;
+    }
+    if cause.defect.is_some()
+        && consequence.defect.is_none()
+        && (from == to || catalogue.are_peers(from, to))
+    {
+        return true;
+    }
+    catalogue.explanation(from, to).is_some()
+}
