@@ -19,8 +19,9 @@ use jiff::tz::TimeZone;
 use crate::case_filter::glob;
 use crate::failure::Failure;
 use crate::judging::judge_all;
+use crate::run_file;
 use crate::suite::Suite;
-use crate::verdict_reports::{OutputFile, write_run};
+use crate::verdict_reports::OutputFile;
 use crate::workers::{Workers, default_jobs};
 
 /// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have
@@ -68,6 +69,7 @@ pub fn run(
         ));
     }
     let (patterns, suite) = (patterns(options.filter.as_deref())?, Suite::of(&[])?);
+    options.out.as_deref().map(run_file::check_name).transpose()?;
     let files = [&options.html, &options.markdown, &options.out];
     let [html, markdown, out] =
         files.map(|path| path.as_deref().map(OutputFile::create).transpose());
@@ -85,7 +87,7 @@ pub fn run(
     };
     let (matrix, judged) = filler.fill(options, progress)?;
     if let Some(out) = out {
-        out.write(|file| write_run(file, &filler.header(), &judged))?;
+        out.write_run(&filler.header(), &judged)?;
     }
     if let Some(html) = html {
         html.write_text(&matrix.html())?;

@@ -19,6 +19,7 @@ pub mod kill_run;
 pub mod profiles;
 pub mod recorded_run;
 pub mod run;
+mod run_file;
 pub mod side_names;
 mod suite;
 pub mod variant_run;

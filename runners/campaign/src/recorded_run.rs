@@ -1,32 +1,23 @@
 //! A recorded run, judged again by this program's catalogue.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::reason::Reason;
-use allocert_suite::run::{self, Header, Judged, Run};
+use allocert_suite::run::{Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
-use allocert_suite::{Catalogue, RefusalCode, Side, judge};
+use allocert_suite::{Catalogue, Side, judge};
 
 use crate::failure::Failure;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
-use crate::{case_filter, profiles};
+use crate::{case_filter, profiles, run_file};
 
-/// Reads a run file.
+/// Reads a run file, by gzip if its name ends in `.gz`.
 ///
 /// # Errors
 /// It cannot be read, or is none.
 pub fn read(path: &Path) -> Result<Run, Failure> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| {
-        Failure::refused(
-            RefusalCode::UnreadableFile,
-            format!("cannot read the run file {name}: {error}"),
-        )
-    })?;
-    Ok(run::read(&name, BufReader::new(file))?)
+    run_file::read(path)
 }
 
 /// The case of a run with this id.

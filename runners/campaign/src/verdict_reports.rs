@@ -1,17 +1,18 @@
 //! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::report::{Report, junit};
-use allocert_suite::run::{Header, Judged, Writer};
+use allocert_suite::run::{Header, Judged};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
+use crate::run_file;
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +70,7 @@ impl VerdictFiles {
             runs: runs
                 .iter()
                 .flatten()
-                .map(|path| OutputFile::create(path))
+                .map(|path| OutputFile::create_run(path))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -83,7 +84,7 @@ impl VerdictFiles {
             expectations.apply(&mut judgements);
         }
         for run in self.runs {
-            run.write(|file| write_run(file, &verdicts.header, &verdicts.cases))?;
+            run.write_run(&verdicts.header, &verdicts.cases)?;
         }
         if let Some(junit) = self.junit {
             let text = junit::render(&verdicts.report());
@@ -124,7 +125,18 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    pub(crate) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
+    /// As [`OutputFile::create`], for a run file.
+    pub(crate) fn create_run(path: &Path) -> Result<Self, Failure> {
+        run_file::check_name(path)?;
+        Self::create(path)
+    }
+
+    pub(crate) fn write_run(self, header: &Header, judged: &[Judged]) -> Result<(), Failure> {
+        let path = self.path.clone();
+        self.write(|file| run_file::write(&path, file, header, judged))
+    }
+
+    fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
         let Self { path, file } = self;
         write(file)
             .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
@@ -133,10 +145,4 @@ impl OutputFile {
     pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {
         self.write(|mut file| file.write_all(text.as_bytes()))
     }
-}
-
-pub(crate) fn write_run(file: File, header: &Header, judged: &[Judged]) -> io::Result<()> {
-    let mut writer = Writer::begin(BufWriter::new(file), header)?;
-    judged.iter().try_for_each(|judged| writer.add(judged))?;
-    writer.finish()?.flush()
 }

@@ -125,7 +125,7 @@ pub(crate) struct Run {
     /// Only the I-th of N equal parts of the cases
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Where to write the run, for `allocert judge`
+    /// Where to write the run, for `allocert judge`; a name that ends in .gz compresses it
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Where to keep the folder of the run: run.jsonl, the traces and the worker's files

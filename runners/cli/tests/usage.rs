@@ -860,3 +860,61 @@ fn a_kept_run_has_a_run_file_whose_cases_can_be_shown() {
     assert_eq!(output.status.code(), Some(2));
     assert!(words.ends_with("/kept: it is not empty\n"), "{words}");
 }
+
+/// A compressed run file is judged to the same words as a plain one, and is much smaller.
+#[test]
+fn a_run_file_is_compressed_if_its_name_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = |end: &str| folder.path().join(format!("run.jsonl{end}")).display().to_string();
+    let (plain, compressed) = (name(""), name(".gz"));
+    for out in [&plain, &compressed] {
+        let run = ["run", "emm", "reference", "--filter", "emm/alloc/*", "--out", out.as_str()];
+        assert_eq!(judged(&run).0, Some(0));
+    }
+    let size = |path: &String| std::fs::metadata(path).expect("written").len();
+    assert!(size(&compressed) * 5 < size(&plain), "{} {}", size(&compressed), size(&plain));
+    assert_eq!(judged(&["judge", &compressed]), judged(&["judge", &plain]));
+    assert_eq!(judged(&["trace", &compressed, "emm/alloc/exact-size/size:1"]).0, Some(0));
+}
+
+/// Compressed files that were cut off at any place, damaged, or not compressed at all.
+#[test]
+fn a_damaged_compressed_run_file_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl.gz");
+    let name = path.display().to_string();
+    let run = ["run", "emm", "reference", "--filter", "emm/alloc/exact-size/*", "--out", &name];
+    assert_eq!(judged(&run).0, Some(0));
+    let whole = std::fs::read(&path).expect("written");
+    let middle = whole.len() / 2;
+    let mut flipped = whole.clone();
+    flipped[middle] ^= 0x55;
+    let damaged = [
+        whole[..4].to_vec(),
+        whole[..middle].to_vec(),
+        whole[..whole.len() - 1].to_vec(),
+        [whole.as_slice(), b"more"].concat(),
+        flipped,
+        b"{\"header\": {}}\n".to_vec(),
+    ];
+    for bytes in damaged {
+        std::fs::write(&path, &bytes).expect("written");
+        let (code, words) = refused(&["judge", &name]);
+        assert_eq!(code, 2, "{words}");
+        assert!(words.starts_with("allocert: error[invalid-run-file]: "), "{words}");
+    }
+    std::fs::write(&path, &whole[..middle]).expect("written");
+    let (_, words) = refused(&["judge", &name]);
+    assert!(words.contains("the compressed file is cut off or damaged"), "{words}");
+}
+
+#[test]
+fn another_compression_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl.zst");
+    let (code, words) = refused(&["run", "emm", "reference", "--out", &path.display().to_string()]);
+    assert_eq!(code, 2);
+    assert!(words.starts_with("allocert: error[unwritable-file]: "), "{words}");
+    assert!(words.contains("end its name in .gz, not in .zst"), "{words}");
+    assert!(!path.exists());
+}

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use allocert_contract::trace::{Event, Marker, What};
+use allocert_contract::trace::{Event, Marker, What, cuda};
 use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
 use allocert_suite::plan::{PlannedCase, WireCase};
 
@@ -272,8 +272,9 @@ impl Batch<'_> {
         let begun = state.begun.into_iter().zip(self.cases);
         begun
             .map(|(begun, case)| {
-                let (events, events_lost) = traces.next().unwrap_or_else(|| unmarked.clone());
+                let (mut events, events_lost) = traces.next().unwrap_or_else(|| unmarked.clone());
                 let step_in_flight = in_flight(&events);
+                events.retain(|event| !looks_up_a_function(event));
                 Observation {
                     steps: begun.steps,
                     // A child that forges the line cannot have ended the step that it is in.
@@ -356,6 +357,15 @@ fn missing(events: &[Event], end: u64) -> u64 {
         due = event.seq + 1;
     }
     lost + end.saturating_sub(due)
+}
+
+/// A binding asks for the address of each function that it may ever call, hundreds at a time. That
+/// says nothing about the case in which it happens, so no observation has it. A look-up that never
+/// returned stays, because it shows where the process ended.
+fn looks_up_a_function(event: &Event) -> bool {
+    let What::Call(call) = &event.what else { return false };
+    let look_ups = [cuda::Function::cuGetProcAddress, cuda::Function::cuGetProcAddress_v2];
+    call.result.is_some() && call.function.cuda().is_some_and(|one| look_ups.contains(&one))
 }
 
 fn in_flight(events: &[Event]) -> Option<u32> {

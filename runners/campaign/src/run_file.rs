@@ -1,0 +1,75 @@
+//! Run files on disk: plain, or compressed by gzip if the name ends in `.gz`.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use allocert_suite::RefusalCode;
+use allocert_suite::run::{self, Header, Judged, ReadError, Run, Writer};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+use crate::failure::Failure;
+
+/// Refuses a name that promises another compression.
+pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
+    let other = ["zst", "xz", "bz2", "zip", "lz4"].into_iter().find(|end| ends_in(path, end));
+    match other {
+        None => Ok(()),
+        Some(other) => Err(Failure::refused(
+            RefusalCode::UnwritableFile,
+            format!(
+                "cannot write {}: a run file is plain or compressed by gzip; end its name in .gz, \
+                 not in .{other}",
+                path.display()
+            ),
+        )),
+    }
+}
+
+/// Writes a whole run.
+pub(crate) fn write(path: &Path, file: File, header: &Header, judged: &[Judged]) -> io::Result<()> {
+    let file = BufWriter::new(file);
+    if ends_in(path, "gz") {
+        let encoder = GzEncoder::new(file, Compression::default());
+        write_lines(encoder, header, judged)?.finish()?.flush()
+    } else {
+        write_lines(file, header, judged)?.flush()
+    }
+}
+
+fn write_lines<W: Write>(out: W, header: &Header, judged: &[Judged]) -> io::Result<W> {
+    let mut writer = Writer::begin(out, header)?;
+    judged.iter().try_for_each(|judged| writer.add(judged))?;
+    writer.finish()
+}
+
+/// Reads a whole run.
+pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| {
+        Failure::refused(
+            RefusalCode::UnreadableFile,
+            format!("cannot read the run file {name}: {error}"),
+        )
+    })?;
+    let file = BufReader::new(file);
+    if !ends_in(path, "gz") {
+        return Ok(run::read(&name, file)?);
+    }
+    run::read(&name, BufReader::new(MultiGzDecoder::new(file))).map_err(|error| match error {
+        ReadError::Io { file, line, source } => Failure::refused(
+            RefusalCode::InvalidRunFile,
+            format!(
+                "{file}:{line}: the compressed file is cut off or damaged ({source}); run the \
+                 suite again"
+            ),
+        ),
+        other => other.into(),
+    })
+}
+
+fn ends_in(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
