@@ -87,7 +87,7 @@ pub fn run(
     };
     let (matrix, judged) = filler.fill(options, progress)?;
     if let Some(out) = out {
-        out.write_run(&filler.header(), &judged)?;
+        out.write_run(&filler.header(), &judged, None)?;
     }
     if let Some(html) = html {
         html.write_text(&matrix.html())?;

@@ -1,8 +1,6 @@
 //! The fault sweep after a clean run: every case again for each of its driver calls, with that call
 //! failing.
 
-use std::collections::HashMap;
-
 use allocert_harness::{Harness, Isolation, Progress};
 use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::Flavor;
@@ -14,6 +12,7 @@ use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::failure::Failure;
 use crate::judging::judge_all;
+use crate::spool::{self, Spool};
 
 /// What came of the sweep.
 #[derive(Debug)]
@@ -54,58 +53,37 @@ pub(crate) fn check(side: Side) -> Result<(), Failure> {
     }
 }
 
-/// Makes every injection that the clean run allows.
+/// How many injections are made before what was observed of them leaves the memory.
+const AT_ONCE: usize = 512;
+
+/// Makes every injection that the clean run allows. What was observed goes to the spool, if there
+/// is one; the results keep only what a report shows.
 pub(crate) fn run(
     catalogue: &Catalogue,
     harness: &mut Harness,
     clean: &[Judged],
-    width: Width,
-    isolation: Isolation,
+    (width, isolation): (Width, Isolation),
+    mut spool: Option<&mut Spool>,
     progress: &mut dyn Progress,
 ) -> Result<SweepOutput, Failure> {
-    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) =
-        sweep::sweep(catalogue, clean, width)
-            .into_iter()
-            .map(|Injection { case, applicability }| (case, applicability))
-            .unzip();
-    let all: Vec<&PlannedCase> = cases.iter().collect();
-    let runs = |decision: &Applicability| *decision == Applicability::Run;
-    let runnable =
-        all.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
-    let runnable: Vec<&PlannedCase> = runnable.collect();
-    let output = harness.run_isolated(&runnable, isolation, progress)?;
-    // The warnings name cases that break after others; all of those are run alone below.
-    let judged = judge_all(catalogue, &all, decisions, output.observations);
-    if isolation == Isolation::Case {
-        return Ok(SweepOutput { judged, warnings: Vec::new() });
-    }
-    rerun_alone(catalogue, harness, judged, progress)
-}
-
-/// Runs what did not conform once more in a process of its own: an earlier injection may have
-/// damaged the process.
-fn rerun_alone(
-    catalogue: &Catalogue,
-    harness: &mut Harness,
-    mut judged: Vec<Judged>,
-    progress: &mut dyn Progress,
-) -> Result<SweepOutput, Failure> {
-    let suspects: Vec<usize> =
-        (0..judged.len()).filter(|index| !is_clear(&judged[*index])).collect();
-    let cases: Vec<PlannedCase> =
-        suspects.iter().map(|index| judged[*index].case.clone()).collect();
-    let cases: Vec<&PlannedCase> = cases.iter().collect();
-    let output = harness.run_isolated(&cases, Isolation::Case, progress)?;
-    let mut again: HashMap<usize, _> = suspects.into_iter().zip(output.observations).collect();
-    let mut only_after_others: Vec<String> = Vec::new();
-    for (index, judged) in judged.iter_mut().enumerate() {
-        let Some(observation) = again.remove(&index) else { continue };
-        let violated = judged.judgement.verdict == Verdict::Violates;
-        judged.judgement = judge::judge(catalogue, &judged.case, &observation);
-        judged.observation = Some(observation);
-        if violated && is_clear(judged) {
-            only_after_others.push(judged.case.id.clone());
+    let injections = sweep::sweep(catalogue, clean, width);
+    let runs = injections.iter().filter(|one| one.applicability == Applicability::Run);
+    progress.expect(runs.count() as u64);
+    let (mut judged, mut only_after_others) = (Vec::new(), Vec::new());
+    let mut injections = injections.into_iter().peekable();
+    while injections.peek().is_some() {
+        let some: Vec<Injection> = injections.by_ref().take(AT_ONCE).collect();
+        let mut part = run_some(catalogue, harness, some, isolation, &mut Whole(progress))?;
+        if isolation != Isolation::Case {
+            only_after_others.extend(rerun_alone(catalogue, harness, &mut part)?);
         }
+        for judged in &mut part {
+            if let (Some(spool), Some(observation)) = (&mut spool, &judged.observation) {
+                spool.put(observation).map_err(cannot_spool)?;
+            }
+            spool::trim(judged);
+        }
+        judged.append(&mut part);
     }
     let warning = only_after_others.first().map(|first| {
         format!(
@@ -115,6 +93,68 @@ fn rerun_alone(
         )
     });
     Ok(SweepOutput { judged, warnings: warning.into_iter().collect() })
+}
+
+pub(crate) fn cannot_spool(error: std::io::Error) -> Failure {
+    Failure::harness(format!("cannot keep observations in a temporary file: {error}"))
+}
+
+/// The progress of all parts as one.
+struct Whole<'p>(&'p mut dyn Progress);
+
+impl Progress for Whole<'_> {
+    fn expect(&mut self, _: u64) {}
+
+    fn advance(&mut self, count: u64, name: &str) {
+        self.0.advance(count, name);
+    }
+}
+
+fn run_some(
+    catalogue: &Catalogue,
+    harness: &mut Harness,
+    injections: Vec<Injection>,
+    isolation: Isolation,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Judged>, Failure> {
+    let (cases, decisions): (Vec<PlannedCase>, Vec<Applicability>) = injections
+        .into_iter()
+        .map(|Injection { case, applicability }| (case, applicability))
+        .unzip();
+    let all: Vec<&PlannedCase> = cases.iter().collect();
+    let runs = |decision: &Applicability| *decision == Applicability::Run;
+    let runnable =
+        all.iter().zip(&decisions).filter(|(_, decision)| runs(decision)).map(|(case, _)| *case);
+    let runnable: Vec<&PlannedCase> = runnable.collect();
+    // The warnings name cases that break after others; all of those are run alone.
+    let output = harness.run_isolated(&runnable, isolation, progress)?;
+    Ok(judge_all(catalogue, &all, decisions, output.observations))
+}
+
+/// Runs what did not conform once more in a process of its own: an earlier injection may have
+/// damaged the process. Gives the cases that violate only after others.
+fn rerun_alone(
+    catalogue: &Catalogue,
+    harness: &mut Harness,
+    judged: &mut [Judged],
+) -> Result<Vec<String>, Failure> {
+    let suspects: Vec<usize> =
+        (0..judged.len()).filter(|index| !is_clear(&judged[*index])).collect();
+    let cases: Vec<PlannedCase> =
+        suspects.iter().map(|index| judged[*index].case.clone()).collect();
+    let cases: Vec<&PlannedCase> = cases.iter().collect();
+    let output = harness.run_isolated(&cases, Isolation::Case, &mut ())?;
+    let mut only_after_others = Vec::new();
+    for (index, observation) in suspects.into_iter().zip(output.observations) {
+        let judged = &mut judged[index];
+        let violated = judged.judgement.verdict == Verdict::Violates;
+        judged.judgement = judge::judge(catalogue, &judged.case, &observation);
+        judged.observation = Some(observation);
+        if violated && is_clear(judged) {
+            only_after_others.push(judged.case.id.clone());
+        }
+    }
+    Ok(only_after_others)
 }
 
 /// Conforms, or was not run.

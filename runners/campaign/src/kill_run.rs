@@ -85,8 +85,14 @@ impl KillRun {
                 let width = fault_sweep::default_width(offer.flavor);
                 let isolation = fault_sweep::default_isolation(offer.flavor);
                 let catalogue = &self.selection.suite.catalogue;
-                let swept =
-                    fault_sweep::run(catalogue, harness, &clean, width, isolation, &mut ())?;
+                let swept = fault_sweep::run(
+                    catalogue,
+                    harness,
+                    &clean,
+                    (width, isolation),
+                    None,
+                    &mut (),
+                )?;
                 kill.add(&swept.judged);
             }
             (rest, round) = (later, round * 2);

@@ -21,6 +21,7 @@ pub mod recorded_run;
 pub mod run;
 mod run_file;
 pub mod side_names;
+mod spool;
 mod suite;
 pub mod variant_run;
 mod verdict_reports;

@@ -42,7 +42,7 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
         judge_again(&catalogue, judged);
     }
     let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
-    files.apply(&mut verdicts)?;
+    files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }
 

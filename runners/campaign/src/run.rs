@@ -16,6 +16,7 @@ use allocert_suite::sweep::Width;
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
+use crate::spool::Spool;
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
@@ -90,17 +91,23 @@ pub fn run(
     let output = harness.run(&runnable, progress)?;
     let mut warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
     let mut judged = judge_all(&suite.catalogue, &cases, decisions, output.observations);
+    let is_written = options.out.is_some() || options.keep.is_some();
+    let mut spool = (options.faults.is_some() && is_written)
+        .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
+        .transpose()?;
     if let Some(width) = options.faults {
         let width = width.unwrap_or_else(|| fault_sweep::default_width(offer.flavor));
         let isolation =
             options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(offer.flavor));
         let catalogue = &suite.catalogue;
-        let swept = fault_sweep::run(catalogue, &mut harness, &judged, width, isolation, progress)?;
+        let how = (width, isolation);
+        let spool = spool.as_mut();
+        let swept = fault_sweep::run(catalogue, &mut harness, &judged, how, spool, progress)?;
         judged.extend(swept.judged);
         warnings.extend(swept.warnings);
     }
     let mut verdicts = Verdicts { header, cases: judged, warnings, catalogue: suite.catalogue };
-    files.apply(&mut verdicts)?;
+    files.apply(&mut verdicts, spool.as_ref())?;
     Ok(verdicts)
 }
 

@@ -11,6 +11,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::failure::Failure;
+use crate::spool::Spool;
 
 /// Refuses a name that promises another compression.
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
@@ -28,20 +29,39 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a whole run.
-pub(crate) fn write(path: &Path, file: File, header: &Header, judged: &[Judged]) -> io::Result<()> {
+/// Writes a whole run. Observations in the spool take the place of those in the cases.
+pub(crate) fn write(
+    path: &Path,
+    file: File,
+    header: &Header,
+    judged: &[Judged],
+    spool: Option<&Spool>,
+) -> io::Result<()> {
     let file = BufWriter::new(file);
     if ends_in(path, "gz") {
         let encoder = GzEncoder::new(file, Compression::default());
-        write_lines(encoder, header, judged)?.finish()?.flush()
+        write_lines(encoder, header, judged, spool)?.finish()?.flush()
     } else {
-        write_lines(file, header, judged)?.flush()
+        write_lines(file, header, judged, spool)?.flush()
     }
 }
 
-fn write_lines<W: Write>(out: W, header: &Header, judged: &[Judged]) -> io::Result<W> {
+fn write_lines<W: Write>(
+    out: W,
+    header: &Header,
+    judged: &[Judged],
+    spool: Option<&Spool>,
+) -> io::Result<W> {
     let mut writer = Writer::begin(out, header)?;
-    judged.iter().try_for_each(|judged| writer.add(judged))?;
+    for judged in judged {
+        match spool.map(|spool| spool.get(&judged.case.id)).transpose()?.flatten() {
+            Some(observation) => {
+                let observation = Some(observation);
+                writer.add(&Judged { observation, ..judged.clone() })?;
+            }
+            None => writer.add(judged)?,
+        }
+    }
     writer.finish()
 }
 

@@ -13,6 +13,7 @@ use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
 use crate::run_file;
+use crate::spool::Spool;
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -75,8 +76,12 @@ impl VerdictFiles {
         })
     }
 
-    /// Applies the expectations and writes the files.
-    pub(crate) fn apply(self, verdicts: &mut Verdicts) -> Result<(), Failure> {
+    /// Applies the expectations and writes the files. The spool has what is not in the cases.
+    pub(crate) fn apply(
+        self,
+        verdicts: &mut Verdicts,
+        spool: Option<&Spool>,
+    ) -> Result<(), Failure> {
         if let Some(expectations) = &self.expectations {
             let cases = verdicts.cases.iter_mut();
             let mut judgements: Vec<&mut Judgement> =
@@ -84,7 +89,7 @@ impl VerdictFiles {
             expectations.apply(&mut judgements);
         }
         for run in self.runs {
-            run.write_run(&verdicts.header, &verdicts.cases)?;
+            run.write_run(&verdicts.header, &verdicts.cases, spool)?;
         }
         if let Some(junit) = self.junit {
             let text = junit::render(&verdicts.report());
@@ -131,9 +136,14 @@ impl OutputFile {
         Self::create(path)
     }
 
-    pub(crate) fn write_run(self, header: &Header, judged: &[Judged]) -> Result<(), Failure> {
+    pub(crate) fn write_run(
+        self,
+        header: &Header,
+        judged: &[Judged],
+        spool: Option<&Spool>,
+    ) -> Result<(), Failure> {
         let path = self.path.clone();
-        self.write(|file| run_file::write(&path, file, header, judged))
+        self.write(|file| run_file::write(&path, file, header, judged, spool))
     }
 
     fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {

@@ -918,3 +918,22 @@ fn another_compression_is_refused_before_anything_runs() {
     assert!(words.contains("end its name in .gz, not in .zst"), "{words}");
     assert!(!path.exists());
 }
+
+/// What a sweep observed waits in a file, and the run file has all of it.
+#[test]
+fn the_run_file_of_a_sweep_has_whole_observations() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl");
+    let out = path.display().to_string();
+    let filter = "emm/alloc/exact-size";
+    let run = ["run", "emm", "reference", "--faults", "--filter", filter, "--out", &out];
+    let first = judged(&run);
+    assert!(first.1.contains("fault sweep: "), "{}", first.1);
+    assert_eq!(judged(&["judge", &out]), first);
+    let text = std::fs::read_to_string(&path).expect("written");
+    let swept = |line: &&str| line.starts_with("{\"observation\":{\"case\":") && line.contains('!');
+    let observations: Vec<&str> = text.lines().filter(swept).collect();
+    assert!(observations.len() > 10, "{}", observations.len());
+    assert!(observations.iter().all(|line| line.contains("\"step_begin\"")));
+    assert!(observations.iter().all(|line| !line.contains("\"steps\":[]")));
+}
