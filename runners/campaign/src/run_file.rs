@@ -1,7 +1,7 @@
 //! Run files on disk: plain, or compressed by gzip if the name ends in `.gz`.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
 use allocert_suite::RefusalCode;
@@ -39,8 +39,10 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let file = BufWriter::new(file);
     if ends_in(path, "gz") {
-        let encoder = GzEncoder::new(file, Compression::default());
-        write_lines(encoder, header, judged, spool)?.finish()?.flush()
+        // JSON comes in small pieces, and each piece would start the compressor.
+        let encoder = BufWriter::new(GzEncoder::new(file, Compression::default()));
+        let encoder = write_lines(encoder, header, judged, spool)?.into_inner();
+        encoder.map_err(IntoInnerError::into_error)?.finish()?.flush()
     } else {
         write_lines(file, header, judged, spool)?.flush()
     }
