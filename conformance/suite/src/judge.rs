@@ -94,7 +94,12 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
 /// then the things that the record does not show.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
-    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {
+    if let Some(
+        Reason::Declined { step, .. }
+        | Reason::Refused { step, .. }
+        | Reason::NotInDriver { step, .. },
+    ) = &sink.declined
+    {
         // Drop findings after the declined step. Always-on checks still hold.
         findings
             .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
@@ -117,6 +122,8 @@ fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
         Verdict::Violates
     } else if let Some(message) = sink.failure {
         Verdict::HarnessError { message }
+    } else if let Some(reason @ Reason::NotInDriver { .. }) = sink.declined {
+        Verdict::NotObserved { reason }
     } else if let Some(reason) = sink.declined {
         Verdict::NotApplicable { reason }
     } else if let Some(reason) = sink.not_observed {

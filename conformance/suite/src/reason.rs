@@ -47,6 +47,12 @@ pub enum Reason {
         operation: String,
         message: String,
     },
+    /// The subject raised an error in a step in which it called a function that the software driver
+    /// does not have.
+    NotInDriver {
+        step: u32,
+        function: String,
+    },
     /// All expectations of the case have a condition, and none holds.
     GivenUnmet {
         /// The first step with such an expectation.
@@ -187,6 +193,13 @@ impl fmt::Display for Reason {
             }
             Self::Refused { step, operation, message } => {
                 write!(f, "the subject refused {operation} in step {step}: {message}")
+            }
+            Self::NotInDriver { step, function } => {
+                write!(
+                    f,
+                    "the software driver does not have {function}, which the subject called in \
+                     step {step}"
+                )
             }
             Self::GivenUnmet { step, given } => {
                 write!(

@@ -83,14 +83,20 @@ impl Importer {
         }
     }
 
-    /// A view of the array. Nothing is copied, and nothing waited for until something is done with
-    /// it.
+    /// A view of the array. Nothing is copied. Nothing is waited for until something is done with
+    /// it, except for the per-thread default stream: on another thread its handle means another
+    /// stream.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for bit fields with gaps, and for masks that are refused.
+    /// [`Error::NotSupported`] for bit fields with gaps, and for masks that are refused; what the
+    /// driver answers.
     pub fn import(&self, live: Live) -> Result<Imported> {
         if self.options.refuse_masks && live.array().mask().is_some() {
             return Err(Error::NotSupported("masks are not imported here"));
+        }
+        let given = live.stream().filter(|_| !self.options.ignore_stream);
+        if let Some(given) = given.filter(|stream| stream.handle() == Stream::PER_THREAD.handle()) {
+            self.driver.stream_synchronize(&given)?;
         }
         Imported::new(self.clone(), live)
     }

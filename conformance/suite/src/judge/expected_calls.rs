@@ -73,6 +73,17 @@ pub(crate) fn last_calls_of(record: &CaseRecord<'_>, step: u32) -> Vec<Witness> 
     last.iter().map(|call| call.witness("called in this step")).collect()
 }
 
+/// The last function that the subject called in a step and the software driver does not have.
+pub(crate) fn function_that_driver_lacks(record: &CaseRecord<'_>, step: u32) -> Option<String> {
+    let window = record.timeline.window(step)?;
+    window.rev().find_map(|index| match record.observation.events[index].what {
+        What::Unsupported { function, .. } if record.timeline.attributions[index].by_subject => {
+            Some(function.name().to_owned())
+        }
+        _ => None,
+    })
+}
+
 fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
     let label = wanted.since.as_deref()?;
     let mut steps = record.case.steps.iter();

@@ -1,4 +1,5 @@
-//! Races that the text of the array interface leaves to the user, so that they break no MUST.
+//! Races that break another requirement than the one of all races: the text of the array interface
+//! leaves them to the user, or they are not about the array's data.
 
 use std::collections::BTreeSet;
 
@@ -15,24 +16,40 @@ use crate::verdict::{Check, Finding};
 const SYNCHRONIZED: i64 = 3;
 
 /// Removes races with an export of a version that says nothing of synchronization. Races of an
-/// operation on an imported view with the producer's later work get a requirement of their own.
+/// operation on an imported view with the producer's later work get a requirement of their own, and
+/// so do races with work on the bytes behind an array.
 pub(crate) fn reclassify(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     match record.side {
         Side::CaiProducer => sink.findings.retain(|finding| !is_with_early_export(record, finding)),
         Side::CaiConsumer => {
-            let check = Check::ViewRace;
-            let Some(requirement) = record.catalogue.by_check(record.side, check.name()) else {
-                return;
-            };
-            sink.check_performed(check);
-            for finding in sink.findings.iter_mut().filter(|one| is_after_view(record, one)) {
-                finding.requirement.clone_from(&requirement.id);
-                finding.level = requirement.level;
-                finding.check = Some(check);
-            }
+            restate(record, sink, Check::RaceBehind, is_behind);
+            restate(record, sink, Check::ViewRace, is_after_view);
         }
         _ => {}
     }
+}
+
+/// Gives races of this kind the requirement of their own check.
+fn restate(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    check: Check,
+    is_of_kind: impl Fn(&CaseRecord<'_>, &Finding) -> bool,
+) {
+    let Some(requirement) = record.catalogue.by_check(record.side, check.name()) else {
+        return;
+    };
+    sink.check_performed(check);
+    for finding in sink.findings.iter_mut().filter(|one| is_of_kind(record, one)) {
+        finding.requirement.clone_from(&requirement.id);
+        finding.level = requirement.level;
+        finding.check = Some(check);
+    }
+}
+
+/// Whether the worker's access is to bytes behind the array.
+fn is_behind(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    steps_of_race(record, finding).iter().any(|step| step.r#do.name() == "pend_behind")
 }
 
 /// Whether a consumer took part that read an export of an earlier version.

@@ -180,6 +180,12 @@ fn unexpected_error(
     raised: &Raised,
 ) {
     let (name, properties) = (step.r#do.name(), step.r#do.properties());
+    if let Some(function) = expected_calls::function_that_driver_lacks(record, step.index)
+        && properties.may_decline
+    {
+        let step = step.index;
+        return sink.declined(Reason::NotInDriver { step, function });
+    }
     let declinable = properties.may_decline
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
     // The docs of EMM plugins name RuntimeError too for a manager without memory information.

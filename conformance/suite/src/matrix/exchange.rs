@@ -214,7 +214,12 @@ fn counts(finding: &Finding) -> bool {
     matches!(
         finding.check,
         None | Some(
-            Check::Race | Check::ViewRace | Check::UseAfterFree | Check::Crash | Check::Hang
+            Check::Race
+                | Check::ViewRace
+                | Check::RaceBehind
+                | Check::UseAfterFree
+                | Check::Crash
+                | Check::Hang
         )
     )
 }

@@ -8,7 +8,8 @@ use allocert_suite::{Catalogue, fixture, judge};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::observation_builder::{Recorder, error};
+use crate::observation_builder::{Recorder, error, memory};
+use crate::trace_builder::{A, B, X, fill, non_blocking, unsupported};
 
 /// What a case that produces `p` and then goes on like this is judged, with what its own steps came
 /// to.
@@ -20,7 +21,7 @@ fn judged(steps: &str, play: impl FnOnce(Recorder) -> Recorder) -> Judgement {
     );
     let case = fixture::plan_file("cases/cai-consumer/test.yaml", &text, &catalogue);
     let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
-    let recorder = play(Recorder::new(case).step(&[], json!({}))).rest();
+    let recorder = play(Recorder::new(case).step(&[], memory(X, 64))).rest();
     judge::judge(&catalogue, &recorder.case, &recorder.seen)
 }
 
@@ -63,6 +64,56 @@ fn after_a_refusal_a_case_shows_nothing() {
     let told =
         judged(steps, |recorder| recorder.step(&[], json!({})).step(&[], json!({"uniform": 7})));
     assert_eq!(requirements(&told), ["CAI-CONSUME-51"], "without the refusal it would have");
+}
+
+#[rstest]
+#[case::called(true, "not-observed", &[])]
+#[case::not_called(false, "violates", &["CAI-CONSUME-51"])]
+fn what_the_software_driver_lacks_is_not_judged(
+    #[case] called: bool,
+    #[case] verdict: &str,
+    #[case] findings: &[&str],
+) {
+    let steps = "  - do: {subject_stream: {kind: new, as: s}}\n  - do: {inspect: {on: p}}\n    \
+                 expect: {CAI-CONSUME-51: {returns: {uniform: {is: 5}}}}\n";
+    let judgement = judged(steps, |recorder| {
+        let calls = if called { vec![unsupported("cuStreamBeginCapture_v2")] } else { Vec::new() };
+        let mut recorder = recorder.does(calls, json!({}));
+        recorder.seen.steps[3].outcome = Outcome::Raised(error("RuntimeError", None, "no capture"));
+        recorder.step(&[], json!({"uniform": 7}))
+    });
+    if called {
+        let function = "cuStreamBeginCapture_v2".to_owned();
+        let reason = Reason::NotInDriver { step: 3, function };
+        assert_eq!(judgement.verdict, Verdict::NotObserved { reason });
+    }
+    assert_eq!(
+        (judgement.verdict.name(), requirements(&judgement).as_slice()),
+        (verdict, findings)
+    );
+}
+
+/// Work on the bytes behind an array is nobody's pending work on it.
+#[rstest]
+#[case::behind("pend_behind", &["CAI-DATA-61"])]
+#[case::on_the_data("pend", &["CAI-RACE-51"])]
+fn races_behind_an_array_have_their_own_requirement(
+    #[case] operation: &str,
+    #[case] findings: &[&str],
+) {
+    let steps = format!(
+        "  - do: {{stream: {{kind: non_blocking, as: s}}}}\n  - do: {{{operation}: {{on: p, \
+         stream: s, byte: 9}}}}\n  - do: {{import: {{of: p, as: i}}}}\n  - do: {{access: {{on: \
+         i}}}}\n    expect: {{CAI-DATA-58: {{returns: {{}}}}}}\n"
+    );
+    let judgement = judged(&steps, |recorder| {
+        recorder
+            .does(vec![non_blocking(A), non_blocking(B)], json!({"handle": A}))
+            .does(vec![fill(X, A).harness()], json!({}))
+            .step(&[], json!({}))
+            .does(vec![fill(X, B)], json!({}))
+    });
+    assert_eq!(requirements(&judgement), findings);
 }
 
 #[test]

@@ -69,6 +69,7 @@ class Consumer:
         view = self.view(exporter, self.entries(exporter))
         view.ignore_stream = ignore_stream
         view.owner = self.owner_to_keep(exporter)
+        self.settle_per_thread(view)
         return view
 
     def describe(self, view: View) -> dict[str, Any]:
@@ -269,6 +270,11 @@ class Consumer:
             Stream(view.stream).wait(Event(own))
         elif not view.ignore_stream:
             synchronize(own)
+
+    def settle_per_thread(self, view: View) -> None:
+        """Waits for stream 2 at the import: to another thread the handle means another stream."""
+        if view.stream == PER_THREAD and self.uses_stream(view):
+            synchronize(Stream(PER_THREAD))
 
     def uses_stream(self, view: View) -> bool:
         return view.stream is not None and not view.ignore_stream

@@ -63,3 +63,28 @@ class Crashes(Consumer):
     def check_addresses(self, view: View) -> None:
         if not view.pointer:
             ctypes.string_at(0)
+
+
+class KeepsOwnerUntilFirstRead(Consumer):
+    """Lets the producer's object go when it has read the data once."""
+
+    def read(self, view: View) -> HostArray:
+        elements = super().read(view)
+        view.owner = None
+        return elements
+
+
+class SynchronizesAtEnd(Consumer):
+    """Keeps no owner, and synchronizes with the exported stream at the end of its view."""
+
+    keeps_owner = False
+
+    def owner_to_keep(self, exporter: Any) -> Any:
+        return None
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.stream is not None:
+            handle = ctypes.c_void_p(view.stream)
+            weakref.finalize(view, call_without_check, "cuStreamSynchronize", handle)
+        return view

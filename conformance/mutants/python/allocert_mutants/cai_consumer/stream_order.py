@@ -1,9 +1,11 @@
 """Consumers that order their work wrongly with the exported stream."""
 
+import contextlib
+import threading
 import weakref
 from typing import Any
 
-from allocert_mutants.cuda_driver import LEGACY, Stream
+from allocert_mutants.cuda_driver import LEGACY, CallError, Event, Stream
 
 from .conforming_consumer import Consumer, Entries, View
 
@@ -158,3 +160,98 @@ class CachesLaunchArguments(Consumer):
             if exporter not in new:
                 self.fill(self.views[exporter], 0, self.own_stream)
         return [self.describe(self.views[exporter]) for exporter in exporters]
+
+
+class ReusesEventOfStream(Consumer):
+    """Records an event in each exported stream at its first use, and waits for that ever after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: dict[int, Event] = {}
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        if self.uses_stream(view) and view.stream is not None:
+            event = self.events.get(view.stream)
+            self.events[view.stream] = event or Event(Stream(view.stream))
+            own.wait(self.events[view.stream])
+        return own
+
+
+class WaitsInFirstStream(Consumer):
+    """Waits in the stream that was its current one at first, and works in the current one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first_stream = self.own_stream
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        super().wait_for_producer(view, self.first_stream)
+        return own or self.own_stream
+
+
+class BackEdgeFromFirstStream(Consumer):
+    """Makes the producer wait for the stream that was its current one at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first_stream = self.own_stream
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        super().make_producer_wait(view, self.first_stream if own is self.own_stream else own)
+
+
+class WaitsInStreamOfThread(Consumer):
+    """Has a stream for each thread, and lets only that of the importing thread wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.streams = threading.local()
+
+    def stream_of_thread(self) -> Stream:
+        if not hasattr(self.streams, "own"):
+            self.streams.own = Stream()
+        own: Stream = self.streams.own
+        return own
+
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        view = super().accept(exporter, ignore_stream)
+        super().wait_for_producer(view, self.stream_of_thread())
+        return view
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        return self.stream_of_thread()
+
+
+class IgnoresThreads(Consumer):
+    """Takes stream 2 for that of the thread that uses an import."""
+
+    def settle_per_thread(self, view: View) -> None:
+        pass
+
+
+class OverlooksErrorOfWait(Consumer):
+    """Goes on without waiting when an event cannot be recorded in the exported stream."""
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        try:
+            return super().wait_for_producer(view, own)
+        except CallError:
+            return own
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        with contextlib.suppress(CallError):
+            super().make_producer_wait(view, own)
+
+
+class EmptyArgumentEndsWaiting(Consumer):
+    """Waits for no argument that comes after one without elements."""
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        self.found_empty = False
+        return super().launch(exporters, stream)
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        self.found_empty = self.found_empty or 0 in view.shape
+        return own if self.found_empty else super().wait_for_argument(index, view, own)

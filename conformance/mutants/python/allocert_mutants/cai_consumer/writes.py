@@ -1,10 +1,11 @@
 """Consumers that write where they must not."""
 
+import ctypes
 import math
 
-from allocert_mutants.cuda_driver import Stream
+from allocert_mutants.cuda_driver import Stream, call
 
-from .conforming_consumer import Consumer, View, fill
+from .conforming_consumer import Consumer, HostArray, View, fill
 from .element_layout import byte_range, offsets
 
 
@@ -32,3 +33,34 @@ class Writes16Bytes(Consumer):
         for offset in offsets(view.shape, view.strides):
             fill(view.pointer + offset, byte, -(-view.dtype.itemsize // 16) * 16, own)
         self.make_producer_wait(view, own)
+
+
+class ReadsWholeWords(Consumer):
+    """Reads a multiple of 8 bytes."""
+
+    def read(self, view: View) -> HostArray:
+        low, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        own = self.wait_for_producer(view)
+        words = -(-(high - low) // 8) * 8
+        host = ctypes.create_string_buffer(max(words, 1))
+        address, size = ctypes.c_uint64(view.pointer + low), ctypes.c_size_t(words)
+        if words:
+            call("cuMemcpyDtoHAsync_v2", host, address, size, ctypes.c_void_p(own.handle))
+        self.make_producer_wait(view, own)
+        return super().read(view)
+
+
+class WritesWholeWords(Consumer):
+    """Writes a multiple of 8 bytes, and puts back what was behind the last element."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        low, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        behind = -(high - low) % 8
+        if behind:
+            address, size = ctypes.c_uint64(view.pointer + high), ctypes.c_size_t(behind)
+            kept = ctypes.create_string_buffer(behind)
+            handle = ctypes.c_void_p(own.handle)
+            call("cuMemcpyDtoHAsync_v2", kept, address, size, handle)
+            call("cuStreamSynchronize", handle)
+            call("cuMemcpyHtoDAsync_v2", address, kept, size, handle)
+        super().fill(view, byte, own)

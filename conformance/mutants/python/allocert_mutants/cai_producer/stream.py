@@ -1,7 +1,8 @@
 """Producers whose exported stream does not cover the pending work."""
 
 import ctypes
-from typing import Any
+import threading
+from typing import Any, ClassVar
 
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
 
@@ -288,3 +289,33 @@ class IgnoresThreads(Array):
         work = self.pending_work()
         per_thread = [one for one in work if one.stream.handle == PER_THREAD]
         return PER_THREAD if per_thread and len(per_thread) == len(work) else super().stream_entry()
+
+
+@adapter
+class NotesWorkOfEachThread(Array):
+    """Exports no stream for work that another thread enqueued."""
+
+    def pending_work(self) -> list[Work]:
+        this_thread = threading.get_ident()
+        return [work for work in self.memory.work if work.thread == this_thread]
+
+
+@adapter
+class NotesWorkOfEachContext(Array):
+    """Exports no stream for work that was enqueued while another context was current."""
+
+    contexts: ClassVar[dict[Work, int]] = {}
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.contexts[work] = _current_context()
+
+    def pending_work(self) -> list[Work]:
+        current = _current_context()
+        return [work for work in self.memory.work if self.contexts[work] == current]
+
+
+def _current_context() -> int:
+    context = ctypes.c_void_p()
+    call("cuCtxGetCurrent", ctypes.byref(context))
+    return context.value or 0

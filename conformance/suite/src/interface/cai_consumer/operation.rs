@@ -60,6 +60,16 @@ pub enum Operation {
     Produce(Produce),
     /// The worker enqueues a write of the byte to all of the memory, and does not wait.
     Pend(Pend),
+    /// The worker enqueues a write of the byte to the 64 bytes behind the memory, and does not
+    /// wait. They belong to another array, of which the interface says nothing.
+    PendBehind(Pend),
+    /// The user makes a stream of the worker wait for all work that is in another one now, by an
+    /// event.
+    Order {
+        stream: Name,
+        /// The stream with the earlier work.
+        after: Name,
+    },
     /// The subject makes one of its streams the current one of its library, for later operations
     /// that are given none.
     UseStream { stream: Name },
@@ -117,6 +127,8 @@ impl OperationSet for Operation {
             | Self::Alive(_)
             | Self::Consume(_)
             | Self::Pend(_)
+            | Self::PendBehind(_)
+            | Self::Order { .. }
             | Self::Inspect { .. }
             | Self::Reuse(_)
             | Self::Release { .. } => none(),
@@ -149,7 +161,10 @@ impl OperationSet for Operation {
             Self::Alive(alive) => alive.arguments(),
             Self::Consume(consume) => consume.arguments(),
             Self::Produce(produce) => produce.arguments(),
-            Self::Pend(pend) | Self::Reuse(pend) => pend.arguments(),
+            Self::Pend(pend) | Self::PendBehind(pend) | Self::Reuse(pend) => pend.arguments(),
+            Self::Order { stream, after } => {
+                Arguments::all([stream, after].map(|name| NameUse::of(name, &[STREAM])))
+            }
             Self::Import(import) => Arguments::one(&import.of, &[PRODUCED]),
             Self::UseStream { stream } => Arguments::one(stream, &[SUBJECT_STREAM]),
             Self::Access(access) => Arguments::one(&access.on, &[IMPORTED]),

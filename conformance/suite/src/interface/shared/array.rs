@@ -49,6 +49,9 @@ pub enum StreamKind {
 pub struct Stream {
     /// All but `new` and `default`:
     pub kind: StreamKind,
+    /// Make it in a second context of the current device, beside the primary one.
+    #[serde(default)]
+    pub second_context: bool,
     pub r#as: Name,
 }
 

@@ -75,6 +75,9 @@ class Consumer:
     def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
+    def use_stream(self, stream: Any) -> None:
+        stream.use()
+
     def accept(self, exporter: Any, ignore_stream: bool) -> Any:
         if ignore_stream:
             raise NotImplementedError(

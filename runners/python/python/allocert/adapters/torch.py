@@ -73,6 +73,9 @@ class Consumer:
     def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
 
+    def use_stream(self, stream: Any) -> None:
+        torch.cuda.set_stream(stream)
+
     def accept(self, exporter: Any, ignore_stream: bool) -> Any:
         # PyTorch never waits, so it has no option for it: ignoring the stream is its default.
         if ignore_stream:

@@ -86,6 +86,9 @@ class Consumer:
     def stream(self, kind: str) -> Any:
         return _stream(kind)
 
+    def use_stream(self, stream: Any) -> None:
+        warp.set_stream(stream, _DEVICE)
+
     def accept(self, exporter: Any, ignore_stream: bool) -> Any:
         if ignore_stream:
             raise NotImplementedError("Warp has no option for it")

@@ -124,6 +124,21 @@ def pend(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 
 
 @OPERATIONS.register
+def pend_behind(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    memory = record_of(case.bindings.get(arguments["on"])).memory
+    stream = case.bindings.get(arguments["stream"])
+    behind = memory.base + memory.size_bytes
+    case.device.fill(behind, arguments["byte"], TRAILING_BYTES, stream.handle)
+
+
+@OPERATIONS.register
+def order(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    """What a user does who knows that work in one stream comes before work in another."""
+    earlier, later = case.bindings.get(arguments["after"]), case.bindings.get(arguments["stream"])
+    case.device.order(earlier.handle, later.handle)
+
+
+@OPERATIONS.register
 def reuse(case: AdapterCase, on: str, arguments: Arguments) -> None:
     """The producer's next work, enqueued as soon as the subject has returned."""
     pend(case, on, arguments)

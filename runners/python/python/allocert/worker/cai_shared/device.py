@@ -67,6 +67,17 @@ class Device:
         self._call("cuStreamCreate", ctypes.byref(handle), ctypes.c_uint(flags))
         return Stream(handle.value or 0, self._destroy)
 
+    def in_second_context(self, make: Callable[[], Stream]) -> Stream:
+        """What `make` makes in a second context of the current device, which is never destroyed."""
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        with self._driver.harness():
+            self._driver.call("cuCtxGetDevice", ctypes.byref(device))
+            self._driver.call("cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), device)
+        try:
+            return make()
+        finally:
+            self._call("cuCtxPopCurrent_v2", ctypes.byref(context))
+
     def _destroy(self, handle: int) -> None:
         with self._driver.harness():
             self._driver.code("cuStreamDestroy_v2", ctypes.c_void_p(handle))

@@ -1,5 +1,7 @@
 """The operations of both sides: streams, the adapter itself, and what every consumer does."""
 
+import functools
+
 from ..operations import Arguments, Facts, OperationTable
 from . import data_facts
 from .case import AdapterCase
@@ -18,7 +20,8 @@ def instantiate(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def stream(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    made = case.device.stream(arguments["kind"])
+    make = functools.partial(case.device.stream, arguments["kind"])
+    made = case.device.in_second_context(make) if arguments.get("second_context") else make()
     case.bindings.bind(arguments["as"], made)
     return {"handle": made.handle}
 
