@@ -19,7 +19,7 @@ pub(crate) fn target() -> PathBuf {
 pub(crate) fn build(profile: &str) -> Result<PathBuf, Fault> {
     shell::cargo()
         .args(["build", "--profile", profile, "-p", "allocert", "-p", "allocert-libcuda"])
-        .args(["-p", "allocert-emm-so", "-p", "allocert-mutants"])
+        .args(["-p", "allocert-emm-so", "-p", "allocert-mutants", "-p", "allocert-variants"])
         .done()?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }))
 }

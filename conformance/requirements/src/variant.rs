@@ -21,7 +21,7 @@ pub const PYTHON: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/variants
 pub struct Variant {
     pub name: String,
     pub flavor: Flavor,
-    /// A symbol of the library of mutants, or `module:attribute` below
+    /// A symbol of the library of variants, or `module:attribute` below
     /// `conformance/variants/python`.
     pub subject: String,
     /// The ids of the freedoms that it uses.

@@ -30,6 +30,22 @@ impl Driver {
         check("cuMemFree", unsafe { sys::cuMemFree_v2(pointer) })
     }
 
+    /// `cuMemAllocAsync` on the default stream of the current context. The driver refuses size 0.
+    pub fn mem_alloc_async(self, size_bytes: u64) -> Result<u64, DriverError> {
+        let mut pointer = 0;
+        // SAFETY: the out pointer is valid for a write during the call; null is the default stream.
+        check("cuMemAllocAsync", unsafe {
+            sys::cuMemAllocAsync(&raw mut pointer, host_size(size_bytes), std::ptr::null_mut())
+        })?;
+        Ok(pointer)
+    }
+
+    /// `cuMemFreeAsync` on the default stream of the current context. Safe as [`Self::mem_free`].
+    pub fn mem_free_async(self, pointer: u64) -> Result<(), DriverError> {
+        // SAFETY: the driver checks the address; null is the default stream.
+        check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(pointer, std::ptr::null_mut()) })
+    }
+
     /// `cuMemGetInfo` of the current context.
     pub fn mem_get_info(self) -> Result<MemoryInfo, DriverError> {
         let (mut free, mut total) = (0, 0);

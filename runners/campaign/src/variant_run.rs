@@ -30,7 +30,7 @@ impl VariantRun {
     /// What is wrong with the options, or that no variant is wanted.
     pub fn plan(options: &SubjectOptions) -> Result<Self, Failure> {
         let selection = Selection::new(options, variant::embedded()?)?;
-        let runs = SubjectRuns::new(Artifact::Mutants, PYTHON_FOLDERS, None, options.jobs);
+        let runs = SubjectRuns::new(Artifact::Variants, PYTHON_FOLDERS, None, options.jobs);
         Ok(Self { selection, runs })
     }
 

@@ -19,6 +19,8 @@ pub enum Artifact {
     EmmReference,
     /// The native subjects that are built to break requirements.
     Mutants,
+    /// The native subjects that use what the texts leave open.
+    Variants,
 }
 
 impl Artifact {
@@ -27,6 +29,7 @@ impl Artifact {
             Self::Driver => "liballocert_libcuda.so",
             Self::EmmReference => "liballocert_emm_reference.so",
             Self::Mutants => "liballocert_mutants.so",
+            Self::Variants => "liballocert_variants.so",
         }
     }
 
@@ -34,7 +37,7 @@ impl Artifact {
     fn variable(self) -> Option<&'static str> {
         match self {
             Self::Driver => Some("ALLOCERT_LIBCUDA"),
-            Self::EmmReference | Self::Mutants => None,
+            Self::EmmReference | Self::Mutants | Self::Variants => None,
         }
     }
 
@@ -43,6 +46,7 @@ impl Artifact {
             Self::Driver => "allocert-libcuda",
             Self::EmmReference => "allocert-emm-so",
             Self::Mutants => "allocert-mutants",
+            Self::Variants => "allocert-variants",
         }
     }
 

@@ -58,8 +58,8 @@ pub fn library(file: &str) -> PathBuf {
     path
 }
 
-/// The program `allocert`, built like this test, with the driver, the reference manager and the
-/// mutants beside it. `ALLOCERT_PROGRAM` names one that is built already.
+/// The program `allocert`, built like this test, with the driver, the reference manager, the
+/// mutants and the variants beside it. `ALLOCERT_PROGRAM` names one that is built already.
 ///
 /// # Panics
 /// When they cannot be built; the message holds cargo's own words.
@@ -73,8 +73,13 @@ pub fn program() -> &'static Path {
 }
 
 fn build_program() -> PathBuf {
-    const PACKAGES: [&str; 4] =
-        ["allocert", "allocert-libcuda", "allocert-emm-so", "allocert-mutants"];
+    const PACKAGES: [&str; 5] = [
+        "allocert",
+        "allocert-libcuda",
+        "allocert-emm-so",
+        "allocert-mutants",
+        "allocert-variants",
+    ];
     let build = BuildFolder::of_this_program();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(repository()).args(["build", "--quiet"]).args(build.arguments());

@@ -266,7 +266,7 @@ impl Mutation for IpcHostWrongStatus {
         offset_bytes: u64,
     ) -> Answer<IpcHandle> {
         if self.host.contains(token) {
-            return Err(fail(Status::NOT_SUPPORTED, "get_ipc_handle: this is host memory"));
+            return Err(fail(Status::STATE, "get_ipc_handle: this is host memory"));
         }
         base.get_ipc_handle(token, offset_bytes)
     }

@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::workspace::members;
 
 /// The crates that call C or are called by it. All others forbid unsafe code.
-const UNSAFE_CRATES: [&str; 8] = [
+const UNSAFE_CRATES: [&str; 9] = [
     "allocert-abi",
     "allocert-cuda",
     "allocert-emm-so",
@@ -17,6 +17,7 @@ const UNSAFE_CRATES: [&str; 8] = [
     "allocert-native",
     "allocert-python",
     "allocert-recorder",
+    "allocert-variants",
 ];
 
 #[test]
