@@ -1,6 +1,9 @@
 //! What the model demands of a step. The catalogue says which requirement stands for each demand.
 
+use std::collections::BTreeSet;
+
 use allocert_requirements::{Catalogue, Side};
+use allocert_suite::nouns::Need;
 use smol_str::SmolStr;
 use strum::{EnumCount, EnumIter, IntoEnumIterator, IntoStaticStr};
 
@@ -67,6 +70,7 @@ pub(crate) enum Demand {
     ScopeAfterScope,
     ScopeDefersFrees,
     ScopeDefersHostFrees,
+    ScopeDefersOwnHostFrees,
     InitializeServed,
     InitializeReturnsNone,
     InitializeAgain,
@@ -106,38 +110,59 @@ impl Demand {
         )
     }
 
+    /// What a subject must offer for the demand to hold of it, besides the operation.
+    pub(crate) fn need(self) -> Option<Need> {
+        match self {
+            Self::ScopeDefersHostFrees => Some(Need::DeferredHostMemory),
+            Self::ScopeDefersOwnHostFrees => Some(Need::OwnHostMemory),
+            // Managed memory may be more than the device has.
+            Self::ShortageRaises | Self::ShortageIsTyped | Self::InfoPlausible => {
+                Some(Need::DeviceMemory)
+            }
+            _ => None,
+        }
+    }
+
     /// `explore.alloc_served`
     fn name(self) -> String {
         format!("explore.{}", <&str>::from(self))
     }
 }
 
-/// The id of the requirement that stands for each demand.
+/// The id of the requirement that stands for each demand, where the demand holds of the subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequirementIds([SmolStr; Demand::COUNT]);
+pub struct RequirementIds([Option<SmolStr>; Demand::COUNT]);
 
 impl RequirementIds {
-    /// Those of the catalogue.
+    /// Those of the catalogue, for a subject with this offer.
     ///
     /// # Errors
     /// The demand that no requirement stands for.
-    pub fn read(catalogue: &Catalogue) -> Result<Self, UnmetDemand> {
-        let mut ids = [const { SmolStr::new_inline("") }; Demand::COUNT];
+    pub fn read(catalogue: &Catalogue, offer: &BTreeSet<Need>) -> Result<Self, UnmetDemand> {
+        let mut ids = [const { None }; Demand::COUNT];
         for demand in Demand::iter() {
             let name = demand.name();
             let requirement = catalogue.by_demand(Side::Emm, &name).ok_or(UnmetDemand(name))?;
-            ids[demand as usize] = SmolStr::new(&requirement.id);
+            let holds = demand.need().is_none_or(|need| offer.contains(&need));
+            ids[demand as usize] = holds.then(|| SmolStr::new(&requirement.id));
         }
         Ok(Self(ids))
     }
 
-    pub(crate) fn of(&self, demand: Demand) -> &SmolStr {
-        &self.0[demand as usize]
+    pub(crate) fn of(&self, demand: Demand) -> Option<&SmolStr> {
+        self.0[demand as usize].as_ref()
+    }
+
+    /// What a case needs that expects this requirement, besides its operations.
+    pub(crate) fn needs<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Need> + 'a {
+        let stands_for_it = move |demand: &Demand| self.of(*demand).is_some_and(|of| of == id);
+        Demand::iter().filter(stands_for_it).filter_map(Demand::need)
     }
 
     /// Whether this requirement states a circumstance.
     pub(crate) fn is_circumstance(&self, id: &str) -> bool {
-        Demand::iter().any(|demand| demand.is_circumstance() && self.of(demand) == id)
+        Demand::iter()
+            .any(|demand| demand.is_circumstance() && self.of(demand).is_some_and(|of| of == id))
     }
 }
 

@@ -41,7 +41,7 @@ impl Exploration {
         offer: BTreeSet<Need>,
         catalogue: &Catalogue,
     ) -> Result<Self, UnmetDemand> {
-        let requirements = Arc::new(RequirementIds::read(catalogue)?);
+        let requirements = Arc::new(RequirementIds::read(catalogue, &offer)?);
         Ok(Self { seed, ops, offer, requirements })
     }
 

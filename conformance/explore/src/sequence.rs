@@ -77,6 +77,8 @@ impl Sequence {
     pub(crate) fn needs(&self) -> Vec<Need> {
         let mut needs: BTreeSet<Need> =
             self.steps.iter().filter_map(|step| need(&step.r#do)).collect();
+        let expected = self.steps.iter().flat_map(|step| step.expect.keys());
+        needs.extend(expected.flat_map(|id| self.requirements.needs(id)));
         if self.machine.devices > 1 {
             needs.insert(Need::TwoDevices);
         }

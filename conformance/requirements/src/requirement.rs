@@ -29,6 +29,10 @@ pub struct Requirement {
     /// The operation that this requirement stands for when a step of it fails unexpectedly.
     #[serde(default)]
     pub operation: Option<String>,
+    /// Whether it only says what a result is like. An error, which is no result, does not break it
+    /// where the operation has a requirement of its own.
+    #[serde(default)]
+    pub of_result: bool,
     /// The always-on check whose findings carry this id.
     #[serde(default)]
     pub check: Option<String>,

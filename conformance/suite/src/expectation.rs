@@ -66,6 +66,9 @@ pub struct Calls {
     /// Function to the one that undoes it: as many calls of this as of the other that succeeded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub balanced: BTreeMap<String, String>,
+    /// Function to the largest number of its allocations in the window that may be left at the end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<String, u64>,
     /// Plugin method to what holds of each of its calls, of which there is at least one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub with: BTreeMap<String, Wanted>,

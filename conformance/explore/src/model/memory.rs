@@ -4,7 +4,8 @@ use allocert_suite::nouns::ErrorKind;
 
 use crate::demand::Demand;
 use crate::expected::{
-    DEVICE_FREES, Expected, FREES_AFTER_RESET, differs_from, is, multiple_of, not, one_of, same_as,
+    DEVICE_FREES, Expected, FREES_AFTER_RESET, HOST_FREES, differs_from, is, multiple_of, not,
+    one_of, same_as,
 };
 use crate::model::{Allocation, Memory, MemoryKind, Model, RequestClass};
 use crate::written_bytes::WrittenBytes;
@@ -277,7 +278,9 @@ impl Model {
         if inside && device {
             expect = expect.calls_none(Demand::ScopeDefersFrees, DEVICE_FREES);
         } else if inside {
-            expect = expect.calls_none(Demand::ScopeDefersHostFrees, &["cuMemFreeHost"]);
+            expect = expect
+                .calls_none(Demand::ScopeDefersHostFrees, HOST_FREES)
+                .calls_none(Demand::ScopeDefersOwnHostFrees, HOST_FREES);
         }
         if fresh {
             expect = expect.facts(Demand::ReleaseOnFreshThread, [("finalized", is(true))]);

@@ -1,12 +1,14 @@
 //! Expectations on calls: the subject's own driver calls within a window, and the calls of other
 //! boundaries, such as those of a host into its plugin.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use allocert_contract::trace::{Call, Event, Function, What};
 use serde_json::Value;
 
 use crate::call_name;
+use crate::effect::Effect;
 use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{FindingSink, witness};
@@ -141,6 +143,8 @@ fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> 
     mismatches.extend(order_mismatch(&calls, &wanted.in_order));
     let balanced = wanted.balanced.iter();
     mismatches.extend(balanced.filter_map(|(done, undone)| balance_mismatch(&calls, done, undone)));
+    let kept = wanted.kept.iter();
+    mismatches.extend(kept.filter_map(|(name, most)| kept_mismatch(&calls, name, *most)));
     let with = wanted.with.iter();
     mismatches.extend(with.filter_map(|(name, facts)| fact_mismatch(record, &calls, name, facts)));
     mismatches
@@ -175,6 +179,33 @@ fn balance_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Opt
     let successes = number_of_calls(did.len() as u64);
     let expected = format!("{undone} as often as {done} succeeded: {successes}");
     Some(Mismatch { expected, observed: number_of_calls(undid.len() as u64), events })
+}
+
+/// More of the allocations that these calls made are left than may be.
+fn kept_mismatch(calls: &[RecordedCall<'_>], name: &str, most: u64) -> Option<Mismatch> {
+    let mut kept: BTreeMap<u64, RecordedCall<'_>> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.call.result == Some(0)) {
+        match Effect::of(call.call) {
+            Effect::Take { start, .. } if call.is(name) => {
+                kept.insert(start, *call);
+            }
+            Effect::Give { start, .. } => {
+                kept.remove(&start);
+            }
+            _ => {}
+        }
+    }
+    if kept.len() as u64 <= most {
+        return None;
+    }
+    let mut left: Vec<&RecordedCall<'_>> = kept.values().collect();
+    left.sort_by_key(|call| call.event.seq);
+    let shown = left.iter().take(WITNESS_LIMIT);
+    Some(Mismatch {
+        expected: format!("at most {most} allocations of {name} are left"),
+        observed: format!("{} allocations are left", left.len()),
+        events: shown.map(|call| call.witness("taken here")).collect(),
+    })
 }
 
 /// The first function of a sequence that is not called after its predecessor.

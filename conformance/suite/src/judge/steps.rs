@@ -195,7 +195,8 @@ fn unexpected_error(
         }
         _ => &[ErrorKind::NotSupported],
     };
-    if declinable && error_kinds::is_one_of(raised, refusals) {
+    let refused = error_kinds::is_one_of(raised, refusals) && !answered_before(record, step);
+    if declinable && refused {
         return declined(sink, step, raised.message.clone());
     }
     let asked = step.expect.values().any(|one| given_holds(record, one));
@@ -242,6 +243,15 @@ fn unexpected_error(
     }
 }
 
+/// Whether an earlier step made the same request and got an answer. A subject declines what it
+/// cannot do from the beginning.
+fn answered_before(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    let earlier = record.case.steps.iter().take_while(|earlier| earlier.index < step.index);
+    earlier
+        .filter(|earlier| earlier.on == step.on && earlier.r#do == step.r#do)
+        .any(|earlier| matches!(record.outcome(earlier.index as usize), Some(Outcome::Returned(_))))
+}
+
 fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
     sink.declined(Reason::Declined {
         step: step.index,
@@ -252,7 +262,8 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
-/// it asks for says why an array is to be taken.
+/// it asks for says why an array is to be taken. Where one of these asks for a return alone, those
+/// that say what a result is like are left out: an error says nothing about them.
 fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
     let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
     let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
@@ -260,11 +271,12 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
         asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
     // A failed drop is an error of the finalizer, and the check for that has reported it.
     let told = takes_foreign(step) && !broken.is_empty();
-    if !only.contains(&true) && !told && !step.r#do.properties().finalizes {
-        broken.extend(
-            stands_for(record, step).filter(|requirement| !step.expect.contains_key(*requirement)),
-        );
+    let operation = stands_for(record, step)
+        .filter(|_| !only.contains(&true) && !told && !step.r#do.properties().finalizes);
+    if only.contains(&true) || operation.is_some() {
+        broken.retain(|id| record.catalogue.get(id).is_none_or(|one| !one.of_result));
     }
+    broken.extend(operation.filter(|requirement| !step.expect.contains_key(*requirement)));
     if may_refuse(step) {
         // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
         broken.retain(|id| record.catalogue.get(id).is_some_and(|one| one.level != Level::Must));

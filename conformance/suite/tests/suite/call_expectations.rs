@@ -52,6 +52,17 @@ fn what_succeeds_is_undone_once(
     );
 }
 
+#[rstest]
+#[case::one_is_left(1, true)]
+#[case::one_may_be_left(2, false)]
+fn as_many_allocations_are_left_as_may_be(#[case] more: u64, #[case] broken: bool) {
+    let kept = format!("{{EMM-T-01: {{calls: {{kept: {{cuMemAlloc: {more}}}}}}}}}");
+    let made = [alloc(0x1000, 64), alloc(0x2000, 64), alloc(0x3000, 64), free(0x3000, 0)];
+    let recorder = Recorder::new(memalloc(&kept)).step(&made, memory(0x1000, 64));
+    let recorder = recorder.step(&[free(0x1000, 0), free(0x2000, 0)], json!({})).rest();
+    assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken);
+}
+
 #[test]
 fn the_harness_and_its_peers_are_not_blamed() {
     let case = memalloc("{EMM-T-01: {calls: {none_of: [cuMemcpyDtoH, cuMemsetD8]}}}");

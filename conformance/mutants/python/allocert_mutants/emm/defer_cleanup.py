@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numba.cuda import MemoryPointer
+from numba.cuda.cudadrv.driver import CudaAPIError
 
 from .conforming_plugin import HostMemory, Manager
 
@@ -138,3 +139,14 @@ class ZeroSizeFreesLiveMemory(Manager):
             oldest = min(self.blocks.live)
             self.blocks.pending.append(self.blocks.live.pop(oldest))
         return super().memalloc(size)
+
+
+class StuckAfterException(NeverEndsAfterException):
+    """As that plugin, but frees what waits where memory is short, and in reset()."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        try:
+            return super().memalloc(size)
+        except CudaAPIError:
+            self.blocks.flush()
+            return super().memalloc(size)

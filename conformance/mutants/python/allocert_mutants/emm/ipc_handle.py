@@ -141,3 +141,11 @@ class OffsetWrongOnDevice1(_ChangesHandle):
     def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
         if self.context.device.id == 1:
             handle.offset += 256
+
+
+class ViewSizeWrong(_ChangesHandle):
+    """Reports a size that is a TiB too large for a view."""
+
+    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
+        if getattr(memory, "_view", None) is not None or memory.owner is not None:
+            handle.size += 1 << 40

@@ -174,3 +174,20 @@ class ManagedAttributeError(Manager):
 
     def memallocmanaged(self, size: int, attach_global: bool) -> None:
         raise AttributeError("'Plugin' object has no attribute 'memallocmanaged'")
+
+
+class WholePointer(MemoryPointer):
+    """Refuses a view of no bytes."""
+
+    def view(self, start: int, stop: int | None = None) -> MemoryPointer:
+        if start == (self.size if stop is None else stop):
+            raise ValueError("a view has at least one byte")
+        return super().view(start, stop)
+
+
+class EmptyViewRaises(Manager):
+    """Returns memory that refuses a view of no bytes."""
+
+    def wrap(self, address: int, size: int, finalizer: Finalizer | None) -> MemoryPointer:
+        pointer = super().wrap(address, size, None).device_pointer
+        return WholePointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)

@@ -54,3 +54,12 @@ class Synchronizes(Manager):
     def get_memory_info(self) -> MemoryInfo:
         driver.cuCtxSynchronize()
         return super().get_memory_info()
+
+
+class DeclinesInScope(Manager):
+    """Raises RuntimeError inside defer_cleanup(), and answers outside of it."""
+
+    def get_memory_info(self) -> MemoryInfo:
+        if self.blocks.deferring:
+            raise RuntimeError("the counters change at the end of the scope")
+        return super().get_memory_info()

@@ -1,8 +1,9 @@
 """Plugins with a faulty reset()."""
 
+import functools
 from typing import Any
 
-from numba.cuda import MemoryPointer
+from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
 from numba.cuda.cudadrv.driver import driver
 
 from .conforming_plugin import Blocks, HostMemory, Manager
@@ -154,3 +155,49 @@ class EarlyResetEndsHostMemory(Manager):
         if self.without_host_memory:
             raise RuntimeError("there is no table for host memory")
         return super().memhostalloc(size, mapped, portable, wc)
+
+
+_host_managers: list[Any] = []
+
+
+class EarlyResetFreesHostMemoryOfOthers(Manager):
+    """Frees the host memory of all managers when it is reset before initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = False
+        _host_managers.append(self)
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def reset(self) -> None:
+        if not self.initialized:
+            for manager in _host_managers:
+                super(Manager, manager).reset()
+        super().reset()
+
+
+class ForgetsPool(Manager):
+    """Keeps released memory in a pool and makes an empty pool at each reset."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.pool: dict[int, list[int]] = {}
+        self.sizes: dict[int, int] = {}
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        idle = self.pool.get(size)
+        address = idle.pop() if idle else self.blocks.live[self.blocks.allocate(size)]
+        self.sizes[address] = size
+        return self.wrap(address, size, functools.partial(self.keep, address))
+
+    def keep(self, address: int) -> None:
+        size = self.sizes.pop(address, None)
+        if size is not None:
+            self.pool.setdefault(size, []).append(address)
+
+    def reset(self) -> None:
+        HostOnlyCUDAMemoryManager.reset(self)
+        self.blocks, self.pool, self.sizes = Blocks(), {}, {}

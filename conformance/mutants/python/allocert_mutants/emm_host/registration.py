@@ -1,5 +1,6 @@
 """Hosts that register plugins and create managers wrongly."""
 
+import importlib
 from typing import Any
 
 from numba.cuda.cudadrv import driver as numba_driver
@@ -192,3 +193,20 @@ def never_reads_version(host: Any) -> None:
         numba_driver._memory_manager = plugin
 
     host.set_memory_manager = set_memory_manager
+
+
+@mutant
+def environment_skips_version(host: Any) -> None:
+    """Reads the interface version in set_memory_manager() alone."""
+
+    def ensure_memory_manager() -> None:
+        if numba_driver._memory_manager:
+            return
+        name = numba_driver.config.CUDA_MEMORY_MANAGER
+        if name == "default":
+            numba_driver._memory_manager = numba_driver.NumbaCUDAMemoryManager
+        else:
+            module = importlib.import_module(name)
+            numba_driver._memory_manager = module._numba_memory_manager
+
+    numba_driver._ensure_memory_manager = ensure_memory_manager

@@ -72,6 +72,9 @@ pub enum Operation {
         /// the manager.
         #[serde(default)]
         module: Option<String>,
+        /// As in `register`.
+        #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+        interface_version: Option<Value>,
     },
     /// Calls `cuda.current_context()`.
     ///
