@@ -9,9 +9,10 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
     Entries,
     HostArray,
     View,
+    fill,
     synchronize,
 )
-from allocert_mutants.cai_consumer.element_layout import c_strides
+from allocert_mutants.cai_consumer.element_layout import c_strides, offsets
 from allocert_mutants.cuda_driver import Event, Memory, Stream, call
 
 
@@ -128,3 +129,38 @@ class KeepsNoOwner(Consumer):
 
     def owner_to_keep(self, exporter: Any) -> Any:
         return None
+
+
+class SynchronizesContextAtImport(WaitsAtImport):
+    """Waits for everything in the context at the import, whatever the stream is."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        call("cuCtxSynchronize")
+        return super().view(exporter, entries)
+
+
+class StreamOfEachOperation(Consumer):
+    """Makes a stream for each operation, which waits for the exported one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.streams: list[Stream] = []
+
+    @property
+    def own_stream(self) -> Stream:
+        self.streams.append(Stream())
+        return self.streams[-1]
+
+    def use_stream(self, stream: Stream) -> None:
+        raise NotImplementedError("there is no current stream")
+
+
+class WritesMaskedOnly(Consumer):
+    """Has masks, and writes only elements that are valid."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        places = list(offsets(view.shape, view.strides))
+        valid = [True] * len(places) if view.valid is None else view.valid.ravel().tolist()
+        for offset in (place for place, is_valid in zip(places, valid, strict=True) if is_valid):
+            fill(view.pointer + offset, byte, view.dtype.itemsize, own)
+        self.make_producer_wait(view, own)

@@ -87,3 +87,22 @@ class NeedsOptionalEntries(Consumer):
         if "strides" not in entries or "stream" not in entries:
             raise KeyError("strides, stream")
         return super().view(exporter, entries)
+
+
+class RefusesMasks(Consumer):
+    """Refuses a mask, as Numba does, and takes None."""
+
+    def mask(self, entries: Entries) -> Any:
+        if entries.get("mask") is not None:
+            raise NotImplementedError("masked arrays")
+        return None
+
+
+class RefusesReadOnly(Consumer):
+    """Refuses read-only data, because it cannot keep anybody from writing them."""
+
+    def data(self, entries: Entries) -> tuple[int, bool]:
+        pointer, read_only = super().data(entries)
+        if read_only:
+            raise BufferError("read-only data")
+        return pointer, read_only

@@ -99,3 +99,21 @@ class OmitsFullMasks(Producer):
         if made.mask is not None and made.mask.host_array.all():
             made.mask = None
         return made
+
+
+class AlignedBlocks(Producer):
+    """Begins each array 256 bytes behind the start of a larger block."""
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        if not host_array.size:
+            return super().copy_to_device(host_array, memory_kind, *more)
+        block = numpy.zeros(512 + host_array.nbytes, numpy.uint8)
+        begin = 256
+        view: HostArray = numpy.ndarray(
+            host_array.shape, host_array.dtype, block, begin, host_array.strides
+        )
+        view[...] = host_array
+        whole = super().copy_to_device(block, memory_kind)
+        return self.array_class(whole.memory, view, whole.host_address, *more)

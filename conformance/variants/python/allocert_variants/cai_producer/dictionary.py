@@ -140,3 +140,19 @@ class Version0(Producer):
         if spec.mask is not None:
             raise NotImplementedError("masks")
         return super().array(spec)
+
+
+@adapter
+class OmitsEmptyEntries(Array):
+    """Leaves entries out whose value would be None."""
+
+    def interface(self) -> Any:
+        return {key: value for key, value in super().interface().items() if value is not None}
+
+
+@adapter
+class ExplicitNone(Array):
+    """Gives every optional entry, with None for what an array does not have."""
+
+    def interface(self) -> Any:
+        return {"mask": None, "strides": None, "stream": None, **super().interface()}

@@ -4,7 +4,7 @@ import ctypes
 from typing import Any
 
 from allocert_mutants.cai_producer.conforming_producer import Array, Entry, Producer, adapter
-from allocert_mutants.cuda_driver import Stream, call
+from allocert_mutants.cuda_driver import LEGACY, Stream, Work, call
 
 
 @adapter
@@ -95,3 +95,29 @@ class NeverWrites(Producer):
 
     def write(self, array: Array, stream: Stream | None, byte: int) -> None:
         raise NotImplementedError("the arrays cannot be written")
+
+
+@adapter
+class WaitsAtOnce(Array):
+    """Waits for its work before it returns, so that nothing is ever pending."""
+
+    def record_work(self, work: Work) -> None:
+        call("cuEventSynchronize", work.event.handle)
+
+    def stream_entry(self) -> Entry:
+        return None
+
+
+@adapter
+class LegacyStreamFollowsAll(Array):
+    """Exports the legacy stream, which waits for all pending work."""
+
+    def joined_stream(self, work: list[Any]) -> Stream:
+        legacy = Stream(LEGACY)
+        for one in work:
+            legacy.wait(one.event)
+        return legacy
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        return self.joined_stream(work).handle if work else None
