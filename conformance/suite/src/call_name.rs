@@ -37,6 +37,29 @@ pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
         .any(|function| stands_for(name, function))
 }
 
+/// Why a name stands for no function of these boundaries and of CUDA, if it does not.
+pub(crate) fn unknown_function(name: &str, boundaries: &[Boundary]) -> Option<InvalidWord> {
+    if is_of(name, boundaries) {
+        return None;
+    }
+    let named = name.split_once('.').and_then(|(prefix, function)| {
+        let boundary = boundaries.iter().find(|boundary| boundary.name() == prefix)?;
+        Some((*boundary, function))
+    });
+    match named {
+        Some((boundary, function)) => Some(unknown_in_boundary(name, boundary, function)),
+        None => unknown_driver_function(name),
+    }
+}
+
+fn unknown_in_boundary(name: &str, boundary: Boundary, function: &str) -> InvalidWord {
+    let functions = Function::all().filter(|function| function.boundary() == boundary);
+    let close = nearest(function, functions.map(Function::name));
+    let help = close.map(|close| format!("did you mean `{boundary}.{close}`?"));
+    let message = format!("there is no function `{function}` of the boundary `{boundary}`");
+    InvalidWord::new(RefusalCode::UnknownFunction, name, message).help(help)
+}
+
 /// Why a name stands for no driver function, if it does not.
 pub(crate) fn unknown_driver_function(name: &str) -> Option<InvalidWord> {
     if is_of(name, &[Boundary::Cuda]) {

@@ -44,11 +44,10 @@ pub struct Case<O = Operation> {
 }
 
 impl<O> Case<O> {
-    /// The side that the case certifies: the first folder of its path. Fixtures outside of
-    /// `cases/`, which only tests have, certify an EMM plugin.
+    /// The side that the case certifies: the first folder of its path.
     #[must_use]
     pub fn side(&self) -> Side {
-        Side::of_path(&self.case).unwrap_or(Side::Emm)
+        Side::of_path(&self.case).expect("`read` refuses a case below no side")
     }
 
     /// The side whose operations the steps use: what is written, or the case's own side.
@@ -67,6 +66,10 @@ impl Case {
     pub(crate) fn read(document: &Document<'_>) -> Result<Self, Box<Refusal>> {
         let tree = document.parse()?;
         let case: Case<IgnoredAny> = tree.read()?;
+        if Side::of_path(&case.case).is_none() {
+            let message = format!("`{}` is below no side of an interface", case.case);
+            return Err(document.refuse_word(RefusalCode::WrongCaseName, 1, &case.case, message));
+        }
         let (side, used) = (case.side(), case.operations());
         let Some(interface) = interface(used) else {
             let message = format!("there are no operations of {used} yet");

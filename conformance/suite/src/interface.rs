@@ -23,8 +23,8 @@ use strum::VariantNames;
 use crate::nouns::Name;
 use arguments::Arguments;
 use definition::SideDefinition;
+pub use definition::{Defective, OperationSet, SideFacts};
 pub(crate) use definition::{Left, LeftName};
-pub use definition::{OperationSet, SideFacts};
 use properties::Properties;
 
 /// Makes the enum of all operations, and finds the interface of a side.

@@ -23,6 +23,7 @@ pub(crate) mod timeline;
 use allocert_requirements::{Catalogue, Level, Side};
 
 use crate::applicability::Applicability;
+use crate::interface::{Defective, interface};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
 use crate::judge::timeline::cuda_call;
@@ -36,10 +37,10 @@ pub use error_kinds::kinds;
 /// The names of the defects that requirements of a side may carry.
 #[must_use]
 pub fn defects(side: Side) -> Vec<String> {
-    match side {
-        Side::Emm => c_table_defects::NAMES.map(str::to_owned).to_vec(),
-        Side::CaiProducer => exported_arrays::names().collect(),
-        _ => Vec::new(),
+    match interface(side).and_then(|interface| interface.facts.defective) {
+        Some(Defective::TableCalls) => c_table_defects::NAMES.map(str::to_owned).to_vec(),
+        Some(Defective::ExportedArrays) => exported_arrays::names().collect(),
+        None => Vec::new(),
     }
 }
 

@@ -74,14 +74,6 @@ fn check_head(case: &Case, document: &Document<'_>) -> Checked {
         let message = format!("the case is called `{}`, its file `{expected}`", case.case);
         return Err(document.refuse_word(RefusalCode::WrongCaseName, 1, &case.case, message));
     }
-    if document.file.starts_with("cases/") && Side::of_path(&case.case).is_none() {
-        return Err(document.refuse_word(
-            RefusalCode::WrongCaseName,
-            1,
-            &case.case,
-            format!("`{}` is below no side of an interface", case.case),
-        ));
-    }
     if case.about.trim().is_empty() {
         return Err(document.refuse_word(
             RefusalCode::EmptyField,
@@ -269,8 +261,8 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
         ));
     }
     let other = context.boundaries;
-    for name in names.filter(|name| !call_name::is_of(name, other)) {
-        if let Some(unknown) = call_name::unknown_driver_function(name) {
+    for name in names {
+        if let Some(unknown) = call_name::unknown_function(name, other) {
             return Err(unknown.refuse(context.document, line));
         }
     }

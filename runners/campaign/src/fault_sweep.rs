@@ -3,6 +3,7 @@
 
 use allocert_harness::{Harness, Isolation, Progress};
 use allocert_suite::applicability::Applicability;
+use allocert_suite::interface::interface;
 use allocert_suite::offer::Flavor;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run::Judged;
@@ -38,23 +39,29 @@ pub(crate) fn default_isolation(flavor: Flavor) -> Isolation {
     }
 }
 
-/// Refuses the sides whose subject is no manager: of no other is it written what it must do when a
+/// Refuses the sides that have no fault sweep: it is not written what their subjects must do when a
 /// driver call fails.
 pub(crate) fn check(side: Side) -> Result<(), Failure> {
-    match side {
-        Side::Emm => Ok(()),
-        _ => Err(Failure::refused(
-            RefusalCode::OptionConflict,
-            format!(
-                "--faults is for emm: it lets the driver calls of a memory manager fail, and the \
-             subject of {side} is none"
-            ),
-        )),
+    if has_sweep(side) {
+        return Ok(());
     }
+    let sides: Vec<&str> = Side::all().filter(|side| has_sweep(*side)).map(Side::name).collect();
+    Err(Failure::refused(
+        RefusalCode::OptionConflict,
+        format!(
+            "--faults is for {}: it lets the driver calls of a memory manager fail, and the \
+             subject of {side} is none",
+            sides.join(" and ")
+        ),
+    ))
 }
 
 /// How many injections are made before what was observed of them leaves the memory.
 const AT_ONCE: usize = 512;
+
+fn has_sweep(side: Side) -> bool {
+    interface(side).is_some_and(|interface| interface.facts.fault_sweep.is_ok())
+}
 
 /// Makes every injection that the clean run allows. What was observed goes to the spool, if there
 /// is one; the results keep only what a report shows.

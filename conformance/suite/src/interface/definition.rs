@@ -27,12 +27,23 @@ pub struct SideFacts {
     pub only_subject_manages_contexts: bool,
     /// The boundaries other than CUDA of which `calls` may speak.
     pub boundaries: &'static [Boundary],
+    /// What can have a defect, and `defects:` of the catalogue names the defects of.
+    pub defective: Option<Defective>,
     /// How the fault sweep treats the cases, or why it leaves them out.
     pub fault_sweep: Result<&'static dyn FaultSweep, Unswept>,
     /// What subjects of this side give to subjects of another one in the matrix of libraries.
     pub exchange: Option<&'static ExchangeDefinition>,
     /// What ends a case that ends cleanly, for the message that something is left.
     pub last_step: &'static str,
+}
+
+/// What the judge looks through for defects in every case that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defective {
+    /// Calls of a C table.
+    TableCalls,
+    /// Descriptions that objects export.
+    ExportedArrays,
 }
 
 /// One operation of a side. Every method names every operation: one that is forgotten does not

@@ -28,6 +28,7 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
+        defective: None,
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: None,
         last_step: "the last name was dropped",

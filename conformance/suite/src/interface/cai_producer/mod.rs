@@ -8,7 +8,7 @@ mod operation;
 
 use allocert_requirements::Side;
 
-use crate::interface::definition::{Left, SideDefinition, SideFacts};
+use crate::interface::definition::{Defective, Left, SideDefinition, SideFacts};
 use crate::interface::shared::{self, Attach, Drop, Instantiate};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -30,6 +30,7 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
+        defective: Some(Defective::ExportedArrays),
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: Some(&EXCHANGE),
         last_step: "the last name was dropped",

@@ -7,7 +7,7 @@ mod table_call;
 
 use allocert_requirements::Side;
 
-use crate::interface::definition::{Left, SideDefinition, SideFacts};
+use crate::interface::definition::{Defective, Left, SideDefinition, SideFacts};
 use crate::interface::shared::{Attach, Drop};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -32,6 +32,7 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: true,
         boundaries: &[],
+        defective: Some(Defective::TableCalls),
         fault_sweep: Ok(&ManagerSweep),
         exchange: None,
         last_step: "the last reset and destroy",

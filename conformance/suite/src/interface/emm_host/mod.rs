@@ -31,6 +31,7 @@ impl SideDefinition for Definition {
         only_subject_manages_contexts: false,
         // The worker plays the plugin of the host under test and records the calls into it.
         boundaries: &[Boundary::Plugin],
+        defective: None,
         fault_sweep: Err(Unswept::HostCalls),
         exchange: None,
         last_step: "cuda.close()",
