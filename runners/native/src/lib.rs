@@ -6,7 +6,7 @@
 //!
 //! The files of this folder know no interface: [`server`] speaks with the harness, [`batch`] forks,
 //! [`child`] runs the cases of one batch in the fork, [`subject`] is what an interface provides.
-//! Each interface has a folder; [`load`] is where it registers.
+//! Each interface has a folder in [`interface`], which is also where it registers.
 
 #![expect(
     unsafe_code,
@@ -18,10 +18,9 @@ mod capture;
 mod checked_memory;
 mod child;
 mod driver_facts;
-mod emm;
 mod error;
+mod interface;
 mod ipc_peer;
-mod load;
 mod protocol;
 mod recorder;
 mod server;

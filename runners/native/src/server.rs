@@ -11,7 +11,7 @@ use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, 
 use crate::batch;
 use crate::checked_memory;
 use crate::error::WorkerError;
-use crate::load::load;
+use crate::interface::load;
 use crate::protocol::{Line, Loaded, Refused, Request, Run};
 use crate::recorder::Recorder;
 use crate::session::Session;

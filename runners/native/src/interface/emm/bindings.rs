@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_suite::nouns::Name;
 
-use crate::emm::host_buffer::HostBuffer;
-use crate::emm::subject::{IpcHandle, Manager, Memory};
+use crate::interface::emm::host_buffer::HostBuffer;
+use crate::interface::emm::subject::{IpcHandle, Manager, Memory};
 use crate::step_result::NoResult;
 
 /// A manager that a case made, shared by what it allocated.

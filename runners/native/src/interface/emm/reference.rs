@@ -7,7 +7,7 @@ use allocert_emm::{self as emm, Error, Kind, MemoryKind, Token};
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::{Map, Value, json};
 
-use crate::emm::subject::{EmmSubject, HostFlags, IpcHandle, Manager, Memory};
+use crate::interface::emm::subject::{EmmSubject, HostFlags, IpcHandle, Manager, Memory};
 use crate::protocol::SubjectInfo;
 use crate::step_result::{error_of_worker, facts};
 

@@ -5,8 +5,8 @@ use allocert_suite::interface::shared::{Attach, Drop, HostBuffer, PeerRead};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
 use serde::Deserialize;
 
-use crate::emm::case::EmmCase;
-use crate::emm::subject::HostFlags;
+use crate::interface::emm::case::EmmCase;
+use crate::interface::emm::subject::HostFlags;
 use crate::protocol::Step;
 use crate::shared_operations;
 use crate::step_result::{outcome, unsupported};

@@ -2,9 +2,9 @@
 
 use allocert_cuda::{Context, Driver, DriverError};
 
-use crate::emm::bindings::Bindings;
-use crate::emm::contexts::Contexts;
-use crate::emm::subject::EmmSubject;
+use crate::interface::emm::bindings::Bindings;
+use crate::interface::emm::contexts::Contexts;
+use crate::interface::emm::subject::EmmSubject;
 use crate::recorder::Recorder;
 use crate::step_result::{NoResult, driver_error};
 

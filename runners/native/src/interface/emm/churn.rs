@@ -8,10 +8,10 @@ use std::thread;
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
-use crate::emm::bindings::CaseManager;
-use crate::emm::case::EmmCase;
-use crate::emm::memory::{fill_device, is_filled_device};
-use crate::emm::subject::Memory;
+use crate::interface::emm::bindings::CaseManager;
+use crate::interface::emm::case::EmmCase;
+use crate::interface::emm::memory::{fill_device, is_filled_device};
+use crate::interface::emm::subject::Memory;
 use crate::step_result::{NoResult, driver_error, facts};
 
 const ALIGNMENT_BYTES: u64 = 256;

@@ -13,8 +13,8 @@ use allocert_suite::interface::emm::TableCall;
 use allocert_suite::observation::Raised;
 
 use crate::checked_memory;
-use crate::emm::subject::{CallArguments, HostFlags, IpcHandle, Manager, Memory};
-use crate::emm::table_guard::{Out, TableGuard, Tokens};
+use crate::interface::emm::subject::{CallArguments, HostFlags, IpcHandle, Manager, Memory};
+use crate::interface::emm::table_guard::{Out, TableGuard, Tokens};
 use crate::step_result::error_of_worker;
 
 pub(crate) const STATUS: &str = "allocert_emm_status";

@@ -3,8 +3,8 @@
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::emm::bindings::{Bound, CaseManager};
-use crate::emm::case::EmmCase;
+use crate::interface::emm::bindings::{Bound, CaseManager};
+use crate::interface::emm::case::EmmCase;
 use crate::step_result::{NoResult, driver_error, facts};
 
 impl EmmCase<'_> {

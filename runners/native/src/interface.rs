@@ -1,6 +1,8 @@
-//! From the words on the command line to a loaded subject: where each interface registers.
+//! From the words on the command line to a loaded subject. Each interface has a folder, and
+//! registers here.
 
-use crate::emm;
+mod emm;
+
 use crate::protocol::Refused;
 use crate::subject::Subject;
 

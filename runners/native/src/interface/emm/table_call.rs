@@ -2,8 +2,8 @@
 
 use allocert_suite::interface::emm::TableCall;
 
-use crate::emm::case::EmmCase;
-use crate::emm::subject::CallArguments;
+use crate::interface::emm::case::EmmCase;
+use crate::interface::emm::subject::CallArguments;
 use crate::step_result::NoResult;
 
 impl EmmCase<'_> {

@@ -8,10 +8,10 @@ use allocert_suite::observation::{Facts, Raised};
 use serde_json::{Value, json};
 
 use crate::checked_memory;
-use crate::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
-use crate::emm::case::EmmCase;
-use crate::emm::host_buffer::HostBuffer;
-use crate::emm::subject::{HostFlags, Memory};
+use crate::interface::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
+use crate::interface::emm::case::EmmCase;
+use crate::interface::emm::host_buffer::HostBuffer;
+use crate::interface::emm::subject::{HostFlags, Memory};
 use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
 
 /// How much is copied at a time.

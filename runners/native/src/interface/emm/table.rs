@@ -11,9 +11,9 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde_json::{Map, json};
 
 use crate::checked_memory;
-use crate::emm::subject::{EmmSubject, Manager};
-use crate::emm::table_guard::TableGuard;
-use crate::emm::table_manager::{STATUS, TableManager};
+use crate::interface::emm::subject::{EmmSubject, Manager};
+use crate::interface::emm::table_guard::TableGuard;
+use crate::interface::emm::table_manager::{STATUS, TableManager};
 use crate::protocol::{Refused, SubjectInfo};
 use crate::step_result::{error_of_worker, facts};
 
