@@ -26,9 +26,15 @@ impl LastAccesses {
         start: u64,
         end: u64,
     ) -> impl Iterator<Item = (Access, (u64, u64))> {
-        let first = self.pieces.range(..=start).next_back().filter(|(_, piece)| piece.end > start);
-        let rest = self.pieces.range(start.saturating_add(1)..end.max(start.saturating_add(1)));
-        first.into_iter().chain(rest).flat_map(move |(from, piece)| {
+        // Most ranges are just those of a piece.
+        let exact = self.pieces.get_key_value(&start);
+        let covers = exact.is_some_and(|(_, piece)| piece.end >= end);
+        let first = exact.or_else(|| {
+            self.pieces.range(..start).next_back().filter(|(_, piece)| piece.end > start)
+        });
+        let after = start.saturating_add(1);
+        let rest = (!covers).then(|| self.pieces.range(after..end.max(after)));
+        first.into_iter().chain(rest.into_iter().flatten()).flat_map(move |(from, piece)| {
             let overlap = ((*from).max(start), piece.end.min(end));
             piece.accesses.iter().map(move |access| (*access, overlap))
         })
@@ -53,14 +59,14 @@ impl LastAccesses {
         }
         self.split(start);
         self.split(end);
-        let mut gaps = Vec::new();
-        let (mut at, mut met, mut alike) = (start, 0, true);
+        let (mut gaps, mut met) = (Vec::new(), Vec::new());
+        let (mut at, mut alike) = (start, true);
         for (from, piece) in self.pieces.range_mut(start..end) {
             if *from > at {
                 gaps.push((at, *from));
             }
             at = piece.end;
-            met += 1;
+            met.push(*from);
             piece.accesses.retain(|earlier| !superseded(earlier));
             alike &= piece.accesses.is_empty();
             piece.accesses.push(access);
@@ -68,16 +74,25 @@ impl LastAccesses {
         if at < end {
             gaps.push((at, end));
         }
-        if met + gaps.len() > 1 && alike {
-            self.forget(start, end);
-            gaps = vec![(start, end)];
+        if met.len() + gaps.len() > 1 && alike {
+            return self.make_one(start, end, access, &met);
         }
         for (from, end) in gaps {
             self.pieces.insert(from, Piece { end, accesses: vec![access] });
         }
-        if met > PIECE_LIMIT && !alike {
+        if met.len() > PIECE_LIMIT && !alike {
             self.merge(start, end);
         }
+    }
+
+    /// Makes one piece of the pieces at `met`, which are all that lie in a range and have no other
+    /// access left.
+    fn make_one(&mut self, start: u64, end: u64, access: Access, met: &[u64]) {
+        met.iter().filter(|from| **from != start).for_each(|from| drop(self.pieces.remove(from)));
+        let piece = self.pieces.entry(start).or_insert_with(|| Piece { end, accesses: Vec::new() });
+        piece.end = end;
+        piece.accesses.clear();
+        piece.accesses.push(access);
     }
 
     /// Removes all accesses to a range.
