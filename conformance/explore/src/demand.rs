@@ -153,10 +153,10 @@ impl RequirementIds {
         self.0[demand as usize].as_ref()
     }
 
-    /// What a case needs that expects this requirement, besides its operations.
-    pub(crate) fn needs<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Need> + 'a {
-        let stands_for_it = move |demand: &Demand| self.of(*demand).is_some_and(|of| of == id);
-        Demand::iter().filter(stands_for_it).filter_map(Demand::need)
+    /// The requirements that a case can expect only of some subjects, with what the case then needs
+    /// besides its operations.
+    pub(crate) fn with_needs(&self) -> impl Iterator<Item = (&SmolStr, Need)> {
+        Demand::iter().filter_map(|demand| Some((self.of(demand)?, demand.need()?)))
     }
 
     /// Whether this requirement states a circumstance.

@@ -77,8 +77,9 @@ impl Sequence {
     pub(crate) fn needs(&self) -> Vec<Need> {
         let mut needs: BTreeSet<Need> =
             self.steps.iter().filter_map(|step| need(&step.r#do)).collect();
-        let expected = self.steps.iter().flat_map(|step| step.expect.keys());
-        needs.extend(expected.flat_map(|id| self.requirements.needs(id)));
+        let is_expected = |id: &str| self.steps.iter().any(|step| step.expect.contains_key(id));
+        let demanded = self.requirements.with_needs().filter(|(id, _)| is_expected(id));
+        needs.extend(demanded.map(|(_, need)| need));
         if self.machine.devices > 1 {
             needs.insert(Need::TwoDevices);
         }
