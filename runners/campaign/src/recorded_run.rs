@@ -9,16 +9,9 @@ use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side, judge};
 
 use crate::failure::Failure;
+pub use crate::run_file::read;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
-use crate::{case_filter, profiles, run_file};
-
-/// Reads a run file, by gzip if its name ends in `.gz`.
-///
-/// # Errors
-/// It cannot be read, or is none.
-pub fn read(path: &Path) -> Result<Run, Failure> {
-    run_file::read(path)
-}
+use crate::{case_filter, profiles};
 
 /// The case of a run with this id.
 ///

@@ -68,7 +68,10 @@ fn write_lines<W: Write>(
 }
 
 /// Reads a whole run.
-pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
+///
+/// # Errors
+/// The file cannot be read, or is no run file.
+pub fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| {
         Failure::refused(

@@ -3,8 +3,8 @@
 /// What the judge adds to the last finding that it lists of a check.
 const OTHERS: &str = " (one of ";
 
-/// The message with `#` for numbers and addresses, `` `…` `` for quoted names, `[…]` for lists and
-/// `stream #` for every stream. "1 call" and "2 calls" have the same shape.
+/// The message with `#` for numbers and addresses, `` `…` `` for quoted names, `[…]` for lists,
+/// and `stream #` for streams. "1 call" and "2 calls" have the same shape.
 pub(super) fn of(message: &str) -> String {
     let message = message.split(OTHERS).next().unwrap_or_default().replace("legacy", "stream 1");
     let mut shape = String::with_capacity(message.len());

@@ -56,7 +56,7 @@ fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
     }
     // A failure says it all already; warnings and listed violations have no other place.
     if !judgement.findings.is_empty() && judgement.verdict != Verdict::Violates {
-        test.set_system_out(body(report, judged));
+        test.set_system_out(body(report, judged, &causes_in(report, judged)));
     }
     test
 }
@@ -75,7 +75,8 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
     match &judged.judgement.verdict {
         Verdict::Conforms => TestCaseStatus::success(),
         Verdict::Violates => {
-            kind(NonSuccessKind::Failure, headline(report, judged), body(report, judged))
+            let causes = causes_in(report, judged);
+            kind(NonSuccessKind::Failure, headline(&causes), body(report, judged, &causes))
         }
         Verdict::UnexpectedConformance { message } => {
             kind(NonSuccessKind::Failure, clean(message), clean(message))
@@ -100,9 +101,12 @@ fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
     }
 }
 
+fn causes_in<'r>(report: &'r Report<'_>, judged: &'r Judged) -> Vec<Cause<'r>> {
+    causes(report.catalogue, std::slice::from_ref(judged))
+}
+
 /// The likeliest cause in the case that no expectation file lists.
-fn headline(report: &Report<'_>, judged: &Judged) -> String {
-    let causes = causes(report.catalogue, std::slice::from_ref(judged));
+fn headline(causes: &[Cause<'_>]) -> String {
     let Some(cause) = causes.iter().find(|cause| !cause.is_listed()) else { return String::new() };
     let first = cause.first().finding;
     format!(
@@ -113,13 +117,13 @@ fn headline(report: &Report<'_>, judged: &Judged) -> String {
     )
 }
 
-fn body(report: &Report<'_>, judged: &Judged) -> String {
+fn body(report: &Report<'_>, judged: &Judged, causes: &[Cause<'_>]) -> String {
     let mut lines = Vec::new();
-    for cause in causes(report.catalogue, std::slice::from_ref(judged)) {
+    for cause in causes {
         for found in &cause.findings {
             describe(&mut lines, report, judged, found.finding);
         }
-        lines.extend(consequences(&cause));
+        lines.extend(consequences(cause));
     }
     lines.join("\n")
 }

@@ -352,8 +352,8 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
     let other = all().filter(unlisted).count() - must;
     let cases = || report.cases.iter().filter(|judged| !judged.case.is_swept());
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
-    let must_causes = causes.iter().filter(|cause| !cause.is_listed());
-    let from = must_causes.filter(|cause| cause.first().finding.level == Level::Must).count();
+    let unlisted = causes.iter().filter(|cause| !cause.is_listed());
+    let from = unlisted.filter(|cause| cause.first().finding.level == Level::Must).count();
     let verdict = match (must, ran) {
         (_, 0) => palette.odd("nothing ran"),
         (0, _) => palette.good("no violation"),
