@@ -16,8 +16,8 @@ pub mod shared;
 
 use allocert_requirements::yaml::Tree;
 use allocert_requirements::{Refusal, Side};
+use serde::de::Error;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 use strum::VariantNames;
 
 use crate::nouns::Name;
@@ -81,6 +81,17 @@ sides! {
 }
 
 impl Operation {
+    /// Reads an operation of a side from its JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that the side has no operations.
+    pub fn read(side: Side, json: &str) -> Result<Self, serde_json::Error> {
+        let Some(interface) = interface(side) else {
+            return Err(serde_json::Error::custom(format!("there are no operations of {side}")));
+        };
+        (interface.read)(json)
+    }
+
     /// The operation's name in a fixture.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -113,8 +124,8 @@ pub struct SideInterface {
     pub(crate) setup: fn() -> Vec<Operation>,
     pub(crate) drop_name: fn(Name) -> Operation,
     pub(crate) teardown: fn(&Left) -> Vec<(Operation, Name)>,
-    /// Reads one operation.
-    pub(crate) read: fn(Value) -> Result<Operation, serde_json::Error>,
+    /// Reads one operation from its JSON.
+    read: fn(&str) -> Result<Operation, serde_json::Error>,
     /// Reads the operations of all steps of a fixture.
     pub(crate) read_steps: fn(&Tree<'_>) -> Result<Vec<Operation>, Box<Refusal>>,
 }
@@ -133,7 +144,7 @@ impl SideInterface {
                 let steps = D::teardown(left).into_iter();
                 steps.map(|(operation, on)| (operation.into(), on)).collect()
             },
-            read: |value| Ok(D::Operation::deserialize(value)?.into()),
+            read: |json| Ok(serde_json::from_str::<D::Operation>(json)?.into()),
             read_steps: |tree| {
                 let fixture: OnlySteps<D::Operation> = tree.read()?;
                 Ok(fixture.steps.into_iter().map(|step| step.r#do.into()).collect())

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use allocert_requirements::Side;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::expectation::{Calls, Expectations};
-use crate::interface::{Operation, interface};
+use crate::interface::Operation;
 use crate::nouns::{DriverSettings, Name, Need, Teardown, Thread};
 use crate::vec_map::VecMap;
 
@@ -104,14 +104,9 @@ pub struct WireStep<'a> {
 /// Which operations the steps have depends on the side, so they are read when all else is.
 impl<'de> Deserialize<'de> for PlannedCase {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let case = PlannedCase::<Value>::deserialize(deserializer)?;
-        let Some(interface) = interface(case.operations) else {
-            return Err(D::Error::custom(format!(
-                "there are no operations of {}",
-                case.operations
-            )));
-        };
-        case.try_map(interface.read).map_err(D::Error::custom)
+        let case = PlannedCase::<Box<RawValue>>::deserialize(deserializer)?;
+        let side = case.operations;
+        case.try_map(|json| Operation::read(side, json.get())).map_err(D::Error::custom)
     }
 }
 

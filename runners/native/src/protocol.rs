@@ -1,18 +1,21 @@
 //! The lines of the worker protocol, as this side reads and writes them.
 
 use allocert_suite::Side;
+use allocert_suite::interface::Operation;
 use allocert_suite::nouns::{DriverSettings, Name, Thread};
 use allocert_suite::observation::{Outcome, TableCalls};
 use allocert_suite::plan::ChildExit;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// To the worker.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Request {
+pub(crate) enum Request<'a> {
     Load(Load),
-    Run(Run),
+    #[serde(borrow)]
+    Run(Run<&'a RawValue>),
     Quit {},
 }
 
@@ -22,31 +25,55 @@ pub(crate) struct Load {
     pub(crate) subject: String,
 }
 
+/// Cases to perform in one process.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Run {
+pub(crate) struct Run<O = Operation> {
     pub(crate) batch: u64,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<Case<O>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Case {
+pub(crate) struct Case<O = Operation> {
     pub(crate) id: String,
     pub(crate) operations: Side,
     #[serde(default)]
     pub(crate) driver: DriverSettings,
     pub(crate) ending: ChildExit,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step<O>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct Step<O = Operation> {
     pub(crate) index: u32,
-    /// The name of an operation with its fields. Which operations there are depends on the side.
-    pub(crate) r#do: Value,
+    pub(crate) r#do: O,
     #[serde(default = "first_manager")]
     pub(crate) on: Name,
     #[serde(default)]
     pub(crate) thread: Option<Thread>,
+}
+
+/// Which operations there are depends on the side, so they are read when all else is.
+impl Run<&RawValue> {
+    pub(crate) fn read(self) -> Result<Run, serde_json::Error> {
+        let cases = self.cases.into_iter().map(Case::read).collect::<Result<_, _>>()?;
+        Ok(Run { batch: self.batch, cases })
+    }
+}
+
+impl Case<&RawValue> {
+    fn read(self) -> Result<Case, serde_json::Error> {
+        let side = self.operations;
+        let steps = self.steps.into_iter().map(|Step { index, r#do, on, thread }| {
+            Ok(Step { index, r#do: Operation::read(side, r#do.get())?, on, thread })
+        });
+        Ok(Case {
+            steps: steps.collect::<Result<_, serde_json::Error>>()?,
+            id: self.id,
+            operations: side,
+            driver: self.driver,
+            ending: self.ending,
+        })
+    }
 }
 
 fn first_manager() -> Name {

@@ -1,6 +1,7 @@
 //! What a step comes to.
 
 use allocert_cuda::DriverError;
+use allocert_suite::interface::Operation;
 use allocert_suite::observation::{Facts, Outcome, Raised};
 use serde_json::Value;
 
@@ -31,11 +32,9 @@ pub(crate) fn outcome(result: Result<Facts, NoResult>) -> Outcome {
     result.map_or_else(Into::into, Outcome::Returned)
 }
 
-/// The outcome of a step that the worker cannot perform. The operation's name is the one key of its
-/// serialised form.
-pub(crate) fn unsupported(operation: &Value) -> Outcome {
-    let name = operation.as_object().and_then(|object| object.keys().next().cloned());
-    Outcome::Unsupported { operation: name.unwrap_or_default() }
+/// The outcome of a step that the worker cannot perform.
+pub(crate) fn unsupported(operation: &Operation) -> Outcome {
+    Outcome::Unsupported { operation: operation.name().to_owned() }
 }
 
 /// A fact list from pairs.

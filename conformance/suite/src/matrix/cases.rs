@@ -2,7 +2,6 @@
 //! subject.
 
 use allocert_requirements::{Catalogue, Side};
-use serde_json::Value;
 
 use crate::expectation::Expectation;
 use crate::interface::exchange::{ExchangeDefinition, ExchangePattern, ExchangeStep, PRODUCER};
@@ -81,7 +80,8 @@ impl Pattern {
         });
         PlannedStep {
             index: 0,
-            r#do: operation(side, step.r#do.clone()),
+            r#do: Operation::read(side, &step.r#do.to_string())
+                .expect("an exchange pattern states operations of its side"),
             on: step.on.into(),
             thread: None,
             label: step.label.map(str::to_owned),
@@ -90,9 +90,4 @@ impl Pattern {
             line: 1,
         }
     }
-}
-
-fn operation(side: Side, r#do: Value) -> Operation {
-    let interface = interface(side).expect("a side that exchanges has operations");
-    (interface.read)(r#do).expect("an exchange pattern states operations of its side")
 }

@@ -24,10 +24,6 @@ use std::path::{Path, PathBuf};
 
 use allocert_cuda::Driver;
 use allocert_emm::Kind;
-use allocert_suite::Side;
-use allocert_suite::interface::emm::Operation;
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::protocol::{Refused, SubjectInfo};
 use crate::recorder::Recorder;
@@ -83,14 +79,6 @@ impl Subject for LoadedEmm {
 
     fn capabilities(&self) -> Vec<&'static str> {
         self.0.capabilities()
-    }
-
-    fn operations(&self) -> Side {
-        Side::Emm
-    }
-
-    fn check(&self, operation: &Value) -> Result<(), serde_json::Error> {
-        Operation::deserialize(operation).map(drop)
     }
 
     fn begin<'a>(

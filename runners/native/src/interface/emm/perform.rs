@@ -1,9 +1,9 @@
 //! How each operation is done.
 
+use allocert_suite::interface;
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Attach, Drop, HostBuffer, PeerRead};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
-use serde::Deserialize;
 
 use crate::interface::emm::case::EmmCase;
 use crate::interface::emm::subject::HostFlags;
@@ -14,9 +14,9 @@ use crate::subject::CaseRun;
 
 impl CaseRun for EmmCase<'_> {
     fn perform(&mut self, step: &Step) -> Outcome {
-        match Operation::deserialize(&step.r#do) {
-            Ok(operation) => self.operation(step, &operation),
-            Err(_) => unsupported(&step.r#do),
+        match &step.r#do {
+            interface::Operation::Emm(operation) => self.operation(step, operation),
+            other => unsupported(other),
         }
     }
 
