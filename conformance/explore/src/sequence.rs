@@ -55,10 +55,8 @@ impl Sequence {
 
     pub(crate) fn into_case(self, name: &str, about: &str) -> Case {
         let needs = self.needs();
-        let steps = self.steps.into_iter().map(|step| {
-            let operation = step.r#do.clone().into();
-            Spanned::unwritten(step.with_operation(operation))
-        });
+        let steps = self.steps.into_iter();
+        let steps = steps.map(|step| Spanned::unwritten(step.map_operation(Into::into)));
         Case {
             case: name.to_owned(),
             about: about.to_owned(),

@@ -89,7 +89,7 @@ impl<O> Case<O> {
     fn with_operations<P>(self, operations: Vec<P>) -> Case<P> {
         let steps = self.steps.into_iter().zip(operations);
         let steps = steps.map(|(Spanned { value, position }, operation)| Spanned {
-            value: value.with_operation(operation),
+            value: value.map_operation(|_| operation),
             position,
         });
         Case {
@@ -163,9 +163,9 @@ pub struct Step<O = Operation> {
 
 impl<O> Step<O> {
     /// The same step with another operation.
-    pub fn with_operation<P>(self, operation: P) -> Step<P> {
+    pub fn map_operation<P>(self, map: impl FnOnce(O) -> P) -> Step<P> {
         Step {
-            r#do: operation,
+            r#do: map(self.r#do),
             on: self.on,
             thread: self.thread,
             label: self.label,
