@@ -21,8 +21,9 @@ pub(crate) fn test(arguments: &[String]) -> Result<ExitCode, Fault> {
     compilers()?;
     python::create()?;
     shell::cargo().args(["fmt", "--all", "--check"]).done()?;
-    // pip waits for the network and mypy uses one processor, so cargo has the other meanwhile.
-    shell::side_by_side(python_lints, rust_lints)?;
+    // pip waits for the network, and clippy for a processor.
+    shell::side_by_side(python::install_requirements, lints)?;
+    python_lints()?;
     let products = workspace::build_tests()?;
     python::install(python::Build::Built(&products))?;
     let passed = if again { Passed::none() } else { Passed::on_this_tree(python::interpreter()) };
@@ -45,10 +46,8 @@ fn compilers() -> Result<(), Fault> {
     Ok(())
 }
 
-/// Installs what the Python tests need, checkers too, and checks the rules and the types of all
-/// Python by the settings of `pyproject.toml`.
+/// The rules and the types of all Python, by the settings of `pyproject.toml`.
 fn python_lints() -> Result<(), Fault> {
-    python::install_requirements()?;
     let checks: [&[&str]; 3] = [
         &["ruff", "format", "--check", "--quiet"],
         &["ruff", "check", "--quiet"],
@@ -64,7 +63,7 @@ fn python_lints() -> Result<(), Fault> {
     Ok(())
 }
 
-fn rust_lints() -> Result<(), Fault> {
+fn lints() -> Result<(), Fault> {
     shell::cargo()
         .args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
         .done()

@@ -1,7 +1,8 @@
 //! Native subjects that are built to break requirements. `mutants.yaml` names the requirements of
 //! each, and `tests/kill.rs` checks that the suite finds them.
 //!
-//! [`emm`] holds the mutants of Numba's External Memory Manager interface. Mutants in Python are
+//! [`emm`] holds the mutants of Numba's External Memory Manager interface, [`nep49`] those of
+//! NumPy's data-allocation handlers. Mutants in Python are
 //! in `python/allocert_mutants`.
 
 #![expect(
@@ -10,3 +11,4 @@
 )]
 
 mod emm;
+mod nep49;

@@ -74,7 +74,7 @@ codes! {
         "The text names no subject of this side."
         "Give a path of a shared library, `module[:attribute]` or `reference`, as the message says."
     UnknownReference "unknown-reference"
-        "There is no reference manager of this name."
+        "There is no reference subject of this name."
         "Use a name from the message."
     MissingLibrary "missing-library"
         "The shared library does not exist."

@@ -11,6 +11,7 @@ pub mod emm;
 pub mod emm_host;
 pub mod exchange;
 pub mod fault_sweep;
+pub mod nep49;
 pub mod properties;
 pub mod shared;
 
@@ -23,7 +24,7 @@ use strum::VariantNames;
 use crate::nouns::Name;
 use arguments::Arguments;
 use definition::SideDefinition;
-pub use definition::{Defective, OperationSet, SideFacts};
+pub use definition::{Defective, OperationSet, Reference, SideFacts};
 pub(crate) use definition::{Left, LeftName};
 use properties::Properties;
 
@@ -76,8 +77,9 @@ sides! {
     Emm => emm,
     EmmHost => emm_host,
     CaiProducer => cai_producer,
-    CaiConsumer => cai_consumer;
-    without operations: Nep49, Nep49Host, Place
+    CaiConsumer => cai_consumer,
+    Nep49 => nep49;
+    without operations: Nep49Host, Place
 }
 
 impl Operation {

@@ -3,11 +3,14 @@
 //! `include/allocert_emm.h` is the text; [`emm`] holds its `repr(C)` twin for those who call a
 //! plugin, and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for
 //! those who write one.
+//!
+//! [`nep49`] holds the structures of NumPy's allocation handlers, whose text is NumPy's own header.
 
 #![expect(unsafe_code, reason = "this crate connects the C contract and Rust")]
 
 mod call_table;
 pub mod emm;
+pub mod nep49;
 pub mod plugin;
 
 pub use call_table::table;

@@ -46,12 +46,12 @@ fn shows_a_code(words: &str) -> bool {
     &["run", "place", "reference"],
     "allocert: error[no-cases]: the interface place has no cases yet, so nothing could be \
      certified; there are \
-     emm, emm-host, cai-producer, cai-consumer"
+     emm, emm-host, cai-producer, cai-consumer, nep49"
 )]
 #[case::no_reference(
     &["run", "emm", "reference:arena"],
-    "allocert: error[unknown-reference]: there is no reference manager `arena`; there are pool, \
-     deferred, host-only"
+    "allocert: error[unknown-reference]: there is no reference subject `arena` of emm; there are \
+     pool, deferred, host-only"
 )]
 #[case::no_library(
     &["run", "emm", "./libpool.so"],

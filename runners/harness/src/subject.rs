@@ -3,21 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use allocert_suite::interface::{Reference, interface};
+use allocert_suite::offer::Flavor;
 use allocert_suite::{RefusalCode, Side};
-
-/// The attribute of a plugin that Numba's environment variable uses (Numba EMM documentation,
-/// "Environment Variable").
-const PLUGIN_ATTRIBUTE: &str = "_numba_memory_manager";
-const REFERENCES: [&str; 3] = ["pool", "deferred", "host-only"];
-/// The adapter of the project's own arrays: a class for each role.
-const ARRAYS: &str = "allocert.adapters.reference";
 
 /// One implementation under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// The project's own manager, called through the C contract inside the native worker.
-    Reference { manager: &'static str },
-    /// A shared library that exports the C contract's table.
+    /// The project's own subject of this name, inside the native worker.
+    Reference { name: &'static str },
+    /// A shared library that exports the table or structure of the side.
     Library { path: PathBuf, symbol: Option<String> },
     /// What a Python interpreter can import; without an attribute it is the module itself, or what
     /// the side expects there.
@@ -29,11 +24,8 @@ pub enum Subject {
 /// Why a text names no subject.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectError {
-    #[error(
-        "there is no reference manager `{0}`; there are {known}",
-        known = REFERENCES.join(", ")
-    )]
-    Reference(String),
+    #[error("there is no reference subject `{given}` of {side}; there are {known}")]
+    Reference { given: String, side: Side, known: String },
     #[error("there is no library {}; build the plugin or correct the path", .0.display())]
     Missing(PathBuf),
     #[error(
@@ -56,7 +48,7 @@ impl SubjectError {
     #[must_use]
     pub fn code(&self) -> RefusalCode {
         match self {
-            Self::Reference(_) => RefusalCode::UnknownReference,
+            Self::Reference { .. } => RefusalCode::UnknownReference,
             Self::Missing(_) => RefusalCode::MissingLibrary,
             Self::NotPython { .. } | Self::FileName { .. } | Self::Module(_) => {
                 RefusalCode::InvalidSubject
@@ -66,24 +58,25 @@ impl SubjectError {
 }
 
 impl Subject {
-    /// Reads `reference[:manager]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as a side
-    /// takes them: a host is Python alone, and so are arrays, whose reference is one.
+    /// Reads `reference[:name]`, `path/to/lib.so[:symbol]` or `module[:attribute]`, as the side
+    /// takes them.
     ///
     /// # Errors
     /// [`SubjectError`], which says what was expected; a library must exist.
     pub fn parse(text: &str, side: Side) -> Result<Self, SubjectError> {
-        let native = text == "reference" || text.starts_with("reference:") || looks_like_path(text);
-        let arrays = matches!(side, Side::CaiProducer | Side::CaiConsumer);
-        if arrays && text == "reference" {
-            return Ok(Self::Python { module: ARRAYS.to_owned(), attribute: None });
-        }
-        if native && (arrays || side == Side::EmmHost) {
-            return Err(SubjectError::NotPython { given: text.to_owned(), side });
-        }
-        match native {
-            true if looks_like_path(text) => library(text),
-            true => reference(text),
-            false => python(text, side),
+        let facts = interface(side).map(|interface| &interface.facts);
+        let not_python = || SubjectError::NotPython { given: text.to_owned(), side };
+        let native = facts.is_some_and(|facts| facts.flavors.contains(&Flavor::Native));
+        let known = facts.map_or(Reference::None, |facts| facts.reference);
+        match (text.split(':').next(), known) {
+            (Some("reference"), Reference::Native(names)) => reference(text, side, names),
+            (Some("reference"), Reference::Python(module)) if text == "reference" => {
+                Ok(Self::Python { module: module.to_owned(), attribute: None })
+            }
+            (Some("reference"), _) => Err(not_python()),
+            _ if looks_like_path(text) && native => library(text),
+            _ if looks_like_path(text) => Err(not_python()),
+            _ => python(text, facts.and_then(|facts| facts.python_attribute)),
         }
     }
 
@@ -106,7 +99,7 @@ impl Subject {
 impl fmt::Display for Subject {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Reference { manager } => write!(out, "reference:{manager}"),
+            Self::Reference { name } => write!(out, "reference:{name}"),
             Self::Library { path, symbol: None } => write!(out, "{}", path.display()),
             Self::Library { path, symbol: Some(symbol) } => {
                 write!(out, "{}:{symbol}", path.display())
@@ -120,12 +113,17 @@ impl fmt::Display for Subject {
     }
 }
 
-fn reference(text: &str) -> Result<Subject, SubjectError> {
-    let wanted = text.split_once(':').map_or(REFERENCES[0], |(_, manager)| manager);
-    let known = REFERENCES.into_iter().find(|known| *known == wanted);
-    known
-        .map(|manager| Subject::Reference { manager })
-        .ok_or_else(|| SubjectError::Reference(wanted.to_owned()))
+fn reference(
+    text: &str,
+    side: Side,
+    names: &'static [&'static str],
+) -> Result<Subject, SubjectError> {
+    let given = text.split_once(':').map(|(_, name)| name);
+    let mut wanted = names.iter().filter(|name| given.is_none_or(|given| given == **name));
+    wanted.next().map(|name| Subject::Reference { name }).ok_or_else(|| {
+        let given = given.unwrap_or_default().to_owned();
+        SubjectError::Reference { given, side, known: names.join(", ") }
+    })
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -148,10 +146,10 @@ fn library(text: &str) -> Result<Subject, SubjectError> {
     Ok(Subject::Library { path, symbol })
 }
 
-fn python(text: &str, side: Side) -> Result<Subject, SubjectError> {
+fn python(text: &str, default_attribute: Option<&str>) -> Result<Subject, SubjectError> {
     let (module, attribute) = match text.split_once(':') {
         Some((module, attribute)) => (module, Some(attribute)),
-        None => (text, (side == Side::Emm).then_some(PLUGIN_ATTRIBUTE)),
+        None => (text, default_attribute),
     };
     if let Some(stem) = module.strip_suffix(".py") {
         return Err(SubjectError::FileName { given: module.to_owned(), module: stem.to_owned() });
@@ -201,7 +199,8 @@ mod tests {
     #[test]
     fn the_reference_of_arrays_is_an_adapter() {
         let read = |text| Subject::parse(text, Side::CaiProducer);
-        assert_eq!(read("reference").expect("a subject").to_string(), ARRAYS);
+        let adapter = "allocert.adapters.reference";
+        assert_eq!(read("reference").expect("a subject").to_string(), adapter);
         let message = read("reference:pool").expect_err("no subject").to_string();
         let wanted = "`reference:pool` is no subject of cai-producer, which is certified in \
                       Python: give module[:attribute]";
@@ -223,7 +222,7 @@ mod tests {
     #[rstest]
     #[case(
         "reference:buddy",
-        "there is no reference manager `buddy`; there are pool, deferred, host-only"
+        "there is no reference subject `buddy` of emm; there are pool, deferred, host-only"
     )]
     #[case("libnone.so", "there is no library libnone.so; build the plugin or correct the path")]
     #[case(

@@ -2,6 +2,7 @@
 //! registers here.
 
 mod emm;
+mod nep49;
 
 use crate::protocol::Refused;
 use crate::subject::Subject;
@@ -10,8 +11,10 @@ use crate::subject::Subject;
 pub(crate) fn load(interface: &str, subject: &str) -> Result<Box<dyn Subject>, Refused> {
     match interface {
         "emm" => Ok(Box::new(emm::load(subject)?)),
+        "nep49" => Ok(Box::new(nep49::load(subject)?)),
         _ => {
-            let message = format!("the native worker knows the interface emm, not {interface}");
+            let message =
+                format!("the native worker knows the sides emm and nep49, not {interface}");
             Err(Refused::new("host", message, ""))
         }
     }

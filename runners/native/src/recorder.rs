@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char, c_int};
 
-use allocert_contract::trace::Marker;
+use allocert_contract::trace::{Function, Marker};
 use allocert_suite::nouns::DriverSettings;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
@@ -12,6 +12,9 @@ use crate::error::WorkerError;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     marker: Symbol<unsafe extern "C" fn(kind: u32, step: u64) -> c_int>,
+    call_begin: Symbol<unsafe extern "C" fn(code: u32, inputs: *const u64, count: usize) -> u64>,
+    call_end:
+        Symbol<unsafe extern "C" fn(call: u64, result: c_int, outputs: *const u64, count: usize)>,
     fault_add: Symbol<
         unsafe extern "C" fn(name: *const c_char, nth: u64, count: u64, result: c_int) -> c_int,
     >,
@@ -30,6 +33,8 @@ impl Recorder {
             .map_err(|source| WorkerError::Driver { source })?;
         let recorder = Self {
             marker: symbol(&library, "allocert_trace_marker")?,
+            call_begin: symbol(&library, "allocert_trace_call_begin")?,
+            call_end: symbol(&library, "allocert_trace_call_end")?,
             fault_add: symbol(&library, "allocert_fault_add")?,
             fault_clear: symbol(&library, "allocert_fault_clear")?,
             restart: symbol(&library, "allocert_driver_restart")?,
@@ -63,6 +68,23 @@ impl Recorder {
         self.marker(Marker::HarnessBegin);
         let result = work();
         self.marker(Marker::HarnessEnd);
+        result
+    }
+
+    /// Records a call of a boundary other than CUDA. `perform` makes it, and returns what came back
+    /// with the outputs that the trace keeps.
+    pub(crate) fn call<T, const N: usize>(
+        &self,
+        function: Function,
+        inputs: &[u64],
+        perform: impl FnOnce() -> (T, [u64; N]),
+    ) -> T {
+        // SAFETY: a control function of the recording driver, which reads `count` numbers.
+        let call =
+            unsafe { (self.call_begin)(function.code().into(), inputs.as_ptr(), inputs.len()) };
+        let (result, outputs) = perform();
+        // SAFETY: as above.
+        unsafe { (self.call_end)(call, 0, outputs.as_ptr(), N) };
         result
     }
 

@@ -21,6 +21,11 @@ pub struct SideFacts {
     pub may_use: &'static [Side],
     /// The kinds of subject whose worker has the operations.
     pub flavors: &'static [Flavor],
+    /// What `reference` stands for as the subject.
+    pub reference: Reference,
+    /// The attribute of a Python module that is the subject, where the user names none. Without it
+    /// the module itself is the subject.
+    pub python_attribute: Option<&'static str>,
     /// The steps call numba-cuda, which not every worker can use.
     pub drives_numba: bool,
     /// In a step only the subject may make, retain or end contexts, and no host or library.
@@ -35,6 +40,17 @@ pub struct SideFacts {
     pub exchange: Option<&'static ExchangeDefinition>,
     /// What ends a case that ends cleanly, for the message that something is left.
     pub last_step: &'static str,
+}
+
+/// The project's own subject of a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// Subjects inside the native worker, `reference:NAME`; the first one is also `reference`.
+    Native(&'static [&'static str]),
+    /// A Python module.
+    Python(&'static str),
+    /// There is none.
+    None,
 }
 
 /// What the judge looks through for defects in every case that has it.

@@ -50,6 +50,8 @@ pub enum HeldMemory<'a> {
     Pins,
     /// The name that the step binds holds the memory of this one too.
     Shares { of: &'a str },
+    /// The name that the step binds holds memory that takes the place of this one's.
+    Replaces { name: &'a str },
     /// This name holds nothing any more.
     Drops { name: &'a str },
     /// The memory of this name is freed, whoever else holds it.

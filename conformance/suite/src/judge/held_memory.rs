@@ -44,7 +44,7 @@ impl<'a> Holdings<'a> {
     /// At the beginning of a step: the host no longer holds what the step drops.
     pub(crate) fn begin(&mut self, step: &'a PlannedStep) {
         match step.r#do.properties().held {
-            HeldMemory::Drops { name } => self.drop_name(name),
+            HeldMemory::Drops { name } | HeldMemory::Replaces { name } => self.drop_name(name),
             HeldMemory::Frees { name } => {
                 if let Some(block) = self.block_of.get(name).copied() {
                     self.forget(block);
@@ -75,7 +75,9 @@ impl<'a> Holdings<'a> {
             }
             // Two pins of one buffer are two memories at one address.
             HeldMemory::Pins => self.hold(step, name, facts, true, stale),
-            HeldMemory::Gains => self.hold(step, name, facts, false, stale),
+            HeldMemory::Gains | HeldMemory::Replaces { .. } => {
+                self.hold(step, name, facts, false, stale)
+            }
             HeldMemory::Unchanged
             | HeldMemory::Drops { .. }
             | HeldMemory::Frees { .. }

@@ -8,13 +8,14 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::workspace::members;
 
 /// The crates that call C or are called by it. All others forbid unsafe code.
-const UNSAFE_CRATES: [&str; 9] = [
+const UNSAFE_CRATES: [&str; 10] = [
     "allocert-abi",
     "allocert-cuda",
     "allocert-emm-so",
     "allocert-libcuda",
     "allocert-mutants",
     "allocert-native",
+    "allocert-nep49",
     "allocert-python",
     "allocert-recorder",
     "allocert-variants",

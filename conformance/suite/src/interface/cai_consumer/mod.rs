@@ -7,7 +7,7 @@ mod operation;
 
 use allocert_requirements::Side;
 
-use crate::interface::definition::{Left, SideDefinition, SideFacts};
+use crate::interface::definition::{Left, Reference, SideDefinition, SideFacts};
 use crate::interface::shared::{self, Attach, Drop, Instantiate};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -25,6 +25,8 @@ impl SideDefinition for Definition {
         side: Side::CaiConsumer,
         may_use: &[],
         flavors: &[Flavor::Python],
+        reference: Reference::Python("allocert.adapters.reference"),
+        python_attribute: None,
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],

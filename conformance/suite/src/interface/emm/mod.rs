@@ -7,7 +7,7 @@ mod table_call;
 
 use allocert_requirements::Side;
 
-use crate::interface::definition::{Defective, Left, SideDefinition, SideFacts};
+use crate::interface::definition::{Defective, Left, Reference, SideDefinition, SideFacts};
 use crate::interface::shared::{Attach, Drop};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -29,6 +29,9 @@ impl SideDefinition for Definition {
         side: Side::Emm,
         may_use: &[Side::EmmHost],
         flavors: &[Flavor::Native, Flavor::Python],
+        reference: Reference::Native(&["pool", "deferred", "host-only"]),
+        // Numba EMM documentation, "Environment Variable".
+        python_attribute: Some("_numba_memory_manager"),
         drives_numba: false,
         only_subject_manages_contexts: true,
         boundaries: &[],

@@ -9,7 +9,7 @@ mod operation;
 use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
 
-use crate::interface::definition::{Left, SideDefinition, SideFacts};
+use crate::interface::definition::{Left, Reference, SideDefinition, SideFacts};
 use crate::interface::shared::{Drop, NO_MANAGER};
 use crate::nouns::Name;
 use crate::offer::Flavor;
@@ -27,6 +27,8 @@ impl SideDefinition for Definition {
         side: Side::EmmHost,
         may_use: &[],
         flavors: &[Flavor::Python],
+        reference: Reference::None,
+        python_attribute: None,
         drives_numba: true,
         only_subject_manages_contexts: false,
         // The worker plays the plugin of the host under test and records the calls into it.

@@ -1,6 +1,6 @@
 //! Many allocations, in a row or on several threads at once. The facts count what was wrong.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
@@ -12,63 +12,12 @@ use crate::interface::emm::bindings::CaseManager;
 use crate::interface::emm::case::EmmCase;
 use crate::interface::emm::memory::{fill_device, is_filled_device};
 use crate::interface::emm::subject::Memory;
+use crate::live_blocks::{LiveBlocks, Random};
 use crate::step_result::{NoResult, driver_error, facts};
 
 const ALIGNMENT_BYTES: u64 = 256;
 /// So many allocations each thread of a stress keeps alive.
 const STRESS_HOLD: usize = 4;
-
-/// What is alive, by address, and what was wrong with it.
-#[derive(Debug, Default)]
-struct LiveBlocks {
-    ends: BTreeMap<u64, u64>,
-    failed: u64,
-    overlaps: u64,
-    misaligned: u64,
-}
-
-impl LiveBlocks {
-    /// Enters a block of the size that was asked for.
-    fn enter(&mut self, memory: &Memory, size_bytes: u64) {
-        let (start, end) = (memory.pointer, memory.pointer.saturating_add(size_bytes));
-        if !start.is_multiple_of(ALIGNMENT_BYTES) {
-            self.misaligned += 1;
-        }
-        let below = self.ends.range(..=start).next_back().is_some_and(|(_, end)| *end > start);
-        let above = self.ends.range(start..end).next().is_some();
-        if below || above {
-            self.overlaps += 1;
-        }
-        self.ends.insert(start, end);
-    }
-
-    fn leave(&mut self, memory: &Memory) {
-        self.ends.remove(&memory.pointer);
-    }
-
-    fn allocate(&mut self, owner: &CaseManager, size_bytes: u64) -> Option<Memory> {
-        let memory = owner.manager.memalloc(size_bytes).ok();
-        match &memory {
-            Some(memory) => self.enter(memory, size_bytes),
-            None => self.failed += 1,
-        }
-        memory
-    }
-}
-
-/// Pseudo-random numbers, the same in each run and in each worker: the Python worker draws the same
-/// ones.
-#[derive(Debug, Default)]
-struct Random(u64);
-
-impl Random {
-    /// From 0 to `bound` - 1, or 0.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound.max(1)
-    }
-}
 
 impl EmmCase<'_> {
     /// `times` allocations, at most `hold` of them alive at a time.
@@ -80,25 +29,21 @@ impl EmmCase<'_> {
         hold: u64,
     ) -> Result<Facts, NoResult> {
         let owner = self.bindings.manager(on)?;
-        let mut alive = LiveBlocks::default();
+        let mut alive = LiveBlocks::new(|_| ALIGNMENT_BYTES);
         let mut held = VecDeque::new();
         for _ in 0..times {
-            held.extend(alive.allocate(&owner, size_bytes));
+            held.extend(allocate(&owner, &mut alive, size_bytes));
             if held.len() as u64 >= hold
                 && let Some(oldest) = held.pop_front()
             {
-                alive.leave(&oldest);
+                alive.leave(oldest.pointer);
                 owner.manager.release(oldest.token)?;
             }
         }
         for rest in held {
             owner.manager.release(rest.token)?;
         }
-        Ok(facts([
-            ("failed", json!(alive.failed)),
-            ("overlaps", json!(alive.overlaps)),
-            ("misaligned", json!(alive.misaligned)),
-        ]))
+        Ok(alive.facts())
     }
 
     /// `times` allocations of sizes up to `size_bytes`, at most `hold` of them alive at a time,
@@ -113,10 +58,10 @@ impl EmmCase<'_> {
         let owner = self.bindings.manager(on)?;
         let driver = self.driver()?;
         let (mut alive, mut held, mut random, mut changed) =
-            (LiveBlocks::default(), Vec::new(), Random::default(), 0u64);
+            (LiveBlocks::new(|_| ALIGNMENT_BYTES), Vec::new(), Random::default(), 0u64);
         for number in 0..times {
             let size_bytes = random.below(size_bytes) + 1;
-            if let Some(memory) = alive.allocate(&owner, size_bytes) {
+            if let Some(memory) = allocate(&owner, &mut alive, size_bytes) {
                 let byte = (number % 255) as u8;
                 // One that cannot be written is found when it is read.
                 let _ = self
@@ -131,19 +76,16 @@ impl EmmCase<'_> {
                     .recorder
                     .as_harness(|| is_filled_device(driver, memory.pointer, byte, size_bytes));
                 changed += u64::from(!matches!(kept, Ok(true)));
-                alive.leave(&memory);
+                alive.leave(memory.pointer);
                 owner.manager.release(memory.token)?;
             }
         }
         for (rest, ..) in held {
             owner.manager.release(rest.token)?;
         }
-        Ok(facts([
-            ("failed", json!(alive.failed)),
-            ("overlaps", json!(alive.overlaps)),
-            ("misaligned", json!(alive.misaligned)),
-            ("changed", json!(changed)),
-        ]))
+        let mut counts = alive.facts();
+        counts.extend(facts([("changed", json!(changed))]));
+        Ok(counts)
     }
 
     /// `times` allocations and releases on each of several threads.
@@ -193,6 +135,16 @@ impl EmmCase<'_> {
         let failed: u64 = logs.iter().map(|log| log.failed).sum();
         Ok(facts([("failed", json!(failed)), ("overlaps", json!(overlaps(logs, size_bytes)))]))
     }
+}
+
+/// One allocation, entered among what is alive.
+fn allocate(owner: &CaseManager, alive: &mut LiveBlocks, size_bytes: u64) -> Option<Memory> {
+    let memory = owner.manager.memalloc(size_bytes).ok();
+    match &memory {
+        Some(memory) => alive.enter(memory.pointer, size_bytes),
+        None => alive.failed(),
+    }
+    memory
 }
 
 /// What one thread of a stress had, and when. Each has its own: a shared one would make the
@@ -255,14 +207,14 @@ fn allocate_repeatedly(
 fn overlaps(logs: Vec<ThreadLog<'_>>, size_bytes: u64) -> u64 {
     let mut entries: Vec<(u64, Entry)> = logs.into_iter().flat_map(|log| log.entries).collect();
     entries.sort_unstable_by_key(|(at, _)| *at);
-    let mut alive = LiveBlocks::default();
+    let mut alive = LiveBlocks::new(|_| ALIGNMENT_BYTES);
     for (_, entry) in entries {
         match entry {
-            Entry::Came(memory) => alive.enter(&memory, size_bytes),
-            Entry::Goes(memory) => alive.leave(&memory),
+            Entry::Came(memory) => alive.enter(memory.pointer, size_bytes),
+            Entry::Goes(memory) => alive.leave(memory.pointer),
         }
     }
-    alive.overlaps
+    alive.overlaps()
 }
 
 #[cfg(test)]
@@ -271,17 +223,6 @@ mod tests {
 
     fn block(pointer: u64) -> Memory {
         Memory { kind: 0, pointer, host_pointer: 0, size_bytes: 256, token: pointer }
-    }
-
-    #[test]
-    fn overlaps_are_counted_from_both_sides_and_neighbours_are_none() {
-        let mut alive = LiveBlocks::default();
-        for pointer in [0x1000, 0x1100, 0x0f80, 0x1080] {
-            alive.enter(&block(pointer), 256);
-        }
-        assert_eq!((alive.overlaps, alive.misaligned), (2, 2));
-        alive.leave(&block(0x1000));
-        assert_eq!(alive.ends.len(), 3);
     }
 
     #[test]
@@ -294,14 +235,5 @@ mod tests {
         other.came(block(0x2000));
         one.came(block(0x2080));
         assert_eq!(overlaps(vec![one, other], 256), 1);
-    }
-
-    #[test]
-    fn numbers_are_below_their_bound_and_not_all_the_same() {
-        let mut random = Random::default();
-        let drawn: Vec<u64> = (0..64).map(|_| random.below(10)).collect();
-        assert!((0..10).all(|number| drawn.contains(&number)), "{drawn:?}");
-        assert!(drawn.iter().all(|number| *number < 10));
-        assert_eq!(random.below(0), 0);
     }
 }

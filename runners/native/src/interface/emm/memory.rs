@@ -4,18 +4,15 @@ use std::sync::Arc;
 
 use allocert_abi::emm::{KIND_DEVICE, KIND_MAPPED, KIND_PINNED};
 use allocert_cuda::{Driver, DriverError};
-use allocert_suite::observation::{Facts, Raised};
+use allocert_suite::observation::Facts;
 use serde_json::{Value, json};
 
-use crate::checked_memory;
+use crate::host_bytes::{self, chunk_length, chunks, is_filled};
 use crate::interface::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
 use crate::interface::emm::case::EmmCase;
 use crate::interface::emm::host_buffer::HostBuffer;
 use crate::interface::emm::subject::{HostFlags, Memory};
 use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
-
-/// How much is copied at a time.
-const CHUNK_BYTES: u64 = 64 * 1024;
 
 /// Bytes that can be written and read back.
 #[derive(Clone, Copy)]
@@ -152,12 +149,7 @@ impl EmmCase<'_> {
                 self.recorder.as_harness(fill).map_err(driver_error)?;
             }
             Location::Host(address) => {
-                let chunk = vec![byte; chunk_length(size_bytes)];
-                for (at, length) in chunks(size_bytes) {
-                    if checked_memory::write(address.wrapping_add(at), &chunk[..length]) < length {
-                        return Err(unreachable_memory("written", address, size_bytes).into());
-                    }
-                }
+                host_bytes::fill(address, size_bytes, byte)?;
             }
         }
         Ok(Facts::new())
@@ -172,29 +164,20 @@ impl EmmCase<'_> {
         device: bool,
     ) -> Result<Facts, NoResult> {
         let (place, size_bytes) = self.place(memory, offset, size, device)?;
-        let mut chunk = vec![0; chunk_length(size_bytes)];
-        let (mut uniform, mut bytes_read) = (None, 0);
-        for (at, length) in chunks(size_bytes) {
-            let target = &mut chunk[..length];
-            match place {
-                Location::Device(pointer) => {
-                    let driver = self.driver()?;
-                    // SAFETY: as in fill_device.
-                    let copy =
-                        || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
-                    self.recorder.as_harness(copy).map_err(driver_error)?;
-                }
-                Location::Host(address)
-                    if checked_memory::read(address.wrapping_add(at), target) < length =>
-                {
-                    return Err(unreachable_memory("read", address, size_bytes).into());
-                }
-                Location::Host(_) => {}
+        let driver = self.driver;
+        let recorder = self.recorder;
+        host_bytes::read_uniform(size_bytes, |at, target| match place {
+            Location::Device(pointer) => {
+                let driver = driver.ok_or_else(|| driver_error(DriverError::Missing))?;
+                // SAFETY: as in fill_device.
+                let copy =
+                    || unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) };
+                Ok(recorder.as_harness(copy).map_err(driver_error)?)
             }
-            uniform = merge(uniform, &chunk[..length], at == 0);
-            bytes_read += length;
-        }
-        Ok(facts([("uniform", json!(uniform)), ("bytes_read", json!(bytes_read))]))
+            Location::Host(address) => {
+                Ok(host_bytes::read_chunk(address.wrapping_add(at), target, size_bytes)?)
+            }
+        })
     }
 
     /// Where the bytes of a name lie, from `offset` on, and how many are meant.
@@ -262,12 +245,6 @@ pub(crate) fn is_filled_device(
     Ok(true)
 }
 
-/// Compares each byte with the one before it: one memory comparison, fast in debug builds too.
-fn is_filled(bytes: &[u8], byte: u8) -> bool {
-    let Some((first, rest)) = bytes.split_first() else { return true };
-    *first == byte && *rest == bytes[..rest.len()]
-}
-
 /// Nothing came back: an untouched `out` structure.
 fn is_nothing(memory: &Memory) -> bool {
     memory.token == 0 && memory.pointer == 0 && memory.host_pointer == 0
@@ -289,28 +266,4 @@ fn memory_facts(memory: &Memory) -> Facts {
         ("size_bytes", json!(memory.size_bytes)),
         ("token", json!(memory.token)),
     ])
-}
-
-fn unreachable_memory(what: &str, address: usize, size_bytes: u64) -> Raised {
-    let message = format!("host memory: {size_bytes} bytes from {address:#x} cannot be {what}");
-    error_of_worker("MemoryFault", message, None)
-}
-
-fn chunk_length(size_bytes: u64) -> usize {
-    size_bytes.min(CHUNK_BYTES) as usize
-}
-
-/// Offset and length of each chunk.
-fn chunks(size_bytes: u64) -> impl Iterator<Item = (usize, usize)> {
-    let offsets = (0..size_bytes).step_by(CHUNK_BYTES as usize);
-    offsets.map(move |at| (at as usize, chunk_length(size_bytes - at)))
-}
-
-/// The one value of all bytes so far, or `None` once two differ.
-fn merge(uniform: Option<u8>, chunk: &[u8], first: bool) -> Option<u8> {
-    let (&value, rest) = chunk.split_first()?;
-    // Every byte is the one before it: a comparison of memory, which is much quicker than one of
-    // bytes.
-    let same = rest == &chunk[..rest.len()] && (first || uniform == Some(value));
-    same.then_some(value)
 }

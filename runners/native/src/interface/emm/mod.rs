@@ -20,11 +20,10 @@ mod table_call;
 mod table_guard;
 mod table_manager;
 
-use std::path::{Path, PathBuf};
-
 use allocert_cuda::Driver;
 use allocert_emm::Kind;
 
+use crate::library;
 use crate::protocol::{Refused, SubjectInfo};
 use crate::recorder::Recorder;
 use crate::subject::{CaseRun, Subject};
@@ -49,24 +48,13 @@ pub(crate) fn load(subject: &str) -> Result<LoadedEmm, Refused> {
             );
             Err(Refused::new("symbol", message, ""))
         }
-        _ => library(subject),
+        _ => table(subject),
     }
 }
 
-fn library(subject: &str) -> Result<LoadedEmm, Refused> {
-    let (path, symbol) = split(subject);
-    let path = path.canonicalize().map_err(|error| {
-        Refused::new("open", format!("{}: cannot be opened", path.display()), error.to_string())
-    })?;
-    Ok(LoadedEmm(Box::new(Table::open(path, symbol)?)))
-}
-
-/// The part behind the last colon is a symbol, unless the whole is a file.
-fn split(subject: &str) -> (PathBuf, &str) {
-    match subject.rsplit_once(':') {
-        Some((path, symbol)) if !Path::new(subject).exists() => (path.into(), symbol),
-        _ => (subject.into(), SYMBOL),
-    }
+fn table(subject: &str) -> Result<LoadedEmm, Refused> {
+    let (path, symbol) = library::split(subject, SYMBOL);
+    Ok(LoadedEmm(Box::new(Table::open(library::locate(&path)?, symbol)?)))
 }
 
 /// A loaded subject of this interface.

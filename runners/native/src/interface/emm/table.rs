@@ -7,13 +7,13 @@ use std::sync::Arc;
 use allocert_abi::emm::{self, CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, Plugin, PluginFn};
 use allocert_cuda::Context;
 use allocert_suite::observation::{self, Facts, Raised};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde_json::{Map, json};
 
 use crate::checked_memory;
 use crate::interface::emm::subject::{EmmSubject, Manager};
 use crate::interface::emm::table_guard::TableGuard;
 use crate::interface::emm::table_manager::{STATUS, TableManager};
+use crate::library;
 use crate::protocol::{Refused, SubjectInfo};
 use crate::step_result::{error_of_worker, facts};
 
@@ -38,18 +38,12 @@ impl Table {
     /// Loads the library and looks at the table behind `symbol`. The library is never closed.
     pub(crate) fn open(path: PathBuf, symbol: &str) -> Result<Self, Refused> {
         let file = path.display();
-        // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
-        let library =
-            unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-                Refused::new("open", format!("{file}: cannot be loaded"), reason(&error))
-            })?;
+        let library = library::open(&path)?;
         let name = CString::new(symbol).unwrap_or_default();
         // SAFETY: a symbol of this name has this type by the contract; another type is the
         // library's lie.
-        let function =
-            unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }.map_err(|error| {
-                Refused::new("symbol", format!("{file}: has no symbol `{symbol}`"), reason(&error))
-            })?;
+        let function = unsafe { library.get::<PluginFn>(name.as_bytes_with_nul()) }
+            .map_err(|error| library::no_symbol(&path, symbol, &error))?;
         let function: PluginFn = *function;
         // SAFETY: takes nothing and makes no driver call (header, allocert_emm_plugin_fn).
         let address = unsafe { function() }.addr();
@@ -133,16 +127,6 @@ fn copy(address: usize) -> Result<Bytes, String> {
 fn plugin(bytes: &Bytes) -> Plugin {
     // SAFETY: every bit pattern is a Plugin: numbers, raw pointers, and function pointers or NULL.
     unsafe { bytes.as_ptr().cast::<Plugin>().read_unaligned() }
-}
-
-fn reason(error: &libloading::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 impl EmmSubject for Table {

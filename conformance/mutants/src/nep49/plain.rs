@@ -1,0 +1,51 @@
+//! The conforming handler: libc's functions and nothing else.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
+
+/// libc's functions.
+pub(crate) const PLAIN: Allocator = Allocator {
+    ctx: ptr::null_mut(),
+    malloc: Some(malloc),
+    calloc: Some(calloc),
+    realloc: Some(realloc),
+    free: Some(free),
+};
+
+#[unsafe(no_mangle)]
+static mutant_nep49_conforming: StaticHandler = mutant(PLAIN);
+
+/// A handler with these functions.
+pub(crate) const fn mutant(allocator: Allocator) -> StaticHandler {
+    StaticHandler(Handler::new("mutant", allocator))
+}
+
+pub(crate) unsafe extern "C" fn malloc(_ctx: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: takes any size.
+    unsafe { libc::malloc(size) }
+}
+
+pub(crate) unsafe extern "C" fn calloc(
+    _ctx: *mut c_void,
+    nelem: usize,
+    elsize: usize,
+) -> *mut c_void {
+    // SAFETY: takes any sizes.
+    unsafe { libc::calloc(nelem, elsize) }
+}
+
+pub(crate) unsafe extern "C" fn realloc(
+    _ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the caller passes null or a live block of this handler.
+    unsafe { libc::realloc(block, size) }
+}
+
+pub(crate) unsafe extern "C" fn free(_ctx: *mut c_void, block: *mut c_void, _size: usize) {
+    // SAFETY: as for realloc.
+    unsafe { libc::free(block) }
+}

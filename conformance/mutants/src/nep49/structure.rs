@@ -1,0 +1,29 @@
+//! Broken structures.
+
+use std::ffi::c_char;
+
+use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES, StaticHandler, VERSION};
+
+use super::plain::PLAIN;
+
+#[unsafe(no_mangle)]
+static mutant_nep49_endless_name: StaticHandler = StaticHandler(Handler {
+    name: [b'x' as c_char; NAME_BYTES],
+    version: VERSION,
+    allocator: PLAIN,
+});
+
+#[unsafe(no_mangle)]
+static mutant_nep49_latin_1_name: StaticHandler = StaticHandler({
+    let mut handler = Handler::new("caf", PLAIN);
+    handler.name[3] = 0xe9_u8 as c_char;
+    handler
+});
+
+#[unsafe(no_mangle)]
+static mutant_nep49_version_2: StaticHandler =
+    StaticHandler(Handler { version: 2, ..Handler::new("mutant", PLAIN) });
+
+#[unsafe(no_mangle)]
+static mutant_nep49_no_realloc: StaticHandler =
+    StaticHandler(Handler::new("mutant", Allocator { realloc: None, ..PLAIN }));

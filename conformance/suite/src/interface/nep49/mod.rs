@@ -1,0 +1,47 @@
+//! The side `nep49`: a NumPy data-allocation handler, whose four functions are called directly.
+
+mod operation;
+
+use allocert_contract::trace::Boundary;
+use allocert_requirements::Side;
+
+use crate::interface::definition::{Left, Reference, SideDefinition, SideFacts};
+use crate::interface::shared::Drop;
+use crate::nouns::Name;
+use crate::offer::Flavor;
+use crate::reason::Unswept;
+
+pub use operation::Operation;
+
+pub(crate) struct Definition;
+
+impl SideDefinition for Definition {
+    type Operation = Operation;
+
+    const FACTS: SideFacts = SideFacts {
+        side: Side::Nep49,
+        may_use: &[],
+        flavors: &[Flavor::Native, Flavor::Python],
+        reference: Reference::Native(&["aligned"]),
+        python_attribute: None,
+        drives_numba: false,
+        only_subject_manages_contexts: false,
+        boundaries: &[Boundary::Handler],
+        defective: None,
+        fault_sweep: Err(Unswept::OtherSubject),
+        exchange: None,
+        last_step: "the last free",
+    };
+
+    fn setup() -> Vec<Operation> {
+        Vec::new()
+    }
+
+    fn drop_name(name: Name) -> Operation {
+        Operation::Drop(Drop { name })
+    }
+
+    fn teardown(_: &Left) -> Vec<(Operation, Name)> {
+        Vec::new()
+    }
+}

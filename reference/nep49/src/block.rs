@@ -1,0 +1,145 @@
+//! A block: memory of libc's heap with a header before its first byte.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use crate::statistics;
+
+/// Where a block begins. Vector instructions of 512 bits and cache lines have this size.
+const ALIGNMENT_BYTES: usize = 64;
+/// What libc's heap aligns to.
+const HEAP_ALIGNMENT_BYTES: usize = 16;
+const HEADER_BYTES: usize = size_of::<Header>();
+/// What a block needs beyond its size: the header, and the way to the next multiple of the
+/// alignment.
+const OVERHEAD_BYTES: usize = HEADER_BYTES + ALIGNMENT_BYTES - HEAP_ALIGNMENT_BYTES;
+
+/// Lies directly before the block.
+#[repr(C, align(16))]
+struct Header {
+    /// [`seal`] of a block that is alive.
+    seal: usize,
+    size_bytes: usize,
+    /// What libc gave.
+    base: *mut c_void,
+}
+
+/// What the header of a live block at this address has. It is nothing that a program writes there
+/// by chance, and the header of a copied block does not have it.
+fn seal(block: *mut c_void) -> usize {
+    block.addr() ^ 0x616c_6c6f_6365_7274
+}
+
+/// A block of at least `size_bytes`, or null.
+pub(crate) fn take(size_bytes: usize) -> *mut c_void {
+    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    // SAFETY: takes any size.
+    let base = unsafe { libc::malloc(total) };
+    // SAFETY: null, or so many bytes.
+    unsafe { taken(base, size_bytes) }
+}
+
+/// A block of at least `size_bytes` zeros, or null. Pages that libc has fresh from the kernel are
+/// not cleared a second time.
+pub(crate) fn take_zeroed(size_bytes: usize) -> *mut c_void {
+    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    // SAFETY: takes any size.
+    let base = unsafe { libc::calloc(total, 1) };
+    // SAFETY: null, or so many bytes.
+    unsafe { taken(base, size_bytes) }
+}
+
+/// A block of another size with the bytes of the old one, or null; then the old one stays.
+///
+/// # Safety
+/// `block` is an address that [`take`], [`take_zeroed`] or this function gave.
+pub(crate) unsafe fn resize(block: *mut c_void, size_bytes: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let Some(old) = (unsafe { live_header(block, "realloc") }) else { return ptr::null_mut() };
+    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    let offset = block.addr() - old.base.addr();
+    // SAFETY: a live allocation of libc's.
+    let base = unsafe { libc::realloc(old.base, total) };
+    if base.is_null() {
+        return base;
+    }
+    let new = first_aligned(base);
+    let kept = old.size_bytes.min(size_bytes);
+    if new.addr() - base.addr() != offset {
+        // SAFETY: libc moved the bytes with the allocation; both ranges lie in it, since it has
+        // room for any offset.
+        unsafe { ptr::copy(base.wrapping_byte_add(offset).cast::<u8>(), new.cast(), kept) };
+    }
+    // SAFETY: the header's room before a block.
+    unsafe { write_header(new, base, size_bytes) };
+    statistics::resized(old.size_bytes, size_bytes);
+    new
+}
+
+/// Gives a block back.
+///
+/// # Safety
+/// As for [`resize`].
+pub(crate) unsafe fn give(block: *mut c_void) {
+    // SAFETY: the caller's promise.
+    let Some(old) = (unsafe { live_header(block, "free") }) else { return };
+    // SAFETY: the header that was just read. A second free finds it broken.
+    unsafe { (*header(block)).seal = 0 };
+    statistics::given(old.size_bytes);
+    // SAFETY: a live allocation of libc's, given back once.
+    unsafe { libc::free(old.base) };
+}
+
+/// # Safety
+/// `base` is null, or an allocation of `size_bytes` and [`OVERHEAD_BYTES`].
+unsafe fn taken(base: *mut c_void, size_bytes: usize) -> *mut c_void {
+    if base.is_null() {
+        return base;
+    }
+    let block = first_aligned(base);
+    // SAFETY: the header's room before a block.
+    unsafe { write_header(block, base, size_bytes) };
+    statistics::taken(size_bytes);
+    block
+}
+
+/// The first address in an allocation that leaves room for the header and is aligned.
+fn first_aligned(base: *mut c_void) -> *mut c_void {
+    let block = (base.addr() + HEADER_BYTES).next_multiple_of(ALIGNMENT_BYTES);
+    base.with_addr(block)
+}
+
+fn header(block: *mut c_void) -> *mut Header {
+    block.wrapping_byte_sub(HEADER_BYTES).cast()
+}
+
+/// # Safety
+/// The bytes before `block` are those of its allocation.
+unsafe fn write_header(block: *mut c_void, base: *mut c_void, size_bytes: usize) {
+    // SAFETY: the caller's promise; a block is aligned more strictly than a header.
+    unsafe { header(block).write(Header { seal: seal(block), size_bytes, base }) };
+}
+
+/// The header of a live block. Memory that this handler did not give, or that was given back
+/// before, stays as it is: whoever passed it is told on stderr.
+///
+/// # Safety
+/// The bytes before `block` can be read.
+unsafe fn live_header(block: *mut c_void, function: &str) -> Option<Header> {
+    if !block.addr().is_multiple_of(ALIGNMENT_BYTES) {
+        return refused(block, function);
+    }
+    // SAFETY: the caller's promise, and aligned.
+    let found = unsafe { header(block).read() };
+    if found.seal == seal(block) { Some(found) } else { refused(block, function) }
+}
+
+#[cold]
+fn refused(block: *mut c_void, function: &str) -> Option<Header> {
+    statistics::refused();
+    eprintln!(
+        "allocert_nep49: {function}({block:p}): this handler did not give this memory, or it was \
+         given back before. It stays as it is; the caller has to be mended."
+    );
+    None
+}

@@ -1,0 +1,147 @@
+//! The reference handler of NumPy's data allocation (NEP 49): blocks of libc's heap, aligned to 64
+//! bytes, with a header that finds memory which the handler did not give.
+//!
+//! The library `liballocert_nep49.so` exports [`HANDLER`] as the symbol `allocert_nep49_handler`,
+//! and [`allocert_nep49_statistics`].
+
+#![expect(unsafe_code, reason = "hands out raw memory and exports C symbols")]
+
+mod block;
+mod statistics;
+
+use std::ffi::c_void;
+use std::ptr;
+
+use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
+
+pub use statistics::{Statistics, allocert_nep49_statistics, statistics};
+
+/// The handler. It needs no context.
+#[unsafe(export_name = "allocert_nep49_handler")]
+pub static HANDLER: StaticHandler = StaticHandler(Handler::new(
+    "allocert_64_byte_aligned",
+    Allocator {
+        ctx: ptr::null_mut(),
+        malloc: Some(malloc),
+        calloc: Some(calloc),
+        realloc: Some(realloc),
+        free: Some(free),
+    },
+));
+
+/// # Safety
+/// None; it has the type that the structure demands.
+unsafe extern "C" fn malloc(_ctx: *mut c_void, size: usize) -> *mut c_void {
+    block::take(size)
+}
+
+/// # Safety
+/// None, as for [`malloc`].
+unsafe extern "C" fn calloc(_ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
+    nelem.checked_mul(elsize).map_or(ptr::null_mut(), block::take_zeroed)
+}
+
+/// # Safety
+/// `block` is null, or an address that this handler gave.
+unsafe extern "C" fn realloc(
+    _ctx: *mut c_void,
+    block: *mut c_void,
+    new_size: usize,
+) -> *mut c_void {
+    if block.is_null() {
+        return block::take(new_size);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { block::resize(block, new_size) }
+}
+
+/// The size is a guess of NumPy's, and the header has the true one.
+///
+/// # Safety
+/// `block` is null, or an address that this handler gave.
+unsafe extern "C" fn free(_ctx: *mut c_void, block: *mut c_void, _size: usize) {
+    if !block.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { block::give(block) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::slice;
+
+    /// Calls as NumPy makes them, with blocks of this handler.
+    fn malloc(size: usize) -> *mut c_void {
+        let function = HANDLER.0.allocator.malloc.expect("a function");
+        // SAFETY: the handler's own function, which takes any size.
+        unsafe { function(ptr::null_mut(), size) }
+    }
+
+    fn calloc(nelem: usize, elsize: usize) -> *mut c_void {
+        let function = HANDLER.0.allocator.calloc.expect("a function");
+        // SAFETY: as in malloc.
+        unsafe { function(ptr::null_mut(), nelem, elsize) }
+    }
+
+    fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+        let function = HANDLER.0.allocator.realloc.expect("a function");
+        // SAFETY: the tests pass null or a live block.
+        unsafe { function(ptr::null_mut(), block, size) }
+    }
+
+    fn free(block: *mut c_void, size: usize) {
+        let function = HANDLER.0.allocator.free.expect("a function");
+        // SAFETY: as in realloc.
+        unsafe { function(ptr::null_mut(), block, size) }
+    }
+
+    fn bytes<'a>(block: *mut c_void, size: usize) -> &'a mut [u8] {
+        // SAFETY: the tests pass a live block of at least so many bytes, all of them written, and
+        // keep one slice of it at a time.
+        unsafe { slice::from_raw_parts_mut(block.cast::<u8>(), size) }
+    }
+
+    #[test]
+    fn blocks_are_aligned_and_keep_their_bytes_when_they_grow_and_shrink() {
+        for size in [0, 1, 63, 64, 65, 1000, 1 << 20] {
+            let block = calloc(size, 1);
+            assert!(block.addr().is_multiple_of(64) && !block.is_null());
+            bytes(block, size).fill(7);
+            let block = realloc(block, size * 3 + 1);
+            assert!(block.addr().is_multiple_of(64));
+            assert_eq!(bytes(block, size), vec![7; size]);
+            let block = realloc(block, size / 2);
+            assert!(block.addr().is_multiple_of(64));
+            assert_eq!(bytes(block, size / 2), vec![7; size / 2]);
+            free(block, 1);
+        }
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused_and_the_old_block_stays() {
+        for size in [usize::MAX, usize::MAX - 64, isize::MAX as usize] {
+            assert!(malloc(size).is_null());
+        }
+        assert!(calloc(usize::MAX / 2, 3).is_null());
+        let block = calloc(3, 8);
+        assert_eq!(bytes(block, 24), [0; 24]);
+        assert!(realloc(block, usize::MAX - 8).is_null());
+        assert_eq!(bytes(block, 24), [0; 24]);
+        free(block, 24);
+        free(ptr::null_mut(), 24);
+    }
+
+    #[test]
+    fn memory_that_the_handler_did_not_give_stays_as_it_is() {
+        let before = statistics();
+        let block = calloc(256, 1);
+        free(block.wrapping_byte_add(64), 192);
+        free(block.wrapping_byte_add(8), 248);
+        assert!(realloc(block.wrapping_byte_add(128), 10).is_null());
+        assert!(statistics().refused_calls >= before.refused_calls + 3);
+        assert_eq!(bytes(block, 256), [0; 256]);
+        free(block, 256);
+    }
+}

@@ -1,0 +1,176 @@
+//! A `PyDataMem_Handler` at an address, and calls of its functions.
+
+use std::ffi::{CString, c_void};
+use std::path::{Path, PathBuf};
+
+use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES};
+use allocert_contract::trace::{Function as AnyFunction, handler::Function};
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::json;
+
+use crate::checked_memory;
+use crate::library;
+use crate::protocol::Refused;
+use crate::recorder::Recorder;
+use crate::step_result::{error_of_worker, facts};
+
+/// A copy of the structure, and where it comes from.
+pub(crate) struct LoadedHandler {
+    handler: Handler,
+    path: Option<PathBuf>,
+}
+
+// SAFETY: the context and the functions are the handler's, which every thread may call (NEP 49,
+// "PyDataMem_Handler thread safety and lifetime"); the copy of the structure is only read.
+unsafe impl Send for LoadedHandler {}
+// SAFETY: as for Send.
+unsafe impl Sync for LoadedHandler {}
+
+impl LoadedHandler {
+    /// The handler that is part of this program.
+    pub(crate) fn reference(handler: &'static Handler) -> Self {
+        Self { handler: *handler, path: None }
+    }
+
+    /// Loads the library and copies the structure behind `symbol`. The library is never closed.
+    pub(crate) fn open(path: PathBuf, symbol: &str) -> Result<Self, Refused> {
+        let library = library::open(&path)?;
+        let name = CString::new(symbol).unwrap_or_default();
+        // SAFETY: only the address of the symbol is used; what lies there is read by the kernel.
+        let address = unsafe { library.get::<*const Handler>(name.as_bytes_with_nul()) }
+            .map_err(|error| library::no_symbol(&path, symbol, &error))?
+            .as_raw_ptr()
+            .addr();
+        let handler = copy(address).ok_or_else(|| unreadable(&path, symbol, address))?;
+        std::mem::forget(library);
+        Ok(Self { handler, path: Some(path) })
+    }
+
+    pub(crate) fn file(&self) -> String {
+        self.path.as_deref().map_or_else(String::new, |path| path.display().to_string())
+    }
+
+    pub(crate) fn version(&self) -> u8 {
+        self.handler.version
+    }
+
+    /// The name, if it ends within its bytes and is UTF-8.
+    pub(crate) fn name(&self) -> Option<String> {
+        let bytes = self.handler.name.map(|byte| byte as u8);
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        String::from_utf8(bytes[..end].to_vec()).ok()
+    }
+
+    pub(crate) fn describe(&self) -> Facts {
+        let Handler { name, version, allocator } = &self.handler;
+        let functions = [
+            ("malloc", allocator.malloc.is_none()),
+            ("calloc", allocator.calloc.is_none()),
+            ("realloc", allocator.realloc.is_none()),
+            ("free", allocator.free.is_none()),
+        ];
+        let missing: Vec<_> =
+            functions.into_iter().filter(|(_, null)| *null).map(|(name, _)| name).collect();
+        facts([
+            ("name", json!(self.name())),
+            ("name_ends", json!(name[..NAME_BYTES].contains(&0))),
+            ("version", json!(version)),
+            ("null_functions", json!(missing)),
+        ])
+    }
+
+    pub(crate) fn calls<'a>(&'a self, recorder: &'a Recorder) -> HandlerCalls<'a> {
+        HandlerCalls { allocator: &self.handler.allocator, recorder }
+    }
+}
+
+/// The functions of a handler; each call is recorded. Addresses are numbers, 0 is null.
+#[derive(Clone, Copy)]
+pub(crate) struct HandlerCalls<'a> {
+    allocator: &'a Allocator,
+    recorder: &'a Recorder,
+}
+
+// SAFETY: as for LoadedHandler, whose functions these are.
+unsafe impl Send for HandlerCalls<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for HandlerCalls<'_> {}
+
+impl HandlerCalls<'_> {
+    pub(crate) fn malloc(&self, size: u64) -> Result<usize, Raised> {
+        let function = self.allocator.malloc.ok_or_else(|| null_function("malloc"))?;
+        let ctx = self.allocator.ctx;
+        Ok(self.taking(Function::Malloc, [ctx.addr() as u64, size, 0], || {
+            // SAFETY: the handler's own function with its own context; any size is allowed.
+            unsafe { function(ctx, size as usize) }
+        }))
+    }
+
+    pub(crate) fn calloc(&self, nelem: u64, elsize: u64) -> Result<usize, Raised> {
+        let function = self.allocator.calloc.ok_or_else(|| null_function("calloc"))?;
+        let ctx = self.allocator.ctx;
+        Ok(self.taking(Function::Calloc, [ctx.addr() as u64, nelem, elsize], || {
+            // SAFETY: as in malloc.
+            unsafe { function(ctx, nelem as usize, elsize as usize) }
+        }))
+    }
+
+    /// `block` is 0, or a live block of this handler.
+    pub(crate) fn realloc(&self, block: usize, size: u64) -> Result<usize, Raised> {
+        let function = self.allocator.realloc.ok_or_else(|| null_function("realloc"))?;
+        let ctx = self.allocator.ctx;
+        Ok(self.taking(Function::Realloc, [ctx.addr() as u64, block as u64, size], || {
+            // SAFETY: as in malloc; the block is null or the handler's own and not given back yet.
+            unsafe { function(ctx, block as *mut c_void, size as usize) }
+        }))
+    }
+
+    /// `block` is 0, or a live block of this handler.
+    pub(crate) fn free(&self, block: usize, size: u64) -> Result<(), Raised> {
+        let function = self.allocator.free.ok_or_else(|| null_function("free"))?;
+        let ctx = self.allocator.ctx;
+        let inputs = [ctx.addr() as u64, block as u64, size];
+        self.recorder.call(AnyFunction::Handler(Function::Free), &inputs, || {
+            // SAFETY: as in realloc; the size is a guess that a handler may not rely on.
+            unsafe { function(ctx, block as *mut c_void, size as usize) };
+            ((), [])
+        });
+        Ok(())
+    }
+
+    fn taking(
+        &self,
+        function: Function,
+        inputs: [u64; 3],
+        call: impl FnOnce() -> *mut c_void,
+    ) -> usize {
+        self.recorder.call(AnyFunction::Handler(function), &inputs, || {
+            let address = call().expose_provenance();
+            (address, [address as u64])
+        })
+    }
+}
+
+/// The structure at `address`, as far as the process can read it.
+fn copy(address: usize) -> Option<Handler> {
+    let mut bytes = [0; size_of::<Handler>()];
+    (checked_memory::read(address, &mut bytes) == bytes.len()).then(|| {
+        // SAFETY: the bytes are as many as the structure has, and every one of its fields takes any
+        // bytes: numbers, pointers that nobody follows, and functions that are null or an address.
+        unsafe { bytes.as_ptr().cast::<Handler>().read_unaligned() }
+    })
+}
+
+fn unreadable(path: &Path, symbol: &str, address: usize) -> Refused {
+    let message = format!(
+        "{}: `{symbol}` at {address:#x} is no PyDataMem_Handler: its {} bytes cannot be read",
+        path.display(),
+        size_of::<Handler>()
+    );
+    Refused::new("table", message, "")
+}
+
+fn null_function(name: &str) -> Raised {
+    let message = format!("the handler's {name} is null, so nobody can call it");
+    error_of_worker("NullFunction", message, None)
+}

@@ -1,0 +1,56 @@
+//! The interface `nep49`: a NumPy data-allocation handler behind a symbol of a library, called
+//! without NumPy and Python.
+//!
+//! [`handler`] finds the structure and calls its functions, [`case`] performs each operation on
+//! [`blocks`], and [`churn`] does the long ones.
+
+mod blocks;
+mod case;
+mod churn;
+mod handler;
+
+use allocert_cuda::Driver;
+use serde_json::Map;
+
+use crate::library;
+use crate::protocol::{Refused, SubjectInfo};
+use crate::recorder::Recorder;
+use crate::subject::{CaseRun, Subject};
+use case::HandlerCase;
+use handler::LoadedHandler;
+
+/// The symbol of a library that exports one handler.
+const SYMBOL: &str = "allocert_nep49_handler";
+
+/// Loads `reference:aligned` or `PATH.so[:symbol]`.
+pub(crate) fn load(subject: &str) -> Result<LoadedHandler, Refused> {
+    if subject == "reference:aligned" {
+        return Ok(LoadedHandler::reference(&allocert_nep49::HANDLER.0));
+    }
+    let (path, symbol) = library::split(subject, SYMBOL);
+    LoadedHandler::open(library::locate(&path)?, symbol)
+}
+
+impl Subject for LoadedHandler {
+    fn info(&self) -> SubjectInfo {
+        SubjectInfo {
+            name: self.name(),
+            version: None,
+            file: self.file(),
+            interface_version: self.version().into(),
+            host: Map::new(),
+        }
+    }
+
+    fn capabilities(&self) -> Vec<&'static str> {
+        vec!["native"]
+    }
+
+    fn begin<'a>(
+        &'a self,
+        recorder: &'a Recorder,
+        _driver: Option<Driver>,
+    ) -> Box<dyn CaseRun + 'a> {
+        Box::new(HandlerCase::new(self, recorder))
+    }
+}
