@@ -1,5 +1,5 @@
 //! `allocert._allocert`: the reference managers of the EMM interface, and the reference sides of
-//! the CUDA Array Interface, as Python objects.
+//! the CUDA Array Interface, as Python objects; and the handlers of NumPy's data allocation.
 //!
 //! It knows no Numba: `allocert/numba.py` makes the plugin out of it, and `allocert/cai.py` the
 //! arrays.
@@ -12,6 +12,7 @@ mod finalizer;
 mod importer;
 mod manager;
 mod memory;
+mod nep49;
 mod shared_manager;
 mod stream;
 
@@ -29,5 +30,9 @@ fn _allocert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<importer::Importer>()?;
     module.add_class::<importer::Imported>()?;
     module.add_class::<stream::Stream>()?;
+    module.add_class::<nep49::recording::RecordingHandler>()?;
+    module.add_function(wrap_pyfunction!(nep49::api::set_data_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::api::get_data_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::api::default_data_handler, module)?)?;
     module.add_function(wrap_pyfunction!(description::defects, module)?)
 }

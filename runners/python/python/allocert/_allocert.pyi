@@ -133,5 +133,33 @@ class Importer:
     def open(self, object: str, keep: object | None) -> Imported:
         """The array that the JSON text describes; ``keep`` keeps its memory and streams alive."""
 
+@final
+class RecordingHandler:
+    """A handler of NumPy's data allocation that records each call and passes it on.
+
+    ``handler`` is the address of a PyDataMem_Handler, 0 for the functions of libc. It and ``keep``
+    stay in use until the process ends.
+    """
+
+    def __new__(cls, handler: int = 0, keep: object | None = None) -> RecordingHandler: ...
+    @property
+    def address(self) -> int: ...
+    def capsule(self) -> object: ...
+    def fail(self, function: str, nth: int = 1, count: int = 1) -> None:
+        """The ``nth`` next and ``count - 1`` following calls of the function answer null."""
+
+    def clear_faults(self) -> None: ...
+    def calls(self, function: str) -> int:
+        """How often NumPy called the function."""
+
+def set_data_handler(handler: object | None) -> object:
+    """Makes a capsule NumPy's handler in this context, None the default. Returns the old one."""
+
+def get_data_handler() -> object:
+    """The capsule of NumPy's handler in this context."""
+
+def default_data_handler() -> object:
+    """The capsule of NumPy's own handler."""
+
 def defects(object: str, lenient: bool) -> list[tuple[str, str, str]]:
     """(kind, place, message) for everything that is wrong with an object described in JSON."""
