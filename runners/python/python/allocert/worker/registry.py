@@ -13,6 +13,7 @@ FOLDERS = {
     "cai-producer": "cai_producer",
     "cai-consumer": "cai_consumer",
     "cai-pair": "cai_pair",
+    "nep49": "nep49",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..emm_shared import facts, transfer
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined, DriverError
+from ..random_numbers import Random
 from ..safe_text import bounded, type_name
 from .case import ManagerCase
 
@@ -97,18 +98,6 @@ class LiveRanges:
         del memory
 
 
-class _Random:
-    """Pseudo-random numbers, the same in each run and in each worker."""
-
-    def __init__(self) -> None:
-        self._state = 0
-
-    def below(self, bound: int) -> int:
-        """A number from 0 on that is less than the bound."""
-        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        return (self._state >> 33) % max(bound, 1)
-
-
 class _Block(NamedTuple):
     range: _Range
     memory: Any
@@ -125,7 +114,7 @@ def _mixed_cycle(
     Each is filled with a byte of its own and read when it is dropped. Returns the ranges and how
     many blocks held something else then.
     """
-    live, random, changed = LiveRanges(), _Random(), 0
+    live, random, changed = LiveRanges(), Random(), 0
     blocks: list[_Block] = []
     for number in range(times):
         size_bytes, byte = random.below(largest_bytes) + 1, number % 255

@@ -1,0 +1,16 @@
+"""The side `nep49`: the subject is a handler of NumPy's data allocation."""
+
+from ..interface import CaseKind, Interface
+
+
+def load() -> Interface:
+    """Imports all operations. NumPy is needed only by some of the cases."""
+    from . import operations
+    from .case import HandlerCase
+    from .subject import HandlerSubject
+
+    return Interface(
+        distributions=("numpy",),
+        subject=HandlerSubject,
+        case_kinds={"nep49": CaseKind(HandlerCase, operations.OPERATIONS)},
+    )

@@ -1,0 +1,57 @@
+"""A case of `nep49`: the blocks that its steps named, and the handler's functions."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..case import Case
+from ..driver import Driver
+from ..operations import Facts, Operation
+from ..outcome import Missing
+from ..protocol import CaseDescription
+from .handler import HandlerCalls
+from .subject import HandlerSubject
+
+
+class Block(NamedTuple):
+    """A block that the handler gave."""
+
+    address: int
+    #: As asked for.
+    size_bytes: int
+
+
+class HandlerCase(Case):
+    """The case calls the functions of the handler, or lets NumPy call them."""
+
+    subject: HandlerSubject
+
+    def __init__(
+        self,
+        described: CaseDescription,
+        subject: HandlerSubject,
+        driver: Driver,
+        operations: Mapping[str, Operation[Any]],
+    ) -> None:
+        super().__init__(described, subject, driver, operations)
+        self.calls = HandlerCalls(subject.handler, driver.recorder)
+        self.blocks: dict[str, Block] = {}
+
+    def bind(self, name: str, address: int, size_bytes: int) -> Facts:
+        """Binds the name to a block, unless it is null. The facts of the block."""
+        if address:
+            self.blocks[name] = Block(address, size_bytes)
+        kind = "block" if address else "none"
+        return {"kind": kind, "pointer": address, "size_bytes": size_bytes}
+
+    def block(self, name: str) -> Block:
+        """The block of that name. Raises Missing."""
+        try:
+            return self.blocks[name]
+        except KeyError:
+            raise Missing(name) from None
+
+    def take(self, name: str) -> Block:
+        """The block of that name, which stands for nothing afterwards. Raises Missing."""
+        block = self.block(name)
+        del self.blocks[name]
+        return block

@@ -1,0 +1,112 @@
+"""A `PyDataMem_Handler` at an address, and calls of its functions."""
+
+import ctypes
+from typing import Any
+
+from .. import checked_memory
+from ..operations import Facts
+from ..recorder import Recorder
+
+#: The bytes of a name, the NUL among them.
+_NAME_BYTES = 127
+_FUNCTIONS = ("malloc", "calloc", "realloc", "free")
+
+# These release the GIL during a call: NumPy calls some of the functions without it.
+_address, _size = ctypes.c_void_p, ctypes.c_size_t
+_TYPES: dict[str, Any] = {
+    "malloc": ctypes.CFUNCTYPE(_address, _address, _size),
+    "calloc": ctypes.CFUNCTYPE(_address, _address, _size, _size),
+    "realloc": ctypes.CFUNCTYPE(_address, _address, _address, _size),
+    "free": ctypes.CFUNCTYPE(None, _address, _address, _size),
+}
+
+
+class NullFunction(Exception):
+    """Nobody can call a function that is null."""
+
+
+class _Structure(ctypes.Structure):
+    """`PyDataMem_Handler`."""
+
+    _fields_ = (
+        ("name", ctypes.c_ubyte * _NAME_BYTES),
+        ("version", ctypes.c_uint8),
+        ("ctx", ctypes.c_void_p),
+        ("malloc", ctypes.c_void_p),
+        ("calloc", ctypes.c_void_p),
+        ("realloc", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+    )
+
+
+class Handler:
+    """A copy of the structure at an address. Raises MemoryFault if it cannot be read."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+        content = checked_memory.read(address, ctypes.sizeof(_Structure))
+        copy = _Structure.from_buffer_copy(content)
+        self._name = bytes(copy.name)
+        self.version: int = copy.version
+        self.context: int = copy.ctx or 0
+        self.functions: dict[str, Any] = {
+            name: _TYPES[name](getattr(copy, name))
+            for name in _FUNCTIONS
+            if getattr(copy, name) is not None
+        }
+
+    def name(self) -> str | None:
+        """The name, if it ends within its bytes and is UTF-8."""
+        text, end, _ = self._name.partition(b"\0")
+        try:
+            return text.decode() if end else None
+        except UnicodeDecodeError:
+            return None
+
+    def describe(self) -> Facts:
+        """What the structure says."""
+        return {
+            "name": self.name(),
+            "name_ends": b"\0" in self._name,
+            "version": self.version,
+            "null_functions": [name for name in _FUNCTIONS if name not in self.functions],
+        }
+
+
+class HandlerCalls:
+    """The functions of a handler; each call is recorded. Addresses are numbers, 0 is null."""
+
+    def __init__(self, handler: Handler, recorder: Recorder) -> None:
+        self._handler, self._recorder = handler, recorder
+
+    def malloc(self, size: int) -> int:
+        """A block, or 0."""
+        return self._taking("malloc", {"size": size}, size)
+
+    def calloc(self, nelem: int, elsize: int) -> int:
+        """A block of zeros, or 0."""
+        return self._taking("calloc", {"nelem": nelem, "elsize": elsize}, nelem, elsize)
+
+    def realloc(self, block: int, size: int) -> int:
+        """A block in place of one, or 0."""
+        return self._taking("realloc", {"ptr": block, "new_size": size}, block, size)
+
+    def free(self, block: int, size: int) -> None:
+        """Gives a block back."""
+        function, context = self._function("free"), self._handler.context
+        with self._recorder.call("handler.free", {"ctx": context, "ptr": block, "size": size}):
+            function(context, block, size)
+
+    def _taking(self, name: str, facts: Facts, *arguments: int) -> int:
+        function, context = self._function(name), self._handler.context
+        facts["ctx"] = context
+        with self._recorder.call(f"handler.{name}", facts):
+            block: int = function(context, *arguments) or 0
+            facts["new_ptr" if name == "realloc" else "ptr"] = block
+        return block
+
+    def _function(self, name: str) -> Any:
+        try:
+            return self._handler.functions[name]
+        except KeyError:
+            raise NullFunction(f"the handler's {name} is null, so nobody can call it") from None

@@ -1,0 +1,101 @@
+"""The operations that call the functions of a handler."""
+
+from .. import checked_memory, process_operations
+from ..operations import Arguments, Facts, OperationTable
+from . import churn as many_blocks
+from .case import HandlerCase
+
+OPERATIONS: OperationTable[HandlerCase] = OperationTable()
+OPERATIONS.register(process_operations.environment)
+
+_LARGEST_SIZE = 2**64 - 1
+
+
+@OPERATIONS.register
+def describe(case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
+    return {**case.subject.handler.describe(), "capsule_name": case.subject.capsule_name}
+
+
+@OPERATIONS.register
+def malloc(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    size = arguments["size"]
+    return case.bind(arguments["as"], case.calls.malloc(size), size)
+
+
+@OPERATIONS.register
+def calloc(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    nelem, elsize = arguments["nelem"], arguments["elsize"]
+    address = case.calls.calloc(nelem, elsize)
+    return case.bind(arguments["as"], address, min(nelem * elsize, _LARGEST_SIZE))
+
+
+@OPERATIONS.register
+def realloc(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return _realloc(case, arguments["block"], arguments["size"], arguments["as"])
+
+
+@OPERATIONS.register
+def realloc_too_much(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return _realloc(case, arguments["block"], arguments["size"], arguments["block"])
+
+
+def _realloc(case: HandlerCase, block: str, size: int, name: str) -> Facts:
+    """Where null comes back the old block stays under its name."""
+    address = case.calls.realloc(case.block(block).address, size)
+    if address:
+        case.take(block)
+    return case.bind(name, address, size)
+
+
+@OPERATIONS.register
+def realloc_null(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    size = arguments["size"]
+    return case.bind(arguments["as"], case.calls.realloc(0, size), size)
+
+
+@OPERATIONS.register
+def drop(case: HandlerCase, _on: str, arguments: Arguments) -> None:
+    case.calls.free(*case.take(arguments["name"]))
+
+
+@OPERATIONS.register
+def free_with_size(case: HandlerCase, _on: str, arguments: Arguments) -> None:
+    case.calls.free(case.take(arguments["block"]).address, arguments["size"])
+
+
+@OPERATIONS.register
+def free_null(case: HandlerCase, _on: str, arguments: Arguments) -> None:
+    case.calls.free(0, arguments["size"])
+
+
+@OPERATIONS.register
+def fill(case: HandlerCase, _on: str, arguments: Arguments) -> None:
+    address, size_bytes = _range(case, arguments)
+    checked_memory.fill(address, size_bytes, arguments["byte"])
+
+
+@OPERATIONS.register
+def read(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    address, size_bytes = _range(case, arguments)
+    uniform = checked_memory.uniform_byte(address, size_bytes)
+    return {"uniform": uniform, "bytes_read": size_bytes}
+
+
+def _range(case: HandlerCase, arguments: Arguments) -> tuple[int, int]:
+    """The bytes of a block from `offset` on: `size` of them, or all."""
+    block, offset = case.block(arguments["memory"]), arguments.get("offset", 0)
+    size = arguments.get("size")
+    rest = max(block.size_bytes - offset, 0)
+    return block.address + offset, rest if size is None else size
+
+
+@OPERATIONS.register
+def churn(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return many_blocks.churn(case.calls, arguments["size"], arguments["times"], arguments["hold"])
+
+
+@OPERATIONS.register
+def stress(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return many_blocks.stress(
+        case.calls, arguments["threads"], arguments["size"], arguments["times"]
+    )

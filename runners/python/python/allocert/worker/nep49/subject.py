@@ -1,0 +1,100 @@
+"""A handler as a subject: a capsule, or something that installs one in NumPy."""
+
+import ctypes
+import datetime
+from types import ModuleType
+from typing import Any
+
+from ..checked_memory import MemoryFault
+from ..driver import Driver
+from ..refused import Refused
+from ..safe_access import read_attribute
+from ..safe_text import bounded, type_name
+from ..subject import ModuleSubject
+from . import numpy_handlers
+from .handler import Handler
+
+_MESSAGE_LIMIT = 500
+#: The type of every capsule; `types` has it only from Python 3.13 on.
+_CAPSULE = type(datetime.datetime_CAPI)
+
+_name_of = ctypes.pythonapi.PyCapsule_GetName
+_name_of.restype, _name_of.argtypes = ctypes.c_void_p, (ctypes.py_object,)
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_void_p)
+
+
+class HandlerSubject(ModuleSubject):
+    """A capsule, a callable that installs one, or a context manager that does so."""
+
+    def __init__(self, specification: str, driver: Driver) -> None:
+        super().__init__(specification, driver)
+        #: What the worker holds lives on: the arrays of a user hold the capsule too.
+        self.capsule: Any = self._capsule(self.cls)
+        self.capsule_name = _text(_name_of(self.capsule))
+        address = _pointer_of(self.capsule, _name_of(self.capsule)) or 0
+        try:
+            self.handler = Handler(address)
+        except MemoryFault as error:
+            message = f"`{self.name}` holds no PyDataMem_Handler: {error}"
+            raise Refused("table", message) from None
+        if numpy_handlers.are_available():
+            self.capabilities.append("numpy")
+
+    def looks_like_subject(self, cls: type) -> bool:
+        return cls is _CAPSULE or _is_context_manager(cls)
+
+    def find(self, module: ModuleType, path: str | None) -> Any:
+        found, place = self.walk(module, path)
+        if isinstance(found, _CAPSULE) or _is_context_manager(type(found)) or callable(found):
+            return found
+        raise Refused(
+            "class",
+            f"`{place}` has type {type_name(found)}: a handler is a capsule `mem_handler`, or a"
+            " callable or context manager that installs one in NumPy",
+        )
+
+    def _capsule(self, found: Any) -> Any:
+        """The capsule that was found, or the one that what was found installs."""
+        if isinstance(found, _CAPSULE):
+            return found
+        numpy_handlers.needed_by(self.name)
+        before = numpy_handlers.current()
+        try:
+            #: A context manager is never left: its handler may end with it.
+            self._installed = _install(found)
+            after = numpy_handlers.current()
+        except BaseException as error:  # noqa: BLE001 - it is the subject's code
+            reason = f"{type_name(error)}: {bounded(error, _MESSAGE_LIMIT)}"
+            raise Refused("class", f"`{self.name}` raised {reason}") from None
+        finally:
+            numpy_handlers.install(before)
+        if isinstance(self._installed, _CAPSULE):
+            return self._installed
+        if after is before:
+            raise Refused(
+                "class",
+                f"`{self.name}` returned {type_name(self._installed)} and left NumPy's handler as"
+                " it was: it must install another one, or return a capsule",
+            )
+        return after
+
+
+def _install(found: Any) -> Any:
+    """Enters a context manager. Calls a callable, and enters what it returns if that is one."""
+    if not _is_context_manager(type(found)):
+        found = found()
+    if _is_context_manager(type(found)):
+        found.__enter__()
+    return found
+
+
+def _is_context_manager(cls: type) -> bool:
+    return all(read_attribute(cls, name) is not None for name in ("__enter__", "__exit__"))
+
+
+def _text(address: int | None) -> str | None:
+    """The name of a capsule, which may have none."""
+    if address is None:
+        return None
+    return bounded(ctypes.string_at(address).decode("utf-8", "backslashreplace"), 200)
