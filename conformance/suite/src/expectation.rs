@@ -69,7 +69,8 @@ pub struct Calls {
     /// Function to the largest number of its allocations in the window that may be left at the end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept: BTreeMap<String, u64>,
-    /// Plugin method to what holds of each of its calls, of which there is at least one.
+    /// Function of a boundary other than CUDA to what holds of each of its calls, of which there
+    /// is at least one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub with: BTreeMap<String, Wanted>,
     /// The label of the step at whose beginning the window opens, instead of this step.

@@ -12,6 +12,7 @@ pub mod emm_host;
 pub mod exchange;
 pub mod fault_sweep;
 pub mod nep49;
+pub mod nep49_host;
 pub mod properties;
 pub mod shared;
 
@@ -78,8 +79,9 @@ sides! {
     EmmHost => emm_host,
     CaiProducer => cai_producer,
     CaiConsumer => cai_consumer,
-    Nep49 => nep49;
-    without operations: Nep49Host, Place
+    Nep49 => nep49,
+    Nep49Host => nep49_host;
+    without operations: Place
 }
 
 impl Operation {

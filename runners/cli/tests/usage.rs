@@ -46,7 +46,7 @@ fn shows_a_code(words: &str) -> bool {
     &["run", "place", "reference"],
     "allocert: error[no-cases]: the interface place has no cases yet, so nothing could be \
      certified; there are \
-     emm, emm-host, cai-producer, cai-consumer, nep49"
+     emm, emm-host, cai-producer, cai-consumer, nep49, nep49-host"
 )]
 #[case::no_reference(
     &["run", "emm", "reference:arena"],

@@ -242,11 +242,10 @@ fn fact_mismatch(
     if found.is_empty() {
         return Some(count_mismatch("at least", name, 1, &found));
     }
-    let no_facts = Facts::new();
     found.into_iter().find_map(|call| {
-        let facts = facts_of(record, call).unwrap_or(&no_facts);
+        let facts = facts_of(record, call);
         let mismatch =
-            wanted.iter().find_map(|(path, one)| predicates::check(record, facts, path, one))?;
+            wanted.iter().find_map(|(path, one)| predicates::check(record, &facts, path, one))?;
         Some(Mismatch {
             expected: format!("{name} is called with: {}", mismatch.expected),
             observed: mismatch.observed,
@@ -255,11 +254,17 @@ fn fact_mismatch(
     })
 }
 
-/// The arguments of a call into the plugin, as the worker reports them.
-fn facts_of<'s>(record: &CaseRecord<'s>, call: &RecordedCall<'_>) -> Option<&'s Facts> {
-    let number = call.call.arg("number")?;
+/// The arguments of a call: of one into the plugin as the worker reports them, of others as the
+/// trace has them.
+fn facts_of(record: &CaseRecord<'_>, call: &RecordedCall<'_>) -> Facts {
+    let Function::Plugin(_) = call.call.function else {
+        let arguments = call.call.function.inputs().zip(call.call.args);
+        return arguments.map(|(name, value)| (name.into(), value.into())).collect();
+    };
+    let number = call.call.arg("number");
     let mut facts = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);
-    facts.find(|facts| facts.get("number").and_then(Value::as_u64) == Some(number))
+    let facts = facts.find(|facts| facts.get("number").and_then(Value::as_u64) == number);
+    facts.cloned().unwrap_or_default()
 }
 
 fn named<'a, 's>(calls: &'a [RecordedCall<'s>], name: &str) -> Vec<&'a RecordedCall<'s>> {

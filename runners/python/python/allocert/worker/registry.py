@@ -14,6 +14,7 @@ FOLDERS = {
     "cai-consumer": "cai_consumer",
     "cai-pair": "cai_pair",
     "nep49": "nep49",
+    "nep49-host": "nep49_host",
 }
 
 
