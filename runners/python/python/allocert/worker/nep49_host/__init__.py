@@ -12,7 +12,7 @@ def load() -> Interface:
     from ..refused import Refused
 
     try:
-        import allocert._allocert  # noqa: F401 - the other modules need it
+        from allocert._allocert import RecordingHandler  # noqa: F401 - the other modules need it
     except ImportError as error:
         raise Refused(
             "host",
