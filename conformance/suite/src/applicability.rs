@@ -84,6 +84,7 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         | Need::DeviceMemory
         | Need::MemoryInfo
         | Need::Ipc
+        | Need::Numpy
             if !offer.capabilities.contains(&need) =>
         {
             Applicability::NotApplicable(Reason::NotDeclared { need })

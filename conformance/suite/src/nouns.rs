@@ -28,10 +28,12 @@ pub enum Need {
     Ipc,
     Peer,
     TwoDevices,
+    /// A subject that NumPy can use in this process.
+    Numpy,
 }
 
 impl Need {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Python,
         Self::Native,
         Self::Table,
@@ -43,6 +45,7 @@ impl Need {
         Self::Ipc,
         Self::Peer,
         Self::TwoDevices,
+        Self::Numpy,
     ];
 
     #[must_use]
@@ -59,6 +62,7 @@ impl Need {
             Self::Ipc => "ipc",
             Self::Peer => "peer",
             Self::TwoDevices => "two_devices",
+            Self::Numpy => "numpy",
         }
     }
 }

@@ -5,11 +5,23 @@ use allocert_suite::interface::Operation;
 use allocert_suite::observation::{Facts, Outcome, Raised};
 use serde_json::Value;
 
-/// Why a step has no facts: both are outcomes.
+/// Why a step has no facts: each is an outcome.
 #[derive(Debug)]
 pub(crate) enum NoResult {
-    Skipped { because: String },
+    Skipped {
+        because: String,
+    },
     Raised(Raised),
+    /// The worker cannot perform it.
+    Unsupported {
+        operation: &'static str,
+    },
+}
+
+impl NoResult {
+    pub(crate) fn unsupported(operation: &'static str) -> Self {
+        Self::Unsupported { operation }
+    }
 }
 
 impl From<Raised> for NoResult {
@@ -23,6 +35,9 @@ impl From<NoResult> for Outcome {
         match result {
             NoResult::Skipped { because } => Self::Skipped { because },
             NoResult::Raised(raised) => Self::Raised(raised),
+            NoResult::Unsupported { operation } => {
+                Self::Unsupported { operation: operation.to_owned() }
+            }
         }
     }
 }

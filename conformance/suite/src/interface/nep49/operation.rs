@@ -7,9 +7,9 @@ use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::{Drops, Gains, Replaces};
 use crate::interface::properties::Properties;
-use crate::interface::shared::bound_type::MEMORY;
+use crate::interface::shared::bound_type::{ARRAY, MEMORY};
 use crate::interface::shared::{Drop, Environment, Fill, Read};
-use crate::nouns::Name;
+use crate::nouns::{Name, Need};
 
 /// What one step does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
@@ -30,7 +30,7 @@ pub enum Operation {
     ///
     /// Facts: `name` (null if it has no NUL within 127 bytes or is not UTF-8), `name_ends` (whether
     /// there is a NUL within 127 bytes), `version`, `null_functions` (names of functions that are
-    /// null).
+    /// null), `capsule_name` (in Python alone).
     Describe {},
     /// Calls `malloc(size)`. Null binds no name.
     ///
@@ -93,6 +93,107 @@ pub enum Operation {
     ///
     /// Facts: those of `churn`, all threads together; without `overlaps`.
     Stress { threads: u32, size: u64, times: u64 },
+    /// Makes the handler NumPy's current one, and asks NumPy for its name and version.
+    ///
+    /// Facts: `name`, `version`.
+    NpName {},
+    /// Makes an array of NumPy in memory of the handler. Later steps may use the array while
+    /// another handler is the current one.
+    ///
+    /// Facts: `equal` (whether the elements are those of an array in memory of NumPy's own
+    /// handler), `pointer`.
+    NpMake {
+        /// What makes it.
+        make: Make,
+        /// The type of its elements, as `numpy.dtype` takes it.
+        dtype: String,
+        /// Its dimensions.
+        shape: Vec<u64>,
+        r#as: Name,
+    },
+    /// Compares the elements of an array with those that it was made with.
+    ///
+    /// Facts: `equal`.
+    NpCompare {
+        /// The array.
+        array: Name,
+    },
+    /// Resizes an array in memory of the handler.
+    ///
+    /// Facts: `equal` (whether the elements are as after the same under NumPy's own handler).
+    NpResize {
+        /// The type of its elements.
+        dtype: String,
+        /// How many elements it has.
+        count: u64,
+        /// How many it gets.
+        new_count: u64,
+    },
+    /// Reads an array into memory of the handler, which NumPy grows meanwhile.
+    ///
+    /// Facts: `equal`, as for `np_resize`.
+    NpRead {
+        /// What it is read from.
+        source: Source,
+        /// The type of its elements.
+        dtype: String,
+        /// How many elements there are.
+        count: u64,
+    },
+    /// Sorts an array in memory of the handler.
+    ///
+    /// Facts: `equal`, as for `np_resize`.
+    NpSort {
+        /// The type of its elements.
+        dtype: String,
+        /// How many elements there are.
+        count: u64,
+        /// Sorts every so manieth element: NumPy copies them into a block of the handler.
+        step: u64,
+        /// Sorts the indices (`argsort()`), and leaves the elements where they are.
+        #[serde(default)]
+        indices: bool,
+    },
+    /// Makes, resizes and reads arrays on several threads at once, each with the handler as its
+    /// current one.
+    ///
+    /// Facts: `changed` (arrays with other elements than under NumPy's own handler).
+    NpThreads {
+        threads: u32,
+        /// How many elements an array has.
+        count: u64,
+        times: u64,
+    },
+}
+
+/// What makes an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Make {
+    /// `empty()`; then each element is set.
+    Empty,
+    Zeros,
+    Ones,
+    /// `array()` of a list.
+    List,
+    /// `concatenate()` of two arrays of that shape.
+    Joined,
+}
+
+/// What an array is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// `fromiter()`.
+    Iterator,
+    /// `fromstring()` of text, which resizes without the GIL.
+    Text,
+    /// `loadtxt()`.
+    Table,
+    /// A pickle of protocol 2.
+    Pickle2,
+    /// A pickle of protocol 5.
+    Pickle5,
 }
 
 impl OperationSet for Operation {
@@ -119,6 +220,13 @@ impl OperationSet for Operation {
             }
             Self::FreeWithSize { block, .. } => none().unbinds(block).held(Drops { name: block }),
             Self::Stress { .. } => none().is_threaded(),
+            Self::NpMake { r#as, .. } => none().binds(r#as, ARRAY).requires(Need::Numpy),
+            Self::NpName {}
+            | Self::NpCompare { .. }
+            | Self::NpResize { .. }
+            | Self::NpRead { .. }
+            | Self::NpSort { .. } => none().requires(Need::Numpy),
+            Self::NpThreads { .. } => none().is_threaded().requires(Need::Numpy),
         }
     }
 
@@ -130,6 +238,7 @@ impl OperationSet for Operation {
             Self::Realloc { block, .. }
             | Self::ReallocTooMuch { block, .. }
             | Self::FreeWithSize { block, .. } => Arguments::one(block, &[MEMORY]),
+            Self::NpCompare { array } => Arguments::one(array, &[ARRAY]),
             Self::Environment(_)
             | Self::Describe {}
             | Self::Malloc { .. }
@@ -137,7 +246,13 @@ impl OperationSet for Operation {
             | Self::ReallocNull { .. }
             | Self::FreeNull { .. }
             | Self::Churn { .. }
-            | Self::Stress { .. } => Arguments::none(),
+            | Self::Stress { .. }
+            | Self::NpName {}
+            | Self::NpMake { .. }
+            | Self::NpResize { .. }
+            | Self::NpRead { .. }
+            | Self::NpSort { .. }
+            | Self::NpThreads { .. } => Arguments::none(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One case in progress, and how each operation is done.
 
 use allocert_suite::interface::shared::{Drop, Fill, Read};
-use allocert_suite::interface::{self, nep49::Operation};
+use allocert_suite::interface::{self, OperationSet, nep49::Operation};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
 use serde_json::json;
 
@@ -76,6 +76,13 @@ impl HandlerCase<'_> {
             Operation::Stress { threads, size, times } => {
                 churn::stress(self.calls, *threads, *size, *times)
             }
+            Operation::NpName {}
+            | Operation::NpMake { .. }
+            | Operation::NpCompare { .. }
+            | Operation::NpResize { .. }
+            | Operation::NpRead { .. }
+            | Operation::NpSort { .. }
+            | Operation::NpThreads { .. } => Err(NoResult::unsupported(operation.name())),
         }
     }
 

@@ -5,12 +5,14 @@ from ..interface import CaseKind, Interface
 
 def load() -> Interface:
     """Imports all operations. NumPy is needed only by some of the cases."""
-    from . import operations
+    from ..operations import merged
+    from . import numpy_operations, operations
     from .case import HandlerCase
     from .subject import HandlerSubject
 
+    performed = merged(operations.OPERATIONS, numpy_operations.OPERATIONS)
     return Interface(
         distributions=("numpy",),
         subject=HandlerSubject,
-        case_kinds={"nep49": CaseKind(HandlerCase, operations.OPERATIONS)},
+        case_kinds={"nep49": CaseKind(HandlerCase, performed)},
     )

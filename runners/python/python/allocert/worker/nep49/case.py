@@ -9,6 +9,7 @@ from ..operations import Facts, Operation
 from ..outcome import Missing
 from ..protocol import CaseDescription
 from .handler import HandlerCalls
+from .numpy_handlers import RecordedHandler
 from .subject import HandlerSubject
 
 
@@ -18,6 +19,14 @@ class Block(NamedTuple):
     address: int
     #: As asked for.
     size_bytes: int
+
+
+class MadeArray(NamedTuple):
+    """An array in memory of the handler."""
+
+    array: Any
+    #: What it holds as long as nothing is wrong.
+    content: Any
 
 
 class HandlerCase(Case):
@@ -35,6 +44,14 @@ class HandlerCase(Case):
         super().__init__(described, subject, driver, operations)
         self.calls = HandlerCalls(subject.handler, driver.recorder)
         self.blocks: dict[str, Block] = {}
+        self.arrays: dict[str, MadeArray] = {}
+        self._recorded: RecordedHandler | None = None
+
+    def recorded_handler(self) -> RecordedHandler:
+        """The subject as NumPy calls it: each call is recorded."""
+        if self._recorded is None:
+            self._recorded = RecordedHandler(self.subject.handler.address, self.subject.capsule)
+        return self._recorded
 
     def bind(self, name: str, address: int, size_bytes: int) -> Facts:
         """Binds the name to a block, unless it is null. The facts of the block."""

@@ -69,8 +69,12 @@ class Handler:
             "name": self.name(),
             "name_ends": b"\0" in self._name,
             "version": self.version,
-            "null_functions": [name for name in _FUNCTIONS if name not in self.functions],
+            "null_functions": self.null_functions(),
         }
+
+    def null_functions(self) -> list[str]:
+        """The names of the functions that are null."""
+        return [name for name in _FUNCTIONS if name not in self.functions]
 
 
 class HandlerCalls:

@@ -1,6 +1,7 @@
 """The handler that NumPy uses, through the extension module of allocert."""
 
 import contextlib
+import importlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +47,14 @@ def install(capsule: Any) -> Any:
     from allocert import _allocert
 
     return _allocert.set_data_handler(capsule)
+
+
+def multiarray() -> Any:
+    """The module of NumPy that tells name and version of a handler."""
+    try:
+        return importlib.import_module("numpy._core.multiarray")
+    except ModuleNotFoundError:  # NumPy before 2.0
+        return importlib.import_module("numpy.core.multiarray")
 
 
 class RecordedHandler:

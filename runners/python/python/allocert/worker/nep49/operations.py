@@ -55,7 +55,11 @@ def realloc_null(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def drop(case: HandlerCase, _on: str, arguments: Arguments) -> None:
-    case.calls.free(*case.take(arguments["name"]))
+    name = arguments["name"]
+    if name in case.arrays:
+        del case.arrays[name]
+    else:
+        case.calls.free(*case.take(name))
 
 
 @OPERATIONS.register

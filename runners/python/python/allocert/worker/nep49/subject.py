@@ -1,7 +1,5 @@
 """A handler as a subject: a capsule, or something that installs one in NumPy."""
 
-import ctypes
-import datetime
 from types import ModuleType
 from typing import Any
 
@@ -11,17 +9,10 @@ from ..refused import Refused
 from ..safe_access import read_attribute
 from ..safe_text import bounded, type_name
 from ..subject import ModuleSubject
-from . import numpy_handlers
+from . import capsules, numpy_handlers
 from .handler import Handler
 
 _MESSAGE_LIMIT = 500
-#: The type of every capsule; `types` has it only from Python 3.13 on.
-_CAPSULE = type(datetime.datetime_CAPI)
-
-_name_of = ctypes.pythonapi.PyCapsule_GetName
-_name_of.restype, _name_of.argtypes = ctypes.c_void_p, (ctypes.py_object,)
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_void_p)
 
 
 class HandlerSubject(ModuleSubject):
@@ -31,10 +22,9 @@ class HandlerSubject(ModuleSubject):
         super().__init__(specification, driver)
         #: What the worker holds lives on: the arrays of a user hold the capsule too.
         self.capsule: Any = self._capsule(self.cls)
-        self.capsule_name = _text(_name_of(self.capsule))
-        address = _pointer_of(self.capsule, _name_of(self.capsule)) or 0
+        self.capsule_name = capsules.name_of(self.capsule)
         try:
-            self.handler = Handler(address)
+            self.handler = Handler(capsules.pointer_of(self.capsule))
         except MemoryFault as error:
             message = f"`{self.name}` holds no PyDataMem_Handler: {error}"
             raise Refused("table", message) from None
@@ -42,11 +32,11 @@ class HandlerSubject(ModuleSubject):
             self.capabilities.append("numpy")
 
     def looks_like_subject(self, cls: type) -> bool:
-        return cls is _CAPSULE or _is_context_manager(cls)
+        return cls is capsules.TYPE or _is_context_manager(cls)
 
     def find(self, module: ModuleType, path: str | None) -> Any:
         found, place = self.walk(module, path)
-        if isinstance(found, _CAPSULE) or _is_context_manager(type(found)) or callable(found):
+        if isinstance(found, capsules.TYPE) or _is_context_manager(type(found)) or callable(found):
             return found
         raise Refused(
             "class",
@@ -56,7 +46,7 @@ class HandlerSubject(ModuleSubject):
 
     def _capsule(self, found: Any) -> Any:
         """The capsule that was found, or the one that what was found installs."""
-        if isinstance(found, _CAPSULE):
+        if isinstance(found, capsules.TYPE):
             return found
         numpy_handlers.needed_by(self.name)
         before = numpy_handlers.current()
@@ -69,7 +59,7 @@ class HandlerSubject(ModuleSubject):
             raise Refused("class", f"`{self.name}` raised {reason}") from None
         finally:
             numpy_handlers.install(before)
-        if isinstance(self._installed, _CAPSULE):
+        if isinstance(self._installed, capsules.TYPE):
             return self._installed
         if after is before:
             raise Refused(
@@ -91,10 +81,3 @@ def _install(found: Any) -> Any:
 
 def _is_context_manager(cls: type) -> bool:
     return all(read_attribute(cls, name) is not None for name in ("__enter__", "__exit__"))
-
-
-def _text(address: int | None) -> str | None:
-    """The name of a capsule, which may have none."""
-    if address is None:
-        return None
-    return bounded(ctypes.string_at(address).decode("utf-8", "backslashreplace"), 200)

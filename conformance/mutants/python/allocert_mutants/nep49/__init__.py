@@ -1,0 +1,1 @@
+"""Handlers of NumPy's data allocation in Python, each with one defect."""
