@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::statistics;
+use crate::counters::Counters;
+use crate::thread;
 
 /// Where a block begins. Vector instructions of 512 bits and cache lines have this size.
 const ALIGNMENT_BYTES: usize = 64;
@@ -32,7 +33,10 @@ fn seal(block: *mut c_void) -> usize {
 
 /// A block of at least `size_bytes`, or null.
 pub(crate) fn take(size_bytes: usize) -> *mut c_void {
-    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    if let Some(block) = thread::take_kept(size_bytes) {
+        return taken_again(block, size_bytes);
+    }
+    let Some(total) = total_bytes(size_bytes) else { return ptr::null_mut() };
     // SAFETY: takes any size.
     let base = unsafe { libc::malloc(total) };
     // SAFETY: null, or so many bytes.
@@ -42,7 +46,12 @@ pub(crate) fn take(size_bytes: usize) -> *mut c_void {
 /// A block of at least `size_bytes` zeros, or null. Pages that libc has fresh from the kernel are
 /// not cleared a second time.
 pub(crate) fn take_zeroed(size_bytes: usize) -> *mut c_void {
-    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    if let Some(block) = thread::take_kept(size_bytes) {
+        // SAFETY: a block with so much room, which nobody uses.
+        unsafe { block.cast::<u8>().write_bytes(0, size_bytes) };
+        return taken_again(block, size_bytes);
+    }
+    let Some(total) = total_bytes(size_bytes) else { return ptr::null_mut() };
     // SAFETY: takes any size.
     let base = unsafe { libc::calloc(total, 1) };
     // SAFETY: null, or so many bytes.
@@ -56,7 +65,7 @@ pub(crate) fn take_zeroed(size_bytes: usize) -> *mut c_void {
 pub(crate) unsafe fn resize(block: *mut c_void, size_bytes: usize) -> *mut c_void {
     // SAFETY: the caller's promise.
     let Some(old) = (unsafe { live_header(block, "realloc") }) else { return ptr::null_mut() };
-    let Some(total) = size_bytes.checked_add(OVERHEAD_BYTES) else { return ptr::null_mut() };
+    let Some(total) = total_bytes(size_bytes) else { return ptr::null_mut() };
     let offset = block.addr() - old.base.addr();
     // SAFETY: a live allocation of libc's.
     let base = unsafe { libc::realloc(old.base, total) };
@@ -72,7 +81,7 @@ pub(crate) unsafe fn resize(block: *mut c_void, size_bytes: usize) -> *mut c_voi
     }
     // SAFETY: the header's room before a block.
     unsafe { write_header(new, base, size_bytes) };
-    statistics::resized(old.size_bytes, size_bytes);
+    thread::count(|counters| counters.resized(old.size_bytes, size_bytes));
     new
 }
 
@@ -85,13 +94,38 @@ pub(crate) unsafe fn give(block: *mut c_void) {
     let Some(old) = (unsafe { live_header(block, "free") }) else { return };
     // SAFETY: the header that was just read. A second free finds it broken.
     unsafe { (*header(block)).seal = 0 };
-    statistics::given(old.size_bytes);
-    // SAFETY: a live allocation of libc's, given back once.
-    unsafe { libc::free(old.base) };
+    if !thread::keep(block, old.size_bytes) {
+        // SAFETY: a live allocation of libc's, given back once.
+        unsafe { libc::free(old.base) };
+    }
+}
+
+/// Gives the memory of a block that was kept back to libc.
+///
+/// # Safety
+/// `block` was given back, and nobody else keeps it.
+pub(crate) unsafe fn release(block: *mut c_void) {
+    // SAFETY: the header of a block that was given back still says where its memory begins.
+    let base = unsafe { (*header(block)).base };
+    // SAFETY: an allocation of libc's, freed once.
+    unsafe { libc::free(base) };
+}
+
+/// What a block of so many bytes takes from libc; nothing if no number can express it.
+fn total_bytes(size_bytes: usize) -> Option<usize> {
+    thread::room_bytes(size_bytes).checked_add(OVERHEAD_BYTES)
+}
+
+/// A kept block is alive again.
+fn taken_again(block: *mut c_void, size_bytes: usize) -> *mut c_void {
+    // SAFETY: the header's room before a block of this handler, which nobody uses.
+    let header = unsafe { &mut *header(block) };
+    (header.seal, header.size_bytes) = (seal(block), size_bytes);
+    block
 }
 
 /// # Safety
-/// `base` is null, or an allocation of `size_bytes` and [`OVERHEAD_BYTES`].
+/// `base` is null, or an allocation of [`total_bytes`].
 unsafe fn taken(base: *mut c_void, size_bytes: usize) -> *mut c_void {
     if base.is_null() {
         return base;
@@ -99,7 +133,7 @@ unsafe fn taken(base: *mut c_void, size_bytes: usize) -> *mut c_void {
     let block = first_aligned(base);
     // SAFETY: the header's room before a block.
     unsafe { write_header(block, base, size_bytes) };
-    statistics::taken(size_bytes);
+    thread::count(|counters| counters.taken(size_bytes));
     block
 }
 
@@ -136,7 +170,7 @@ unsafe fn live_header(block: *mut c_void, function: &str) -> Option<Header> {
 
 #[cold]
 fn refused(block: *mut c_void, function: &str) -> Option<Header> {
-    statistics::refused();
+    thread::count(Counters::refused);
     eprintln!(
         "allocert_nep49: {function}({block:p}): this handler did not give this memory, or it was \
          given back before. It stays as it is; the caller has to be mended."

@@ -1,5 +1,6 @@
 //! The reference handler of NumPy's data allocation (NEP 49): blocks of libc's heap, aligned to 64
-//! bytes, with a header that finds memory which the handler did not give.
+//! bytes, with a header that finds memory which the handler did not give. A thread keeps some small
+//! blocks for its next requests.
 //!
 //! The library `liballocert_nep49.so` exports [`HANDLER`] as the symbol `allocert_nep49_handler`,
 //! and [`allocert_nep49_statistics`].
@@ -7,14 +8,15 @@
 #![expect(unsafe_code, reason = "hands out raw memory and exports C symbols")]
 
 mod block;
-mod statistics;
+mod counters;
+mod thread;
 
 use std::ffi::c_void;
 use std::ptr;
 
 use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
 
-pub use statistics::{Statistics, allocert_nep49_statistics, statistics};
+pub use counters::{Statistics, allocert_nep49_statistics, statistics};
 
 /// The handler. It needs no context.
 #[unsafe(export_name = "allocert_nep49_handler")]
@@ -131,6 +133,27 @@ mod tests {
         assert_eq!(bytes(block, 24), [0; 24]);
         free(block, 24);
         free(ptr::null_mut(), 24);
+    }
+
+    #[test]
+    fn a_thread_gives_small_blocks_out_again_cleared_and_apart() {
+        let given: Vec<_> = (0..20).map(|_| malloc(200)).collect();
+        for block in &given {
+            bytes(*block, 200).fill(9);
+            free(*block, 200);
+            free(*block, 200);
+        }
+        let again: Vec<_> = (0..20).map(|_| calloc(20, 10)).collect();
+        assert!(again.iter().any(|block| given.contains(block)));
+        assert!(again.iter().all(|block| *bytes(*block, 200) == [0; 200]));
+        let apart: std::collections::HashSet<_> = again.iter().copied().collect();
+        assert_eq!(apart.len(), again.len());
+        for block in again {
+            std::thread::scope(|scope| {
+                let address = block.expose_provenance();
+                scope.spawn(move || free(ptr::with_exposed_provenance_mut(address), 200));
+            });
+        }
     }
 
     #[test]
