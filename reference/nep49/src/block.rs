@@ -4,32 +4,16 @@ use std::ffi::c_void;
 use std::ptr;
 
 use crate::counters::Counters;
+use crate::header::{HEADER_BYTES, Header, header, seal, write_header};
 use crate::thread;
 
 /// Where a block begins. Vector instructions of 512 bits and cache lines have this size.
 const ALIGNMENT_BYTES: usize = 64;
 /// What libc's heap aligns to.
 const HEAP_ALIGNMENT_BYTES: usize = 16;
-const HEADER_BYTES: usize = size_of::<Header>();
 /// What a block needs beyond its size: the header, and the way to the next multiple of the
 /// alignment.
 const OVERHEAD_BYTES: usize = HEADER_BYTES + ALIGNMENT_BYTES - HEAP_ALIGNMENT_BYTES;
-
-/// Lies directly before the block.
-#[repr(C, align(16))]
-struct Header {
-    /// [`seal`] of a block that is alive.
-    seal: usize,
-    size_bytes: usize,
-    /// What libc gave.
-    base: *mut c_void,
-}
-
-/// What the header of a live block at this address has. It is nothing that a program writes there
-/// by chance, and the header of a copied block does not have it.
-fn seal(block: *mut c_void) -> usize {
-    block.addr() ^ 0x616c_6c6f_6365_7274
-}
 
 /// A block of at least `size_bytes`, or null.
 pub(crate) fn take(size_bytes: usize) -> *mut c_void {
@@ -100,17 +84,6 @@ pub(crate) unsafe fn give(block: *mut c_void) {
     }
 }
 
-/// Gives the memory of a block that was kept back to libc.
-///
-/// # Safety
-/// `block` was given back, and nobody else keeps it.
-pub(crate) unsafe fn release(block: *mut c_void) {
-    // SAFETY: the header of a block that was given back still says where its memory begins.
-    let base = unsafe { (*header(block)).base };
-    // SAFETY: an allocation of libc's, freed once.
-    unsafe { libc::free(base) };
-}
-
 /// What a block of so many bytes takes from libc; nothing if no number can express it.
 fn total_bytes(size_bytes: usize) -> Option<usize> {
     thread::room_bytes(size_bytes).checked_add(OVERHEAD_BYTES)
@@ -141,17 +114,6 @@ unsafe fn taken(base: *mut c_void, size_bytes: usize) -> *mut c_void {
 fn first_aligned(base: *mut c_void) -> *mut c_void {
     let block = (base.addr() + HEADER_BYTES).next_multiple_of(ALIGNMENT_BYTES);
     base.with_addr(block)
-}
-
-fn header(block: *mut c_void) -> *mut Header {
-    block.wrapping_byte_sub(HEADER_BYTES).cast()
-}
-
-/// # Safety
-/// The bytes before `block` are those of its allocation.
-unsafe fn write_header(block: *mut c_void, base: *mut c_void, size_bytes: usize) {
-    // SAFETY: the caller's promise; a block is aligned more strictly than a header.
-    unsafe { header(block).write(Header { seal: seal(block), size_bytes, base }) };
 }
 
 /// The header of a live block. Memory that this handler did not give, or that was given back

@@ -9,6 +9,7 @@
 
 mod block;
 mod counters;
+mod header;
 mod thread;
 
 use std::ffi::c_void;

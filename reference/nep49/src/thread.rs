@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::block;
 use crate::counters::Counters;
+use crate::header;
 
 /// Blocks of one class have room for the same multiple of so many bytes.
 const STEP_BYTES: usize = 64;
@@ -79,7 +79,7 @@ impl Drop for ThreadState {
         for kept in &self.kept {
             while let Some(block) = kept.pop() {
                 // SAFETY: a block that was given back, and that only this thread kept.
-                unsafe { block::release(block) };
+                unsafe { header::release(block) };
             }
         }
         if let Some(counters) = self.counters.get() {
@@ -106,8 +106,8 @@ pub(crate) fn take_kept(size_bytes: usize) -> Option<*mut c_void> {
     kept.ok().flatten()
 }
 
-/// Counts a block of so many bytes as got back, and keeps it. `false` if there is no room for it, or
-/// if the thread ends.
+/// Counts a block of so many bytes as got back, and keeps it. `false` if there is no room for it,
+/// or if the thread ends.
 #[inline]
 pub(crate) fn keep(block: *mut c_void, size_bytes: usize) -> bool {
     let kept = STATE.try_with(|state| {
