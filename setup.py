@@ -23,6 +23,7 @@ PRODUCTS = {
     "allocert": "allocert",
     "allocert-libcuda": "liballocert_libcuda.so",
     "allocert-emm-so": "liballocert_emm_reference.so",
+    "allocert-place": "liballocert_place.so",
 }
 
 

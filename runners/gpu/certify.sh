@@ -16,8 +16,9 @@
 #             emm/info
 #   FILTER    only these cases, e.g. emm/info
 #   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); host for
-#             numba.cuda as the host of a manager; producer-LIBRARY and consumer-LIBRARY for the
-#             array interface of a library that has an adapter in allocert.adapters: producer-torch
+#             numba.cuda as the host of a manager; place for the allocator by place;
+#             producer-LIBRARY and consumer-LIBRARY for the array interface of a library that has
+#             an adapter in allocert.adapters: producer-torch
 #   EXPECT    the folder of expectation files (default: that of this repository). A file lists what
 #             is expected of one version of a library
 #   ALLOCERT_REAL_DRIVER  the genuine libcuda.so.1, if it is not in a usual place
@@ -45,6 +46,7 @@ subject() {
     numba) echo emm numba.cuda.cudadrv.driver:NumbaCUDAMemoryManager numba.cuda ;;
     allocert) echo emm allocert.numba numba.cuda ;;
     host) echo emm-host numba.cuda numba.cuda ;;
+    place) echo place reference - ;;
     rmm) echo emm rmm.allocators.numba:RMMNumbaManager rmm.allocators.numba ;;
     producer-*) echo cai-producer "$(adapter "${1#*-}"):Producer" "$(adapter "${1#*-}")" ;;
     consumer-*) echo cai-consumer "$(adapter "${1#*-}"):Consumer" "$(adapter "${1#*-}")" ;;
@@ -67,7 +69,7 @@ expected() {
 certify() {
   local name=$1 words side argument module status file
   words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba," \
-    "allocert, rmm, host, producer-LIBRARY, consumer-LIBRARY"
+    "allocert, rmm, host, place, producer-LIBRARY, consumer-LIBRARY"
   read -r side argument module <<<"$words"
   if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
     say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"

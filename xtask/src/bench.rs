@@ -26,6 +26,8 @@ pub(crate) fn bench() -> Result<ExitCode, Fault> {
             "-p",
             "allocert-emm",
             "-p",
+            "allocert-place",
+            "-p",
             "allocert-suite",
         ])
         .env("CARGO_TARGET_DIR", workspace::target())

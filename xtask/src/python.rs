@@ -1,5 +1,5 @@
-//! The virtual environment `.venv`: the pinned requirements, the newest cuda-bindings beside them,
-//! and the Python package built from this tree.
+//! The virtual environment `.venv`: the pinned requirements, other versions of some of them beside
+//! it, and the Python package built from this tree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,10 @@ use crate::shell::{self, Fault};
 use crate::workspace;
 
 pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
-const NEWEST: &str = "runners/python/requirements-newest.txt";
+
+/// What lies beside the pinned requirements, for the front of `PYTHONPATH`: `NAME` is the folder of
+/// `.venv` that holds what `requirements-NAME.txt` lists.
+const BESIDE: [&str; 4] = ["newest", "numpy-1.26", "numpy-2.0", "numpy-2.3"];
 
 /// Where the compiled parts of the package come from.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +28,9 @@ pub(crate) fn interpreter() -> PathBuf {
     workspace::root().join(".venv/bin/python")
 }
 
-/// The newest cuda-bindings, beside the pinned ones: a folder for `PYTHONPATH`.
-pub(crate) fn newest() -> PathBuf {
-    workspace::root().join(".venv/newest")
+/// The folder with what lies beside the pinned requirements, each in a folder of its own.
+pub(crate) fn beside() -> PathBuf {
+    workspace::root().join(".venv")
 }
 
 pub(crate) fn package() -> Result<ExitCode, Fault> {
@@ -59,10 +62,10 @@ pub(crate) fn create() -> Result<(), Fault> {
         .map_err(|fault| Fault::Missing(format!("{fault} (on Debian: apt install python3-venv)")))
 }
 
-/// Installs the pinned requirements, and the newest cuda-bindings beside them.
+/// Installs the pinned requirements, and what lies beside them.
 pub(crate) fn install_requirements() -> Result<(), Fault> {
     pip().args(["-r"]).args([workspace::root().join(REQUIREMENTS)]).done()?;
-    install_newest()
+    BESIDE.into_iter().try_for_each(install_beside)
 }
 
 /// Builds and installs the package of this tree.
@@ -76,8 +79,9 @@ pub(crate) fn install(build: Build<'_>) -> Result<(), Fault> {
 
 /// Once for each text of the requirements: pip puts packages into a folder anew however often it is
 /// asked.
-fn install_newest() -> Result<(), Fault> {
-    let (requirements, folder) = (workspace::root().join(NEWEST), newest());
+fn install_beside(name: &str) -> Result<(), Fault> {
+    let folder = beside().join(name);
+    let requirements = workspace::root().join(format!("runners/python/requirements-{name}.txt"));
     let unreadable = |cause| Fault::Missing(format!("{}: {cause}", requirements.display()));
     let wanted = fs::read_to_string(&requirements).map_err(unreadable)?;
     let stamp = folder.join("installed.txt");

@@ -22,8 +22,7 @@ pub(crate) fn test(arguments: &[String]) -> Result<ExitCode, Fault> {
     python::create()?;
     shell::cargo().args(["fmt", "--all", "--check"]).done()?;
     // pip waits for the network, and clippy for a processor.
-    shell::side_by_side(python::install_requirements, lints)?;
-    python_lints()?;
+    shell::side_by_side(|| python::install_requirements().and_then(|()| python_lints()), lints)?;
     let products = workspace::build_tests()?;
     python::install(python::Build::Built(&products))?;
     let passed = if again { Passed::none() } else { Passed::on_this_tree(python::interpreter()) };
@@ -86,6 +85,6 @@ fn python() -> Result<(), Fault> {
         .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
         .args([root.join("runners/python/tests")])
         .env("ALLOCERT_MUTANTS", root.join("conformance/mutants/python"))
-        .env("ALLOCERT_NEWEST", python::newest())
+        .env("ALLOCERT_BESIDE", python::beside())
         .done_at_once()
 }

@@ -9,32 +9,24 @@ use smol_str::SmolStr;
 
 use crate::demand::{Demand, RequirementIds};
 
-/// Driver calls that free host memory, or end its registration.
-pub(crate) const HOST_FREES: &[&str] = &["cuMemFreeHost", "cuMemHostUnregister"];
-
-/// Calls that give memory back or wait. Inside a scope a release makes none of them.
-pub(crate) const DEVICE_FREES: &[&str] = &["cuMemFree", "cuMemRelease", "cuCtxSynchronize"];
-/// Calls that a release after a reset does not make.
-pub(crate) const FREES_AFTER_RESET: &[&str] = &["cuMemFree", "cuMemFreeAsync", "cuMemRelease"];
-
 /// What must hold, by demand.
-#[derive(Debug, Default)]
-pub(crate) struct Expected(VecMap<Demand, Expectation>);
+#[derive(Debug)]
+pub(crate) struct Expected<D>(VecMap<D, Expectation>);
 
-impl Expected {
+impl<D: Demand> Expected<D> {
     pub(crate) fn nothing() -> Self {
-        Self::default()
+        Self(VecMap::new())
     }
 
     /// The step returns.
-    pub(crate) fn returns(self, demand: Demand) -> Self {
+    pub(crate) fn returns(self, demand: D) -> Self {
         self.facts(demand, [])
     }
 
     /// The step returns, and these facts hold.
     pub(crate) fn facts<const N: usize>(
         mut self,
-        demand: Demand,
+        demand: D,
         facts: [(&'static str, Predicate); N],
     ) -> Self {
         let facts =
@@ -44,13 +36,13 @@ impl Expected {
     }
 
     /// The step raises one of these; if facts are given too, it may return with them instead.
-    pub(crate) fn raises(mut self, demand: Demand, kinds: &[ErrorKind]) -> Self {
+    pub(crate) fn raises(mut self, demand: D, kinds: &[ErrorKind]) -> Self {
         self.of(demand).raises = Some(kinds.to_vec());
         self
     }
 
     /// The subject calls none of these in the step.
-    pub(crate) fn calls_none(mut self, demand: Demand, functions: &[&'static str]) -> Self {
+    pub(crate) fn calls_none(mut self, demand: D, functions: &[&'static str]) -> Self {
         let none_of = functions.iter().map(|name| SmolStr::new_static(name)).collect();
         self.of(demand).calls = Some(Box::new(Calls { none_of, ..Calls::default() }));
         self
@@ -68,7 +60,7 @@ impl Expected {
         expectations
     }
 
-    fn of(&mut self, demand: Demand) -> &mut Expectation {
+    fn of(&mut self, demand: D) -> &mut Expectation {
         self.0.of(demand)
     }
 }
@@ -87,6 +79,10 @@ pub(crate) fn multiple_of(value: u64) -> Predicate {
 
 pub(crate) fn one_of(values: Vec<u64>) -> Predicate {
     test(Test::OneOf, values)
+}
+
+pub(crate) fn at_least(value: u64) -> Predicate {
+    test(Test::AtLeast, value)
 }
 
 pub(crate) fn at_most(value: u64) -> Predicate {

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use allocert_requirements::Catalogue;
+use allocert_requirements::{Catalogue, Side};
 use allocert_suite::nouns::{Need, Teardown};
 
 use crate::demand::{RequirementIds, UnmetDemand};
-use crate::model::Machine;
+use crate::model::SideModel;
 use crate::random_numbers::Random;
-use crate::random_step::{self, StepSource};
 use crate::sequence::{Sequence, SequenceBuilder};
 
 /// Steps of one sequence: enough to wear a manager out, few enough to be judged as one case.
@@ -21,6 +20,25 @@ const SEQUENCES_PER_PROCESS: u64 = 8;
 /// How often a step is drawn again before the sequence ends early.
 const TRIES: usize = 10_000;
 
+/// The sides that there is a model of.
+pub fn sides() -> impl Iterator<Item = Side> {
+    SideModel::all().map(|model| model.side)
+}
+
+/// The names of the demands of all models, as `demands` of the catalogue spells them.
+pub fn demand_names() -> impl Iterator<Item = String> {
+    SideModel::all().flat_map(|model| (model.demand_names)())
+}
+
+/// Why nothing can be explored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unexplorable {
+    #[error("there is no model of `{0}`")]
+    NoModel(Side),
+    #[error(transparent)]
+    UnmetDemand(#[from] UnmetDemand),
+}
+
 /// What a run explores.
 #[derive(Debug, Clone)]
 pub struct Exploration {
@@ -29,20 +47,36 @@ pub struct Exploration {
     pub ops: u64,
     /// What the subject offers: `host_memory`, `memory_info`, `ipc`, `two_devices`.
     pub offer: BTreeSet<Need>,
+    side: &'static SideModel,
     requirements: Arc<RequirementIds>,
 }
 
 impl Exploration {
     /// # Errors
-    /// The demand of the model that no requirement of the catalogue stands for.
+    /// There is no model of the side, or no requirement of the catalogue stands for one of its
+    /// demands.
     pub fn new(
+        side: Side,
         seed: u64,
         ops: u64,
         offer: BTreeSet<Need>,
         catalogue: &Catalogue,
-    ) -> Result<Self, UnmetDemand> {
-        let requirements = Arc::new(RequirementIds::read(catalogue, &offer)?);
-        Ok(Self { seed, ops, offer, requirements })
+    ) -> Result<Self, Unexplorable> {
+        let model = SideModel::all().find(|model| model.side == side);
+        let side = model.ok_or(Unexplorable::NoModel(side))?;
+        let requirements = Arc::new((side.requirements)(catalogue, &offer)?);
+        Ok(Self { seed, ops, offer, side, requirements })
+    }
+
+    #[must_use]
+    pub fn side(&self) -> Side {
+        self.side.side
+    }
+
+    /// What the case of a drawn sequence is called.
+    #[must_use]
+    pub fn case_id(&self, number: u64) -> String {
+        format!("{}/explored/{number}", self.side())
     }
 
     /// The requirements that the model can find violated.
@@ -65,20 +99,16 @@ impl Exploration {
         let length = LENGTH.min(self.ops.saturating_sub(number.saturating_mul(LENGTH)));
         let last = number % SEQUENCES_PER_PROCESS == SEQUENCES_PER_PROCESS - 1;
         let teardown = if last { Teardown::Exit } else { Teardown::Clean };
-        // With several managers on a device the model can say less of what must be served.
-        let several_managers = number % 2 == 1;
-        let machine = self.machine(number);
-        let mut builder = SequenceBuilder::new(machine, teardown, Arc::clone(&self.requirements));
+        // Every second sequence, because such a sequence shows less, or nothing on some subjects.
+        let varied = number % 2 == 1;
+        // The sequences of one process share a machine.
+        let two_devices = self.offer.contains(&Need::TwoDevices);
+        let machine = (self.side.machine)(number / SEQUENCES_PER_PROCESS, two_devices);
+        let requirements = Arc::clone(&self.requirements);
+        let mut builder = SequenceBuilder::new(self.side, machine, teardown, requirements);
         while (builder.len() as u64) < length {
             let drawn = (0..TRIES).any(|_| {
-                let mut source = StepSource {
-                    random: &mut random,
-                    model: builder.model(),
-                    offer: &self.offer,
-                    several_managers,
-                    next_name: builder.next_name(),
-                };
-                let step = random_step::draw(&mut source);
+                let step = builder.draw(&mut random, &self.offer, varied);
                 step.is_some_and(|step| builder.push(step))
             });
             if !drawn {
@@ -86,16 +116,6 @@ impl Exploration {
             }
         }
         builder.finish()
-    }
-
-    /// The sequences of one process share a machine.
-    fn machine(&self, number: u64) -> Machine {
-        let two = self.offer.contains(&Need::TwoDevices);
-        match (number / SEQUENCES_PER_PROCESS) % 4 {
-            1 if two => Machine { devices: 2, memory_bytes: 128 << 20 },
-            2 => Machine { devices: 1, memory_bytes: 64 << 20 },
-            _ => Machine { devices: 1, memory_bytes: 256 << 20 },
-        }
     }
 
     /// Sequences that one process may perform. The first chunks are short, so that what is broken

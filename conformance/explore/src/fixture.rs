@@ -28,16 +28,17 @@ pub fn name(requirement: &str, seed: u64, taken: u32) -> String {
     if taken == 0 { name } else { format!("{name}-{}", taken + 1) }
 }
 
-/// The text of `cases/emm/explored/NAME.yaml`.
+/// The text of `cases/SIDE/explored/NAME.yaml`.
 #[must_use]
 pub fn text(sequence: &Sequence, requirement: &Requirement, name: &str, origin: &Origin) -> String {
     let Origin { subject, seed, ops, version } = origin;
-    let subject = word(subject);
-    let case = sequence.clone().into_case(&format!("emm/explored/{name}"), &requirement.statement);
+    let (side, subject) = (sequence.side.side, word(subject));
+    let case =
+        sequence.clone().into_case(&format!("{side}/explored/{name}"), &requirement.statement);
     let mut text = format!("# Broke {} in a random sequence of operations.\n", requirement.id);
     text.push_str(&allocert_suite::fixture::origin(
         version,
-        &format!("allocert explore emm {subject} --seed {seed} --ops {ops}"),
+        &format!("allocert explore {side} {subject} --seed {seed} --ops {ops}"),
     ));
     text.push_str(&head(&case));
     for step in &sequence.steps {
@@ -134,7 +135,7 @@ fn is_default(of: &Map<String, Value>, name: &str, value: &Value) -> bool {
 
 fn rank(name: &str) -> u8 {
     match name {
-        "memory" | "buffer" | "of" | "name" | "scope" => 0,
+        "memory" | "buffer" | "block" | "of" | "name" | "scope" => 0,
         "as" => 2,
         _ => 1,
     }

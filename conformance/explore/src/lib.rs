@@ -11,14 +11,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod demand;
+mod demand;
 mod expected;
 mod exploration;
 pub mod findings;
 pub mod fixture;
 mod model;
 mod random_numbers;
-mod random_step;
+mod random_part;
 mod renumber_names;
 pub mod report;
 mod sequence;
@@ -28,8 +28,8 @@ mod step;
 mod summary;
 mod written_bytes;
 
-pub use demand::RequirementIds;
-pub use exploration::{Exploration, LENGTH};
+pub use demand::{RequirementIds, UnmetDemand};
+pub use exploration::{Exploration, LENGTH, Unexplorable, demand_names, sides};
 pub use model::Machine;
 pub use sequence::Sequence;
 pub use shrink::{Run, Shrunk, shrink};

@@ -1,31 +1,26 @@
-//! The model: what a host knows of the subject, such as the live names, the content of memory, and
-//! the requests that fit into a device. For a step that is legal in this state the model says what
+//! The models: for each side that can be explored, what a host knows of the subject, such as the
+//! live names and the content of memory. For a step that is legal in this state a model says what
 //! it must result in. It rejects all other steps.
 //!
-//! - [`managers`]: managers, their scopes and the current context.
-//! - [`memory`]: allocations, views and releases.
-//! - [`contents`]: what was written, and what a read must return.
-//! - [`memory_info`]: what a manager says about its memory.
-//! - [`capacity`]: which requests must be served.
+//! A new side needs a folder with its [`Model`] and its operations, and a line in
+//! [`SideModel::all`].
 
-mod capacity;
-mod contents;
-mod managers;
-mod memory;
-mod memory_info;
+mod emm;
+mod nep49;
+mod place;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt;
 
-use allocert_suite::interface::emm::Operation;
-use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
-use allocert_suite::nouns::{DriverSettings, Name, Need, Thread};
+use allocert_requirements::{Catalogue, Side};
+use allocert_suite::expectation::Expectations;
+use allocert_suite::interface::{Operation, SideOperation};
+use allocert_suite::nouns::{DriverSettings, Name, Need};
 
+use crate::demand::{Demand, RequirementIds, UnmetDemand};
 use crate::expected::Expected;
+use crate::random_numbers::Random;
 use crate::step::Step;
-use crate::written_bytes::WrittenBytes;
-
-pub(crate) use capacity::{HUGE_SIZES, RequestClass};
-pub(crate) use contents::LONGEST_BYTES;
 
 /// The software driver of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,188 +43,118 @@ impl Machine {
 }
 
 /// The state after some steps.
-#[derive(Debug, Clone)]
-pub(crate) struct Model {
-    pub(crate) machine: Machine,
-    /// The device whose context is current on the main thread.
-    pub(crate) current: Option<u32>,
-    /// Destroyed managers stay in the list, so that indices stay valid.
-    pub(crate) managers: Vec<Manager>,
-    pub(crate) allocations: BTreeMap<u32, Allocation>,
-    pub(crate) memories: Vec<Memory>,
-    pub(crate) buffers: Vec<Buffer>,
-    pub(crate) handles: Vec<Handle>,
-    next_allocation: u32,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Manager {
-    pub(crate) name: Name,
-    pub(crate) device: u32,
-    pub(crate) initialized: bool,
-    pub(crate) destroyed: bool,
-    /// The open scopes, the innermost last.
-    pub(crate) scopes: Vec<Name>,
-    /// A scope was open once.
-    had_scope: bool,
-    /// It may hold something.
-    may_hold_memory: bool,
-    /// Its last call was a reset.
-    just_reset: bool,
-    /// A reset came since the last request that was served.
-    reset_since_served: bool,
-    /// A request failed for lack of memory since the last one that was served.
-    short_since_served: bool,
-    /// It was asked for device memory since its last reset.
-    asked_since_reset: bool,
-    /// Memory was released since its last reset; any later call may give it back to the driver.
-    released_since_reset: bool,
-    /// It was reset inside the scope that is open, which may defer what a reset gives back.
-    reset_in_scope: bool,
-}
-
-/// One allocation of a subject, under one name or several.
-#[derive(Debug, Clone)]
-pub(crate) struct Allocation {
-    /// Index of its manager.
-    pub(crate) manager: usize,
-    pub(crate) kind: MemoryKind,
-    pub(crate) size_bytes: u64,
-    /// The request must have been served.
-    pub(crate) surely_served: bool,
-    /// A reset took it: its names may only be dropped.
-    pub(crate) taken_by_reset: bool,
-    /// Another manager of the same context was reset since.
-    neighbour_reset: bool,
-    /// Names that are not dropped.
-    live_names: u32,
-    live_handles: u32,
-    /// Released inside a scope that is still open.
-    release_deferred: bool,
-    pub(crate) bytes: WrittenBytes,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MemoryKind {
-    Device,
-    Host,
-    /// Of this buffer, by index.
-    Pin(usize),
-}
-
-/// A name of an allocation, or of a view of it.
-#[derive(Debug, Clone)]
-pub(crate) struct Memory {
-    pub(crate) name: Name,
-    pub(crate) allocation: u32,
-    pub(crate) offset: u64,
-    pub(crate) size_bytes: u64,
-    pub(crate) view: bool,
-    /// The first handle that was made of it.
-    handle: Option<Name>,
-}
-
-/// A buffer of the worker, and what was written into it.
-#[derive(Debug, Clone)]
-pub(crate) struct Buffer {
-    pub(crate) name: Name,
-    pub(crate) size_bytes: u64,
-    /// The allocations that pin it.
-    pub(crate) pins: Vec<u32>,
-    /// Whether its last pinning was released inside the scope that is open; `None` if there was no
-    /// pinning.
-    released_in_scope: Option<bool>,
-    pub(crate) bytes: WrittenBytes,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Handle {
-    pub(crate) name: Name,
-    allocation: u32,
-}
-
-impl Model {
-    /// After the setup of a case: device 0 attached, a manager `m`.
-    pub(crate) fn new(machine: Machine) -> Self {
-        Self {
-            machine,
-            current: Some(0),
-            managers: vec![Manager::new("m", 0)],
-            allocations: BTreeMap::new(),
-            memories: Vec::new(),
-            buffers: Vec::new(),
-            handles: Vec::new(),
-            next_allocation: 0,
-        }
-    }
+pub(crate) trait Model: fmt::Debug {
+    /// Some step that may come next; [`Model::apply`] may refuse it.
+    fn draw(&self, source: &mut DrawSource<'_>) -> Option<Step>;
 
     /// Applies a step and says what must come of it. A step that is not legal changes nothing.
-    pub(crate) fn apply(&mut self, step: &Step) -> Option<Expected> {
-        let on = step.on.as_str();
-        let fresh = step.thread == Some(Thread::Fresh);
-        let elsewhere = matches!(step.r#do, Operation::Drop(_) | Operation::Reset {});
-        if fresh && !elsewhere {
-            return None;
+    fn apply(&mut self, step: &Step, requirements: &RequirementIds) -> Option<Expectations>;
+
+    /// The steps that a host makes before it ends.
+    fn closing_steps(&self) -> Vec<Step>;
+}
+
+/// What a step is drawn from, besides the state.
+pub(crate) struct DrawSource<'a> {
+    pub(crate) random: &'a mut Random,
+    pub(crate) offer: &'a BTreeSet<Need>,
+    /// Whether the sequence may use what subjects need not have or what a model knows less of:
+    /// several managers, places of the driver.
+    pub(crate) varied: bool,
+    /// The number in the next name that a step may bind.
+    pub(crate) next_name: u32,
+}
+
+/// What a side defines in its folder.
+trait SideDefinition {
+    type Demand: Demand;
+    /// The operations of the side. The functions below get no others.
+    type Operation: SideOperation + 'static;
+
+    const SIDE: Side;
+    /// The simplest machine; nothing if the subjects of the side use no driver.
+    const PLAIN_MACHINE: Option<Machine>;
+
+    /// The machine of a process. `two_devices` says whether it may have more than one.
+    fn machine(process: u64, two_devices: bool) -> Option<Machine>;
+
+    /// The state after the setup of a case.
+    fn start(machine: Option<Machine>) -> Box<dyn Model>;
+
+    /// The capability without which an operation is not asked for.
+    fn need(operation: &Self::Operation) -> Option<Need>;
+
+    /// Simpler forms of an operation, the simplest first.
+    fn simpler(operation: &Self::Operation) -> Vec<Self::Operation>;
+
+    /// The name of the memory that an operation asks for.
+    fn requested(operation: &Self::Operation) -> Option<&Name>;
+
+    /// The same operation where the memory `name` has this size, and is written and read whole.
+    /// `None` if the operation does not concern that memory.
+    fn whole(operation: &Self::Operation, name: &Name, size_bytes: u64) -> Option<Self::Operation>;
+
+    /// All names in an operation.
+    fn names(operation: &mut Self::Operation) -> Vec<&mut Name>;
+}
+
+/// One side, as code sees it that works for every side.
+#[derive(Debug)]
+pub(crate) struct SideModel {
+    pub(crate) side: Side,
+    pub(crate) plain_machine: Option<Machine>,
+    pub(crate) demand_names: fn() -> Vec<String>,
+    pub(crate) requirements: fn(&Catalogue, &BTreeSet<Need>) -> Result<RequirementIds, UnmetDemand>,
+    pub(crate) machine: fn(u64, bool) -> Option<Machine>,
+    pub(crate) start: fn(Option<Machine>) -> Box<dyn Model>,
+    pub(crate) need: fn(&Operation) -> Option<Need>,
+    pub(crate) simpler: fn(&Operation) -> Vec<Operation>,
+    pub(crate) requested: fn(&Operation) -> Option<&Name>,
+    pub(crate) whole: fn(&Operation, &Name, u64) -> Option<Operation>,
+    pub(crate) names: fn(&mut Operation) -> Vec<&mut Name>,
+}
+
+impl SideModel {
+    /// The models that there are.
+    pub(crate) fn all() -> impl Iterator<Item = &'static Self> {
+        const ALL: [&SideModel; 3] = [
+            const { &SideModel::of::<emm::Definition>() },
+            const { &SideModel::of::<nep49::Definition>() },
+            const { &SideModel::of::<place::Definition>() },
+        ];
+        ALL.into_iter()
+    }
+
+    const fn of<D: SideDefinition>() -> Self {
+        Self {
+            side: D::SIDE,
+            plain_machine: D::PLAIN_MACHINE,
+            demand_names: || {
+                <D::Demand as strum::IntoEnumIterator>::iter().map(Demand::name).collect()
+            },
+            requirements: |catalogue, offer| {
+                RequirementIds::read::<D::Demand>(D::SIDE, catalogue, offer)
+            },
+            machine: D::machine,
+            start: D::start,
+            need: |operation| D::Operation::of(operation).and_then(D::need),
+            simpler: |operation| {
+                let forms = D::Operation::of(operation).map(D::simpler).unwrap_or_default();
+                forms.into_iter().map(Into::into).collect()
+            },
+            requested: |operation| D::Operation::of(operation).and_then(D::requested),
+            whole: |operation, name, size_bytes| {
+                D::whole(D::Operation::of(operation)?, name, size_bytes).map(Into::into)
+            },
+            names: |operation| D::Operation::of_mut(operation).map(D::names).unwrap_or_default(),
         }
-        match &step.r#do {
-            Operation::Attach(Attach { device }) => self.attach(*device),
-            Operation::Detach {} => self.detach(),
-            Operation::Create { r#as, device } => self.create(r#as, *device),
-            Operation::Destroy {} => self.destroy(on),
-            Operation::Initialize {} => self.initialize(on),
-            Operation::Reset {} => self.reset(on, fresh),
-            Operation::DeferEnter { r#as } => self.defer_enter(on, r#as),
-            Operation::DeferExit { scope, .. } => self.defer_exit(on, scope),
-            Operation::Memalloc { size, r#as } => self.memalloc(on, *size, r#as),
-            Operation::Memhostalloc { size, mapped, portable, wc, r#as } => {
-                self.memhostalloc(on, *size, *mapped, *portable || *wc, r#as)
-            }
-            Operation::HostBuffer(HostBuffer { size, r#as }) => self.host_buffer(*size, r#as),
-            Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
-            Operation::View { of, offset, size, r#as } => self.view(on, of, *offset, *size, r#as),
-            Operation::Drop(Drop { name }) => self.drop(name, fresh),
-            Operation::Fill(Fill { memory, byte, offset, size }) => {
-                self.fill(memory, *byte, *offset, *size)
-            }
-            Operation::Read(Read { memory, offset, size, .. }) => self.read(memory, *offset, *size),
-            Operation::GetMemoryInfo { .. } => self.get_memory_info(on),
-            Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
-            Operation::Churn { size, times, hold, mixed: false } => {
-                self.churn(on, *size, *times, *hold)
-            }
-            _ => None,
-        }
-    }
-
-    /// A manager that can be called now, with its context current.
-    fn ready(&self, name: &str) -> Option<usize> {
-        let index = self.manager(name)?;
-        self.managers[index].is_ready(self.current).then_some(index)
-    }
-
-    /// A manager that exists.
-    fn manager(&self, name: &str) -> Option<usize> {
-        self.managers.iter().position(|manager| manager.name == name && !manager.destroyed)
-    }
-
-    pub(crate) fn memory(&self, name: &str) -> Option<&Memory> {
-        self.memories.iter().find(|memory| memory.name == name)
-    }
-
-    /// The allocation of a name, which is there for as long as the name is.
-    pub(crate) fn allocation(&self, memory: &Memory) -> &Allocation {
-        &self.allocations[&memory.allocation]
     }
 }
 
-/// The capability without which an operation is not asked for.
-pub(crate) fn need(operation: &Operation) -> Option<Need> {
-    match operation {
-        Operation::Memhostalloc { .. } | Operation::Mempin { .. } | Operation::HostBuffer(_) => {
-            Some(Need::HostMemory)
-        }
-        Operation::GetMemoryInfo { .. } => Some(Need::MemoryInfo),
-        Operation::GetIpcHandle { .. } => Some(Need::Ipc),
-        _ => None,
-    }
+/// What is expected of a step, by requirement.
+fn stated<D: Demand>(
+    expected: Option<Expected<D>>,
+    requirements: &RequirementIds,
+) -> Option<Expectations> {
+    expected.map(|expected| expected.by_requirement(requirements))
 }

@@ -29,6 +29,18 @@ impl Random {
         self.below(times) == 0
     }
 
+    /// One of `things`; each has its weight behind it.
+    pub(crate) fn weighted<T: Copy>(&mut self, things: &[(T, u64)]) -> Option<T> {
+        let total: u64 = things.iter().map(|(_, weight)| weight).sum();
+        let mut at = self.below(total);
+        let found = things.iter().find(|(_, weight)| {
+            let found = at < *weight;
+            at = at.saturating_sub(*weight);
+            found
+        });
+        found.map(|(thing, _)| *thing)
+    }
+
     pub(crate) fn pick<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         things.get(self.below(things.len() as u64) as usize)
     }

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use allocert_requirements::Level;
+use allocert_requirements::{Level, Side};
 use allocert_suite::report::style::Palette;
 
 /// What an exploration came to.
 #[derive(Debug)]
 pub struct Report {
+    pub side: Side,
     /// As on the command line.
     pub subject: String,
     pub seed: u64,
@@ -74,11 +75,11 @@ pub enum FixtureOutput {
 #[must_use]
 pub fn render(report: &Report, palette: Palette) -> String {
     let mut out = String::new();
-    let Report { subject, seed, operations, sequences, elapsed, .. } = report;
+    let Report { side, subject, seed, operations, sequences, elapsed, .. } = report;
     let _ = writeln!(
         out,
         "{} on the software driver, seed {seed}",
-        palette.strong(format!("emm {subject}"))
+        palette.strong(format!("{side} {subject}"))
     );
     let per_second = (*operations as f64 / elapsed.as_secs_f64().max(1e-9)) as u64;
     let _ = writeln!(

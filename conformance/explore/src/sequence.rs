@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use allocert_requirements::yaml::Spanned;
 use allocert_suite::case::Case;
-use allocert_suite::interface::emm::Operation;
-use allocert_suite::interface::shared::Attach;
 use allocert_suite::nouns::{Need, Teardown};
 use allocert_suite::plan::PlannedCase;
 
 use crate::demand::RequirementIds;
-use crate::model::{Machine, Model, need};
-use crate::step::{Step, bound_name, step};
+use crate::model::{DrawSource, Machine, Model, SideModel};
+use crate::random_numbers::Random;
+use crate::step::{Step, bound_name};
 
 /// A sequence takes milliseconds natively, and a second in Python on a slow machine.
 const TIMEOUT_S: u32 = 10;
@@ -22,7 +21,8 @@ pub(crate) const SHORT_TIMEOUT_S: u32 = 2;
 /// Legal steps with their expectations.
 #[derive(Debug, Clone)]
 pub struct Sequence {
-    pub(crate) machine: Machine,
+    pub(crate) side: &'static SideModel,
+    pub(crate) machine: Option<Machine>,
     pub(crate) teardown: Teardown,
     pub(crate) steps: Vec<Step>,
     pub(crate) requirements: Arc<RequirementIds>,
@@ -55,15 +55,14 @@ impl Sequence {
 
     pub(crate) fn into_case(self, name: &str, about: &str) -> Case {
         let needs = self.needs();
-        let steps = self.steps.into_iter();
-        let steps = steps.map(|step| Spanned::unwritten(step.map_operation(Into::into)));
+        let steps = self.steps.into_iter().map(Spanned::unwritten);
         Case {
             case: name.to_owned(),
             about: about.to_owned(),
             operations: None,
             needs,
             axes: Default::default(),
-            driver: self.machine.settings(),
+            driver: self.machine.map(Machine::settings).unwrap_or_default(),
             setup: true,
             teardown: self.teardown,
             timeout_s: TIMEOUT_S,
@@ -74,11 +73,11 @@ impl Sequence {
 
     pub(crate) fn needs(&self) -> Vec<Need> {
         let mut needs: BTreeSet<Need> =
-            self.steps.iter().filter_map(|step| need(&step.r#do)).collect();
+            self.steps.iter().filter_map(|step| (self.side.need)(&step.r#do)).collect();
         let is_expected = |id: &str| self.steps.iter().any(|step| step.expect.contains_key(id));
         let demanded = self.requirements.with_needs().filter(|(id, _)| is_expected(id));
         needs.extend(demanded.map(|(_, need)| need));
-        if self.machine.devices > 1 {
+        if self.machine.is_some_and(|machine| machine.devices > 1) {
             needs.insert(Need::TwoDevices);
         }
         needs.into_iter().collect()
@@ -88,29 +87,31 @@ impl Sequence {
 /// A sequence to which steps are added.
 #[derive(Debug)]
 pub(crate) struct SequenceBuilder {
-    model: Model,
+    model: Box<dyn Model>,
     sequence: Sequence,
     next_name: u32,
 }
 
 impl SequenceBuilder {
     pub(crate) fn new(
-        machine: Machine,
+        side: &'static SideModel,
+        machine: Option<Machine>,
         teardown: Teardown,
         requirements: Arc<RequirementIds>,
     ) -> Self {
-        let sequence = Sequence { machine, teardown, steps: Vec::new(), requirements };
-        Self { model: Model::new(machine), sequence, next_name: 1 }
+        let sequence = Sequence { side, machine, teardown, steps: Vec::new(), requirements };
+        Self { model: (side.start)(machine), sequence, next_name: 1 }
     }
 
-    /// The state after the steps so far.
-    pub(crate) fn model(&self) -> &Model {
-        &self.model
-    }
-
-    /// The number in the next name that a step may bind.
-    pub(crate) fn next_name(&self) -> u32 {
-        self.next_name
+    /// Some step that may come next.
+    pub(crate) fn draw(
+        &self,
+        random: &mut Random,
+        offer: &BTreeSet<Need>,
+        varied: bool,
+    ) -> Option<Step> {
+        let next_name = self.next_name;
+        self.model.draw(&mut DrawSource { random, offer, varied, next_name })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -119,39 +120,22 @@ impl SequenceBuilder {
 
     /// Adds a step with what must come of it, unless it is not legal now.
     pub(crate) fn push(&mut self, mut step: Step) -> bool {
-        let Some(expected) = self.model.apply(&step) else { return false };
-        step.expect = expected.by_requirement(&self.sequence.requirements);
+        let Some(expect) = self.model.apply(&step, &self.sequence.requirements) else {
+            return false;
+        };
+        step.expect = expect;
         self.next_name += u32::from(bound_name(&step).is_some());
         self.sequence.steps.push(step);
         true
     }
 
-    /// Leaves all scopes, as a host does before its last reset, and goes back to device 0.
+    /// Ends as a host does, with what must come before its end.
     pub(crate) fn finish(mut self) -> Sequence {
         if self.sequence.teardown == Teardown::Clean {
-            for step in closing_steps(&self.model) {
+            for step in self.model.closing_steps() {
                 self.push(step);
             }
         }
         self.sequence
     }
-}
-
-fn closing_steps(model: &Model) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let mut current = model.current;
-    for manager in model.managers.iter().filter(|manager| !manager.destroyed) {
-        for scope in manager.scopes.iter().rev() {
-            if current != Some(manager.device) {
-                steps.push(step(Operation::Attach(Attach { device: manager.device }), "m"));
-                current = Some(manager.device);
-            }
-            let leave = Operation::DeferExit { scope: scope.clone(), raising: false };
-            steps.push(step(leave, &manager.name));
-        }
-    }
-    if current != Some(0) {
-        steps.push(step(Operation::Attach(Attach { device: 0 }), "m"));
-    }
-    steps
 }

@@ -7,14 +7,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use allocert_suite::interface::emm::Operation;
-use allocert_suite::interface::shared::{Fill, Read};
 use allocert_suite::nouns::Teardown;
 use allocert_suite::plan::{Part, PlannedCase};
 use allocert_suite::verdict::{Finding, Judgement};
 
 use crate::findings;
-use crate::model::Machine;
+use crate::model::SideModel;
 use crate::renumber_names::renumber;
 use crate::sequence::{Sequence, SequenceBuilder};
 use crate::simpler_steps::simpler_steps;
@@ -28,8 +26,6 @@ const AT_ONCE: usize = 64;
 const LONGEST_SIMPLIFIED: usize = 64;
 /// Sizes of memory that is written and read whole.
 const WHOLE_SIZES: [u64; 3] = [64, 4096, 65_536];
-/// The simplest machine.
-const PLAIN: Machine = Machine { devices: 1, memory_bytes: 256 << 20 };
 
 /// Runs cases, each in a process of its own, and judges them, in their order.
 pub type Run<'a, E> = dyn FnMut(&[PlannedCase]) -> Result<Vec<Judgement>, E> + 'a;
@@ -105,11 +101,13 @@ impl<E> Search<'_, '_, E> {
     fn judge(&mut self, sequences: &[Sequence]) -> Result<Vec<Option<Judgement>>, E> {
         let mut all = Vec::with_capacity(sequences.len());
         for some in sequences.chunks(AT_ONCE) {
-            let name = |index: usize| format!("emm/explored/candidate-{}", self.candidates + index);
+            let name = |side: &SideModel, index: usize| {
+                format!("{}/explored/candidate-{}", side.side, self.candidates + index)
+            };
             let cases: Vec<PlannedCase> = some
                 .iter()
                 .enumerate()
-                .map(|(index, one)| one.planned(&name(index), "a candidate"))
+                .map(|(index, one)| one.planned(&name(one.side, index), "a candidate"))
                 .collect();
             self.candidates += some.len();
             let judged = (self.run)(&cases)?;
@@ -124,7 +122,8 @@ impl<E> Search<'_, '_, E> {
     fn cut(&mut self, sequence: Sequence, judgement: &Judgement) -> Result<Sequence, E> {
         let step =
             findings::of_requirement(judgement, self.requirement).and_then(|finding| finding.step);
-        let planned = sequence.planned("emm/explored/cut", "a candidate");
+        let planned =
+            sequence.planned(&format!("{}/explored/cut", sequence.side.side), "a candidate");
         let setup = planned.steps.iter().filter(|step| step.part == Part::Setup).count();
         let end =
             step.map_or(sequence.steps.len(), |step| (step as usize + 1).saturating_sub(setup));
@@ -157,7 +156,9 @@ impl<E> Search<'_, '_, E> {
         while best.steps.len() <= LONGEST_SIMPLIFIED && !self.is_over() {
             let steps = best.steps.iter().enumerate();
             let replaced = steps.flat_map(|(at, step)| {
-                simpler_steps(step).into_iter().map(move |form| Edit::Replace(at, Box::new(form)))
+                simpler_steps(step, best.side.simpler)
+                    .into_iter()
+                    .map(move |form| Edit::Replace(at, Box::new(form)))
             });
             let whole =
                 (0..best.steps.len()).flat_map(|at| WHOLE_SIZES.map(|size| Edit::Whole(at, size)));
@@ -212,16 +213,17 @@ impl<E> Search<'_, '_, E> {
 fn edited(sequence: &Sequence, edits: &[Edit]) -> Option<Sequence> {
     let teardown = edits.iter().any(|edit| matches!(edit, Edit::Teardown));
     let machine = edits.iter().any(|edit| matches!(edit, Edit::Machine));
-    let machine = if machine { PLAIN } else { sequence.machine };
+    let machine = if machine { sequence.side.plain_machine } else { sequence.machine };
     let teardown = if teardown { Teardown::Clean } else { sequence.teardown };
-    let mut builder = SequenceBuilder::new(machine, teardown, Arc::clone(&sequence.requirements));
+    let requirements = Arc::clone(&sequence.requirements);
+    let mut builder = SequenceBuilder::new(sequence.side, machine, teardown, requirements);
     for (at, step) in sequence.steps.iter().enumerate() {
         if edits.iter().any(|edit| matches!(edit, Edit::LeaveOut(range) if range.contains(&at))) {
             continue;
         }
         let replaced = edits.iter().find_map(|edit| match edit {
             Edit::Replace(place, form) if *place == at => Some(Step::clone(form)),
-            Edit::Whole(place, size_bytes) => whole(&sequence.steps, *place, *size_bytes, at),
+            Edit::Whole(place, size_bytes) => whole(sequence, *place, *size_bytes, at),
             _ => None,
         });
         let legal = builder.push(replaced.as_ref().unwrap_or(step).clone());
@@ -236,27 +238,17 @@ fn edited(sequence: &Sequence, edits: &[Edit]) -> Option<Sequence> {
 
 /// The step at `at`, if the memory that is asked for at `place` gets this size and is written and
 /// read whole.
-fn whole(steps: &[Step], place: usize, size_bytes: u64, at: usize) -> Option<Step> {
-    let Operation::Memalloc { r#as: name, .. } = &steps[place].r#do else { return None };
-    let r#do = match &steps[at].r#do {
-        Operation::Memalloc { r#as, .. } if at == place => {
-            Operation::Memalloc { size: size_bytes.into(), r#as: r#as.clone() }
-        }
-        Operation::Fill(Fill { memory, byte, .. }) if memory == name => {
-            Operation::Fill(Fill { memory: memory.clone(), byte: *byte, offset: 0, size: None })
-        }
-        Operation::Read(Read { memory, .. }) if memory == name => {
-            Operation::Read(Read { memory: memory.clone(), offset: 0, size: None, device: false })
-        }
-        _ => return None,
-    };
+fn whole(sequence: &Sequence, place: usize, size_bytes: u64, at: usize) -> Option<Step> {
+    let Sequence { side, steps, .. } = sequence;
+    let name = (side.requested)(&steps[place].r#do)?;
+    let r#do = (side.whole)(&steps[at].r#do, name, size_bytes)?;
     Some(Step { r#do, ..steps[at].clone() })
 }
 
 /// How much there is to read: steps first, then flags, then numbers.
 fn weight(sequence: &Sequence) -> (usize, u32, u64) {
-    let flags =
-        u32::from(sequence.teardown != Teardown::Clean) + u32::from(sequence.machine != PLAIN);
+    let flags = u32::from(sequence.teardown != Teardown::Clean)
+        + u32::from(sequence.machine != sequence.side.plain_machine);
     let steps = sequence.steps.iter().map(|step| {
         let text = serde_json::to_string(&step.r#do).unwrap_or_default();
         let numbers = text
@@ -272,7 +264,7 @@ fn weight(sequence: &Sequence) -> (usize, u32, u64) {
 
 /// The sequence with its names numbered from 1.
 fn with_renumbered_names(mut sequence: Sequence) -> Option<Sequence> {
-    renumber(&mut sequence.steps);
+    renumber(&mut sequence.steps, sequence.side.names);
     let length = sequence.steps.len();
     edited(&sequence, &[]).filter(|renumbered| renumbered.steps.len() == length)
 }

@@ -1,15 +1,20 @@
-//! The steps of an exploration. Their operations are those of `emm`.
+//! The steps of an exploration.
 
 use allocert_suite::case;
-use allocert_suite::interface::OperationSet;
-use allocert_suite::interface::emm::Operation;
+use allocert_suite::interface::Operation;
 use allocert_suite::nouns::Thread;
 
 pub(crate) type Step = case::Step<Operation>;
 
 /// A step on the main thread, without expectations.
-pub(crate) fn step(operation: Operation, on: &str) -> Step {
-    Step { r#do: operation, on: on.into(), thread: None, label: None, expect: Default::default() }
+pub(crate) fn step(operation: impl Into<Operation>, on: &str) -> Step {
+    Step {
+        r#do: operation.into(),
+        on: on.into(),
+        thread: None,
+        label: None,
+        expect: Default::default(),
+    }
 }
 
 /// The same step on a thread of its own.
@@ -19,5 +24,5 @@ pub(crate) fn on_fresh_thread(step: Step) -> Step {
 
 /// The name that a step binds.
 pub(crate) fn bound_name(step: &Step) -> Option<&str> {
-    step.r#do.properties().binds.map(|(name, _)| name)
+    step.r#do.bound_name()
 }

@@ -75,7 +75,7 @@ impl Summary {
             .filter(|finding| finding.level == Level::Should)
             .filter(before);
         for finding in warnings.chain(worst) {
-            let key = (finding.level != Level::Must, finding.requirement.clone());
+            let key = key(&finding.requirement, finding.level);
             let broken = BrokenRequirement {
                 requirement: finding.requirement.clone(),
                 level: finding.level,
@@ -86,30 +86,29 @@ impl Summary {
         }
     }
 
-    /// The first sequence that breaks a MUST; no sequence after it needs to run.
+    /// What the first sequence that breaks a MUST breaks; no sequence after it needs to run.
     #[must_use]
-    pub fn first_violating_sequence(&self) -> Option<u64> {
-        self.broken
-            .values()
-            .filter(|broken| broken.level == Level::Must)
-            .map(|broken| broken.sequence)
-            .min()
+    pub fn violation(&self) -> Option<&BrokenRequirement> {
+        let musts = self.broken.values().filter(|broken| broken.level == Level::Must);
+        musts.min_by_key(|broken| broken.sequence)
     }
 
-    /// The requirements that were broken up to the first violating sequence: the MUST first, the
-    /// others in the order of their first sequences.
+    /// Forgets a violation that did not show again.
+    pub fn forget(&mut self, violation: &BrokenRequirement) {
+        self.broken.remove(&key(&violation.requirement, violation.level));
+    }
+
+    /// The SHOULDs that were broken up to the violation, in the order of their first sequences.
     #[must_use]
-    pub fn broken_requirements(&self) -> Vec<BrokenRequirement> {
-        let end = self.first_violating_sequence();
-        let counts = |broken: &&BrokenRequirement| match broken.level {
-            Level::Must => Some(broken.sequence) == end,
-            _ => end.is_none_or(|end| broken.sequence <= end),
-        };
-        let mut all: Vec<BrokenRequirement> =
-            self.broken.values().filter(counts).cloned().collect();
-        all.sort_by_key(|broken| {
-            (broken.level != Level::Must, broken.sequence, broken.requirement.clone())
-        });
+    pub fn warnings(&self) -> Vec<BrokenRequirement> {
+        let end = self.violation().map_or(u64::MAX, |violation| violation.sequence);
+        let mut all: Vec<BrokenRequirement> = self
+            .broken
+            .values()
+            .filter(|broken| broken.level != Level::Must && broken.sequence <= end)
+            .cloned()
+            .collect();
+        all.sort_by_key(|broken| (broken.sequence, broken.requirement.clone()));
         all
     }
 
@@ -133,4 +132,9 @@ pub fn declined(judgement: &Judgement) -> Option<Need> {
         "get_ipc_handle" => Some(Need::Ipc),
         _ => None,
     }
+}
+
+/// The MUSTs come first.
+fn key(requirement: &str, level: Level) -> (bool, String) {
+    (level != Level::Must, requirement.to_owned())
 }

@@ -1,5 +1,8 @@
 //! The known content of memory: ranges, and the byte that was written to each.
 
+/// The most that one step writes or reads, so that sequences are fast.
+pub(crate) const LONGEST_BYTES: u64 = 64 << 10;
+
 /// Ranges in order; none is empty, no two overlap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WrittenBytes(Vec<Range>);
@@ -39,6 +42,11 @@ impl WrittenBytes {
             (due, byte) = (range.end, Some(range.byte));
         }
         byte.filter(|_| due >= end)
+    }
+
+    /// What is known before `end`.
+    pub(crate) fn until(&self, end: u64) -> Self {
+        Self(self.within(0, end))
     }
 
     /// The ranges that meet `start..end`, cut to it.

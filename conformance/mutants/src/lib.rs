@@ -2,8 +2,8 @@
 //! each, and `tests/kill.rs` checks that the suite finds them.
 //!
 //! [`emm`] holds the mutants of Numba's External Memory Manager interface, [`nep49`] those of
-//! NumPy's data-allocation handlers. Mutants in Python are
-//! in `python/allocert_mutants`.
+//! NumPy's data-allocation handlers, [`place`] those of allocators of memory by place. Mutants in
+//! Python are in `python/allocert_mutants`.
 
 #![expect(
     unsafe_code,
@@ -12,3 +12,4 @@
 
 mod emm;
 mod nep49;
+mod place;

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::Command;
 
-use allocert_requirements::{Flavor, Mutant, mutant};
-use allocert_suite::run;
+use allocert_requirements::{BuiltSubject, Catalogue, Flavor, Mutant, Side, mutant};
+use allocert_suite::run_format;
 use allocert_test_support::{interpreter, library, program};
 
 /// Subjects that must be found violating whatever else is known of them.
@@ -34,7 +34,7 @@ fn every_mutant_is_killed_and_every_must_by_one_of_them() {
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine("mutant_conforming", &["--faults"]);
+    let found = examine(Side::Emm, "mutant_conforming", &["--faults"]);
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -43,7 +43,7 @@ fn what_shows_in_failures_alone_is_not_found_without_the_fault_sweep() {
     let mutants = registry(|mutant| mutant.faults);
     assert!(!mutants.is_empty(), "mutants.yaml: no mutant is `faults: true`");
     for mutant in mutants {
-        let clean = examine(&mutant.subject, &[]);
+        let clean = examine(side(&mutant), &mutant.subject, &[]);
         assert!(clean.is_empty(), "{} is found without the sweep: {clean:?}", mutant.name);
     }
 }
@@ -53,7 +53,7 @@ fn hopeless_subjects_violate_much() {
     let mutants = registry(|mutant| HOPELESS.contains(&mutant.name.as_str()));
     assert_eq!(mutants.len(), HOPELESS.len());
     for mutant in mutants {
-        let found = examine(&mutant.subject, &[]);
+        let found = examine(side(&mutant), &mutant.subject, &[]);
         assert!(found.len() > 5, "{}: only {found:?}", mutant.name);
     }
 }
@@ -63,26 +63,30 @@ fn registry(wanted: impl Fn(&Mutant) -> bool) -> Vec<Mutant> {
     all.into_iter().filter(|mutant| mutant.flavor == Flavor::Native && wanted(mutant)).collect()
 }
 
-/// Runs all cases on a native mutant: what was found against it.
-fn examine(symbol: &str, more: &[&str]) -> Found {
+fn side(mutant: &Mutant) -> Side {
+    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
+    mutant.side(&catalogue).expect("the registry is read by its own tests")
+}
+
+/// Runs all cases of a side on a native mutant: what was found against it.
+fn examine(side: Side, symbol: &str, more: &[&str]) -> Found {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("run.jsonl");
     let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
     let mut run = Command::new(program());
-    run.args(["run", "emm", &subject, "--timeout", "5", "--jobs", "1"])
+    run.args(["run", side.name(), &subject, "--timeout", "5", "--jobs", "1"])
         .args(more)
         .arg("--out")
         .arg(&out);
     let output = run.output().expect("the program was found above");
-    let file = File::open(&out).unwrap_or_else(|error| {
-        panic!(
-            "{symbol}: no run file ({error}), {}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        )
-    });
-    let run = run::read("run.jsonl", BufReader::new(file))
-        .unwrap_or_else(|error| panic!("{symbol}: {error}"));
+    let complain = |error: String| -> ! {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        panic!("{symbol}: {error}; {}:\n{printed}{complaints}", output.status)
+    };
+    let file = File::open(&out).unwrap_or_else(|error| complain(format!("no run file ({error})")));
+    let run = run_format::read("run.jsonl", BufReader::new(file));
+    let run = run.unwrap_or_else(|error| complain(error.to_string()));
     let mut found = Found::new();
     for finding in run.cases.iter().flat_map(|judged| &judged.judgement.findings) {
         *found.entry(finding.requirement.clone()).or_default() += 1;

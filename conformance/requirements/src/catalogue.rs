@@ -112,7 +112,7 @@ impl Catalogue {
         self.get(self.demands.get(&side)?.get(demand)?)
     }
 
-    /// The demands that requirements of any side stand for.
+    /// The demands of tools that have a requirement, of all sides.
     pub fn demands(&self) -> impl Iterator<Item = &str> {
         self.demands.values().flat_map(BTreeMap::keys).map(String::as_str)
     }
@@ -385,7 +385,7 @@ impl Catalogue {
         for defect in &requirement.defects {
             claim(&mut self.defects, side, Some(defect), &id)?;
         }
-        for demand in &requirement.stands_for {
+        for demand in &requirement.demands {
             claim(&mut self.demands, side, Some(demand), &id)?;
         }
         match self.requirements.insert(id.clone(), requirement) {

@@ -26,7 +26,7 @@ pub struct Requirement {
     /// Whether only a real GPU can show it.
     #[serde(default)]
     pub gpu: bool,
-    /// The operation that this requirement stands for when a step of it fails unexpectedly.
+    /// The operation whose unexpected failure breaks this requirement.
     #[serde(default)]
     pub operation: Option<String>,
     /// Whether it only says what a result is like. An error, which is no result, does not break it
@@ -40,10 +40,11 @@ pub struct Requirement {
     /// all exports and calls of a case for them.
     #[serde(default)]
     pub defects: Vec<String>,
-    /// The demands of the fault sweep, the matrix of pairs and exploration that carry this id, each
-    /// as `tool.demand`: `sweep.failure_surfaces`. Their code names the demand, never the id.
+    /// What the fault sweep, the matrix of pairs and exploration demand in the words of this
+    /// requirement, each as `tool.demand`: `sweep.failure_surfaces`. Their code names the demand,
+    /// never the id.
     #[serde(default)]
-    pub stands_for: Vec<String>,
+    pub demands: Vec<String>,
     /// Why no case can test it.
     #[serde(default)]
     pub excluded: Option<String>,

@@ -85,6 +85,7 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         | Need::MemoryInfo
         | Need::Ipc
         | Need::Numpy
+        | Need::Release
             if !offer.capabilities.contains(&need) =>
         {
             Applicability::NotApplicable(Reason::NotDeclared { need })

@@ -88,7 +88,8 @@ impl Names {
         }
     }
 
-    /// Predicates, `given` and `covered_by` may use a name that was dropped: its facts remain.
+    /// Predicates, `given`, `covered_by` and `page_locked` may use a name that was dropped: its
+    /// facts remain.
     fn predicates(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
         let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
@@ -102,7 +103,10 @@ impl Names {
             .filter_map(|(test, value)| test.name_in(value));
         let covered =
             expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
-        for name in compared.chain(given).chain(covered.flat_map(CoveredBy::names)) {
+        let locked =
+            expectations.values().filter_map(|expectation| expectation.page_locked.as_deref());
+        let named = covered.flat_map(CoveredBy::names).chain(locked);
+        for name in compared.chain(given).chain(named) {
             if !self.bound.contains_key(name) {
                 let message = format!("`{name}` is not bound by this or an earlier step");
                 return Err(InvalidWord::new(RefusalCode::UnboundName, name, message)

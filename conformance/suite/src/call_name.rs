@@ -14,14 +14,37 @@ pub(crate) fn alternatives(names: &str) -> impl Iterator<Item = &str> {
     names.split(OR)
 }
 
-/// Whether a name, or one of several alternatives, stands for a function: `memalloc`, or with its
-/// boundary `plugin.memalloc`. The name of a driver function without its version stands for every
-/// version.
-pub(crate) fn stands_for(names: &str, function: Function) -> bool {
-    alternatives(names).any(|name| is_name_of(name, function))
+/// Whether a name, or one of several alternatives, is the name of a function: `memalloc`, or with
+/// its boundary `plugin.memalloc`. The name of a driver function without its version is the name of
+/// every version.
+pub(crate) fn is_name_of(names: &str, function: Function) -> bool {
+    alternatives(names).any(|name| is_one_name_of(name, function))
 }
 
-fn is_name_of(name: &str, function: Function) -> bool {
+/// [`is_name_of`] for many calls: it compares names once for each function.
+pub(crate) struct NamedFunctions<'n> {
+    names: &'n str,
+    asked: Vec<(Function, bool)>,
+}
+
+impl<'n> NamedFunctions<'n> {
+    pub(crate) fn new(names: &'n str) -> Self {
+        Self { names, asked: Vec::new() }
+    }
+
+    pub(crate) fn contain(&mut self, function: Function) -> bool {
+        match self.asked.iter().find(|(asked, _)| *asked == function) {
+            Some((_, answer)) => *answer,
+            None => {
+                let answer = is_name_of(self.names, function);
+                self.asked.push((function, answer));
+                answer
+            }
+        }
+    }
+}
+
+fn is_one_name_of(name: &str, function: Function) -> bool {
     let name = match name.split_once('.') {
         Some((boundary, name)) if boundary == function.boundary().name() => name,
         Some(_) => return false,
@@ -30,14 +53,14 @@ fn is_name_of(name: &str, function: Function) -> bool {
     function.name() == name || function.cuda().is_some_and(|cuda| cuda.base_name() == name)
 }
 
-/// Whether a name stands for a function of one of these boundaries.
+/// Whether a name is that of a function of one of these boundaries.
 pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
     Function::all()
         .filter(|function| boundaries.contains(&function.boundary()))
-        .any(|function| stands_for(name, function))
+        .any(|function| is_name_of(name, function))
 }
 
-/// Why a name stands for no function of these boundaries and of CUDA, if it does not.
+/// Why a name is that of no function of these boundaries and of CUDA, if it is not.
 pub(crate) fn unknown_function(name: &str, boundaries: &[Boundary]) -> Option<InvalidWord> {
     if is_of(name, boundaries) {
         return None;
@@ -60,7 +83,7 @@ fn unknown_in_boundary(name: &str, boundary: Boundary, function: &str) -> Invali
     InvalidWord::new(RefusalCode::UnknownFunction, name, message).help(help)
 }
 
-/// Why a name stands for no driver function, if it does not.
+/// Why a name is that of no driver function, if it is not.
 pub(crate) fn unknown_driver_function(name: &str) -> Option<InvalidWord> {
     if is_of(name, &[Boundary::Cuda]) {
         return None;

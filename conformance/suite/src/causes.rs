@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_requirements::Catalogue;
 
-use crate::run::Judged;
+use crate::run_format::Judged;
 use crate::verdict::Finding;
 
 /// A finding with the case that it is of.

@@ -187,6 +187,16 @@ pub(crate) fn reached_after_free(what: &What) -> Option<(Boundary, (u64, u64))> 
     Some((Boundary::Cuda, cuda::reached_after_free(what)?))
 }
 
+/// The name of a function that took effect on memory which no effect describes.
+pub(crate) fn unseen_memory(what: &What) -> Option<&'static str> {
+    match what {
+        What::PassedOn { function, .. } if cuda::manages_unseen_memory(*function) => {
+            Some(function.name())
+        }
+        _ => None,
+    }
+}
+
 /// What memory belongs to, and ends with without being given back: contexts.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {

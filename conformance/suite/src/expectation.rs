@@ -37,6 +37,10 @@ pub struct Expectation {
     pub ordered: Option<Ordered>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_by: Option<CoveredBy>,
+    /// A name whose facts have a host address and a size: at the end of the step the driver has
+    /// locked every byte of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_locked: Option<SmolStr>,
 }
 
 impl Expectation {

@@ -13,6 +13,7 @@ pub mod exchange;
 pub mod fault_sweep;
 pub mod nep49;
 pub mod nep49_host;
+pub mod place;
 pub mod properties;
 pub mod shared;
 
@@ -28,6 +29,15 @@ use definition::SideDefinition;
 pub use definition::{Defective, OperationSet, Reference, SideFacts};
 pub(crate) use definition::{Left, LeftName};
 use properties::Properties;
+
+/// The operations of one side among those of all.
+pub trait SideOperation: Into<Operation> {
+    /// The operation, if it is one of this side.
+    fn of(operation: &Operation) -> Option<&Self>;
+
+    /// The same, to change it.
+    fn of_mut(operation: &mut Operation) -> Option<&mut Self>;
+}
 
 /// Makes the enum of all operations, and finds the interface of a side.
 macro_rules! sides {
@@ -61,6 +71,22 @@ macro_rules! sides {
                     Self::$side(operation)
                 }
             }
+
+            impl SideOperation for $module::Operation {
+                fn of(operation: &Operation) -> Option<&Self> {
+                    match operation {
+                        Operation::$side(operation) => Some(operation),
+                        _ => None,
+                    }
+                }
+
+                fn of_mut(operation: &mut Operation) -> Option<&mut Self> {
+                    match operation {
+                        Operation::$side(operation) => Some(operation),
+                        _ => None,
+                    }
+                }
+            }
         )+
 
         /// The interface of a side; nothing for a side that has no operations yet.
@@ -80,8 +106,9 @@ sides! {
     CaiProducer => cai_producer,
     CaiConsumer => cai_consumer,
     Nep49 => nep49,
-    Nep49Host => nep49_host;
-    without operations: Place
+    Nep49Host => nep49_host,
+    Place => place;
+    without operations:
 }
 
 impl Operation {
@@ -110,6 +137,16 @@ impl Operation {
     #[must_use]
     pub fn arguments(&self) -> Arguments<'_> {
         self.inner().arguments()
+    }
+
+    /// What it fills memory with, if it does so.
+    pub(crate) fn fill(&self) -> Option<&shared::Fill> {
+        match self {
+            Self::Emm(emm::Operation::Fill(fill))
+            | Self::Nep49(nep49::Operation::Fill(fill))
+            | Self::Place(place::Operation::Fill(fill)) => Some(fill),
+            _ => None,
+        }
     }
 
     /// The name that it binds.

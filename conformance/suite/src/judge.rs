@@ -1,5 +1,5 @@
-//! The judge: case x observation -> findings. It is a pure function, never runs beside the subject,
-//! and treats everything in an observation as written by the subject.
+//! The judge: case x observation -> findings. It is a pure function. It never runs in the process
+//! of the subject, and treats everything in an observation as written by the subject.
 
 mod addresses;
 mod c_table_defects;
@@ -9,24 +9,27 @@ mod error_kinds;
 mod expected_calls;
 mod exported_arrays;
 mod findings;
-mod held_memory;
+mod handle_map;
 mod host_own_allocations;
 mod ledger;
 mod markers;
+mod memory_of_names;
 mod messages;
-mod open_races;
+mod page_locked;
 mod predicates;
 mod process;
+mod race_requirement;
+mod range_list;
 mod steps;
 pub(crate) mod timeline;
 
+use allocert_contract::trace::Event;
 use allocert_requirements::{Catalogue, Level, Side};
 
 use crate::applicability::Applicability;
 use crate::interface::{Defective, interface};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
-use crate::judge::timeline::cuda_call;
 use crate::observation::{Ending, Observation};
 use crate::plan::PlannedCase;
 use crate::reason::Reason;
@@ -38,7 +41,7 @@ pub use error_kinds::kinds;
 #[must_use]
 pub fn defects(side: Side) -> Vec<String> {
     match interface(side).and_then(|interface| interface.facts.defective) {
-        Some(Defective::TableCalls) => c_table_defects::NAMES.map(str::to_owned).to_vec(),
+        Some(Defective::TableCalls(names)) => names.iter().copied().map(str::to_owned).collect(),
         Some(Defective::ExportedArrays) => exported_arrays::names().collect(),
         None => Vec::new(),
     }
@@ -47,6 +50,9 @@ pub fn defects(side: Side) -> Vec<String> {
 /// Judges one case that was run.
 #[must_use]
 pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observation) -> Judgement {
+    if let Ending::Stopped { timeouts } = observation.ending {
+        return not_run(case, Applicability::NotObserved(Reason::Stopped { timeouts }));
+    }
     let record = CaseRecord::new(catalogue, case, observation);
     let mut sink = FindingSink::new(&record);
     steps::judge(&record, &mut sink);
@@ -54,8 +60,9 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     c_table_defects::judge(&record, &mut sink);
     ledger::judge(&record, &mut sink);
     host_own_allocations::judge(&record, &mut sink);
+    page_locked::judge(&record, &mut sink);
     cuda::judge(&record, &mut sink);
-    open_races::reclassify(&record, &mut sink);
+    race_requirement::assign(&record, &mut sink);
     process::judge(&record, &mut sink);
     if record.observation.events_lost > 0 {
         sink.not_observed(Reason::EventsLost { events: record.observation.events_lost });
@@ -70,7 +77,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
 /// in the clean run.
 fn unreached_fault(case: &PlannedCase, observation: &Observation) -> Option<Reason> {
     if !case.is_swept()
-        || observation.events.iter().filter_map(cuda_call).any(|(_, call)| call.injected)
+        || observation.events.iter().filter_map(Event::call).any(|call| call.injected)
     {
         return None;
     }

@@ -10,7 +10,7 @@
 //! 4. [`judge`]: case x observation -> [`verdict::Judgement`], a pure function
 //! 5. [`expectation_file`]: what a subject is known to violate
 //! 6. [`sweep`]: the same cases again, with one driver call after the other made to fail
-//! 7. [`run`]: the run file, from which a run can be judged and reported again
+//! 7. [`run_format`]: the run file, from which a run can be judged and reported again
 //! 8. [`causes`]: which findings come from one thing; [`report`]: one file a format; [`exit`]: the
 //!    exit code
 //! 9. [`matrix`]: two libraries at a time, each with the arrays of the other
@@ -39,7 +39,7 @@ pub mod plan;
 pub mod predicate;
 pub mod reason;
 pub mod report;
-pub mod run;
+pub mod run_format;
 mod setup_and_teardown;
 pub mod sweep;
 mod validate;

@@ -14,7 +14,7 @@ pub type Name = SmolStr;
 pub enum Need {
     Python,
     Native,
-    /// A subject behind the C table of `allocert_emm.h`.
+    /// A subject behind the C table of `allocert_emm.h` or `allocert_place.h`.
     Table,
     HostMemory,
     /// Host memory that the subject manages itself, not a base class of the host.
@@ -30,10 +30,12 @@ pub enum Need {
     TwoDevices,
     /// A subject that NumPy can use in this process.
     Numpy,
+    /// The function `release` of the table of `allocert_place.h`.
+    Release,
 }
 
 impl Need {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Python,
         Self::Native,
         Self::Table,
@@ -46,6 +48,7 @@ impl Need {
         Self::Peer,
         Self::TwoDevices,
         Self::Numpy,
+        Self::Release,
     ];
 
     #[must_use]
@@ -63,6 +66,7 @@ impl Need {
             Self::Peer => "peer",
             Self::TwoDevices => "two_devices",
             Self::Numpy => "numpy",
+            Self::Release => "release",
         }
     }
 }
@@ -127,6 +131,8 @@ pub enum ErrorKind {
     DriverError,
     State,
     VersionMismatch,
+    /// There is no such place, or the subject does not serve it.
+    NoPlace,
     /// Every kind. Only an expectation has it.
     Any,
 }
@@ -141,6 +147,7 @@ impl ErrorKind {
             Self::DriverError => "driver_error",
             Self::State => "state",
             Self::VersionMismatch => "version_mismatch",
+            Self::NoPlace => "no_place",
             Self::Any => "any",
         }
     }

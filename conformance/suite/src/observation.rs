@@ -110,6 +110,10 @@ pub struct Raised {
     /// The name of the native contract's status.
     #[serde(default)]
     pub status: Option<String>,
+    /// The function that raised it, and its place, if Python ignores the error: it deletes an
+    /// object then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_in: Option<Box<str>>,
 }
 
 /// How the process of a case ended.
@@ -123,6 +127,10 @@ pub enum Ending {
     Signal(i32),
     TimedOut {
         after_s: u32,
+    },
+    /// The case was not run, because so many cases before it had timed out.
+    Stopped {
+        timeouts: u32,
     },
     /// The harness lost track of it; nothing can be said about the subject.
     Lost {

@@ -16,7 +16,7 @@ use crate::vec_map::VecMap;
 
 /// Stands between the id of a case and the call that the fault sweep makes fail in it:
 /// `emm/alloc/exact-size/size:1!cuMemAlloc_v2@1=2`.
-pub(crate) const SWEPT: char = '!';
+pub const SWEPT: char = '!';
 
 /// One case, ready to run and to be judged later: the run file holds all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

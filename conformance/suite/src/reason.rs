@@ -53,6 +53,15 @@ pub enum Reason {
         step: u32,
         function: String,
     },
+    /// The case was not run, because so many cases in a row had timed out.
+    Stopped {
+        timeouts: u32,
+    },
+    /// The subject called a function for memory whose arguments and result nobody records.
+    UnseenMemory {
+        step: Option<u32>,
+        function: String,
+    },
     /// All expectations of the case have a condition, and none holds.
     GivenUnmet {
         /// The first step with such an expectation.
@@ -159,14 +168,24 @@ pub enum Unswept {
     OwnFaults,
     /// The case did not conform without a fault.
     NotClean,
-    /// The catalogue says nothing about failed driver calls for this side.
+    /// The catalogue says nothing about failed calls for this side.
     OtherSubject,
+    /// What can fail below a handler of NumPy is where it takes its memory from, and allocert does
+    /// not stand between the two.
+    OwnSource,
+    /// The handler of the case is Python, and such a function loses the error that the host has
+    /// raised.
+    LosesErrors,
+    /// A second interpreter imports the host, and an import that fails leaves what it has made.
+    HalfImported,
     /// Several threads make calls, so the nth call is a different one in each run.
     Threads,
     /// numba-cuda makes calls too, and the trace does not distinguish them from the subject's.
     HostCalls,
     /// The same call at the same place of another case is swept.
     Sampled,
+    /// The case writes gigabytes, and each injection would do so again.
+    Heavy,
     /// One of many calls of one step, neither among the first nor the last.
     Repeated,
 }
@@ -193,6 +212,21 @@ impl fmt::Display for Reason {
             }
             Self::Refused { step, operation, message } => {
                 write!(f, "the subject refused {operation} in step {step}: {message}")
+            }
+            Self::Stopped { timeouts } => {
+                write!(
+                    f,
+                    "the run stopped, because {timeouts} cases in a row had timed out; run the \
+                     case with --filter to try it"
+                )
+            }
+            Self::UnseenMemory { step, function } => {
+                let place = step.map_or_else(String::new, |step| format!(" in step {step}"));
+                write!(
+                    f,
+                    "the subject called {function}{place}, and allocert does not record what \
+                     memory it stands for"
+                )
             }
             Self::NotInDriver { step, function } => {
                 write!(
@@ -303,7 +337,24 @@ impl fmt::Display for Unswept {
             }
             Self::OwnFaults => f.write_str("the case makes driver calls fail itself"),
             Self::NotClean => f.write_str("the case does not conform without a fault"),
-            Self::OtherSubject => f.write_str("the fault sweep is for managers"),
+            Self::OtherSubject => {
+                f.write_str("no requirement of the side says what a failed call may lead to")
+            }
+            Self::OwnSource => f.write_str(
+                "a handler takes its memory from a source of its own, such as malloc() of libc, \
+                 and allocert cannot make that fail",
+            ),
+            Self::LosesErrors => f.write_str(
+                "the handler of this case looks after its blocks in Python, and a call of Python \
+                 loses the error that the host has raised",
+            ),
+            Self::HalfImported => f.write_str(
+                "the host is imported in a second interpreter, and an import that fails leaves \
+                 what it has made",
+            ),
+            Self::Heavy => {
+                f.write_str("the case writes gigabytes, and each injection would do so again")
+            }
             Self::Threads => f.write_str(
                 "several threads make driver calls in this case, and their order changes from run \
                  to run",

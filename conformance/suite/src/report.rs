@@ -10,11 +10,11 @@ pub mod style;
 mod table;
 pub mod terminal;
 pub mod trace;
-pub mod variants;
+pub mod variant_runs;
 
 use allocert_requirements::Catalogue;
 
-use crate::run::{Header, Judged};
+use crate::run_format::{Header, Judged};
 
 /// What every report of a run is made from.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,5 @@
-//! The fault sweep: each driver call that the subject made in a clean run fails once, in a case of
-//! its own, and the judge judges what the subject does then.
+//! The fault sweep: each call that the subject made in a clean run, of the driver or of a handler,
+//! fails once, in a case of its own, and the judge judges what the subject does then.
 //!
 //! A swept case is the planned case of the clean run with three changes. It has a `fault` right
 //! before a step. It has expectations of its own, because those of the fixture do not hold after a
@@ -9,7 +9,6 @@
 
 mod demands;
 mod fault_site;
-mod injected_error;
 mod swept_case;
 
 use std::collections::BTreeSet;
@@ -17,17 +16,16 @@ use std::collections::BTreeSet;
 use allocert_requirements::Catalogue;
 
 use crate::applicability::Applicability;
-use crate::interface::fault_sweep::FaultSweep;
+use crate::interface::fault_sweep::{FaultSweep, InjectedError};
 use crate::interface::interface;
 use crate::observation::Observation;
 use crate::plan::{Part, PlannedCase, SWEPT};
 use crate::reason::{Reason, Unswept};
-use crate::run::Judged;
+use crate::run_format::Judged;
 use crate::verdict::Verdict;
 
 use demands::Demands;
 use fault_site::FaultSite;
-pub use injected_error::{ERRORS, InjectedError};
 
 /// How much is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,20 +45,22 @@ pub struct Injection {
     pub applicability: Applicability,
 }
 
-/// All injections into cases that were run without a fault.
-#[must_use]
-pub fn sweep(catalogue: &Catalogue, clean: &[Judged], width: Width) -> Vec<Injection> {
+/// All injections into cases that were run without a fault. Those of one case are made at a time.
+pub fn sweep<'a>(
+    catalogue: &'a Catalogue,
+    clean: &'a [Judged],
+    width: Width,
+) -> impl Iterator<Item = Injection> + 'a {
     let mut met = BTreeSet::new();
     let ran = clean.iter().filter_map(|judged| Some((judged, judged.observation.as_ref()?)));
-    ran.flat_map(|(judged, observation)| {
+    ran.flat_map(move |(judged, observation)| {
         let clean = match CleanRun::of(catalogue, judged, observation) {
             Ok(clean) => clean,
             Err(reason) => return vec![left_out(&judged.case, "*", reason)],
         };
-        let sites = fault_site::fault_sites(observation, judged.case.side);
+        let sites = fault_site::fault_sites(observation, judged.case.side, clean.sweep);
         sites.iter().flat_map(|site| clean.injections(site, width, &mut met)).collect()
     })
-    .collect()
 }
 
 /// A case that conformed without a fault, and what is demanded of it with one.
@@ -89,6 +89,9 @@ impl<'a> CleanRun<'a> {
         if case.steps.iter().any(|step| step.r#do.properties().is_threaded) {
             return Err(Unswept::Threads);
         }
+        if let Some(reason) = case.steps.iter().find_map(|step| sweep.leaves_out(&step.r#do)) {
+            return Err(reason);
+        }
         if judgement.verdict != Verdict::Conforms || !observation.done {
             return Err(Unswept::NotClean);
         }
@@ -105,7 +108,7 @@ impl<'a> CleanRun<'a> {
         let place = place(self.case, site, width);
         let injection = |error: &InjectedError| {
             let what = format!("{}@{}={}", site.function, site.in_case, error.code);
-            let reason = injected_error::meaningless(site, error).or_else(|| {
+            let reason = self.meaningless(site, error).or_else(|| {
                 if width != Width::Every && site.repeats() {
                     return Some(Unswept::Repeated);
                 }
@@ -120,7 +123,17 @@ impl<'a> CleanRun<'a> {
                 },
             }
         };
-        ERRORS.iter().map(injection).collect()
+        self.sweep.errors().iter().map(injection).collect()
+    }
+
+    /// Why this call is not made to answer this error.
+    fn meaningless(&self, site: &FaultSite, error: &InjectedError) -> Option<Unswept> {
+        let function = site.function.name().to_owned();
+        if site.restores {
+            return Some(Unswept::Restores { function });
+        }
+        let answers = self.sweep.may_answer(site.function, error);
+        (!answers).then(|| Unswept::NeverAnswers { function, error: error.name.to_owned() })
     }
 }
 
@@ -156,12 +169,16 @@ fn applicability(reason: Unswept) -> Applicability {
         Unswept::NeverAnswers { .. }
         | Unswept::Restores { .. }
         | Unswept::OwnFaults
-        | Unswept::OtherSubject => Applicability::NotApplicable,
+        | Unswept::OtherSubject
+        | Unswept::OwnSource
+        | Unswept::LosesErrors
+        | Unswept::HalfImported => Applicability::NotApplicable,
         Unswept::NotClean
         | Unswept::Threads
         | Unswept::HostCalls
         | Unswept::Sampled
-        | Unswept::Repeated => Applicability::NotObserved,
+        | Unswept::Repeated
+        | Unswept::Heavy => Applicability::NotObserved,
     };
     decision(Reason::Unswept { because: reason })
 }

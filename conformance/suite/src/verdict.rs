@@ -167,6 +167,8 @@ pub enum Check {
     Exit,
     Chatter,
     FinalizerError,
+    /// The function that a step calls is null, so the worker raised `NullFunction` instead.
+    NullFunction,
     /// A host called the driver for memory although it has a plugin.
     OwnAllocation,
     /// Accesses to memory that conflict and can happen in either order.

@@ -4,6 +4,8 @@
 //! plugin, and [`plugin`] with [`export_emm_plugin!`] turns a safe Rust type into the table for
 //! those who write one.
 //!
+//! `include/allocert_place.h` and [`place`] are the same for allocators of memory by place.
+//!
 //! [`nep49`] holds the structures of NumPy's allocation handlers, whose text is NumPy's own header.
 
 #![expect(unsafe_code, reason = "this crate connects the C contract and Rust")]
@@ -11,9 +13,13 @@
 mod call_table;
 pub mod emm;
 pub mod nep49;
+pub mod place;
 pub mod plugin;
 
 pub use call_table::table;
 
 /// Text of `allocert_emm.h`, for who hands it to a C compiler.
 pub const EMM_HEADER: &str = include_str!("../include/allocert_emm.h");
+
+/// Text of `allocert_place.h`, for who hands it to a C compiler.
+pub const PLACE_HEADER: &str = include_str!("../include/allocert_place.h");

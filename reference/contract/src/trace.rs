@@ -3,6 +3,7 @@
 
 pub mod boundary;
 pub mod cuda;
+mod define_functions;
 pub mod event;
 pub mod function;
 pub mod handler;
@@ -12,7 +13,6 @@ pub mod place;
 pub mod plugin;
 pub mod record;
 pub mod ring;
-mod table;
 
 pub use boundary::Boundary;
 pub use event::{Call, Event, What};

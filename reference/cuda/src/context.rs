@@ -72,6 +72,12 @@ impl Driver {
         check("cuCtxPopCurrent", unsafe { sys::cuCtxPopCurrent_v2(&raw mut raw) })
     }
 
+    /// `cuCtxSynchronize`: waits for all work of the current context.
+    pub fn ctx_synchronize(self) -> Result<(), DriverError> {
+        // SAFETY: the library is loaded (self); the call takes no pointer.
+        check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() })
+    }
+
     /// Makes `call`, and again with the context pushed if the driver wants one. Calls that release
     /// mostly work without; pushing first would cost two calls every time, and fail for a context
     /// that is going away.
@@ -102,6 +108,29 @@ impl Driver {
             unsafe { sys::cuPointerGetAttribute((&raw mut raw).cast(), attribute, pointer) };
         check("cuPointerGetAttribute", result)?;
         Ok(Context::from_driver(raw))
+    }
+
+    /// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL` of
+    /// `cuPointerGetAttribute`: the device on which the memory at `pointer` lies, or nothing for
+    /// memory of the host.
+    pub fn pointer_get_device(self, pointer: u64) -> Result<Option<i32>, DriverError> {
+        let mut kind: u32 = 0;
+        let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+        // SAFETY: the out pointer is valid for a write of four bytes, which is what this attribute
+        // is.
+        let result =
+            unsafe { sys::cuPointerGetAttribute((&raw mut kind).cast(), attribute, pointer) };
+        check("cuPointerGetAttribute", result)?;
+        if kind != sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 {
+            return Ok(None);
+        }
+        let mut ordinal: i32 = 0;
+        let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        // SAFETY: as above.
+        let result =
+            unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, pointer) };
+        check("cuPointerGetAttribute", result)?;
+        Ok(Some(ordinal))
     }
 
     /// `cuDevicePrimaryCtxRetain` for the device with this ordinal.

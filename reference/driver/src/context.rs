@@ -273,17 +273,17 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for the other contexts
-    /// of the device.
+    /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for all contexts of the
+    /// device.
     pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
         self.initialized()?;
         if self.named(handle)?.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
         let device = self.named(handle)?.device;
+        self.drain_device(device).ok();
         self.deactivate(handle);
         self.contexts.remove(handle).ok();
-        self.drain_device(device).ok();
         if caller.thread.current() == handle {
             caller.thread.pop();
         }
@@ -366,7 +366,7 @@ impl Driver {
         let context = if handle == 0 { self.current(caller)? } else { handle };
         self.initialized()?;
         self.named(context)?;
-        self.drain_context(context)
+        self.settle_context(context)
     }
 
     /// `cuCtxGetLimit`.

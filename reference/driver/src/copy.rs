@@ -37,6 +37,14 @@ struct Sides {
     from: Side,
 }
 
+impl Sides {
+    /// Whether the copy is between device memory, or between device memory and managed memory.
+    fn are_on_device(&self) -> bool {
+        let (to, from) = (self.to.kind, self.from.kind);
+        !to.is_host() && !from.is_host() && (to == Kind::Device || from == Kind::Device)
+    }
+}
+
 /// The operations of a queued copy.
 struct Queued {
     /// Copies all, or all but the end of a large copy.
@@ -49,9 +57,9 @@ struct Queued {
 const LATE_END_BYTES: u64 = 512 << 10;
 /// So many of them arrive late here.
 const END_BYTES: u64 = 64 << 10;
-/// From this size on, the host waits until the driver has staged pageable memory piece by piece,
-/// and so for the start of the copy. 2 MiB are staged at once; sizes between were not measured.
-const PIECEWISE_BYTES: u64 = 5 << 19;
+/// So much pageable memory is staged at once. The host waits until the driver has staged more than
+/// that piece by piece, and so for the start of the copy.
+const STAGED_AT_ONCE_BYTES: u64 = 2 << 20;
 
 impl Driver {
     /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.
@@ -63,18 +71,18 @@ impl Driver {
             // The host waits for earlier work of the stream, not for the copy.
             self.drain_streams(stream, &far)?;
             let queued = self.queue_copy(stream, copy, &sides, true, &far)?;
-            if copy.bytes() >= PIECEWISE_BYTES || self.is_next(queued.start) {
+            if copy.bytes() > STAGED_AT_ONCE_BYTES || self.is_next(queued.start) {
                 self.force([queued.start]);
             }
             return self.stream_usable(stream);
         }
+        let waits = !sides.are_on_device() || sides.to.synchronous || sides.from.synchronous;
+        if waits {
+            self.no_host_function_before_work(stream, &far)?;
+        }
         let stage = sides.from.kind == Kind::Pageable;
         let queued = self.queue_copy(stream, copy, &sides, stage, &far)?;
-        let on_device = sides.to.kind == Kind::Device && sides.from.kind == Kind::Device;
-        if on_device && !sides.to.synchronous && !sides.from.synchronous {
-            return Ok(());
-        }
-        self.wait(stream, queued.last)
+        if waits { self.wait(stream, queued.last) } else { Ok(()) }
     }
 
     /// `cuMemcpy*Async`: waits where both sides are the host's, where pageable memory is written or
@@ -92,15 +100,18 @@ impl Driver {
             // As for pageable memory above: the copy itself may be behind another stream.
             self.drain_streams(stream, &far)?;
         }
-        let stage = sides.from.kind == Kind::Pageable || copy.reads_managed_as_host(&sides);
-        let queued = self.queue_copy(stream, copy, &sides, stage, &far)?;
         let to_host = sides.to.kind == Kind::Pageable
             || sides.to.kind == Kind::Locked && sides.from.kind.is_host()
             || copy.direction == Direction::DeviceToHost && sides.to.kind == Kind::Managed;
+        let piecewise = sides.from.kind == Kind::Pageable && copy.bytes() > STAGED_AT_ONCE_BYTES;
+        if to_host || piecewise {
+            self.no_host_function_before_work(stream, &far)?;
+        }
+        let stage = sides.from.kind == Kind::Pageable || copy.reads_managed_as_host(&sides);
+        let queued = self.queue_copy(stream, copy, &sides, stage, &far)?;
         if to_host {
             return self.wait(stream, queued.last);
         }
-        let piecewise = sides.from.kind == Kind::Pageable && copy.bytes() >= PIECEWISE_BYTES;
         if piecewise { self.wait(stream, queued.start) } else { Ok(()) }
     }
 
@@ -177,8 +188,8 @@ impl Driver {
     }
 
     /// The legacy streams of other contexts whose work the copy is, too: in a legacy stream those
-    /// of the contexts that own its device memory, elsewhere those of a call that copies between
-    /// two devices.
+    /// of the contexts that own its device memory and its managed memory, elsewhere those of the
+    /// device memory of a call that copies between two devices.
     fn far_ends(&self, stream: u64, sides: &Sides, blocking: bool) -> Vec<u64> {
         let Ok(near) = self.streams.get(stream) else { return Vec::new() };
         let legacy = near.is_legacy();
@@ -187,8 +198,12 @@ impl Driver {
         for side in [sides.to, sides.from] {
             let Ok(owner) = self.contexts.get(side.context) else { continue };
             let other_device = blocking && near_device != Ok(owner.device);
-            let is_far = side.kind == Kind::Device && side.context != near.context;
-            if is_far && (legacy || other_device) && !far.contains(&owner.legacy) {
+            let is_owned = match side.kind {
+                Kind::Device => legacy || other_device,
+                Kind::Managed => legacy,
+                Kind::Locked | Kind::Pageable => false,
+            };
+            if is_owned && side.context != near.context && !far.contains(&owner.legacy) {
                 far.push(owner.legacy);
             }
         }
@@ -208,6 +223,13 @@ impl Driver {
             self.drain_stream(*stream)?;
         }
         self.drain_stream(stream)
+    }
+
+    /// Whether no function of the host must end before work on the stream and the far ends.
+    fn no_host_function_before_work(&mut self, stream: u64, far: &[u64]) -> Result {
+        let all = far.iter().copied().chain([stream]);
+        let before: Vec<_> = all.flat_map(|stream| self.order_before(stream)).collect();
+        self.no_host_function_before(before)
     }
 
     pub(crate) fn wait(&mut self, stream: u64, operation: u64) -> Result {

@@ -60,7 +60,7 @@ impl Driver {
             return Err(CudaError::INVALID_VALUE);
         }
         if block.owner == Owner::Plain {
-            self.drain_owner(block.context, device)?;
+            self.settle_owner(block.context, device)?;
         }
         self.release(device, id);
         Ok(())
@@ -72,7 +72,7 @@ impl Driver {
             .get(&address)
             .filter(|block| block.kind == crate::host_memory::HostKind::Managed);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
-        self.drain_context(context)?;
+        self.settle_context(context)?;
         self.remove_host(address);
         Ok(())
     }

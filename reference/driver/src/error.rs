@@ -31,6 +31,13 @@ const fn c_str(text: &'static str) -> &'static CStr {
     }
 }
 
+impl CudaError {
+    /// No answer: a function of the host has to run before the call can go on. Whoever holds the
+    /// driver runs it ([`Driver::next_host_function`](crate::Driver::next_host_function)), and
+    /// makes the call again.
+    pub const HOST_FUNCTION_FIRST: Self = Self(-1);
+}
+
 codes! {
     1 INVALID_VALUE => "invalid argument";
     2 OUT_OF_MEMORY => "out of memory";

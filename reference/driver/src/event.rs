@@ -110,7 +110,7 @@ impl Driver {
     pub fn event_synchronize(&mut self, handle: u64) -> Result {
         let event = self.event(handle)?;
         let (recorded, context) = (event.recorded, event.context);
-        self.force(recorded);
+        self.settle(recorded.as_slice())?;
         self.usable(context).map(|_| ())
     }
 

@@ -11,35 +11,43 @@ use crate::{
 };
 
 impl Driver {
-    /// `cuMemset*`. Waits only for managed and page-locked memory, and for memory that demands it.
+    /// `cuMemset*`. Waits only for page-locked memory, and for memory that demands it, as managed
+    /// memory does at first.
     pub fn memset(&mut self, caller: &Caller, fill: Fill) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
-        let Some((operation, waits)) = self.queue_fill(stream, fill)? else { return Ok(()) };
-        if waits { self.wait(stream, operation) } else { Ok(()) }
+        match self.queue_fill(stream, fill, true)? {
+            Some(operation) => self.wait(stream, operation),
+            None => Ok(()),
+        }
     }
 
     /// `cuMemset*Async`.
     pub fn memset_async(&mut self, caller: &Caller, fill: Fill, stream: StreamHandle) -> Result {
         let stream = self.stream(caller, stream)?;
-        self.queue_fill(stream, fill).map(|_| ())
+        self.queue_fill(stream, fill, false).map(|_| ())
     }
 
-    /// The operation, and whether a call that may wait does; `None` if there is nothing to fill.
-    fn queue_fill(&mut self, stream: u64, fill: Fill) -> Result<Option<(u64, bool)>> {
+    /// The operation, if a call that may wait does.
+    fn queue_fill(&mut self, stream: u64, fill: Fill, may_wait: bool) -> Result<Option<u64>> {
         let width = fill.count.checked_mul(fill.element_bytes).ok_or(CudaError::INVALID_VALUE)?;
         if width == 0 || fill.rows == 0 {
             return Ok(None);
         }
         let span = fill.to.span(fill.extent()).ok_or(CudaError::INVALID_VALUE)?;
         let side = self.side(fill.to.address, span)?;
-        let aligned = [fill.to.address, fill.to.pitch]
-            .into_iter()
-            .all(|value| value.is_multiple_of(fill.element_bytes));
-        if side.kind == Kind::Pageable || !aligned {
+        let is_aligned = |value: u64| value.is_multiple_of(fill.element_bytes);
+        // The pitch of a single row does not count.
+        let pitch_fits = fill.rows == 1 || fill.to.pitch >= width && is_aligned(fill.to.pitch);
+        let unfit = side.kind == Kind::Pageable || side.read_only;
+        if unfit || !is_aligned(fill.to.address) || !pitch_fits {
             return Err(CudaError::INVALID_VALUE);
+        }
+        let waits = may_wait && (side.kind == Kind::Locked || side.synchronous);
+        if waits {
+            self.no_host_function_before(self.order_before(stream))?;
         }
         let work = Work::Fill { fill, block: side.host_block };
         let operation = self.enqueue(stream, work, None)?;
-        Ok(Some((operation, side.kind != Kind::Device || side.synchronous)))
+        Ok(waits.then_some(operation))
     }
 }

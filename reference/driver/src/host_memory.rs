@@ -15,6 +15,8 @@ pub trait HostSpace: Send {
     fn read(&self, address: u64, into: &mut [u8]);
     /// Writes host memory; the caller of the CUDA function vouches for the range.
     fn write(&mut self, address: u64, from: &[u8]);
+    /// Whether the program has memory at all of these addresses.
+    fn is_mapped(&self, address: u64, bytes: u64) -> bool;
     /// Calls back into the program: a `CUhostFn`, or a `CUstreamCallback` if `stream` is given.
     fn call(&mut self, function: u64, stream: Option<u64>, data: u64);
 }
@@ -53,6 +55,9 @@ const ALLOC_FLAGS: u32 = 0b111;
 const REGISTER_FLAGS: u32 = 0b1111;
 const PORTABLE: u32 = 1;
 const DEVICEMAP: u32 = 2;
+/// `CU_MEMHOSTREGISTER_IOMEMORY`
+const IOMEMORY: u32 = 4;
+const PAGE_BYTES: u64 = 4096;
 /// `CU_MEMHOSTREGISTER_READ_ONLY`
 const READ_ONLY: u32 = 8;
 
@@ -104,7 +109,10 @@ impl Driver {
         let block =
             self.host_blocks.get(&address).filter(|block| block.kind == HostKind::Allocated);
         let context = block.ok_or(CudaError::INVALID_VALUE)?.context;
-        let drained = self.drain_context(context);
+        let drained = self.settle_context(context);
+        if drained == Err(CudaError::HOST_FUNCTION_FIRST) {
+            return drained;
+        }
         self.remove_host(address);
         drained
     }
@@ -133,17 +141,7 @@ impl Driver {
         {
             return Err(CudaError::INVALID_VALUE);
         }
-        if self.device_of(address).is_some() {
-            return Err(CudaError::INVALID_VALUE);
-        }
-        let before = self.host_blocks.range(..address + bytes).next_back();
-        match before.filter(|(start, block)| *start + block.size > address) {
-            None => {}
-            Some((_, block)) if block.kind == HostKind::Registered => {
-                return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
-            }
-            Some(_) => return Err(CudaError::INVALID_VALUE),
-        }
+        self.may_register(address, bytes, flags)?;
         let buffer_id = self.next_buffer_id();
         let block = HostBlock {
             size: bytes,
@@ -155,6 +153,53 @@ impl Driver {
         };
         self.host_blocks.insert(address, block);
         Ok(())
+    }
+
+    /// Whether a range may be registered beside those that are. As measured on an H200.
+    fn may_register(&self, address: u64, bytes: u64, flags: u32) -> Result {
+        let end = address + bytes;
+        let read_only = flags & READ_ONLY != 0;
+        let is_device = self.device_of(address).is_some();
+        let begins_in = self.find_host(address).map(|(_, block)| block.kind);
+        let meets = self.meeting(address, end).last().map(|(_, block)| block.kind);
+        let known = match begins_in {
+            None if is_device || self.shares_page(address, end, read_only) => {
+                return Err(CudaError::INVALID_VALUE);
+            }
+            begins_in => begins_in.or(meets),
+        };
+        match known {
+            Some(HostKind::Registered) => Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED),
+            Some(_) => Err(CudaError::INVALID_VALUE),
+            None if flags & IOMEMORY == 0 && !self.host.is_mapped(address, bytes) => {
+                Err(CudaError::INVALID_VALUE)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a range that covers a page in part meets a registration with another access, one
+    /// that ends in the first or the last page of the range. As measured.
+    fn shares_page(&self, start: u64, end: u64, read_only: bool) -> bool {
+        let up = |address: u64| address.div_ceil(PAGE_BYTES).saturating_mul(PAGE_BYTES);
+        let (first, last) = (start - start % PAGE_BYTES, up(end));
+        if (first, last) == (start, end) {
+            return false;
+        }
+        [first, last - PAGE_BYTES].into_iter().any(|page| {
+            let page_end = page.saturating_add(PAGE_BYTES);
+            self.meeting(page, page_end).any(|(at, block)| {
+                block.kind == HostKind::Registered
+                    && up(at + block.size) == page_end
+                    && block.is_read_only() != read_only
+            })
+        })
+    }
+
+    /// The known host memory that a range overlaps, by address.
+    fn meeting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &HostBlock)> {
+        let first = self.find_host(start).map_or(start, |(first, _)| first);
+        self.host_blocks.range(first..end.max(first)).map(|(at, block)| (*at, block))
     }
 
     /// `cuMemHostUnregister`. Waits for all work of the context that registered the memory first.
@@ -171,7 +216,10 @@ impl Driver {
             });
         };
         let context = block.context;
-        let drained = self.drain_context(context);
+        let drained = self.settle_context(context);
+        if drained == Err(CudaError::HOST_FUNCTION_FIRST) {
+            return drained;
+        }
         self.remove_host(address);
         drained
     }

@@ -50,6 +50,7 @@ pub use memory_pool::PoolAttribute;
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
 pub use transfer::{Extent, Fill, Plane};
+pub use work_queue::{HostFunction, NextHostFunction};
 
 use crate::{
     context::Context, device::Device, event::Event, handle_registry::Registry,

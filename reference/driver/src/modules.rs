@@ -24,13 +24,26 @@ struct Image {
     context: u64,
     /// `None` if the image is opaque.
     kernels: Option<Kernels>,
-    functions: Vec<(String, u64)>,
+    functions: Vec<Known>,
+    /// The modules of a library, by context.
+    modules: Vec<(u64, u64)>,
+}
+
+/// A function that was looked up.
+#[derive(Debug)]
+struct Known {
+    name: String,
+    /// As [`Function::context`].
+    context: u64,
+    handle: u64,
 }
 
 /// A function or a kernel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Function {
     image: u64,
+    /// The context that it runs in; 0 for a kernel, which runs in any.
+    context: u64,
     name: String,
     layout: Layout,
     /// As `cuFuncSetAttribute` left it.
@@ -40,6 +53,17 @@ struct Function {
 impl Code {
     pub(crate) fn new() -> Self {
         Self { images: Registry::new(0x30), functions: Registry::new(0xf0) }
+    }
+}
+
+impl Image {
+    fn new(context: u64, kernels: Option<Kernels>) -> Self {
+        Self { context, kernels, functions: Vec::new(), modules: Vec::new() }
+    }
+
+    fn known(&self, name: &str, context: u64) -> Option<u64> {
+        let is = |known: &&Known| known.name == name && known.context == context;
+        self.functions.iter().find(is).map(|known| known.handle)
     }
 }
 
@@ -55,14 +79,14 @@ impl Driver {
     /// `cuModuleLoadData`. No `kernels`: the image is opaque. Waits for all work of the context.
     pub fn module_load(&mut self, caller: &Caller, kernels: Option<Kernels>) -> Result<u64> {
         let context = self.current(caller)?;
-        self.drain_context(context)?;
-        Ok(self.code.images.insert(Image { context, kernels, functions: Vec::new() }))
+        self.settle_context(context)?;
+        Ok(self.code.images.insert(Image::new(context, kernels)))
     }
 
     /// `cuLibraryLoadData`.
     pub fn library_load(&mut self, kernels: Option<Kernels>) -> Result<u64> {
         self.initialized()?;
-        Ok(self.code.images.insert(Image { context: 0, kernels, functions: Vec::new() }))
+        Ok(self.code.images.insert(Image::new(0, kernels)))
     }
 
     /// `cuModuleUnload`, `cuLibraryUnload`. Waits for all work of the module's context.
@@ -71,7 +95,10 @@ impl Driver {
         if context != 0 {
             self.drain_context(context)?;
         }
-        self.code.images.remove(handle).ok();
+        let modules = self.code.images.remove(handle).map(|image| image.modules);
+        for (_, module) in modules.unwrap_or_default() {
+            self.image_unload(module).ok();
+        }
         for function in self.code.functions.handles(|function| function.image == handle) {
             self.code.functions.remove(function).ok();
         }
@@ -93,8 +120,9 @@ impl Driver {
     /// `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
-        if let Some((_, function)) = image.functions.iter().find(|(known, _)| known == name) {
-            return Ok(*function);
+        let context = image.context;
+        if let Some(function) = image.known(name, context) {
+            return Ok(function);
         }
         let layout = match &image.kernels {
             Some(kernels) => kernels.layout(name).ok_or(CudaError::NOT_FOUND)?,
@@ -102,15 +130,34 @@ impl Driver {
         };
         let function = self.code.functions.insert(Function {
             image: handle,
+            context,
             name: name.to_owned(),
             layout,
             most_shared_bytes: FUNCTION_ATTRIBUTES[MAX_DYNAMIC_SHARED_SIZE_BYTES as usize],
         });
-        self.image(handle)?.functions.push((name.to_owned(), function));
+        let known = Known { name: name.to_owned(), context, handle: function };
+        self.image(handle)?.functions.push(known);
         Ok(function)
     }
 
-    /// `cuLibraryGetModule`: libraries and modules are the same thing here.
+    /// `cuLibraryGetModule`: the library's module in the current context.
+    pub fn library_module(&mut self, caller: &Caller, library: u64) -> Result<u64> {
+        let context = self.current(caller)?;
+        let image = self.image(library)?;
+        if image.context != 0 {
+            return Ok(library);
+        }
+        let kernels = image.kernels.clone();
+        let known = image.modules.iter().find(|(of, _)| *of == context).map(|(_, module)| *module);
+        if let Some(module) = known.filter(|module| self.code.images.get(*module).is_ok()) {
+            return Ok(module);
+        }
+        let module = self.code.images.insert(Image::new(context, kernels));
+        self.image(library)?.modules.push((context, module));
+        Ok(module)
+    }
+
+    /// `cuModuleGetGlobal`: whether there is such an image.
     pub fn image_exists(&mut self, handle: u64) -> Result {
         self.image(handle).map(|_| ())
     }
@@ -134,7 +181,25 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuKernelGetFunction`: kernels and functions are the same thing here.
+    /// `cuKernelGetFunction`: the kernel's function in the current context. Waits for all work of
+    /// the context the first time, when the kernel is loaded there.
+    pub fn kernel_function(&mut self, caller: &Caller, kernel: u64) -> Result<u64> {
+        let context = self.current(caller)?;
+        let function = self.function(kernel)?.clone();
+        if function.context != 0 {
+            return Ok(kernel);
+        }
+        let (image, name) = (function.image, function.name.clone());
+        if let Some(known) = self.image(image)?.known(&name, context) {
+            return Ok(known);
+        }
+        self.drain_context(context)?;
+        let handle = self.code.functions.insert(Function { context, ..function });
+        self.image(image)?.functions.push(Known { name, context, handle });
+        Ok(handle)
+    }
+
+    /// `cuFuncSetBlockShape`: whether there is such a function.
     pub fn function_exists(&mut self, handle: u64) -> Result {
         self.function(handle).map(|_| ())
     }
@@ -162,7 +227,11 @@ impl Driver {
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
+        let context = self.streams.get(stream).map_or(0, |stream| stream.context);
         let function = self.function(function)?;
+        if function.context != 0 && function.context != context {
+            return Err(CudaError::INVALID_HANDLE);
+        }
         let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
         let [_, _, _, x, y, z] = dimensions.map(u64::from);
         let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
@@ -178,6 +247,13 @@ impl Driver {
     pub(crate) fn drop_code_of(&mut self, context: u64) {
         for image in self.code.images.handles(|image| image.context == context) {
             self.image_unload(image).ok();
+        }
+        for function in self.code.functions.handles(|function| function.context == context) {
+            if let Ok(function) = self.code.functions.remove(function)
+                && let Ok(library) = self.code.images.get_mut(function.image)
+            {
+                library.functions.retain(|known| known.context != context);
+            }
         }
     }
 

@@ -145,9 +145,10 @@ impl Driver {
         tails.chain(orphans.iter().copied().filter(|id| self.queue.is_pending(*id))).collect()
     }
 
-    /// Runs everything queued on the stream, and what it waits for.
+    /// Runs everything queued on the stream, and what it waits for. For a call that has changed
+    /// nothing yet.
     pub(crate) fn drain_stream(&mut self, stream: u64) -> Result {
-        self.force(self.order_before_now(stream));
+        self.settle(&self.order_before_now(stream))?;
         self.stream_usable(stream)
     }
 

@@ -18,6 +18,8 @@ use crate::{
 pub(crate) struct Queue {
     pending: BTreeMap<u64, Operation>,
     last: u64,
+    /// The function of the host that a call waits for.
+    awaited: Option<u64>,
     /// Device time, for event timestamps; moves with the work done.
     pub(crate) clock_ns: u64,
 }
@@ -56,10 +58,32 @@ pub(crate) enum Work {
         stream: Option<u64>,
         data: u64,
     },
+    /// A function of the host that a thread runs now, without the driver.
+    Calling,
     /// A launch; computes nothing.
     Kernel {
         fault: Option<CudaError>,
     },
+}
+
+/// A function of the host: a `CUhostFn`, or a `CUstreamCallback` if `stream` is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostFunction {
+    /// For [`Driver::end_host_function`].
+    pub operation: u64,
+    pub function: u64,
+    pub stream: Option<u64>,
+    pub data: u64,
+}
+
+/// What the holder of the driver does about functions of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHostFunction {
+    /// Calls it, while others use the driver.
+    Call(HostFunction),
+    /// Waits: another thread is inside the function.
+    IsRunning,
+    None,
 }
 
 /// A stream may hold so many operations; queueing one more runs the oldest, as a full hardware
@@ -96,10 +120,16 @@ impl Queue {
     }
 
     fn host_functions(&self) -> impl Iterator<Item = u64> {
-        let of = |(id, operation): (&u64, &Operation)| {
-            matches!(operation.work, Work::Call { .. }).then_some(*id)
-        };
+        let of = |(id, operation): (&u64, &Operation)| operation.work.is_of_host().then_some(*id);
         self.pending.iter().filter_map(of)
+    }
+
+    /// The first function of the host among the operations and all that must come before them.
+    fn host_function_before(&self, roots: impl IntoIterator<Item = u64>) -> Option<u64> {
+        self.host_functions().next()?;
+        let is_of_host =
+            |id: &u64| self.pending.get(id).is_some_and(|operation| operation.work.is_of_host());
+        self.with_predecessors(roots).into_iter().find(is_of_host)
     }
 
     fn with_predecessors(&self, roots: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
@@ -113,6 +143,12 @@ impl Queue {
             }
         }
         wanted
+    }
+}
+
+impl Work {
+    fn is_of_host(&self) -> bool {
+        matches!(self, Self::Call { .. } | Self::Calling)
     }
 }
 
@@ -142,6 +178,28 @@ impl Driver {
         }
     }
 
+    /// Whether nothing that must end before the operations is a function of the host. A call that
+    /// will wait asks before it changes anything.
+    pub(crate) fn no_host_function_before(
+        &mut self,
+        operations: impl IntoIterator<Item = u64>,
+    ) -> Result {
+        match self.queue.host_function_before(operations) {
+            None => Ok(()),
+            found => {
+                self.queue.awaited = found;
+                Err(CudaError::HOST_FUNCTION_FIRST)
+            }
+        }
+    }
+
+    /// As [`Driver::force`], for a call that has changed nothing yet.
+    pub(crate) fn settle(&mut self, operations: &[u64]) -> Result {
+        self.no_host_function_before(operations.iter().copied())?;
+        self.force(operations.iter().copied());
+        Ok(())
+    }
+
     /// One query of the operations: whether they are done. Enough queries finish them.
     pub(crate) fn poll(&mut self, operations: &[u64]) -> Result {
         let pending: Vec<_> =
@@ -156,8 +214,13 @@ impl Driver {
         if !due {
             return Err(CudaError::NOT_READY);
         }
-        self.force(pending);
-        Ok(())
+        self.settle(&pending)
+    }
+
+    /// As [`Driver::drain_context`], for a call that has changed nothing yet.
+    pub(crate) fn settle_context(&mut self, context: u64) -> Result {
+        self.settle(&self.queue.of_context(context))?;
+        self.usable(context).map(|_| ())
     }
 
     pub(crate) fn drain_context(&mut self, context: u64) -> Result {
@@ -165,11 +228,11 @@ impl Driver {
         self.usable(context).map(|_| ())
     }
 
-    /// Runs all work of a context whose device is known.
+    /// Runs all work of a context whose device is known, for a call that has changed nothing yet.
     #[inline]
-    pub(crate) fn drain_owner(&mut self, context: u64, device: usize) -> Result {
+    pub(crate) fn settle_owner(&mut self, context: u64, device: usize) -> Result {
         if !self.queue.is_empty() {
-            self.force(self.queue.of_context(context));
+            self.settle(&self.queue.of_context(context))?;
         }
         self.devices[device].sticky.map_or(Ok(()), Err)
     }
@@ -235,7 +298,7 @@ impl Driver {
 
     fn perform(&mut self, id: u64, device: usize, work: Work) {
         match work {
-            Work::Wait => {}
+            Work::Wait | Work::Calling => {}
             Work::Record { event } => {
                 let now = self.queue.clock_ns;
                 if let Ok(event) = self.events.get_mut(event) {
@@ -255,10 +318,49 @@ impl Driver {
         self.queue.host_functions().next().is_some()
     }
 
-    /// Runs the queued functions of the host and what comes before them.
-    pub fn run_host_functions(&mut self) {
+    /// The function of the host that a call waits for, or else the oldest. What comes before it has
+    /// run. [`Driver::end_host_function`] must follow.
+    pub fn next_host_function(&mut self) -> NextHostFunction {
+        let awaited = self.queue.awaited.take().filter(|id| self.queue.is_pending(*id));
+        let oldest = || self.queue.host_functions().next();
+        let Some(id) = awaited.or_else(oldest) else { return NextHostFunction::None };
+        let before = self.queue.pending.get(&id).map_or(Vec::new(), |found| found.after.clone());
+        if let Err(CudaError::HOST_FUNCTION_FIRST) = self.settle(&before) {
+            return self.next_host_function();
+        }
+        let Some(operation) = self.queue.pending.get_mut(&id) else {
+            return NextHostFunction::None;
+        };
+        match std::mem::replace(&mut operation.work, Work::Calling) {
+            Work::Call { function, stream, data } if self.performs(id) => {
+                NextHostFunction::Call(HostFunction { operation: id, function, stream, data })
+            }
+            Work::Calling => NextHostFunction::IsRunning,
+            _ => {
+                self.run(id);
+                self.next_host_function()
+            }
+        }
+    }
+
+    /// Whether the operation's context still runs work.
+    fn performs(&self, id: u64) -> bool {
+        let context = self.queue.pending.get(&id).map(|operation| operation.context);
+        context.is_some_and(|context| self.usable(context).is_ok())
+    }
+
+    /// The function has returned.
+    pub fn end_host_function(&mut self, operation: u64) {
+        if matches!(self.queue.pending.get(&operation), Some(Operation { work: Work::Calling, .. }))
+        {
+            self.run(operation);
+        }
+    }
+
+    /// In a child of `fork`: the threads that were inside functions of the host are not there.
+    pub fn end_host_functions_of_others(&mut self) {
         let all: Vec<_> = self.queue.host_functions().collect();
-        self.force(all);
+        all.into_iter().for_each(|id| self.end_host_function(id));
     }
 
     pub(crate) fn work_after_free(&mut self, address: u64, bytes: u64) {

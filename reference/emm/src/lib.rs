@@ -31,7 +31,6 @@ mod device;
 mod direct;
 mod driver;
 mod error;
-mod fit;
 mod host;
 mod hostonly;
 mod ledger;

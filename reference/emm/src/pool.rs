@@ -1,7 +1,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use allocert_fit::{BlockId, Fit};
+
 use crate::direct::{inside, not_live, share};
-use crate::fit::{BlockId, Fit, GRAIN_BYTES};
 use crate::{
     Cuda, DeviceMemory, Driver, HostOnly, IpcHandle, Ledger, Memory, MemoryInfo, MemoryKind,
     Pending, Result, Taken, Token,
@@ -37,6 +38,9 @@ struct Piece {
     size_bytes: u64,
 }
 
+/// Every block's address and size is a multiple of this: what `cuMemAlloc` aligns to at least.
+const GRAIN_BYTES: u64 = 256;
+
 /// Sixteen of the driver's 2 MiB pages: few enough driver calls, and little to hold for a small
 /// program.
 const SLAB_BYTES: u64 = 32 << 20;
@@ -52,10 +56,8 @@ impl<R: Driver> Pool<R> {
 impl<R: Driver> Slabs<R> {
     #[must_use]
     pub fn new(driver: R) -> Self {
-        Self {
-            driver,
-            state: Mutex::new(State { fit: Fit::default(), ledger: Ledger::device(), depth: 0 }),
-        }
+        let state = State { fit: Fit::new(GRAIN_BYTES), ledger: Ledger::device(), depth: 0 };
+        Self { driver, state: Mutex::new(state) }
     }
 
     /// Asks the driver for a slab of at least `need_bytes`. Where memory is short it gives back
@@ -83,14 +85,14 @@ impl<R: Driver> Slabs<R> {
             }
             state.fit.remove_unused()
         };
-        self.free(&unused);
+        self.free(unused.into_iter().map(|slab| slab.address));
         true
     }
 
     /// Frees slabs without holding a lock. The driver refuses only if the context went away, which
     /// is no error for the caller.
-    fn free(&self, slabs: &[u64]) {
-        for &slab in slabs {
+    fn free(&self, slabs: impl IntoIterator<Item = u64>) {
+        for slab in slabs {
             let _ = self.driver.mem_free(slab);
         }
     }
@@ -160,7 +162,7 @@ impl<R: Driver> DeviceMemory for Slabs<R> {
             state.ledger.clear();
             state.fit.clear()
         };
-        self.free(&slabs);
+        self.free(slabs);
     }
 
     fn defer_begin(&self) {

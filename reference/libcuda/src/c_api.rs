@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use allocert_contract::trace::cuda::{Function, Launch};
 use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
-use allocert_recorder::{Origin, Ring};
+use allocert_recorder::{Entry, Origin, Ring};
 
 use crate::{
     kernel_arguments,
@@ -152,38 +152,65 @@ pub(crate) fn pack<const N: usize, const M: usize>(words: [Option<u64>; M]) -> [
 pub(crate) fn call(
     function: Function,
     per_thread: bool,
-    args: impl FnOnce() -> [u64; 8],
-    body: impl FnOnce(&mut Call) -> Result,
-    out: impl FnOnce() -> [u64; 3],
+    args: impl Fn() -> [u64; 8],
+    body: impl Fn(&mut Call) -> Result,
+    out: impl Fn() -> [u64; 3],
 ) -> i32 {
     guard(|| {
-        let entered = session::with(function, |session, thread| {
-            session.calls += 1;
-            let origin = origin(function, thread, per_thread);
-            let entry = session.ring.map(|ring| {
-                let args = args();
-                (ring, ring.enter(origin, args), args)
+        let mut begun = None;
+        loop {
+            let entered = session::with(function, |session, thread| {
+                attempt(session, thread, (function, per_thread), &args, &body, &out, &mut begun)
             });
-            let (result, injected) = answer(session, thread, function, per_thread, body);
-            if session.driver.has_misuses() {
-                write_misuses(session, origin);
+            match entered {
+                Ok(Some(result)) => return result,
+                Ok(None) => session::run_host_function(),
+                Err(error) => return error.code(),
             }
-            if let Some((ring, entry, args)) = entry {
-                ring.leave(&entry, result, injected, if result == 0 { out() } else { [0; 3] });
-                if function.is_launch() && result == 0 {
-                    write_arguments(
-                        &mut session.driver,
-                        ring,
-                        origin,
-                        entry.seq(),
-                        &Launch::read(args),
-                    );
-                }
-            }
-            result
-        });
-        entered.unwrap_or_else(CudaError::code)
+        }
     })
+}
+
+/// A call that has begun: its record, if there is a trace.
+type Begun = Option<(&'static Ring, Entry, [u64; 8])>;
+
+/// The result; nothing if a host function has to run first.
+#[inline]
+fn attempt(
+    session: &mut Session,
+    thread: &mut Thread,
+    (function, per_thread): (Function, bool),
+    args: &impl Fn() -> [u64; 8],
+    body: &impl Fn(&mut Call) -> Result,
+    out: &impl Fn() -> [u64; 3],
+    begun: &mut Option<Begun>,
+) -> Option<i32> {
+    let origin = origin(function, thread, per_thread);
+    let again = begun.is_some();
+    let entry = begun.get_or_insert_with(|| {
+        session.calls += 1;
+        session.ring.map(|ring| {
+            let args = args();
+            (ring, ring.enter(origin, args), args)
+        })
+    });
+    let fault = if again { None } else { session.driver.faults().on_call(function) };
+    let (answered, injected) = answer(session, thread, per_thread, fault, body);
+    if answered == Err(CudaError::HOST_FUNCTION_FIRST) {
+        return None;
+    }
+    let result = answered.map_or_else(CudaError::code, |()| 0);
+    if session.driver.has_misuses() {
+        write_misuses(session, origin);
+    }
+    if let Some((ring, entry, args)) = entry {
+        ring.leave(entry, result, injected, if result == 0 { out() } else { [0; 3] });
+        if function.is_launch() && result == 0 {
+            let launch = Launch::read(*args);
+            write_arguments(&mut session.driver, ring, origin, entry.seq(), &launch);
+        }
+    }
+    Some(result)
 }
 
 #[inline]
@@ -218,18 +245,18 @@ fn write_arguments(driver: &mut Driver, ring: &Ring, origin: Origin, seq: u64, l
 fn answer(
     session: &mut Session,
     thread: &mut Thread,
-    function: Function,
     per_thread: bool,
-    body: impl FnOnce(&mut Call) -> Result,
-) -> (i32, bool) {
+    fault: Option<CudaError>,
+    body: impl Fn(&mut Call) -> Result,
+) -> (Result, bool) {
     let refused = session.refused;
     let caller = Caller { thread, per_thread };
-    if let Some(error) = session.driver.faults().on_call(function) {
+    if let Some(error) = fault {
         session.driver.inject(&caller, error);
-        return (error.code(), true);
+        return (Err(error), true);
     }
     let mut call = Call { driver: &mut session.driver, caller, refused };
-    (body(&mut call).map_or_else(CudaError::code, |()| 0), false)
+    (body(&mut call), false)
 }
 
 /// Answers for a public function that the software driver does not implement.

@@ -22,7 +22,7 @@ use allocert_recorder::{Origin, thread_id};
 
 use self::genuine::Genuine;
 use crate::{
-    c_api, fork,
+    c_api, fork_handlers,
     lock::{self, Guard, Lock},
 };
 
@@ -42,7 +42,7 @@ static REFUSED: AtomicBool = AtomicBool::new(false);
 fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
-        fork::register(hold_for_fork, release_after_fork, release_after_fork);
+        fork_handlers::register(hold_for_fork, release_after_fork, release_after_fork);
         lock::watch_threads();
         allocert_recorder::set_context_source(current_context);
         let text = std::env::var("ALLOCERT_FAULTS").unwrap_or_default();

@@ -49,26 +49,38 @@ fn run_when_idle() {
     let mut watched = true;
     while watched {
         thread::sleep(TURN);
-        // While a host function runs, this thread is inside the driver as any thread in a callback.
         let turn = session::with(Function::cuLaunchHostFunc, |session, _| watch.turn(session));
-        watched = turn.unwrap_or(false);
+        watched = turn.unwrap_or(Turn::Last) != Turn::Last;
+        if turn == Ok(Turn::Due) {
+            session::run_host_function();
+        }
     }
 }
 
+/// What a turn of the thread finds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nothing is left to watch.
+    Last,
+    Early,
+    /// The host functions have waited long enough.
+    Due,
+}
+
 impl Watch {
-    /// Whether there is something left to watch.
-    fn turn(&mut self, session: &mut Session) -> bool {
+    fn turn(&mut self, session: &mut Session) -> Turn {
         if !session.driver.has_host_functions() {
             WATCHED_PROCESS.store(0, Ordering::Relaxed);
-            return false;
+            return Turn::Last;
         }
         self.turns += 1;
         self.idle_turns = if self.calls == session.calls { self.idle_turns + 1 } else { 0 };
         self.calls = session.calls;
         if self.idle_turns >= IDLE_TURNS || self.turns >= MOST_TURNS {
-            session.driver.run_host_functions();
-            *self = Self::default();
+            // This thread makes no call, so the count of idle turns goes on until all have run.
+            self.turns = MOST_TURNS;
+            return Turn::Due;
         }
-        true
+        Turn::Early
     }
 }

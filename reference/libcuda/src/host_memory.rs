@@ -1,8 +1,10 @@
 //! Allocates, reads and writes host memory, and calls host functions, for the driver.
 
-use std::{ffi::c_void, ptr};
+use std::ptr;
 
 use allocert_driver::HostSpace;
+
+use crate::callback;
 
 #[derive(Debug)]
 pub(crate) struct HostMemory;
@@ -53,25 +55,17 @@ impl HostSpace for HostMemory {
         unsafe { ptr::copy(from.as_ptr(), to, from.len()) };
     }
 
+    fn is_mapped(&self, address: u64, bytes: u64) -> bool {
+        const PAGE_BYTES: u64 = 4096;
+        let start = address - address % PAGE_BYTES;
+        let end = address.saturating_add(bytes);
+        let Ok(length) = usize::try_from(end - start) else { return false };
+        let start = ptr::with_exposed_provenance_mut(start as usize);
+        // SAFETY: it reads and writes no memory; it fails if some of these pages are not mapped.
+        unsafe { libc::msync(start, length, libc::MS_ASYNC) == 0 }
+    }
+
     fn call(&mut self, function: u64, stream: Option<u64>, data: u64) {
-        let function = ptr::with_exposed_provenance::<c_void>(function as usize);
-        let data = ptr::with_exposed_provenance_mut::<c_void>(data as usize);
-        match stream {
-            None => {
-                // SAFETY: the program gave it to cuLaunchHostFunc, whose parameter is a CUhostFn.
-                let function: unsafe extern "C" fn(*mut c_void) =
-                    unsafe { std::mem::transmute(function) };
-                // SAFETY: the program's own function with the program's own argument.
-                unsafe { function(data) };
-            }
-            Some(stream) => {
-                // SAFETY: the program gave it to cuStreamAddCallback, whose parameter is a
-                // CUstreamCallback.
-                let function: unsafe extern "C" fn(u64, i32, *mut c_void) =
-                    unsafe { std::mem::transmute(function) };
-                // SAFETY: the program's own function with the program's own argument.
-                unsafe { function(stream, 0, data) };
-            }
-        }
+        callback::run_with_lock(function, stream, data);
     }
 }

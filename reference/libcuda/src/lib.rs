@@ -56,9 +56,10 @@
 mod address_window;
 mod api;
 mod c_api;
+mod callback;
 mod control;
 mod exports;
-mod fork;
+mod fork_handlers;
 mod forward;
 mod host_functions;
 mod host_memory;

@@ -3,14 +3,18 @@
 use std::{
     cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
 };
 
 use allocert_contract::trace::cuda::{Function, Misuse};
-use allocert_driver::{AddressWindow, CudaError, Driver, Settings, Thread};
+use allocert_driver::{
+    AddressWindow, CudaError, Driver, HostFunction, NextHostFunction, Settings, Thread,
+};
 use allocert_recorder::{Origin, Ring, thread_id};
 
 use crate::{
-    address_window, fork,
+    address_window, callback, fork_handlers,
     host_memory::HostMemory,
     lock::{self, Guard, Lock},
     mode,
@@ -30,6 +34,9 @@ pub(crate) struct Session {
 
 static SESSION: Lock<Option<Session>> = Lock::new(None);
 static HELD_FOR_FORK: AtomicBool = AtomicBool::new(false);
+
+/// How long a thread sleeps that waits for a host function of another thread.
+const NAP: Duration = Duration::from_micros(50);
 
 thread_local! {
     static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new(0)) };
@@ -63,6 +70,35 @@ pub(crate) fn with<R>(
     }
 }
 
+/// Runs the host function that a call waits for, or else the oldest, while other threads may call
+/// the driver: the function may need a lock of the program whose holder is inside the driver.
+/// Calls of this thread are refused meanwhile. Does not wait for the driver to be idle afterwards.
+#[cold]
+pub(crate) fn run_host_function() {
+    // A thread that is being torn down has no calls left to refuse.
+    THREAD.try_with(|cell| cell.try_borrow_mut().map(|_inside| run_next()).ok()).ok();
+}
+
+fn run_next() {
+    let next = SESSION.lock().as_mut().map(|session| {
+        let next = session.driver.next_host_function();
+        (session.incarnation, next)
+    });
+    match next {
+        Some((incarnation, NextHostFunction::Call(found))) => {
+            let HostFunction { operation, function, stream, data } = found;
+            callback::run(function, stream, data);
+            let mut guard = SESSION.lock();
+            // Not after a restart.
+            if let Some(session) = guard.as_mut().filter(|now| now.incarnation == incarnation) {
+                session.driver.end_host_function(operation);
+            }
+        }
+        Some((_, NextHostFunction::IsRunning)) => thread::sleep(NAP),
+        Some((_, NextHostFunction::None)) | None => {}
+    }
+}
+
 #[cold]
 fn refuse_callback(function: Function) -> CudaError {
     if let Some(ring) = ring() {
@@ -92,7 +128,7 @@ fn current_context() -> u64 {
 impl Session {
     #[cold]
     fn start() -> Self {
-        fork::register(hold_for_fork, release_after_fork, release_in_child);
+        fork_handlers::register(hold_for_fork, release_after_fork, release_in_child);
         lock::watch_threads();
         let ring = ring();
         allocert_recorder::set_context_source(current_context);
@@ -151,9 +187,9 @@ pub(crate) fn in_callback() -> bool {
     THREAD.try_with(|thread| thread.try_borrow_mut().is_err()).unwrap_or(true)
 }
 
-/// Before `fork`: no other thread is inside the driver. A callback is inside it already.
+/// Before `fork`: no other thread is inside the driver. This one may be, in a callback.
 unsafe extern "C" fn hold_for_fork() {
-    if !in_callback() {
+    if !callback::holds_lock() {
         std::mem::forget::<Guard<'_, _>>(SESSION.lock());
         HELD_FOR_FORK.store(true, Ordering::Relaxed);
     }
@@ -170,6 +206,11 @@ unsafe extern "C" fn release_in_child() {
     renumber_thread();
     // SAFETY: this thread continues the one that `hold_for_fork` ran on.
     unsafe { release_after_fork() };
+    if !in_callback()
+        && let Some(session) = SESSION.lock().as_mut()
+    {
+        session.driver.end_host_functions_of_others();
+    }
 }
 
 /// In the child of `fork` this thread has a new number.

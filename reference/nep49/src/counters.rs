@@ -2,76 +2,89 @@
 //! lock and no atomic addition; readers add the counts up.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicU64,
+    AtomicBool, AtomicI64, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 /// So many threads count for themselves at a time. Others share one set of counters.
-const THREADS: usize = 64;
+const THREADS: usize = 256;
+
+/// A thread adds its blocks to [`PUBLISHED`] when their bytes changed by more than that.
+const PEAK_STEP_BYTES: i64 = 1 << 20;
 
 /// What the handler did since the process began.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Blocks given.
-    pub taken_blocks: u64,
-    /// Blocks got back.
-    pub given_blocks: u64,
-    /// Bytes of the blocks given, as asked for; a block that is resized counts again with its new
-    /// size.
-    pub taken_bytes: u64,
-    /// Bytes of the blocks got back.
-    pub given_bytes: u64,
+    /// Blocks alive, exact while no other thread is inside the handler.
+    pub live_blocks: u64,
+    /// Bytes of the blocks alive, as asked for; exact like `live_blocks`.
+    pub live_bytes: u64,
+    /// The most `live_bytes` so far. A thread may add or leave out up to 1 MiB.
+    pub peak_bytes: u64,
+    /// Calls of malloc() that gave a block, and of realloc() for no old block.
+    pub malloc_calls: u64,
+    /// Calls of calloc() that gave a block.
+    pub calloc_calls: u64,
+    /// Calls of realloc() that gave a block for an old one.
+    pub realloc_calls: u64,
+    /// Calls of free() that took a block.
+    pub free_calls: u64,
+    /// Calls that answered null, because there was no memory.
+    pub failed_calls: u64,
     /// Calls with memory that the handler did not give, or had got back before.
     pub refused_calls: u64,
 }
 
-impl Statistics {
-    /// Blocks alive, exact while no other thread is inside the handler.
-    #[must_use]
-    pub fn live_blocks(&self) -> u64 {
-        self.taken_blocks.saturating_sub(self.given_blocks)
-    }
-
-    /// Bytes of the blocks alive, as asked for.
-    #[must_use]
-    pub fn live_bytes(&self) -> u64 {
-        self.taken_bytes.saturating_sub(self.given_bytes)
-    }
+/// How a block is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Malloc,
+    Calloc,
 }
 
-/// The counters of one thread, in a cache line of their own.
+/// The counters of one thread, in cache lines of their own.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Counters {
+    /// By [`Request`].
+    given: [AtomicU64; 2],
+    resized: AtomicU64,
+    freed: AtomicU64,
+    failed: AtomicU64,
+    refused: AtomicU64,
+    /// What this thread took, less what it gave back: blocks of other threads, too.
+    live_bytes: AtomicI64,
+    /// What [`PUBLISHED`] has of `live_bytes`.
+    published_bytes: AtomicI64,
     owned: AtomicBool,
-    taken_blocks: AtomicU64,
-    given_blocks: AtomicU64,
-    taken_bytes: AtomicU64,
-    given_bytes: AtomicU64,
-    refused_calls: AtomicU64,
 }
 
 /// The first ones belong to one thread each, the last one is shared.
 static ALL: [Counters; THREADS + 1] = [const { Counters::new() }; THREADS + 1];
 
+/// Bytes alive, as far as the threads said so.
+static PUBLISHED: AtomicI64 = AtomicI64::new(0);
+static PEAK: AtomicI64 = AtomicI64::new(0);
+
 impl Counters {
     const fn new() -> Self {
         Self {
+            given: [const { AtomicU64::new(0) }; 2],
+            resized: AtomicU64::new(0),
+            freed: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            live_bytes: AtomicI64::new(0),
+            published_bytes: AtomicI64::new(0),
             owned: AtomicBool::new(false),
-            taken_blocks: AtomicU64::new(0),
-            given_blocks: AtomicU64::new(0),
-            taken_bytes: AtomicU64::new(0),
-            given_bytes: AtomicU64::new(0),
-            refused_calls: AtomicU64::new(0),
         }
     }
 
-    /// Counters for the calling thread alone, or the shared ones.
+    /// Counters for the calling thread alone, unless too many threads have some.
     #[cold]
-    pub(crate) fn acquire() -> &'static Self {
-        let own = ALL[..THREADS].iter().find(|counters| !counters.owned.swap(true, Acquire));
-        own.unwrap_or_else(Self::shared)
+    pub(crate) fn acquire() -> Option<&'static Self> {
+        ALL[..THREADS].iter().find(|counters| !counters.owned.swap(true, Acquire))
     }
 
     /// The next thread may have them. The counts stay.
@@ -79,52 +92,119 @@ impl Counters {
         self.owned.store(false, Release);
     }
 
+    /// Those of threads without counters of their own.
     pub(crate) fn shared() -> &'static Self {
         &ALL[THREADS]
     }
 
+    fn is_shared(&self) -> bool {
+        std::ptr::eq(self, Self::shared())
+    }
+
+    /// A block was given to the thread that owns the counters.
     #[inline]
-    pub(crate) fn taken(&self, size_bytes: usize) {
-        self.add(&self.taken_blocks, 1);
-        self.add(&self.taken_bytes, size_bytes as u64);
+    pub(crate) fn own_given(&self, request: Request, size_bytes: usize) {
+        add_one(&self.given[request as usize]);
+        self.own_change(size_bytes as i64);
+    }
+
+    /// The thread that owns the counters gave a block back.
+    #[inline]
+    pub(crate) fn own_freed(&self, size_bytes: usize) {
+        add_one(&self.freed);
+        self.own_change(-(size_bytes as i64));
     }
 
     #[inline]
-    pub(crate) fn given(&self, size_bytes: usize) {
-        self.add(&self.given_blocks, 1);
-        self.add(&self.given_bytes, size_bytes as u64);
+    fn own_change(&self, bytes: i64) {
+        let live = self.live_bytes.load(Relaxed).wrapping_add(bytes);
+        self.live_bytes.store(live, Relaxed);
+        let unpublished = live.wrapping_sub(self.published_bytes.load(Relaxed));
+        if !(-PEAK_STEP_BYTES..=PEAK_STEP_BYTES).contains(&unpublished) {
+            self.published_bytes.store(live, Relaxed);
+            publish(unpublished);
+        }
+    }
+
+    pub(crate) fn given(&self, request: Request, size_bytes: usize) {
+        self.count(&self.given[request as usize]);
+        self.change(size_bytes as i64);
     }
 
     pub(crate) fn resized(&self, old_bytes: usize, new_bytes: usize) {
-        self.add(&self.given_bytes, old_bytes as u64);
-        self.add(&self.taken_bytes, new_bytes as u64);
+        self.count(&self.resized);
+        self.change(new_bytes as i64 - old_bytes as i64);
+    }
+
+    pub(crate) fn freed(&self, size_bytes: usize) {
+        self.count(&self.freed);
+        self.change(-(size_bytes as i64));
+    }
+
+    pub(crate) fn failed(&self) {
+        self.count(&self.failed);
     }
 
     pub(crate) fn refused(&self) {
-        self.add(&self.refused_calls, 1);
+        self.count(&self.refused);
     }
 
-    #[inline]
-    fn add(&self, counter: &AtomicU64, more: u64) {
-        if std::ptr::eq(self, Self::shared()) {
-            counter.fetch_add(more, Relaxed);
+    fn count(&self, counter: &AtomicU64) {
+        if self.is_shared() {
+            counter.fetch_add(1, Relaxed);
         } else {
-            // Only the thread that owns them writes here.
-            counter.store(counter.load(Relaxed).wrapping_add(more), Relaxed);
+            add_one(counter);
         }
+    }
+
+    fn change(&self, bytes: i64) {
+        if self.is_shared() {
+            self.live_bytes.fetch_add(bytes, Relaxed);
+            publish(bytes);
+        } else {
+            self.own_change(bytes);
+        }
+    }
+}
+
+/// Only the thread that owns the counter writes to it.
+#[inline]
+fn add_one(counter: &AtomicU64) {
+    counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+}
+
+#[cold]
+fn publish(bytes: i64) {
+    let live = PUBLISHED.fetch_add(bytes, Relaxed).wrapping_add(bytes);
+    if bytes > 0 {
+        PEAK.fetch_max(live, Relaxed);
     }
 }
 
 /// What the handler did so far, all threads together.
 #[must_use]
 pub fn statistics() -> Statistics {
-    ALL.iter().fold(Statistics::default(), |sum, counters| Statistics {
-        taken_blocks: sum.taken_blocks + counters.taken_blocks.load(Relaxed),
-        given_blocks: sum.given_blocks + counters.given_blocks.load(Relaxed),
-        taken_bytes: sum.taken_bytes + counters.taken_bytes.load(Relaxed),
-        given_bytes: sum.given_bytes + counters.given_bytes.load(Relaxed),
-        refused_calls: sum.refused_calls + counters.refused_calls.load(Relaxed),
-    })
+    let sum = |counter: fn(&Counters) -> &AtomicU64| -> u64 {
+        ALL.iter().map(|counters| counter(counters).load(Relaxed)).sum()
+    };
+    // A block that is freed while this reads counts as alive, not as less than nothing.
+    let free_calls = sum(|counters| &counters.freed);
+    let malloc_calls = sum(|counters| &counters.given[Request::Malloc as usize]);
+    let calloc_calls = sum(|counters| &counters.given[Request::Calloc as usize]);
+    let live_bytes: i64 = ALL.iter().map(|counters| counters.live_bytes.load(Relaxed)).sum();
+    let live_bytes = u64::try_from(live_bytes).unwrap_or(0);
+    let peak_bytes = u64::try_from(PEAK.load(Relaxed)).unwrap_or(0);
+    Statistics {
+        live_blocks: (malloc_calls + calloc_calls).saturating_sub(free_calls),
+        live_bytes,
+        peak_bytes: peak_bytes.max(live_bytes),
+        malloc_calls,
+        calloc_calls,
+        realloc_calls: sum(|counters| &counters.resized),
+        free_calls,
+        failed_calls: sum(|counters| &counters.failed),
+        refused_calls: sum(|counters| &counters.refused),
+    }
 }
 
 /// Writes [`Statistics`] to `out`. Does nothing if `out` is null.

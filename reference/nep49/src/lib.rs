@@ -1,6 +1,6 @@
 //! The reference handler of NumPy's data allocation (NEP 49): blocks of libc's heap, aligned to 64
-//! bytes, with a header that finds memory which the handler did not give. A thread keeps some small
-//! blocks for its next requests.
+//! bytes, with a header that finds memory which the handler did not give. A thread keeps some
+//! blocks for its next requests: seven of each small size, and of larger ones at most 2 MiB in all.
 //!
 //! The library `liballocert_nep49.so` exports [`HANDLER`] as the symbol `allocert_nep49_handler`,
 //! and [`allocert_nep49_statistics`].
@@ -10,6 +10,7 @@
 mod block;
 mod counters;
 mod header;
+mod kept;
 mod thread;
 
 use std::ffi::c_void;
@@ -41,7 +42,7 @@ unsafe extern "C" fn malloc(_ctx: *mut c_void, size: usize) -> *mut c_void {
 /// # Safety
 /// None, as for [`malloc`].
 unsafe extern "C" fn calloc(_ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
-    nelem.checked_mul(elsize).map_or(ptr::null_mut(), block::take_zeroed)
+    nelem.checked_mul(elsize).map_or_else(block::failed, block::take_zeroed)
 }
 
 /// # Safety
@@ -154,6 +155,23 @@ mod tests {
                 let address = block.expose_provenance();
                 scope.spawn(move || free(ptr::with_exposed_provenance_mut(address), 200));
             });
+        }
+    }
+
+    #[test]
+    fn a_thread_gives_a_large_block_out_again_to_a_request_that_needs_most_of_it() {
+        let first = malloc(100_000);
+        bytes(first, 100_000).fill(9);
+        free(first, 100_000);
+        let (small, large) = (malloc(70_000), malloc(100_001));
+        assert!(small != first && large != first);
+        let again = calloc(95_000, 1);
+        assert_eq!(again, first);
+        assert_eq!(bytes(again, 95_000), vec![0; 95_000]);
+        let grown = realloc(again, 100_000);
+        assert_eq!(bytes(grown, 95_000), vec![0; 95_000]);
+        for block in [small, large, grown] {
+            free(block, 0);
         }
     }
 

@@ -1,5 +1,4 @@
-//! What a thread has for itself: counters, and small blocks that it got back and keeps for its next
-//! requests. libc keeps such blocks too, but a header moves blocks of 1 KiB out of its cache.
+//! What a thread has for itself: counters, and the blocks that it keeps.
 //!
 //! Like libc's heap, this must not be called from a signal handler.
 
@@ -7,121 +6,85 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::counters::Counters;
-use crate::header;
-
-/// Blocks of one class have room for the same multiple of so many bytes.
-const STEP_BYTES: usize = 64;
-const CLASSES: usize = 64;
-/// So many blocks of a class a thread keeps.
-const KEPT: usize = 7;
-
-/// The room of blocks for which so many bytes are asked: for small ones that of their class.
-pub(crate) fn room_bytes(size_bytes: usize) -> usize {
-    class(size_bytes).map_or(size_bytes, |class| (class + 1) * STEP_BYTES)
-}
-
-/// The class of a small block.
-#[inline]
-fn class(size_bytes: usize) -> Option<usize> {
-    let class = size_bytes.saturating_sub(1) / STEP_BYTES;
-    (class < CLASSES).then_some(class)
-}
-
-/// The blocks of one class that a thread keeps; the first `count` are there.
-struct Kept {
-    count: Cell<usize>,
-    blocks: [Cell<*mut c_void>; KEPT],
-}
-
-impl Kept {
-    const fn new() -> Self {
-        Self { count: Cell::new(0), blocks: [const { Cell::new(ptr::null_mut()) }; KEPT] }
-    }
-
-    #[inline]
-    fn pop(&self) -> Option<*mut c_void> {
-        let count = self.count.get().checked_sub(1)?;
-        self.count.set(count);
-        self.blocks.get(count).map(Cell::get)
-    }
-
-    /// `false` if there is no room.
-    #[inline]
-    fn push(&self, block: *mut c_void) -> bool {
-        let count = self.count.get();
-        let Some(slot) = self.blocks.get(count) else { return false };
-        slot.set(block);
-        self.count.set(count + 1);
-        true
-    }
-}
+use crate::counters::{Counters, Request};
+use crate::kept::KeptBlocks;
 
 struct ThreadState {
+    /// The thread's own counters. It has none before its first block and at its end, or if too
+    /// many threads have some; then it keeps no blocks either.
     counters: Cell<Option<&'static Counters>>,
-    kept: [Kept; CLASSES],
+    kept: KeptBlocks,
 }
 
-impl ThreadState {
-    #[inline]
-    fn counters(&self) -> &'static Counters {
-        self.counters.get().unwrap_or_else(|| {
-            let counters = Counters::acquire();
-            self.counters.set(Some(counters));
-            counters
-        })
-    }
+thread_local! {
+    /// Nothing is to be dropped with it, so an access needs no check.
+    static STATE: ThreadState = const {
+        ThreadState { counters: Cell::new(None), kept: KeptBlocks::new() }
+    };
+    static END: EndOfThread = const { EndOfThread };
 }
 
-impl Drop for ThreadState {
-    /// The thread ends.
+/// Empties the state when the thread ends.
+struct EndOfThread;
+
+impl Drop for EndOfThread {
     fn drop(&mut self) {
-        for kept in &self.kept {
-            while let Some(block) = kept.pop() {
-                // SAFETY: a block that was given back, and that only this thread kept.
-                unsafe { header::release(block) };
-            }
-        }
-        if let Some(counters) = self.counters.get() {
+        let state = state();
+        if let Some(counters) = state.counters.take() {
+            state.kept.release_all();
             counters.release();
         }
     }
 }
 
-thread_local! {
-    static STATE: ThreadState = const {
-        ThreadState { counters: Cell::new(None), kept: [const { Kept::new() }; CLASSES] }
+/// The state of the calling thread. `LocalKey::with` would call a long closure by its address.
+#[inline]
+fn state<'a>() -> &'a ThreadState {
+    let state = STATE.with(ptr::from_ref);
+    // SAFETY: it lives as long as the thread, and no caller lets another thread have it.
+    unsafe { &*state }
+}
+
+/// A kept block with room for so many bytes, which counts as given. Null if there is none.
+#[inline]
+pub(crate) fn take_kept(request: Request, size_bytes: usize) -> *mut c_void {
+    let state = state();
+    let Some(counters) = state.counters.get() else { return ptr::null_mut() };
+    let block = state.kept.take(size_bytes);
+    if !block.is_null() {
+        counters.own_given(request, size_bytes);
+    }
+    block
+}
+
+/// Counts a block of so many bytes as got back, and keeps it. `false` if there is no place for it.
+///
+/// # Safety
+/// A block of this handler with so much room, which was just given back.
+#[inline]
+pub(crate) unsafe fn keep(block: *mut c_void, size_bytes: usize, room_bytes: usize) -> bool {
+    let state = state();
+    let Some(counters) = state.counters.get() else {
+        count(|counters| counters.freed(size_bytes));
+        return false;
     };
+    counters.own_freed(size_bytes);
+    // SAFETY: the caller's promise.
+    unsafe { state.kept.keep(block, room_bytes) }
 }
 
-/// A kept block with room for so many bytes. It counts as given.
-#[inline]
-pub(crate) fn take_kept(size_bytes: usize) -> Option<*mut c_void> {
-    let class = class(size_bytes)?;
-    let kept = STATE.try_with(|state| {
-        let block = state.kept[class].pop()?;
-        state.counters().taken(size_bytes);
-        Some(block)
-    });
-    kept.ok().flatten()
-}
-
-/// Counts a block of so many bytes as got back, and keeps it. `false` if there is no room for it,
-/// or if the thread ends.
-#[inline]
-pub(crate) fn keep(block: *mut c_void, size_bytes: usize) -> bool {
-    let kept = STATE.try_with(|state| {
-        state.counters().given(size_bytes);
-        class(size_bytes).is_some_and(|class| state.kept[class].push(block))
-    });
-    kept.unwrap_or_else(|_| {
-        Counters::shared().given(size_bytes);
-        false
-    })
-}
-
-/// Counts by the thread's counters, or by the shared ones if the thread ends.
+/// Counts by the thread's counters, or by the shared ones if it has none.
+#[cold]
 pub(crate) fn count(add: impl FnOnce(&Counters)) {
-    let counters = STATE.try_with(ThreadState::counters).unwrap_or_else(|_| Counters::shared());
-    add(counters);
+    let state = state();
+    let own = state.counters.get().or_else(|| own_counters(state));
+    // Without own ones, the thread ends, or too many threads have some.
+    add(own.unwrap_or_else(Counters::shared));
+}
+
+/// Counters for a thread that does not end.
+fn own_counters(state: &ThreadState) -> Option<&'static Counters> {
+    END.try_with(|_| ()).ok()?;
+    state.counters.set(Counters::acquire());
+    state.counters.get()
 }

@@ -8,7 +8,7 @@ use std::thread;
 use allocert_nep49::{HANDLER, statistics};
 
 /// More threads than count for themselves at a time.
-const THREADS: u64 = 100;
+const THREADS: u64 = 300;
 
 #[test]
 fn counts_of_threads_that_ended_remain() {
@@ -17,9 +17,11 @@ fn counts_of_threads_that_ended_remain() {
         thread.join().expect("a thread that takes and gives");
     }
     let after = statistics();
-    assert_eq!((after.taken_blocks, after.given_blocks), (2 * THREADS, THREADS));
-    assert_eq!((after.live_blocks(), after.live_bytes()), (THREADS, 7 * THREADS));
-    assert_eq!(after.refused_calls, 0);
+    assert_eq!((after.malloc_calls, after.calloc_calls), (2 * THREADS, 0));
+    assert_eq!((after.realloc_calls, after.free_calls), (THREADS, THREADS));
+    assert_eq!((after.live_blocks, after.live_bytes), (THREADS, 7 * THREADS));
+    assert_eq!((after.failed_calls, after.refused_calls), (0, 0));
+    a_large_block_is_in_the_peak();
 }
 
 fn take_two_and_give_one() {
@@ -36,4 +38,22 @@ fn take_two_and_give_one() {
     let block = unsafe { realloc(ptr::null_mut(), block, 5000) };
     // SAFETY: the block that took its place.
     unsafe { free(ptr::null_mut(), block, 5000) };
+}
+
+fn a_large_block_is_in_the_peak() {
+    const BYTES: usize = 9 << 20;
+    let functions = HANDLER.0.allocator;
+    let calloc = functions.calloc.expect("a function");
+    let free = functions.free.expect("a function");
+    let before = statistics();
+    // SAFETY: any sizes.
+    let block = unsafe { calloc(ptr::null_mut(), BYTES, 1) };
+    // SAFETY: a live block.
+    unsafe { free(ptr::null_mut(), block, BYTES) };
+    // SAFETY: any sizes.
+    assert!(unsafe { calloc(ptr::null_mut(), usize::MAX, 2) }.is_null());
+    let after = statistics();
+    assert!(after.peak_bytes >= before.live_bytes + BYTES as u64 - (1 << 20));
+    assert!(after.peak_bytes <= before.live_bytes + BYTES as u64 + (1 << 20));
+    assert_eq!((after.live_bytes, after.failed_calls), (before.live_bytes, 1));
 }

@@ -100,6 +100,15 @@ pub unsafe extern "C" fn allocert_trace_call_end(
     }
 }
 
+/// Writes down that the case made a call fail: it answered `result` and did nothing. Does nothing
+/// for a `call` that is 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn allocert_trace_call_end_injected(call: u64, result: i32) {
+    if let Some(call) = OpenCall::from_token(call) {
+        call.end_injected(result);
+    }
+}
+
 fn function(code: u32) -> Option<Function> {
     let function = Function::from_code(u16::try_from(code).ok()?)?;
     function.cuda().is_none().then_some(function)

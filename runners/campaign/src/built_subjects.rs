@@ -33,7 +33,7 @@ pub(crate) type PythonFolder = (&'static str, &'static [(&'static str, &'static 
 #[derive(Debug, Clone, Default)]
 pub struct SubjectOptions {
     /// The name of the side; without it all that there are cases for.
-    pub interface: Option<String>,
+    pub side: Option<String>,
     /// A glob over the names of the subjects.
     pub filter: Option<String>,
     pub flavor: Option<Flavor>,
@@ -56,7 +56,7 @@ impl<S: BuiltSubject> Selection<S> {
     /// What is wrong with the options, or that no subject is wanted.
     pub(crate) fn new(options: &SubjectOptions, mut subjects: Vec<S>) -> Result<Self, Failure> {
         let suite = Suite::load()?;
-        let sides = match options.interface.as_deref() {
+        let sides = match options.side.as_deref() {
             Some(name) => vec![side_names::side(name, &suite)?],
             None => Side::all().filter(|side| suite.certifies(*side)).collect(),
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use allocert_harness::{Debugger, Harness, Machine, RunOutput, Subject};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
@@ -16,7 +16,7 @@ use crate::{case_filter, profiles, side_names};
 #[derive(Debug, Clone)]
 pub struct DebugOptions {
     /// The name of the side.
-    pub interface: String,
+    pub side: String,
     pub subject: String,
     /// The id of the case.
     pub case: String,
@@ -32,10 +32,10 @@ pub struct DebugOptions {
 /// What is wrong with the options or the subject, or what kept the harness from its work.
 pub fn debug(options: &DebugOptions, workers: &Workers) -> Result<Judged, Failure> {
     let mut suite = match options.fixtures.as_slice() {
-        [] => Suite::of(&[side_names::named(&options.interface)?])?,
+        [] => Suite::of(&[side_names::named(&options.side)?])?,
         paths => Suite::read(paths)?,
     };
-    let side = side_names::side(&options.interface, &suite)?;
+    let side = side_names::side(&options.side, &suite)?;
     let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
     suite.catalogue.choose(profile);
     let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;

@@ -11,7 +11,7 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run::{self as record, DriverInfo, Header, Judged};
+use allocert_suite::run_format::{self, DriverInfo, Header, Judged};
 use allocert_suite::{Interface, RefusalCode, Side};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -273,12 +273,12 @@ impl Filler<'_> {
 
     fn header(&self) -> Header {
         Header {
-            format: record::FORMAT,
+            format: run_format::FORMAT,
             allocert: env!("CARGO_PKG_VERSION").to_owned(),
             suite: self.suite.hash(),
             interface: INTERFACE.to_owned(),
             profile: None,
-            subject: record::Subject {
+            subject: run_format::Subject {
                 argument: "matrix".to_owned(),
                 flavor: "python".to_owned(),
                 ..Default::default()

@@ -31,12 +31,14 @@ use lanes::Lanes;
 
 /// How many requirements are shrunk to fixtures; the others that were broken are named.
 const SHRUNK: usize = 4;
+/// After so many violations that did not show again the search ends: chance rules the subject.
+const NOT_REPRODUCED: usize = 16;
 
 /// What a user wants explored.
 #[derive(Debug, Clone)]
 pub struct ExplorationOptions {
     /// The name of the side.
-    pub interface: String,
+    pub side: String,
     pub subject: String,
     /// The same seed makes the same sequences, on any machine.
     pub seed: u64,
@@ -67,34 +69,34 @@ pub fn explore(
     workers: &Workers,
     progress: &mut dyn Progress,
 ) -> Result<Explored, Failure> {
-    if options.interface != Side::Emm.name() {
-        let message =
-            format!("there is no model of `{}` to explore with; there is emm", options.interface);
-        return Err(Failure::refused(RefusalCode::UnknownInterface, message));
-    }
-    let subject = Subject::parse(&options.subject, Side::Emm).map_err(Failure::from)?;
+    let side = explored_side(&options.side)?;
+    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
     let mut suite = Suite::of(&[])?;
-    let profile = profiles::of(&suite.catalogue, Side::Emm.interface(), None)?;
+    let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
     suite.catalogue.choose(profile);
-    let folder = FixtureFolder::open(&options.out)?;
+    let folder = FixtureFolder::open(&options.out, side)?;
     let request = Arc::new(request(options, workers, subject)?);
     let mut harness = Harness::load(&request)?;
     let offer = harness.loaded().offer(&Machine::simulated());
-    let mut search = Search::new(options, &suite, offer)?;
+    let mut search = Search::new(options, side, &suite, offer)?;
     search.drop_declined(&mut harness)?;
 
-    let began = Instant::now();
     let jobs = options.jobs.unwrap_or_else(|| lanes::default_jobs(&search.exploration));
-    let lanes = Lanes {
-        request: &request,
-        catalogue: &suite.catalogue,
-        exploration: &search.exploration,
-        jobs,
-    };
-    let summary = lanes.run(&mut harness, &mut search.notes, progress)?;
-    let elapsed = began.elapsed();
-    let broken = search.report_broken(&summary, &mut harness, &folder)?;
-    Ok(search.conclude(&summary, elapsed, broken))
+    progress.expect(options.ops);
+    let broken = search.run(&request, jobs, &mut harness, &folder, progress)?;
+    Ok(search.conclude(broken))
+}
+
+/// The side that the user names, if there is a model of it.
+fn explored_side(name: &str) -> Result<Side, Failure> {
+    allocert_explore::sides().find(|side| side.name() == name).ok_or_else(|| {
+        let there: Vec<&str> = allocert_explore::sides().map(Side::name).collect();
+        let message = format!(
+            "there is no model of `{name}` to explore with; there are {}",
+            there.join(", ")
+        );
+        Failure::refused(RefusalCode::UnknownInterface, message)
+    })
 }
 
 fn request(
@@ -104,7 +106,7 @@ fn request(
 ) -> Result<Request, Failure> {
     // A Python process keeps what it has when the driver starts over.
     let isolation = if subject.is_python() { Isolation::Case } else { Isolation::None };
-    let mut request = workers.request(&Machine::simulated(), &options.interface, subject)?;
+    let mut request = workers.request(&Machine::simulated(), &options.side, subject)?;
     request.isolation = isolation;
     request.timeout_s = options.timeout_s;
     request.alone = Some(AloneLock::default());
@@ -118,20 +120,26 @@ struct Search<'a> {
     suite: &'a Suite,
     exploration: Exploration,
     origin: Origin,
+    summary: Summary,
+    /// Of running and judging, without shrinking.
+    elapsed: Duration,
     notes: Vec<String>,
 }
 
 impl<'a> Search<'a> {
     fn new(
         options: &'a ExplorationOptions,
+        side: Side,
         suite: &'a Suite,
         mut offer: Offer,
     ) -> Result<Self, Failure> {
         offer.capabilities.insert(Need::TwoDevices);
         let (seed, ops, subject) = (options.seed, options.ops, options.subject.clone());
-        let exploration = Exploration::new(seed, ops, offer.capabilities, &suite.catalogue);
-        let exploration = exploration.map_err(|unmet| Failure::harness(unmet.to_string()))?;
+        let exploration = Exploration::new(side, seed, ops, offer.capabilities, &suite.catalogue);
+        let exploration = exploration.map_err(|error| Failure::harness(error.to_string()))?;
         Ok(Self {
+            summary: Summary::new(exploration.requirements()),
+            elapsed: Duration::ZERO,
             options,
             suite,
             exploration,
@@ -143,7 +151,8 @@ impl<'a> Search<'a> {
     /// Leaves out what the subject declares and then declines.
     fn drop_declined(&mut self, harness: &mut Harness) -> Result<(), Failure> {
         loop {
-            let case = self.exploration.sequence(0).planned("emm/explored/0", "the first sequence");
+            let first = self.exploration.sequence(0);
+            let case = first.planned(&self.exploration.case_id(0), "the first sequence");
             let judgements = self.judge(harness, std::slice::from_ref(&case))?;
             let Some(need) = judgements.first().and_then(declined) else { return Ok(()) };
             if !self.exploration.offer.remove(&need) {
@@ -166,19 +175,57 @@ impl<'a> Search<'a> {
         Ok(judged.map(|(case, seen)| judge::judge(&self.suite.catalogue, case, seen)).collect())
     }
 
-    /// Shrinks what was found and writes it down.
-    fn report_broken(
+    /// Explores, shrinks what was found and writes it down.
+    fn run(
         &mut self,
-        summary: &Summary,
+        request: &Arc<Request>,
+        jobs: NonZeroUsize,
+        harness: &mut Harness,
+        folder: &FixtureFolder,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<BrokenReport>, Failure> {
+        let mut chunks = self.exploration.chunks();
+        let mut reports: Vec<BrokenReport> = Vec::new();
+        while reports.len() < NOT_REPRODUCED {
+            // Several lanes may have found several at once.
+            if self.summary.violation().is_none() {
+                let began = Instant::now();
+                let (catalogue, exploration) = (&self.suite.catalogue, &self.exploration);
+                let lanes = Lanes { request, catalogue, exploration, jobs };
+                let (summary, notes) = (&mut self.summary, &mut self.notes);
+                let ran = lanes.run(&chunks, harness, summary, notes, progress)?;
+                chunks.drain(..ran);
+                self.elapsed += began.elapsed();
+            }
+            let Some(violation) = self.summary.violation().cloned() else { break };
+            let report = self.report_one(&violation, harness, folder)?;
+            let shows_again = !matches!(report.outcome, ShrinkOutcome::NotReproduced);
+            reports.push(report);
+            if shows_again {
+                break;
+            }
+            self.summary.forget(&violation);
+        }
+        let warnings = self.report_warnings(reports.len(), harness, folder)?;
+        reports.extend(warnings);
+        Ok(reports)
+    }
+
+    /// Shrinks the warnings up to the violation, if there are few beside `others`.
+    fn report_warnings(
+        &mut self,
+        others: usize,
         harness: &mut Harness,
         folder: &FixtureFolder,
     ) -> Result<Vec<BrokenReport>, Failure> {
-        let broken = summary.broken_requirements();
-        if let Some(rest) = broken.get(SHRUNK..).filter(|rest| !rest.is_empty()) {
+        let warnings = self.summary.warnings();
+        let shrunk = warnings.len().min(SHRUNK.saturating_sub(others));
+        let (shrunk, rest) = warnings.split_at(shrunk);
+        if !rest.is_empty() {
             let ids: Vec<&str> = rest.iter().map(|broken| broken.requirement.as_str()).collect();
             self.notes.push(format!("broken too, and not shrunk: {}", ids.join(", ")));
         }
-        broken.iter().take(SHRUNK).map(|broken| self.report_one(broken, harness, folder)).collect()
+        shrunk.iter().map(|broken| self.report_one(broken, harness, folder)).collect()
     }
 
     fn report_one(
@@ -218,7 +265,8 @@ impl<'a> Search<'a> {
     ) -> Result<bool, Failure> {
         let numbers = self.exploration.with_predecessors(broken.sequence);
         let planned = numbers.map(|number| {
-            self.exploration.sequence(number).planned(&lanes::case_id(number), "ran before")
+            let name = self.exploration.case_id(number);
+            self.exploration.sequence(number).planned(&name, "ran before")
         });
         let cases: Vec<PlannedCase> = planned.collect();
         let all: Vec<&PlannedCase> = cases.iter().collect();
@@ -266,8 +314,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn conclude(self, summary: &Summary, elapsed: Duration, broken: Vec<BrokenReport>) -> Explored {
-        let mut notes = self.notes;
+    fn conclude(self, broken: Vec<BrokenReport>) -> Explored {
+        let Self { summary, elapsed, mut notes, .. } = self;
         if let Some(reason) = summary.reason.as_ref().filter(|_| summary.incomplete > 0) {
             notes.push(format!(
                 "{} sequences did not run to their end: {reason}",
@@ -291,7 +339,8 @@ impl<'a> Search<'a> {
             false => Exit::Conforms,
         };
         let (subject, seed) = (self.options.subject.clone(), self.options.seed);
-        let report = Report { subject, seed, operations, sequences, elapsed, broken, notes };
+        let side = self.exploration.side();
+        let report = Report { side, subject, seed, operations, sequences, elapsed, broken, notes };
         Explored { report, exit, unwritten }
     }
 }

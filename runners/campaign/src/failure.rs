@@ -4,7 +4,7 @@ use std::fmt;
 
 use allocert_harness::{AtFault, Error, SubjectError};
 use allocert_suite::exit::Exit;
-use allocert_suite::run::ReadError;
+use allocert_suite::run_format::ReadError;
 use allocert_suite::{Refusal, RefusalCode};
 
 /// One message for a person: what is wrong, where, and what to do next.

@@ -6,14 +6,14 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::interface::interface;
 use allocert_suite::offer::Flavor;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::sweep::{self, Injection, Width};
-use allocert_suite::verdict::Verdict;
-use allocert_suite::{Catalogue, RefusalCode, Side, judge};
+use allocert_suite::{Catalogue, RefusalCode, Side};
 
 use crate::failure::Failure;
 use crate::judging::judge_all;
-use crate::spool::{self, Spool};
+use crate::rerun_alone::rerun_alone;
+use crate::spool::{self, Needed, Spool};
 
 /// What came of the sweep.
 #[derive(Debug)]
@@ -22,9 +22,15 @@ pub(crate) struct SweepOutput {
     pub(crate) warnings: Vec<String>,
 }
 
-/// How much is swept where the user does not say: a Python case takes as long as a hundred native
-/// ones.
-pub(crate) fn default_width(flavor: Flavor) -> Width {
+/// How much is swept where the user does not say. A case in Python takes as long as a hundred
+/// native ones, and one in a process of its own as long as ten.
+pub(crate) fn default_width(side: Side, flavor: Flavor) -> Width {
+    let alone = interface(side).is_some_and(|interface| interface.facts.one_case_a_process);
+    if alone { Width::Sample } else { width_of_kills(flavor) }
+}
+
+/// How much is swept of a few cases, until a mutant is killed.
+pub(crate) fn width_of_kills(flavor: Flavor) -> Width {
     match flavor {
         Flavor::Native => Width::Edges,
         Flavor::Python => Width::Sample,
@@ -39,20 +45,16 @@ pub(crate) fn default_isolation(flavor: Flavor) -> Isolation {
     }
 }
 
-/// Refuses the sides that have no fault sweep: it is not written what their subjects must do when a
-/// driver call fails.
+/// Refuses the sides that have no fault sweep, with the reason of the side.
 pub(crate) fn check(side: Side) -> Result<(), Failure> {
-    if has_sweep(side) {
+    let facts = interface(side).map(|interface| &interface.facts);
+    let Some(reason) = facts.and_then(|facts| facts.fault_sweep.as_ref().err()) else {
         return Ok(());
-    }
+    };
     let sides: Vec<&str> = Side::all().filter(|side| has_sweep(*side)).map(Side::name).collect();
     Err(Failure::refused(
         RefusalCode::OptionConflict,
-        format!(
-            "--faults is for {}: it lets the driver calls of a memory manager fail, and the \
-             subject of {side} is none",
-            sides.join(" and ")
-        ),
+        format!("--faults is for {}; {side} is {reason}", sides.join(", ")),
     ))
 }
 
@@ -63,21 +65,22 @@ fn has_sweep(side: Side) -> bool {
     interface(side).is_some_and(|interface| interface.facts.fault_sweep.is_ok())
 }
 
-/// Makes every injection that the clean run allows. What was observed goes to the spool, if there
-/// is one; the results keep only what a report shows.
+/// Makes every injection that the clean run allows. The whole cases go to the spool, if there is
+/// one; the results keep only what a report shows. So the memory grows with the findings, and for
+/// an injection without one by its name and verdict.
 pub(crate) fn run(
     catalogue: &Catalogue,
     harness: &mut Harness,
     clean: &[Judged],
     (width, isolation): (Width, Isolation),
-    mut spool: Option<&mut Spool>,
+    (needed, mut spool): (Needed, Option<&mut Spool>),
     progress: &mut dyn Progress,
 ) -> Result<SweepOutput, Failure> {
-    let injections = sweep::sweep(catalogue, clean, width);
-    let runs = injections.iter().filter(|one| one.applicability == Applicability::Run);
+    let injections = || sweep::sweep(catalogue, clean, width);
+    let runs = injections().filter(|one| one.applicability == Applicability::Run);
     progress.expect(runs.count() as u64);
     let (mut judged, mut only_after_others) = (Vec::new(), Vec::new());
-    let mut injections = injections.into_iter().peekable();
+    let mut injections = injections().peekable();
     while injections.peek().is_some() {
         let some: Vec<Injection> = injections.by_ref().take(AT_ONCE).collect();
         let mut part = run_some(catalogue, harness, some, isolation, &mut Whole(progress))?;
@@ -85,10 +88,10 @@ pub(crate) fn run(
             only_after_others.extend(rerun_alone(catalogue, harness, &mut part)?);
         }
         for judged in &mut part {
-            if let (Some(spool), Some(observation)) = (&mut spool, &judged.observation) {
-                spool.put(observation).map_err(cannot_spool)?;
+            if let Some(spool) = &mut spool {
+                spool.put(judged).map_err(cannot_spool)?;
             }
-            spool::trim(judged);
+            spool::trim(judged, needed);
         }
         judged.append(&mut part);
     }
@@ -103,7 +106,7 @@ pub(crate) fn run(
 }
 
 pub(crate) fn cannot_spool(error: std::io::Error) -> Failure {
-    Failure::harness(format!("cannot keep observations in a temporary file: {error}"))
+    Failure::harness(format!("cannot keep cases in a temporary file: {error}"))
 }
 
 /// The progress of all parts as one.
@@ -136,35 +139,4 @@ fn run_some(
     // The warnings name cases that break after others; all of those are run alone.
     let output = harness.run_isolated(&runnable, isolation, progress)?;
     Ok(judge_all(catalogue, &all, decisions, output.observations))
-}
-
-/// Runs what did not conform once more in a process of its own: an earlier injection may have
-/// damaged the process. Gives the cases that violate only after others.
-fn rerun_alone(
-    catalogue: &Catalogue,
-    harness: &mut Harness,
-    judged: &mut [Judged],
-) -> Result<Vec<String>, Failure> {
-    let suspects: Vec<usize> =
-        (0..judged.len()).filter(|index| !is_clear(&judged[*index])).collect();
-    let cases: Vec<PlannedCase> =
-        suspects.iter().map(|index| judged[*index].case.clone()).collect();
-    let cases: Vec<&PlannedCase> = cases.iter().collect();
-    let output = harness.run_isolated(&cases, Isolation::Case, &mut ())?;
-    let mut only_after_others = Vec::new();
-    for (index, observation) in suspects.into_iter().zip(output.observations) {
-        let judged = &mut judged[index];
-        let violated = judged.judgement.verdict == Verdict::Violates;
-        judged.judgement = judge::judge(catalogue, &judged.case, &observation);
-        judged.observation = Some(observation);
-        if violated && is_clear(judged) {
-            only_after_others.push(judged.case.id.clone());
-        }
-    }
-    Ok(only_after_others)
-}
-
-/// Conforms, or was not run.
-fn is_clear(judged: &Judged) -> bool {
-    judged.observation.is_none() || judged.judgement.verdict == Verdict::Conforms
 }

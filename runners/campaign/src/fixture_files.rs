@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use allocert_explore::fixture;
 use allocert_explore::report::FixtureOutput;
-use allocert_suite::RefusalCode;
+use allocert_suite::{RefusalCode, Side};
 use walkdir::WalkDir;
 
 use crate::failure::Failure;
@@ -79,9 +79,12 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     )
 }
 
-/// The folder that exploration writes to. No file in it is ever replaced.
+/// The folder that the exploration of a side writes to. No file in it is ever replaced.
 #[derive(Debug)]
-pub(crate) struct FixtureFolder(PathBuf);
+pub(crate) struct FixtureFolder {
+    folder: PathBuf,
+    side: Side,
+}
 
 /// A fixture and what became of it.
 #[derive(Debug)]
@@ -93,7 +96,7 @@ pub(crate) struct WrittenFixture {
 }
 
 impl FixtureFolder {
-    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(folder: &Path, side: Side) -> Result<Self, Failure> {
         let made = fs::create_dir_all(folder);
         made.map_err(|error| {
             Failure::refused(
@@ -101,7 +104,7 @@ impl FixtureFolder {
                 format!("cannot write fixtures to {}: {error}", folder.display()),
             )
         })?;
-        Ok(Self(folder.to_owned()))
+        Ok(Self { folder: folder.to_owned(), side })
     }
 
     /// Writes the text under the first name that is free, or finds it there.
@@ -114,13 +117,12 @@ impl FixtureFolder {
         for taken in 0..LARGEST_NUMBER {
             let name = fixture::name(requirement, seed, taken);
             let text = text_of(&name);
-            let path = format!("cases/emm/explored/{name}.yaml");
-            let file = self.0.join(format!("{name}.yaml"));
+            let case = self.case(&name);
+            let path = format!("cases/{case}.yaml");
+            let file = self.folder.join(format!("{name}.yaml"));
             let shown = file.display().to_string();
             let written = match write_new(&file, &text) {
-                Ok(()) => {
-                    FixtureOutput::Created { file: shown, case: format!("emm/explored/{name}") }
-                }
+                Ok(()) => FixtureOutput::Created { file: shown, case },
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     match fs::read_to_string(&file) {
                         Ok(there) if there == text => FixtureOutput::AlreadyThere { file: shown },
@@ -136,12 +138,17 @@ impl FixtureFolder {
         }
         let name = fixture::name(requirement, seed, LARGEST_NUMBER);
         let text = text_of(&name);
-        let error = format!("{} is full of fixtures of {requirement}", self.0.display());
+        let error = format!("{} is full of fixtures of {requirement}", self.folder.display());
         WrittenFixture {
-            path: format!("cases/emm/explored/{name}.yaml"),
+            path: format!("cases/{}.yaml", self.case(&name)),
             written: FixtureOutput::NotWritten { error, text: text.clone() },
             text,
         }
+    }
+
+    /// The name of the case in a fixture of this name.
+    fn case(&self, name: &str) -> String {
+        format!("{}/explored/{name}", self.side)
     }
 }
 

@@ -4,7 +4,7 @@ use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::observation::Observation;
 use allocert_suite::offer::Offer;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::{Catalogue, judge};
 
 /// Which cases are run, and the decision on each.

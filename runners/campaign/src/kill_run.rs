@@ -13,6 +13,7 @@ use crate::built_subjects::{PythonFolder, Selection, SubjectOptions, SubjectRuns
 use crate::failure::Failure;
 use crate::fault_sweep;
 use crate::judging::judge_all;
+use crate::spool::Needed;
 use crate::workers::Workers;
 
 /// How many cases a mutant is run on first; each further round has twice as many.
@@ -82,7 +83,7 @@ impl KillRun {
             let clean = judge_all(&self.selection.suite.catalogue, now, decisions, observations);
             kill.add(&clean);
             if mutant.faults {
-                let width = fault_sweep::default_width(offer.flavor);
+                let width = fault_sweep::width_of_kills(offer.flavor);
                 let isolation = fault_sweep::default_isolation(offer.flavor);
                 let catalogue = &self.selection.suite.catalogue;
                 let swept = fault_sweep::run(
@@ -90,7 +91,7 @@ impl KillRun {
                     harness,
                     &clean,
                     (width, isolation),
-                    None,
+                    (Needed::default(), None),
                     &mut (),
                 )?;
                 kill.add(&swept.judged);

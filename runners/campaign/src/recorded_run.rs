@@ -4,7 +4,7 @@ use std::path::Path;
 
 use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::reason::Reason;
-use allocert_suite::run::{Header, Judged, Run};
+use allocert_suite::run_format::{Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side, judge};
 
@@ -30,7 +30,7 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
     let mut catalogue = Catalogue::embedded()?;
     let Run { mut header, mut cases, .. } = read(path)?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
-    let files = VerdictFiles::open(&catalogue, options, &[])?;
+    let files = VerdictFiles::open(&catalogue, options, &[], Some(path))?;
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }

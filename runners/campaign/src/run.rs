@@ -10,13 +10,13 @@ use allocert_harness::{
 };
 use allocert_suite::RefusalCode;
 use allocert_suite::offer::{Driver, Flavor};
-use allocert_suite::run::{self, DriverInfo, Header};
+use allocert_suite::run_format::{self, DriverInfo, Header};
 use allocert_suite::sweep::Width;
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
-use crate::spool::Spool;
+use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
@@ -32,7 +32,7 @@ const RUN_FILE: &str = "run.jsonl";
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The name of the side.
-    pub interface: String,
+    pub side: String,
     /// The subject as [`Subject::parse`] reads it.
     pub subject: String,
     /// Files and folders of fixtures, instead of those that this program was built with.
@@ -64,10 +64,10 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Verdicts, Failure> {
     let mut suite = match options.fixtures.as_slice() {
-        [] => Suite::of(&[side_names::named(&options.interface)?])?,
+        [] => Suite::of(&[side_names::named(&options.side)?])?,
         paths => Suite::read(paths)?,
     };
-    let side = side_names::side(&options.interface, &suite)?;
+    let side = side_names::side(&options.side, &suite)?;
     if options.faults.is_some() {
         fault_sweep::check(side)?;
     }
@@ -81,7 +81,11 @@ pub fn run(
     let run_dir = options.keep.as_deref().map(keep).transpose()?;
     let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
     let out = [options.out.as_deref(), kept.as_deref()];
-    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, &out)?;
+    let library = match &subject {
+        Subject::Library { path, .. } => Some(path.as_path()),
+        _ => None,
+    };
+    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, &out, library)?;
 
     let (request, machine) = request(options, workers, subject, run_dir)?;
     let mut harness = Harness::load(&Arc::new(request))?;
@@ -96,13 +100,15 @@ pub fn run(
         .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
         .transpose()?;
     if let Some(width) = options.faults {
-        let width = width.unwrap_or_else(|| fault_sweep::default_width(offer.flavor));
+        let width = width.unwrap_or_else(|| fault_sweep::default_width(side, offer.flavor));
         let isolation =
             options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(offer.flavor));
         let catalogue = &suite.catalogue;
         let how = (width, isolation);
-        let spool = spool.as_mut();
-        let swept = fault_sweep::run(catalogue, &mut harness, &judged, how, spool, progress)?;
+        let verdict = &options.verdict;
+        let needed = Needed { steps: verdict.junit.is_some(), checked: verdict.expect.is_some() };
+        let keep = (needed, spool.as_mut());
+        let swept = fault_sweep::run(catalogue, &mut harness, &judged, how, keep, progress)?;
         judged.extend(swept.judged);
         warnings.extend(swept.warnings);
     }
@@ -119,8 +125,8 @@ fn request(
 ) -> Result<(Request, Machine), Failure> {
     let machine = workers.machine(options.driver)?;
     let mut request = match run_dir {
-        Some(run_dir) => workers.request_in(run_dir, &machine, &options.interface, subject),
-        None => workers.request(&machine, &options.interface, subject)?,
+        Some(run_dir) => workers.request_in(run_dir, &machine, &options.side, subject),
+        None => workers.request(&machine, &options.side, subject)?,
     };
     request.isolation = options.isolation.unwrap_or_default();
     request.jobs = options.jobs.unwrap_or_else(|| default_jobs(&machine));
@@ -165,12 +171,12 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         Flavor::Python => "python",
     };
     Header {
-        format: run::FORMAT,
+        format: run_format::FORMAT,
         allocert: env!("CARGO_PKG_VERSION").to_owned(),
         suite: suite.hash(),
-        interface: options.interface.clone(),
+        interface: options.side.clone(),
         profile: suite.catalogue.chosen().map(|profile| profile.name.clone()),
-        subject: run::Subject {
+        subject: run_format::Subject {
             argument: options.subject.clone(),
             flavor: flavor.to_owned(),
             capabilities: loaded.capabilities.clone(),

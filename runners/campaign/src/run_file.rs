@@ -5,7 +5,7 @@ use std::io::{self, BufReader, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
 use allocert_suite::RefusalCode;
-use allocert_suite::run::{self, Header, Judged, ReadError, Run, Writer};
+use allocert_suite::run_format::{self, Header, Judged, ReadError, Run, Writer};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -29,7 +29,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a whole run. Observations in the spool take the place of those in the cases.
+/// Writes a whole run. What the spool has takes the place of what is in the cases.
 pub(crate) fn write(
     path: &Path,
     file: File,
@@ -56,11 +56,8 @@ fn write_lines<W: Write>(
 ) -> io::Result<W> {
     let mut writer = Writer::begin(out, header)?;
     for judged in judged {
-        match spool.map(|spool| spool.get(&judged.case.id)).transpose()?.flatten() {
-            Some(observation) => {
-                let observation = Some(observation);
-                writer.add(&Judged { observation, ..judged.clone() })?;
-            }
+        match spool.map(|spool| spool.get(judged)).transpose()?.flatten() {
+            Some(whole) => writer.add(&whole)?,
             None => writer.add(judged)?,
         }
     }
@@ -81,18 +78,20 @@ pub fn read(path: &Path) -> Result<Run, Failure> {
     })?;
     let file = BufReader::new(file);
     if !ends_in(path, "gz") {
-        return Ok(run::read(&name, file)?);
+        return Ok(run_format::read(&name, file)?);
     }
-    run::read(&name, BufReader::new(MultiGzDecoder::new(file))).map_err(|error| match error {
-        ReadError::Io { file, line, source } => Failure::refused(
-            RefusalCode::InvalidRunFile,
-            format!(
-                "{file}:{line}: the compressed file is cut off or damaged ({source}); run the \
+    run_format::read(&name, BufReader::new(MultiGzDecoder::new(file))).map_err(
+        |error| match error {
+            ReadError::Io { file, line, source } => Failure::refused(
+                RefusalCode::InvalidRunFile,
+                format!(
+                    "{file}:{line}: the compressed file is cut off or damaged ({source}); run the \
                  suite again"
+                ),
             ),
-        ),
-        other => other.into(),
-    })
+            other => other.into(),
+        },
+    )
 }
 
 fn ends_in(path: &Path, extension: &str) -> bool {

@@ -26,7 +26,7 @@ pub fn side(word: &str, suite: &Suite) -> Result<Side, Failure> {
     let there: Vec<&str> =
         Side::all().filter(|side| suite.certifies(*side)).map(Side::name).collect();
     let message = format!(
-        "the interface {word} has no cases yet, so nothing could be certified; there {} {}",
+        "the side {word} has no cases yet, so nothing could be certified; there {} {}",
         if there.len() == 1 { "is" } else { "are" },
         there.join(", ")
     );
@@ -50,6 +50,6 @@ pub fn sides(word: &str) -> Result<Vec<Side>, Failure> {
 fn unknown(word: &str, known: &[&str]) -> Failure {
     Failure::refused(
         RefusalCode::UnknownInterface,
-        format!("there is no interface `{word}`; there are {}", known.join(", ")),
+        format!("there is no interface or side `{word}`; there are {}", known.join(", ")),
     )
 }

@@ -1,18 +1,23 @@
-//! Observations that wait in a file until the run is written, so that a long sweep takes little
-//! memory.
+//! Cases that wait in a file until the run is written, so that a long sweep takes little memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 
 use allocert_suite::observation::Observation;
-use allocert_suite::run::Judged;
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::run_format::Judged;
+use allocert_suite::verdict::Judgement;
 
 /// Events that are kept before and after each one that a finding names, for the report.
 const AROUND: usize = 16;
 
-/// A file without a name, and where in it each case's observation is.
+/// What a run file needs of a case and the memory does not keep. The set has the requirements that
+/// were judged.
+type Whole = (PlannedCase, Option<Observation>, BTreeSet<String>);
+
+/// A file without a name, and where in it each case is.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
@@ -25,25 +30,47 @@ impl Spool {
         Ok(Self { file: tempfile::tempfile()?, end_bytes: 0, places: HashMap::new() })
     }
 
-    pub(crate) fn put(&mut self, observation: &Observation) -> io::Result<()> {
-        let text = serde_json::to_vec(observation)?;
+    pub(crate) fn put(&mut self, judged: &Judged) -> io::Result<()> {
+        let Judged { case, observation, judgement } = judged;
+        let text = serde_json::to_vec(&(case, observation, &judgement.checked))?;
         self.file.write_all(&text)?;
-        self.places.insert(observation.case.clone(), (self.end_bytes, text.len()));
+        self.places.insert(case.id.clone(), (self.end_bytes, text.len()));
         self.end_bytes += text.len() as u64;
         Ok(())
     }
 
-    /// The whole observation of a case; nothing if the case is not here.
-    pub(crate) fn get(&self, case: &str) -> io::Result<Option<Observation>> {
-        let Some((begin, length)) = self.places.get(case) else { return Ok(None) };
+    /// The case as it was before [`trim`], with its verdict of now; nothing if it is not here.
+    pub(crate) fn get(&self, judged: &Judged) -> io::Result<Option<Judged>> {
+        let Some((begin, length)) = self.places.get(&judged.case.id) else { return Ok(None) };
         let mut text = vec![0; *length];
         self.file.read_exact_at(&mut text, *begin)?;
-        Ok(Some(serde_json::from_slice(&text)?))
+        let (case, observation, checked): Whole = serde_json::from_slice(&text)?;
+        let judgement = Judgement { checked, ..judged.judgement.clone() };
+        Ok(Some(Judged { case, observation, judgement }))
     }
 }
 
-/// Leaves of the observation what a report shows: the events around those that findings name.
-pub(crate) fn trim(judged: &mut Judged) {
+/// What the reports need of cases that conform without a finding.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Needed {
+    /// JUnit lists the requirements of each case.
+    pub(crate) steps: bool,
+    /// An expectation file asks which requirements were judged.
+    pub(crate) checked: bool,
+}
+
+/// Leaves what a report shows. Of a case that conforms without a finding these are its name and its
+/// verdict, of others the steps and the events around those that findings name.
+pub(crate) fn trim(judged: &mut Judged, needed: Needed) {
+    if judged.is_clear() {
+        if !needed.steps {
+            judged.case.steps = Vec::new();
+            judged.case.r#finally = BTreeMap::new();
+        }
+        if !needed.checked {
+            judged.judgement.checked = BTreeSet::new();
+        }
+    }
     let Some(observation) = &mut judged.observation else { return };
     let findings = &judged.judgement.findings;
     let named = |seq: u64| findings.iter().flat_map(|one| &one.events).any(|one| one.seq == seq);
@@ -52,5 +79,7 @@ pub(crate) fn trim(judged: &mut Judged) {
     let near = |place: usize| places.iter().any(|at| at.abs_diff(place) <= AROUND);
     let kept = events.into_iter().enumerate().filter(|(place, _)| near(*place));
     observation.events = kept.map(|(_, event)| event).collect();
+    // The collection may have taken over the room of all events.
+    observation.events.shrink_to_fit();
     observation.steps = Vec::new();
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::{Catalogue, Side, fixture, run};
+use allocert_suite::{Catalogue, Side, fixture, run_format};
 
 use crate::failure::Failure;
 use crate::fixture_files;
@@ -79,7 +79,7 @@ impl Suite {
             .catalogue
             .iter()
             .flat_map(|one| one.versions.iter().map(|name| (one.id.as_str(), name.as_str())));
-        run::suite_hash(fixtures.chain(requirements).chain(versions))
+        run_format::suite_hash(fixtures.chain(requirements).chain(versions))
     }
 }
 

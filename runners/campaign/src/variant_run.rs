@@ -1,15 +1,16 @@
 //! The variant run: the whole suite on subjects that use freedoms. No case may fail one.
 
-use allocert_harness::{Artifact, Harness, Machine, Progress};
+use allocert_harness::{Artifact, Harness, Isolation, Machine, Progress};
 use allocert_requirements::{Catalogue, Variant, mutant, variant};
 use allocert_suite::Side;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::report::variants::{VariantMatrix, VariantResult};
+use allocert_suite::report::variant_runs::{VariantMatrix, VariantResult};
 
 use crate::built_subjects::{PythonFolder, Selection, SubjectOptions, SubjectRuns};
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
 use crate::profiles;
+use crate::rerun_alone::rerun_alone;
 use crate::workers::Workers;
 
 /// Variants derive from the conforming subjects that mutants are made of.
@@ -55,6 +56,8 @@ impl VariantRun {
         VariantMatrix { catalogue: &suite.catalogue, sides, results, whole: *whole }
     }
 
+    /// Runs the cases of a group in one process, which takes half of the time, and then each case
+    /// that does not conform there, or has a warning, in a process of its own.
     fn run_variant<'a>(
         &'a self,
         variant: &'a Variant,
@@ -65,8 +68,11 @@ impl VariantRun {
         let offer = harness.loaded().offer(&Machine::simulated());
         let cases: Vec<&PlannedCase> = self.selection.suite.cases_of(side).collect();
         let (runnable, decisions) = decide(&catalogue, &cases, &offer);
-        let output = harness.run(&runnable, &mut ())?;
-        let judged = judge_all(&catalogue, &cases, decisions, output.observations);
+        let output = harness.run_isolated(&runnable, Isolation::Group, &mut ())?;
+        let mut judged = judge_all(&catalogue, &cases, decisions, output.observations);
+        // What violates only after other cases is no fault of the variant: the judgement of the
+        // second run counts.
+        rerun_alone(&catalogue, harness, &mut judged)?;
         Ok(VariantResult::new(variant, &judged))
     }
 

@@ -1,5 +1,6 @@
 //! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::report::{Report, junit};
-use allocert_suite::run::{Header, Judged};
+use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 
@@ -63,9 +64,10 @@ impl VerdictFiles {
         catalogue: &Catalogue,
         options: &VerdictOptions,
         runs: &[Option<&Path>],
+        input: Option<&Path>,
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
-        Ok(Self {
+        let files = Self {
             expectations: expectations.map(|path| read(catalogue, path)).transpose()?,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
             runs: runs
@@ -73,7 +75,10 @@ impl VerdictFiles {
                 .flatten()
                 .map(|path| OutputFile::create_run(path))
                 .collect::<Result<_, _>>()?,
-        })
+        };
+        let outputs = files.runs.iter().chain(&files.junit).map(|output| output.path.as_path());
+        refuse_one_file_twice(outputs.chain(expectations).chain(input))?;
+        Ok(files)
     }
 
     /// Applies the expectations and writes the files. The spool has what is not in the cases.
@@ -100,6 +105,24 @@ impl VerdictFiles {
     }
 }
 
+/// Refuses to write a file that is read, or that is written for another purpose too.
+fn refuse_one_file_twice<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for path in paths {
+        // A device, such as /dev/null, takes any number of outputs.
+        if path.is_file() && fs::canonicalize(path).is_ok_and(|file| !seen.insert(file)) {
+            return Err(Failure::refused(
+                RefusalCode::UnwritableFile,
+                format!(
+                    "cannot write {}: it is given twice, or it is also read; name another file",
+                    path.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
@@ -119,8 +142,10 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
+    /// Opens the file. What it held stays there until the first write, so that a run that is
+    /// refused or interrupted loses nothing.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path);
+        let file = File::options().write(true).create(true).truncate(false).open(path);
         let file = file.map_err(|error| {
             Failure::refused(
                 RefusalCode::UnwritableFile,
@@ -148,7 +173,9 @@ impl OutputFile {
 
     fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
         let Self { path, file } = self;
-        write(file)
+        let empty = |file: &File| if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
+        empty(&file)
+            .and_then(|()| write(file))
             .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
     }
 

@@ -27,11 +27,11 @@ Exit codes:
   1  violations
   2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
-  4  nothing ran";
+  4  no case applies to the subject";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the cases of an interface against a subject and judge what was seen
+    /// Run the cases of a side on a subject and judge what was recorded
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
@@ -86,11 +86,12 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// What is certified: emm (a plugin), emm-host (the host of plugins), cai-producer or
-    /// cai-consumer (a library of arrays)
-    pub(crate) interface: String,
-    /// reference[:pool|deferred|host-only], a path of a shared library[:symbol], or
-    /// module[:attribute]; a host: module[:attribute]; arrays: reference, or module[:attribute] of
-    /// an adapter
+    /// cai-consumer (a library of arrays), nep49 (a handler of NumPy), nep49-host (NumPy), place
+    /// (an allocator of memory by place)
+    pub(crate) side: String,
+    /// A path of a shared library[:symbol], or module[:attribute]: a manager, a host, a handler, or
+    /// an adapter of arrays; or the implementation that comes with allocert: reference,
+    /// and for emm reference:pool, reference:deferred or reference:host-only
     pub(crate) subject: String,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
@@ -137,8 +138,8 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explore {
-    /// emm
-    pub(crate) interface: String,
+    /// emm or nep49
+    pub(crate) side: String,
     /// As for `allocert run`
     pub(crate) subject: String,
     /// The same seed makes the same sequences, on any machine
@@ -217,7 +218,7 @@ pub(crate) struct Trace {
 #[derive(Debug, Args)]
 pub(crate) struct Debug {
     /// As for `allocert run`
-    pub(crate) interface: String,
+    pub(crate) side: String,
     /// As for `allocert run`
     pub(crate) subject: String,
     /// The id of a case, such as emm/alloc/exact-size/size:1
@@ -237,7 +238,7 @@ pub(crate) struct Debug {
 #[derive(Debug, Args)]
 pub(crate) struct BuiltSubjects {
     /// emm [default: every side that there are cases for]
-    pub(crate) interface: Option<String>,
+    pub(crate) side: Option<String>,
     /// Only those whose name matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
@@ -254,8 +255,8 @@ pub(crate) struct BuiltSubjects {
 
 impl From<BuiltSubjects> for SubjectOptions {
     fn from(arguments: BuiltSubjects) -> Self {
-        let BuiltSubjects { interface, filter, flavor, jobs, .. } = arguments;
-        Self { interface, filter, flavor: flavor.map(Into::into), jobs }
+        let BuiltSubjects { side, filter, flavor, jobs, .. } = arguments;
+        Self { side, filter, flavor: flavor.map(Into::into), jobs }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{terminal, workers};
 pub(crate) fn debug(arguments: Debug) -> Result<ExitCode, Failure> {
     let workers = workers::for_debugger(arguments.python)?;
     let options = DebugOptions {
-        interface: arguments.interface,
+        side: arguments.side,
         subject: arguments.subject,
         case: arguments.case,
         fixtures: arguments.fixtures,

@@ -14,7 +14,7 @@ use allocert_suite::RefusalCode;
 pub(crate) fn explore(arguments: Explore) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
     let options = ExplorationOptions {
-        interface: arguments.interface,
+        side: arguments.side,
         subject: arguments.subject,
         seed: arguments.seed,
         ops: arguments.ops,

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
     let detail = arguments.verdict.detail();
     let options = RunOptions {
-        interface: arguments.interface,
+        side: arguments.side,
         subject: arguments.subject,
         fixtures: arguments.fixtures,
         filter: arguments.filter,

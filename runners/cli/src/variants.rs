@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use allocert_campaign::Failure;
 use allocert_campaign::variant_run::VariantRun;
 use allocert_suite::exit::Exit;
-use allocert_suite::report::variants;
+use allocert_suite::report::variant_runs;
 
 use crate::arguments::BuiltSubjects;
 use crate::progress_bar::ProgressBar;
@@ -16,7 +16,7 @@ pub(crate) fn variants(arguments: BuiltSubjects) -> Result<ExitCode, Failure> {
     let variant_run = VariantRun::plan(&arguments.into())?;
     let results = variant_run.run(&workers, &mut ProgressBar::new())?;
     let matrix = variant_run.matrix(&results);
-    terminal::print(&variants::render(&matrix))?;
+    terminal::print(&variant_runs::render(&matrix))?;
     let exit = if matrix.holds() { Exit::Conforms } else { Exit::Violations };
     Ok(exit.code().into())
 }

@@ -1,6 +1,7 @@
 //! What a person is told when the command line, a file or the subject is wrong: the real program,
 //! its exit code and its words.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -38,15 +39,8 @@ fn shows_a_code(words: &str) -> bool {
 #[rstest]
 #[case::no_interface(
     &["run", "cuda", "reference"],
-    "allocert: error[unknown-interface]: there is no interface `cuda`; there are emm, emm-host, \
-     cai-producer, cai-consumer, \
-     nep49, nep49-host, place"
-)]
-#[case::no_cases_yet(
-    &["run", "place", "reference"],
-    "allocert: error[no-cases]: the interface place has no cases yet, so nothing could be \
-     certified; there are \
-     emm, emm-host, cai-producer, cai-consumer, nep49, nep49-host"
+    "allocert: error[unknown-interface]: there is no interface or side `cuda`; there are emm, \
+     emm-host, cai-producer, cai-consumer, nep49, nep49-host, place"
 )]
 #[case::no_reference(
     &["run", "emm", "reference:arena"],
@@ -75,21 +69,35 @@ fn shows_a_code(words: &str) -> bool {
 )]
 #[case::faults_of_a_host(
     &["run", "emm-host", "numba.cuda", "--faults"],
-    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
-     memory manager fail, and the \
-     subject of emm-host is none"
+    "allocert: error[option-conflict]: --faults is for emm, nep49-host, place; emm-host is not \
+     swept: numba-cuda makes driver calls in this case, and the trace does not tell them from \
+     those of the subject"
 )]
 #[case::faults_of_a_producer(
     &["run", "cai-producer", "reference", "--faults=every"],
-    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
-     memory manager fail, and the \
-     subject of cai-producer is none"
+    "allocert: error[option-conflict]: --faults is for emm, nep49-host, place; cai-producer is \
+     not swept: no requirement of the side says what a failed call may lead to"
 )]
 #[case::faults_of_a_consumer(
     &["run", "cai-consumer", "reference", "--faults"],
-    "allocert: error[option-conflict]: --faults is for emm: it lets the driver calls of a \
-     memory manager fail, and the \
-     subject of cai-consumer is none"
+    "allocert: error[option-conflict]: --faults is for emm, nep49-host, place; cai-consumer is \
+     not swept: no requirement of the side says what a failed call may lead to"
+)]
+#[case::faults_of_a_handler(
+    &["run", "nep49", "reference", "--faults"],
+    "allocert: error[option-conflict]: --faults is for emm, nep49-host, place; nep49 is not \
+     swept: a handler takes its memory from a source of its own, such as malloc() of libc, and \
+     allocert cannot make that fail"
+)]
+#[case::no_such_reference_of_places(
+    &["run", "place", "reference:buddy"],
+    "allocert: error[unknown-reference]: there is no reference subject `buddy` of place; there are \
+     pool"
+)]
+#[case::no_allocator_in_python(
+    &["run", "place", "module:attribute"],
+    "allocert: error[invalid-subject]: `module:attribute` is no subject of place, which is \
+     certified in shared libraries: give ./lib.so[:symbol]"
 )]
 #[case::no_folder_for_out(
     &["run", "emm", "reference", "--out", "none/run.jsonl"],
@@ -375,7 +383,7 @@ fn help_names_the_exit_codes() {
     Usage: allocert <COMMAND>
 
     Commands:
-      run       Run the cases of an interface against a subject and judge what was seen
+      run       Run the cases of a side on a subject and judge what was recorded
       judge     Judge a recorded run again
       trace     Show all that was recorded of one case, step by step
       debug     Run one case under a debugger, without a time limit
@@ -398,7 +406,7 @@ fn help_names_the_exit_codes() {
       1  violations
       2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
-      4  nothing ran
+      4  no case applies to the subject
     ");
 }
 
@@ -474,6 +482,25 @@ fn a_subject_that_cannot_be_loaded_is_no_violation() {
     let words = "allocert: error[subject-refused]: the subject scripted:refuses cannot be loaded \
                  (import): No module named 'pool'\n  Traceback\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), words);
+}
+
+#[rstest]
+#[case::of_another_machine(
+    b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\xf3\0\x01\0\0\0",
+    "it is built for RISC-V, and this machine runs "
+)]
+#[case::no_library(b"# a script", "it is no ELF file, so it is no shared library of this system")]
+fn a_library_that_this_machine_cannot_load_is_explained(
+    #[case] content: &[u8],
+    #[case] reason: &str,
+) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let library = folder.path().join("lib.so");
+    fs::write(&library, content).expect("the folder is ours");
+    let output = allocert(&["run", "nep49", &library.display().to_string()]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains(reason), "{words}");
 }
 
 #[test]
@@ -672,7 +699,7 @@ fn write(path: &Path, text: &str) {
 #[case::ops(&["explore", "emm", "reference", "--ops", "0"], "0 is not in 1..")]
 #[case::interface(
     &["explore", "emm-host", "reference"],
-    "there is no model of `emm-host` to explore with; there is emm"
+    "there is no model of `emm-host` to explore with; there are emm, nep49"
 )]
 #[case::subject(&["explore", "emm", "./libpool.so"], "there is no library ./libpool.so")]
 #[case::folder(
@@ -917,6 +944,33 @@ fn another_compression_is_refused_before_anything_runs() {
     assert!(words.starts_with("allocert: error[unwritable-file]: "), "{words}");
     assert!(words.contains("end its name in .gz, not in .zst"), "{words}");
     assert!(!path.exists());
+}
+
+#[test]
+fn no_output_replaces_a_file_that_the_run_reads_or_writes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = |file: &str| folder.path().join(file).display().to_string();
+    let (run, library) = (name("run.jsonl"), name("subject.so"));
+    std::fs::write(&run, "an earlier run").expect("written");
+    std::fs::write(&library, "a library").expect("written");
+    let refused_commands: [&[&str]; 4] = [
+        &["run", "nep49", &library, "--out", &library],
+        &["run", "nep49", &library, "--junit", &library],
+        &["run", "nep49", &library, "--out", &run, "--junit", &run],
+        &["run", "nep49", &library, "--out", &run], // it is no library
+    ];
+    for arguments in refused_commands {
+        assert_eq!(refused(arguments).0, 2, "{arguments:?}");
+        assert_eq!(std::fs::read_to_string(&run).expect("read"), "an earlier run");
+        assert_eq!(std::fs::read_to_string(&library).expect("read"), "a library");
+    }
+    let one = ["run", "emm", "reference", "--filter", "emm/alloc/exact-size", "--out", &run];
+    assert_eq!(allocert(&one).status.code(), Some(0));
+    let recorded = std::fs::read(&run).expect("read");
+    let (code, words) = refused(&["judge", &run, "--junit", &run]);
+    assert_eq!(code, 2);
+    assert!(words.contains("it is given twice, or it is also read"), "{words}");
+    assert!(recorded.starts_with(b"{") && std::fs::read(&run).expect("read") == recorded);
 }
 
 /// What a sweep observed waits in a file, and the run file has all of it.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use allocert_suite::Side;
+use allocert_suite::interface::interface;
 use allocert_suite::plan::{Part, PlannedCase};
 use rustix::process::{Resource, getrlimit};
 
@@ -14,10 +15,12 @@ use crate::parallel;
 use crate::process_table::become_subreaper;
 use crate::progress::Progress;
 use crate::request::{Isolation, Request};
-use crate::rerun_alone::{rerun_timed_out, timed_out};
+use crate::rerun_alone::{rerun_timed_out, run_stopped, timed_out};
 use crate::run_output::RunOutput;
 use crate::session::Session;
 use crate::subject::Subject;
+use crate::timeouts_in_a_row::TimeoutsInARow;
+use crate::warning::Warning;
 
 /// Ample for the devices of every case; only what is used takes memory.
 const ADDRESS_SPACE_BYTES: u64 = 128 << 30;
@@ -29,6 +32,7 @@ pub struct Harness {
     subject: Subject,
     first: Session,
     loaded: Loaded,
+    timeouts: Arc<TimeoutsInARow>,
 }
 
 impl Harness {
@@ -45,8 +49,9 @@ impl Harness {
             return Err(Error::AddressSpace { limit_bytes, needed_bytes });
         }
         let subject = request.subject.clone();
-        let (first, loaded) = Session::open(request, &subject)?;
-        Ok(Self { request: Arc::clone(request), subject, first, loaded })
+        let timeouts = Arc::default();
+        let (first, loaded) = Session::open(request, &subject, &timeouts)?;
+        Ok(Self { request: Arc::clone(request), subject, first, loaded, timeouts })
     }
 
     /// Goes on with another subject of the same file, which the worker that is there loads without
@@ -99,6 +104,12 @@ impl Harness {
             rerun_timed_out(cases, &mut output, |case| {
                 self.run_once(&[case], Isolation::Case, &mut ())
             })?;
+            if !output.warnings.iter().any(Warning::is_of_parallel_timeouts) {
+                return Ok(output);
+            }
+            // The machine was busy, so those that were not run may well end.
+            let run = |case: &PlannedCase| self.run_once(&[case], Isolation::Case, &mut ());
+            run_stopped(cases, &mut output, run)?;
         }
         Ok(output)
     }
@@ -110,6 +121,7 @@ impl Harness {
         isolation: Isolation,
         progress: &mut dyn Progress,
     ) -> Result<RunOutput, Error> {
+        self.timeouts.begin();
         progress.expect(cases.len() as u64);
         let batches = batches(cases, isolation);
         let mut outputs: Vec<Option<RunOutput>> = batches.iter().map(|_| None).collect();
@@ -117,7 +129,11 @@ impl Harness {
             &batches,
             self.request.jobs,
             &mut self.first,
-            || Session::open(&self.request, &self.subject).ok().map(|(session, _)| session),
+            || {
+                Session::open(&self.request, &self.subject, &self.timeouts)
+                    .ok()
+                    .map(|(session, _)| session)
+            },
             |session, batch| session.run(&cases[batch.clone()]),
             |place, output: RunOutput| {
                 for observation in &output.observations {
@@ -136,10 +152,12 @@ impl Harness {
     }
 }
 
-/// A case through Numba that sets nothing up is about a process in which Numba has made no context,
-/// and looks for its manager at the first one only.
+/// Whether a case needs a process of its own. A case through Numba that sets nothing up is about a
+/// process in which Numba has made no context, and looks for its manager at the first one only.
 fn fresh(case: &PlannedCase) -> bool {
-    case.operations == Side::EmmHost && case.steps.iter().all(|step| step.part != Part::Setup)
+    let through_numba =
+        case.operations == Side::EmmHost && case.steps.iter().all(|step| step.part != Part::Setup);
+    through_numba || interface(case.operations).is_some_and(|side| side.facts.one_case_a_process)
 }
 
 /// Runs of neighbouring cases that share a process.

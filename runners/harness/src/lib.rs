@@ -41,6 +41,7 @@ mod run_output;
 mod search_path;
 mod session;
 mod subject;
+mod timeouts_in_a_row;
 mod warning;
 mod worker;
 

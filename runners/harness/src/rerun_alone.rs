@@ -5,6 +5,7 @@ use allocert_suite::plan::PlannedCase;
 
 use crate::error::Error;
 use crate::run_output::RunOutput;
+use crate::timeouts_in_a_row::is_stopped;
 use crate::warning::Warning;
 
 /// After so many cases in a row that time out alone too, the rest is not tried again: they time out
@@ -37,6 +38,21 @@ pub(crate) fn rerun_timed_out(
     }
     if !only_in_parallel.is_empty() {
         output.warnings.push(Warning::TimedOutInParallel { cases: only_in_parallel });
+    }
+    Ok(())
+}
+
+/// Runs each case with `run_alone` that was not run because others had timed out.
+pub(crate) fn run_stopped(
+    cases: &[&PlannedCase],
+    output: &mut RunOutput,
+    mut run_alone: impl FnMut(&PlannedCase) -> Result<RunOutput, Error>,
+) -> Result<(), Error> {
+    let all = cases.iter().zip(&mut output.observations);
+    for (case, observation) in all.filter(|(_, observation)| is_stopped(observation)) {
+        if let Some(again) = run_alone(case)?.observations.into_iter().next() {
+            *observation = again;
+        }
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::own_time::OwnTime;
 use crate::request::Request;
 use crate::run_output::RunOutput;
 use crate::subject::Subject;
+use crate::timeouts_in_a_row::TimeoutsInARow;
 use crate::warning::Warning;
 use crate::worker::Worker;
 
@@ -31,11 +32,16 @@ pub(crate) struct Session {
     why_none: String,
     restarts_left: u32,
     batches: u64,
+    timeouts: Arc<TimeoutsInARow>,
 }
 
 impl Session {
     /// Starts a worker and has it load the subject.
-    pub(crate) fn open(request: &Arc<Request>, subject: &Subject) -> Result<(Self, Loaded), Error> {
+    pub(crate) fn open(
+        request: &Arc<Request>,
+        subject: &Subject,
+        timeouts: &Arc<TimeoutsInARow>,
+    ) -> Result<(Self, Loaded), Error> {
         let (worker, loaded) = load(request, subject)?;
         let session = Self {
             request: Arc::clone(request),
@@ -44,6 +50,7 @@ impl Session {
             why_none: String::new(),
             restarts_left: RESTARTS,
             batches: 0,
+            timeouts: Arc::clone(timeouts),
         };
         Ok((session, loaded))
     }
@@ -71,6 +78,11 @@ impl Session {
         let mut output = RunOutput::default();
         let mut rest = cases;
         while let Some(first) = rest.first() {
+            if let Some(stopped) = self.timeouts.stopped(&first.id) {
+                output.observations.push(stopped);
+                rest = &rest[1..];
+                continue;
+            }
             let finished = self.batch(rest)?;
             let begun = finished.observations.len();
             if begun == 0 {
@@ -79,8 +91,9 @@ impl Session {
                 rest = &rest[1..];
                 continue;
             }
+            finished.observations.iter().for_each(|observation| self.timeouts.note(observation));
             output.observations.extend(finished.observations);
-            if begun > 1 && broke(output.observations.last()) {
+            if begun > 1 && !self.timeouts.several() && broke(output.observations.last()) {
                 output.warnings.extend(self.find_needed_predecessors(&rest[..begun])?);
             }
             rest = &rest[begun..];

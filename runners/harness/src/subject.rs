@@ -33,6 +33,11 @@ pub enum SubjectError {
     )]
     NotPython { given: String, side: Side },
     #[error(
+        "`{given}` is no subject of {side}, which is certified in shared libraries: give \
+         ./lib.so[:symbol]"
+    )]
+    NotLibrary { given: String, side: Side },
+    #[error(
         "`{given}` is a file name; a Python subject is a module as `import` takes it: `{module}`"
     )]
     FileName { given: String, module: String },
@@ -50,9 +55,10 @@ impl SubjectError {
         match self {
             Self::Reference { .. } => RefusalCode::UnknownReference,
             Self::Missing(_) => RefusalCode::MissingLibrary,
-            Self::NotPython { .. } | Self::FileName { .. } | Self::Module(_) => {
-                RefusalCode::InvalidSubject
-            }
+            Self::NotPython { .. }
+            | Self::NotLibrary { .. }
+            | Self::FileName { .. }
+            | Self::Module(_) => RefusalCode::InvalidSubject,
         }
     }
 }
@@ -76,6 +82,9 @@ impl Subject {
             (Some("reference"), _) => Err(not_python()),
             _ if looks_like_path(text) && native => library(text),
             _ if looks_like_path(text) => Err(not_python()),
+            _ if facts.is_some_and(|facts| !facts.flavors.contains(&Flavor::Python)) => {
+                Err(SubjectError::NotLibrary { given: text.to_owned(), side })
+            }
             _ => python(text, facts.and_then(|facts| facts.python_attribute)),
         }
     }

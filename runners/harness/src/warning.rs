@@ -17,6 +17,10 @@ pub enum Warning {
 }
 
 impl Warning {
+    pub(crate) fn is_of_parallel_timeouts(&self) -> bool {
+        matches!(self, Self::TimedOutInParallel { .. })
+    }
+
     pub(crate) fn order(case: &PlannedCase, after: &[&PlannedCase]) -> Self {
         Self::OrderDependent {
             case: case.id.clone(),

@@ -7,15 +7,15 @@ use allocert_suite::observation::Outcome;
 use allocert_suite::plan::ChildExit;
 
 use crate::protocol::{Case, Line, Run, Step};
-use crate::session::Session;
 use crate::shared_lines::SharedLines;
 use crate::subject::CaseRun;
+use crate::worker_state::WorkerState;
 
 /// Exit code of a child that could not speak with the harness or had a defect of its own.
 pub(crate) const EXIT_WORKER_FAILED: i32 = 70;
 
 /// Performs the batch; the exit code of the child, unless a case asked for an exit of its own.
-pub(crate) fn run(session: &mut Session, run: &Run, pid: i32, lines: &mut SharedLines) -> i32 {
+pub(crate) fn run(session: &mut WorkerState, run: &Run, pid: i32, lines: &mut SharedLines) -> i32 {
     match cases(session, run, pid, lines) {
         Ok(()) => {
             flush_streams();
@@ -28,7 +28,12 @@ pub(crate) fn run(session: &mut Session, run: &Run, pid: i32, lines: &mut Shared
     }
 }
 
-fn cases(session: &mut Session, run: &Run, pid: i32, lines: &mut SharedLines) -> io::Result<()> {
+fn cases(
+    session: &mut WorkerState,
+    run: &Run,
+    pid: i32,
+    lines: &mut SharedLines,
+) -> io::Result<()> {
     lines.push(&mut session.socket, &Line::Child { batch: run.batch, pid })?;
     for case in &run.cases {
         session.recorder.restart(&case.driver).map_err(io::Error::other)?;
@@ -46,7 +51,7 @@ fn cases(session: &mut Session, run: &Run, pid: i32, lines: &mut SharedLines) ->
     Ok(())
 }
 
-fn perform(session: &mut Session, case: &Case, lines: &mut SharedLines) -> io::Result<()> {
+fn perform(session: &mut WorkerState, case: &Case, lines: &mut SharedLines) -> io::Result<()> {
     let subject = session.subject.as_deref().expect("the server runs no batch without a subject");
     let mut run = subject.begin(&session.recorder, session.driver);
     for step in &case.steps {

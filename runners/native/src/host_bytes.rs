@@ -9,6 +9,13 @@ use crate::step_result::{error_of_worker, facts};
 /// How much is copied at a time.
 const CHUNK_BYTES: u64 = 64 * 1024;
 
+/// The memory of the process that has pages, in bytes; 0 where the system does not tell.
+pub(crate) fn resident() -> u64 {
+    let pages = rustix::param::page_size() as u64;
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|count| count.parse().ok()).unwrap_or(0_u64) * pages
+}
+
 /// Writes a byte to `size_bytes` bytes from `address` on.
 pub(crate) fn fill(address: usize, size_bytes: u64, byte: u8) -> Result<(), Raised> {
     let chunk = vec![byte; chunk_length(size_bytes)];

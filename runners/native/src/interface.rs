@@ -3,6 +3,7 @@
 
 mod emm;
 mod nep49;
+mod place;
 
 use crate::protocol::Refused;
 use crate::subject::Subject;
@@ -12,9 +13,10 @@ pub(crate) fn load(interface: &str, subject: &str) -> Result<Box<dyn Subject>, R
     match interface {
         "emm" => Ok(Box::new(emm::load(subject)?)),
         "nep49" => Ok(Box::new(nep49::load(subject)?)),
+        "place" => Ok(Box::new(place::load(subject)?)),
         _ => {
             let message =
-                format!("the native worker knows the sides emm and nep49, not {interface}");
+                format!("the native worker knows the sides emm, nep49 and place, not {interface}");
             Err(Refused::new("host", message, ""))
         }
     }

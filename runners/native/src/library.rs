@@ -1,5 +1,7 @@
 //! Shared libraries of subjects.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -26,8 +28,43 @@ pub(crate) fn locate(path: &Path) -> Result<PathBuf, Refused> {
 pub(crate) fn open(path: &Path) -> Result<Library, Refused> {
     // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-        Refused::new("open", format!("{}: cannot be loaded", path.display()), reason(&error))
+        let why = other_machine(path).map_or_else(String::new, |why| format!(": {why}"));
+        Refused::new("open", format!("{}: cannot be loaded{why}", path.display()), reason(&error))
     })
+}
+
+/// Why this machine cannot run a file, by its ELF header. The loader calls a library of another
+/// architecture a missing file.
+fn other_machine(path: &Path) -> Option<String> {
+    let file = machine_of(path)?;
+    let own = machine_of(Path::new("/proc/self/exe"))??;
+    match file {
+        None => Some("it is no ELF file, so it is no shared library of this system".to_owned()),
+        Some(machine) if machine != own => {
+            let (machine, own) = (machine_name(machine), machine_name(own));
+            Some(format!("it is built for {machine}, and this machine runs {own}"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// `e_machine` of an ELF file, `Some(None)` for another file, `None` for one that cannot be read.
+fn machine_of(path: &Path) -> Option<Option<u16>> {
+    let mut header = Vec::new();
+    File::open(path).ok()?.take(20).read_to_end(&mut header).ok()?;
+    let is_elf = header.starts_with(b"\x7fELF") && header.len() == 20;
+    Some(is_elf.then(|| u16::from_le_bytes([header[18], header[19]])))
+}
+
+fn machine_name(machine: u16) -> String {
+    match machine {
+        3 => "x86".to_owned(),
+        40 => "ARM".to_owned(),
+        62 => "x86-64".to_owned(),
+        183 => "AArch64".to_owned(),
+        243 => "RISC-V".to_owned(),
+        other => format!("the architecture with the ELF number {other}"),
+    }
 }
 
 /// That the library does not export the symbol.

@@ -79,13 +79,26 @@ impl Recorder {
         inputs: &[u64],
         perform: impl FnOnce() -> (T, [u64; N]),
     ) -> T {
+        self.answered_call(function, inputs, || {
+            let (result, outputs) = perform();
+            (result, 0, outputs)
+        })
+    }
+
+    /// As [`Self::call`]; `perform` also returns the result that the trace keeps, 0 for success.
+    pub(crate) fn answered_call<T, const N: usize>(
+        &self,
+        function: Function,
+        inputs: &[u64],
+        perform: impl FnOnce() -> (T, c_int, [u64; N]),
+    ) -> T {
         // SAFETY: a control function of the recording driver, which reads `count` numbers.
         let call =
             unsafe { (self.call_begin)(function.code().into(), inputs.as_ptr(), inputs.len()) };
-        let (result, outputs) = perform();
+        let (value, result, outputs) = perform();
         // SAFETY: as above.
-        unsafe { (self.call_end)(call, 0, outputs.as_ptr(), N) };
-        result
+        unsafe { (self.call_end)(call, result, outputs.as_ptr(), N) };
+        value
     }
 
     /// Makes the `nth` next and `count - 1` following calls of `function` answer `result`. `false`

@@ -8,20 +8,20 @@ use allocert_cuda::Driver;
 use rustix::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, setrlimit};
 
-use crate::batch;
 use crate::checked_memory;
 use crate::error::WorkerError;
+use crate::forked_batch;
 use crate::interface::load;
 use crate::protocol::{Line, Loaded, Refused, Request};
 use crate::recorder::Recorder;
-use crate::session::Session;
 use crate::subject::Subject;
+use crate::worker_state::WorkerState;
 
-/// One above the highest descriptor that a socket may move_to_high_descriptor at.
+/// One above the highest descriptor that a socket may be moved to.
 const HIGHEST_DESCRIPTOR: u64 = 16_384;
 
 /// Serves one harness.
-struct Server(Session);
+struct Server(WorkerState);
 
 /// Serves the harness that listens on `socket` until it says `quit` or goes away.
 ///
@@ -38,7 +38,7 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
-    Server(Session { socket, recorder, driver, subject: None }).serve()
+    Server(WorkerState { socket, recorder, driver, subject: None }).serve()
 }
 
 impl Server {
@@ -69,7 +69,7 @@ impl Server {
                     Some(_) => {
                         // Read before a child performs them: a wrong one is no subject's fault.
                         let run = run.read().map_err(|source| WorkerError::Line { source })?;
-                        let ended = batch::run(&mut self.0, &run)?;
+                        let ended = forked_batch::run(&mut self.0, &run)?;
                         self.send(&Line::Ended(ended))?;
                     }
                     None => {

@@ -12,6 +12,10 @@ pub(crate) enum NoResult {
         because: String,
     },
     Raised(Raised),
+    /// The subject has no way to do it, and says so.
+    Declined {
+        because: String,
+    },
     /// The worker cannot perform it.
     Unsupported {
         operation: &'static str,
@@ -35,6 +39,7 @@ impl From<NoResult> for Outcome {
         match result {
             NoResult::Skipped { because } => Self::Skipped { because },
             NoResult::Raised(raised) => Self::Raised(raised),
+            NoResult::Declined { because } => Self::Declined { because },
             NoResult::Unsupported { operation } => {
                 Self::Unsupported { operation: operation.to_owned() }
             }
@@ -66,6 +71,7 @@ pub(crate) fn error_of_worker(kind: &str, message: impl Into<String>, code: Opti
         message: message.into(),
         code,
         status: None,
+        ignored_in: None,
     }
 }
 

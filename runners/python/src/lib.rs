@@ -1,8 +1,8 @@
 //! `allocert._allocert`: the reference managers of the EMM interface, and the reference sides of
 //! the CUDA Array Interface, as Python objects; and the handlers of NumPy's data allocation.
 //!
-//! It knows no Numba: `allocert/numba.py` makes the plugin out of it, and `allocert/cai.py` the
-//! arrays.
+//! It knows no Numba: `allocert/numba.py` makes the plugin out of it, `allocert/cai.py` the arrays,
+//! and `allocert/numpy.py` installs the handlers.
 #![expect(unsafe_code, reason = "contexts, streams and pointers cross from Python as numbers")]
 
 mod array;
@@ -34,5 +34,8 @@ fn _allocert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nep49::api::set_data_handler, module)?)?;
     module.add_function(wrap_pyfunction!(nep49::api::get_data_handler, module)?)?;
     module.add_function(wrap_pyfunction!(nep49::api::default_data_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::handlers::reference_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::handlers::pinned_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::handlers::handler_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(description::defects, module)?)
 }

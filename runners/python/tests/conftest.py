@@ -10,7 +10,8 @@ from allocert import program
 from harness import ROOT, Program, Worker
 
 MUTANTS = pathlib.Path(os.environ.get("ALLOCERT_MUTANTS", ROOT / "conformance/mutants/python"))
-NEWEST = pathlib.Path(os.environ.get("ALLOCERT_NEWEST", ROOT / ".venv/newest"))
+#: The folders of packages that lie beside the pinned ones, each for the front of PYTHONPATH.
+BESIDE = pathlib.Path(os.environ.get("ALLOCERT_BESIDE", ROOT / ".venv"))
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +24,19 @@ def binaries() -> pathlib.Path:
 @pytest.fixture(scope="session")
 def newest() -> pathlib.Path:
     """The folder of the newest cuda-bindings, for the front of PYTHONPATH."""
-    assert (NEWEST / "cuda/bindings").is_dir(), (
-        f"{NEWEST} holds no cuda-bindings: cargo xtask package"
-    )
-    return NEWEST
+    return _beside("newest", "cuda/bindings")
+
+
+@pytest.fixture
+def numpy_beside(request: pytest.FixtureRequest) -> pathlib.Path:
+    """The folder of another NumPy; a test names it as an indirect parameter."""
+    return _beside(request.param, "numpy")
+
+
+def _beside(name: str, package: str) -> pathlib.Path:
+    folder = BESIDE / name
+    assert (folder / package).is_dir(), f"{folder} holds no {package}: cargo xtask package"
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -94,3 +94,20 @@ def test_a_wrong_structure_is_a_finding(
     run = certified(allocert, handlers, attribute)
     assert run.returncode == 1, run.stdout + run.stderr
     assert requirement in run.stdout and "Traceback" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("mutant", "requirement"),
+    [
+        ("makes_array_in_malloc", "NEP49-EXIT-01"),
+        ("raises_in_free", "NEP49-EXIT-04"),
+        ("no_free", "NEP49-STRUCT-04"),
+    ],
+)
+def test_a_handler_in_python_that_fails_under_numpy_is_a_finding(
+    allocert: Program, mutant: str, requirement: str
+) -> None:
+    subject = f"allocert_mutants.nep49.python_handlers:{mutant}"
+    run = allocert("run", "nep49", subject, "--python", sys.executable)
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert requirement in run.stdout and "harness-error" not in run.stdout

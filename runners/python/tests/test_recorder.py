@@ -7,8 +7,6 @@ import subprocess
 import sys
 from typing import Any
 
-from harness import WORKER
-
 #: The layout of a trace: `trace::ring` and `trace::record` of reference/contract.
 MAGIC, VERSION, HEADER_BYTES, RECORD_BYTES, CAPACITY = b"ALCTRACE", 2, 4096, 128, 64
 RECORD = struct.Struct("<QIHHIIiIQ8Q3Q")
@@ -16,7 +14,7 @@ ENTERED, RETURNED = 1, 2
 
 PROGRAM = """
 import ctypes, os, sys
-from worker.recorder import Recorder
+from allocert.worker.recorder import Recorder
 
 recorder = Recorder(ctypes.CDLL(sys.argv[1]))
 recorder.case_begin()
@@ -97,7 +95,6 @@ def run_recorded(
     environment = dict(
         os.environ,
         ALLOCERT_TRACE=str(trace),
-        PYTHONPATH=str(WORKER.parent),
         # A call of CUDA would complain that there is no such driver.
         ALLOCERT_MODE="forward",
         ALLOCERT_REAL_DRIVER="/nonexistent",

@@ -4,6 +4,7 @@ They run with Numba's manager and with the reference pool as the plugin, on the 
 and on the newest.
 """
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -22,14 +23,25 @@ OUTCOME = re.compile(
     r" \.\.\. (ok|FAIL|ERROR|skipped.*)$",
     re.MULTILINE,
 )
-#: Runs a module's tests. Those that ask another process wait 4 s for it, which is too short on a
-#: busy machine.
+#: Runs the tests of each module in a fork, because the import of Numba takes longer than most of
+#: them. The import calls no driver. Prints the exit codes; the report of a module goes into a file.
+#: Tests that ask another process wait 4 s for it, which is too short on a busy machine.
 RUN = """
-import importlib, sys, unittest
-tests = importlib.import_module(sys.argv[1])
-tests.FUTURE_TIMEOUT = 60
-unittest.main(tests, argv=["unittest", "-v"])
+import importlib, os, sys, unittest
+import numba.cuda
+
+for module in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        for stream, file in ((1, os.devnull), (2, module + ".txt")):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), stream)
+        tests = importlib.import_module("numba.cuda.tests." + module)
+        tests.FUTURE_TIMEOUT = 60
+        unittest.main(tests, argv=["unittest", "-v"])
+    print(module, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+#: Enough for all modules on a machine that is busy with other work.
+_TIMEOUT_S = 3600
 #: The life of a buffer as cuda.core alone manages it, and what it runs on.
 BUFFER = """
 from cuda.core import Device
@@ -45,7 +57,15 @@ print(cuda.bindings.__file__)
 """
 
 
-@pytest.fixture(params=["pinned", "newest"])
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """How the fork of a module ended, and what unittest reported."""
+
+    code: int
+    report: str
+
+
+@pytest.fixture(scope="module", params=["pinned", "newest"])
 def bindings(request: pytest.FixtureRequest) -> list[pathlib.Path]:
     """The folders to put first on the path, so that these cuda-bindings are found."""
     return [request.getfixturevalue("newest")] if request.param == "newest" else []
@@ -69,7 +89,7 @@ def run(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=_TIMEOUT_S,
         check=False,
     )
 
@@ -84,22 +104,42 @@ def left_out(module: str, **given: str) -> set[str]:
     return {test for entry in entries for test in entry["tests"]}
 
 
-@pytest.mark.parametrize("manager", ["default", "allocert.numba"])
-@pytest.mark.parametrize("module", MODULES)
-def test_upstream(
+@pytest.fixture(scope="module", params=["default", "allocert.numba"])
+def manager(request: pytest.FixtureRequest) -> str:
+    """What NUMBA_CUDA_MEMORY_MANAGER names."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def upstream(
     libraries: pathlib.Path,
     bindings: list[pathlib.Path],
-    tmp_path: pathlib.Path,
-    module: str,
     manager: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Ended]:
+    """All modules, run with these bindings and this manager."""
+    folder = tmp_path_factory.mktemp("upstream")
+    ended = run(["-c", RUN, *MODULES], libraries, bindings, folder, manager)
+    assert ended.returncode == 0, ended.stderr
+    codes = dict(line.split() for line in ended.stdout.splitlines())
+    return {
+        module: Ended(int(code), (folder / f"{module}.txt").read_text())
+        for module, code in codes.items()
+    }
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_upstream(
+    upstream: dict[str, Ended], bindings: list[pathlib.Path], manager: str, module: str
 ) -> None:
     expected = left_out(module, manager=manager, bindings="newest" if bindings else "pinned")
-    ended = run(["-c", RUN, f"numba.cuda.tests.{module}"], libraries, bindings, tmp_path, manager)
-    outcomes = [(f"{cls}.{test}", outcome) for test, cls, outcome in OUTCOME.findall(ended.stderr)]
+    ended = upstream[module]
+    outcomes = [(f"{cls}.{test}", outcome) for test, cls, outcome in OUTCOME.findall(ended.report)]
     failed = {name for name, outcome in outcomes if outcome in ("FAIL", "ERROR")}
-    assert outcomes, ended.stderr
-    assert failed == expected, ended.stderr
-    assert (ended.returncode == 0) is (not expected), ended.stderr
+    assert outcomes, ended.report
+    assert failed == expected, ended.report
+    assert (ended.code == 0) is (not expected), ended.report
 
 
 def test_cuda_core_alone(

@@ -13,7 +13,7 @@ struct Pair {
     bar_ns: f64,
 }
 
-const PAIRS: [Pair; 3] = [
+const PAIRS: [Pair; 6] = [
     Pair {
         what: "driver, alloc+free pair through cudarc, trace off",
         estimate: "alloc and free 256 B, trace off",
@@ -28,6 +28,21 @@ const PAIRS: [Pair; 3] = [
         what: "reference pool, alloc+free pair, native",
         estimate: "pool pair/fragmented, 1 KiB",
         bar_ns: 100.0,
+    },
+    Pair {
+        what: "reference allocator by place, CPU, alloc+free pair through its table",
+        estimate: "place pair/CPUPlace, 64 KiB",
+        bar_ns: 60.0,
+    },
+    Pair {
+        what: "the same, an operation of random lifetimes, 1000 live",
+        estimate: "place random lifetimes/CPUPlace, 1000 live",
+        bar_ns: 80.0,
+    },
+    Pair {
+        what: "the same, an operation of random lifetimes, 20,000 live",
+        estimate: "place random lifetimes/CPUPlace, 20000 live",
+        bar_ns: 80.0,
     },
 ];
 
@@ -56,7 +71,7 @@ const RATES: [Rate; 4] = [
         events: 1e6,
     },
 ];
-const RATE_BAR: f64 = 1.0;
+const RATE_BAR: f64 = 2.0;
 
 /// Prints a row for each.
 pub(super) fn rows() -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use allocert_explore::fixture::{self, Origin};
 use allocert_suite::fixture::plan_file;
 
-use crate::{catalogue, exploration, sent_and_expected};
+use crate::{catalogue, exploration, handler_exploration, sent_and_expected};
 
 fn origin() -> Origin {
     Origin {
@@ -33,6 +33,23 @@ fn every_sequence_can_be_written_and_read_again() {
             (&read[0].needs, &read[0].driver, read[0].teardown),
             (&meant.needs, &meant.driver, meant.teardown)
         );
+    }
+}
+
+/// The same for a side without a driver.
+#[test]
+fn every_sequence_of_a_handler_can_be_written_and_read_again() {
+    let catalogue = catalogue();
+    let listed = catalogue.get("NEP49-REALLOC-01").expect("it is listed");
+    let exploration = handler_exploration(3, 20_000);
+    for number in [0, 1, 7, 8] {
+        let sequence = exploration.sequence(number);
+        let text = fixture::text(&sequence, listed, "some-name", &origin());
+        let read = plan_file("cases/nep49/explored/some-name.yaml", &text, &catalogue);
+        let read = read.unwrap_or_else(|refusal| panic!("sequence {number}:\n{refusal}"));
+        let meant = sequence.planned("nep49/explored/some-name", "x");
+        assert_eq!(sent_and_expected(&read[0]), sent_and_expected(&meant), "sequence {number}");
+        assert_eq!((&read[0].needs, read[0].teardown), (&meant.needs, meant.teardown));
     }
 }
 

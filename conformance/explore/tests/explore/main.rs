@@ -14,11 +14,18 @@ use allocert_explore::{Exploration, RequirementIds};
 use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::{Finding, Judgement, Place, Verdict};
-use allocert_suite::{Catalogue, Level};
+use allocert_suite::{Catalogue, Level, Side};
 
 fn exploration(seed: u64, ops: u64) -> Exploration {
     let offer = BTreeSet::from([Need::HostMemory, Need::MemoryInfo, Need::Ipc, Need::TwoDevices]);
-    Exploration::new(seed, ops, offer, &catalogue()).expect("the catalogue names every demand")
+    Exploration::new(Side::Emm, seed, ops, offer, &catalogue())
+        .expect("the catalogue names every demand")
+}
+
+/// Of handlers of NumPy.
+fn handler_exploration(seed: u64, ops: u64) -> Exploration {
+    Exploration::new(Side::Nep49, seed, ops, BTreeSet::new(), &catalogue())
+        .expect("the catalogue names every demand")
 }
 
 fn catalogue() -> Catalogue {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use allocert_explore::report::{BrokenReport, FixtureOutput, Report, ShrinkOutcome, render};
-use allocert_suite::Level;
 use allocert_suite::report::style::Palette;
+use allocert_suite::{Level, Side};
 
 fn report(broken: Vec<BrokenReport>, notes: &[&str]) -> String {
     let notes = notes.iter().map(|note| (*note).to_owned()).collect();
     let (subject, elapsed) = ("./libpool.so".to_owned(), Duration::from_millis(4_000));
     let report = Report {
+        side: Side::Emm,
         subject,
         seed: 7,
         operations: 1_000_000,

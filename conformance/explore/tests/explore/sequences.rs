@@ -4,7 +4,7 @@ use allocert_explore::{LENGTH, fixture};
 use allocert_suite::interface::{Operation, emm};
 use allocert_suite::nouns::Need;
 
-use crate::{exploration, sent_and_expected};
+use crate::{exploration, handler_exploration, sent_and_expected};
 
 #[test]
 fn the_same_seed_makes_the_same_sequences() {
@@ -39,41 +39,62 @@ fn a_sequence_is_the_same_among_more_and_cut_among_fewer() {
 }
 
 #[test]
-fn every_operation_of_the_model_is_drawn() {
-    let exploration = exploration(1, 70 * LENGTH);
-    let mut drawn: Vec<&'static str> = Vec::new();
-    let mut threads = 0;
-    for number in 0..70 {
-        let planned = exploration.sequence(number).planned("emm/explored/x", "x");
-        threads += planned.steps.iter().filter(|step| step.thread.is_some()).count();
-        drawn.extend(planned.steps.iter().map(|step| step.r#do.name()));
-    }
-    for name in [
-        "attach",
-        "churn",
-        "create",
-        "defer_enter",
-        "defer_exit",
-        "destroy",
-        "detach",
-        "drop",
-        "fill",
-        "get_ipc_handle",
-        "get_memory_info",
-        "host_buffer",
-        "initialize",
-        "memalloc",
-        "memhostalloc",
-        "mempin",
-        "read",
-        "reset",
-        "view",
+fn every_operation_of_a_model_is_drawn() {
+    for (exploration, least_threads, names) in [
+        (exploration(1, 70 * LENGTH), 20, MANAGER_OPERATIONS),
+        (handler_exploration(1, 70 * LENGTH), 100, HANDLER_OPERATIONS),
     ] {
-        let times = drawn.iter().filter(|other| **other == name).count();
-        assert!(times >= 20, "{name} is drawn {times} times in 28,000");
+        let mut drawn: Vec<&'static str> = Vec::new();
+        let mut threads = 0;
+        for number in 0..70 {
+            let planned = exploration.sequence(number).planned("emm/explored/x", "x");
+            threads += planned.steps.iter().filter(|step| step.thread.is_some()).count();
+            drawn.extend(planned.steps.iter().map(|step| step.r#do.name()));
+        }
+        for name in names {
+            let times = drawn.iter().filter(|other| *other == name).count();
+            assert!(times >= 20, "{name} is drawn {times} times in 28,000");
+        }
+        assert!(threads >= least_threads, "{threads} steps on threads of their own");
     }
-    assert!(threads >= 20, "{threads} steps on threads of their own");
 }
+
+const MANAGER_OPERATIONS: &[&str] = &[
+    "attach",
+    "churn",
+    "create",
+    "defer_enter",
+    "defer_exit",
+    "destroy",
+    "detach",
+    "drop",
+    "fill",
+    "get_ipc_handle",
+    "get_memory_info",
+    "host_buffer",
+    "initialize",
+    "memalloc",
+    "memhostalloc",
+    "mempin",
+    "read",
+    "reset",
+    "view",
+];
+
+const HANDLER_OPERATIONS: &[&str] = &[
+    "malloc",
+    "calloc",
+    "realloc",
+    "realloc_null",
+    "realloc_too_much",
+    "drop",
+    "free_with_size",
+    "free_null",
+    "fill",
+    "read",
+    "churn",
+    "stress",
+];
 
 #[test]
 fn what_is_not_offered_is_not_asked_for() {

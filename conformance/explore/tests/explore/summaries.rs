@@ -30,14 +30,26 @@ fn the_first_sequence_that_breaks_a_must_counts_in_whatever_order_they_come() {
         level,
         sequence,
     };
-    let expected =
-        [broken("EMM-ALLOC-13", Level::Must, 3), broken("EMM-ALLOC-11", Level::Should, 1)];
+    let violation = broken("EMM-ALLOC-13", Level::Must, 3);
+    let warnings = [broken("EMM-ALLOC-11", Level::Should, 1)];
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [4, 0, 5, 1, 3, 2]] {
         let summary = summary_of(&order);
-        assert_eq!(summary.first_violating_sequence(), Some(3), "{order:?}");
-        assert_eq!(summary.broken_requirements(), expected, "{order:?}");
+        assert_eq!(summary.violation(), Some(&violation), "{order:?}");
+        assert_eq!(summary.warnings(), warnings, "{order:?}");
         assert_eq!((summary.operations, summary.sequences, summary.incomplete), (2400, 6, 0));
     }
+}
+
+#[test]
+fn a_violation_that_is_forgotten_gives_way_to_the_next_one() {
+    let mut summary = summary_of(&[0, 1, 2, 3, 4, 5]);
+    for requirement in ["EMM-ALLOC-13", "EMM-LEDGER-01"] {
+        let violation = summary.violation().cloned().expect("two sequences violate");
+        assert_eq!(violation.requirement, requirement);
+        summary.forget(&violation);
+    }
+    assert_eq!(summary.violation(), None);
+    assert_eq!(summary.warnings().len(), 2, "none is over");
 }
 
 /// A request that fails breaks what is only said of memory, too.
@@ -46,7 +58,8 @@ fn what_follows_a_violation_is_no_finding_of_its_own() {
     let mut summary = Summary::new(&requirements());
     let found = [("EMM-ALLOC-11", Level::Should, Some(5)), ("EMM-ALLOC-01", Level::Must, Some(5))];
     summary.add(0, 400, &judgement("emm/explored/x", &found));
-    assert_eq!(summary.broken_requirements().len(), 1);
+    assert!(summary.violation().is_some());
+    assert_eq!(summary.warnings(), []);
 }
 
 #[test]
@@ -59,8 +72,8 @@ fn a_record_that_is_worthless_finds_nothing_and_is_counted() {
     };
     summary.add(0, 400, &lost);
     assert_eq!(
-        (summary.broken_requirements().len(), summary.incomplete, summary.reason.as_deref()),
-        (0, 1, Some("the worker is gone"))
+        (summary.violation(), summary.incomplete, summary.reason.as_deref()),
+        (None, 1, Some("the worker is gone"))
     );
 }
 

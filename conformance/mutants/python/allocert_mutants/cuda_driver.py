@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 LEGACY, PER_THREAD = 1, 2
+_DEVICE = 2  # CU_MEMORYTYPE_DEVICE
 _NON_BLOCKING, _NO_TIMING, _ATTACH_GLOBAL, _MAPPED = 1, 2, 1, 2
 _cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -103,3 +104,38 @@ def _free_after_work(work: list[Work], free: str, address: Any) -> None:
     for one in work:
         call_without_check("cuEventSynchronize", one.event.handle)
     call_without_check(free, address)
+
+
+class _Copy2D(ctypes.Structure):
+    """`CUDA_MEMCPY2D`."""
+
+    _fields_ = [
+        (f"{side}_{name}", kind)
+        for side in ("source", "target")
+        for name, kind in (
+            ("x_bytes", ctypes.c_size_t),
+            ("y", ctypes.c_size_t),
+            ("memory_type", ctypes.c_uint),
+            ("host", ctypes.c_void_p),
+            ("device", ctypes.c_uint64),
+            ("array", ctypes.c_void_p),
+            ("pitch", ctypes.c_size_t),
+        )
+    ] + [("width_bytes", ctypes.c_size_t), ("height", ctypes.c_size_t)]
+
+
+def copy_rows(
+    source: int, target: int, pitch_bytes: int, width_bytes: int, height: int, stream: Stream
+) -> None:
+    """Enqueues a copy of rows from device memory to device memory."""
+    copy = _Copy2D(
+        source_memory_type=_DEVICE,
+        source_device=source,
+        source_pitch=pitch_bytes,
+        target_memory_type=_DEVICE,
+        target_device=target,
+        target_pitch=pitch_bytes,
+        width_bytes=width_bytes,
+        height=height,
+    )
+    call("cuMemcpy2DAsync_v2", ctypes.byref(copy), ctypes.c_void_p(stream.handle))

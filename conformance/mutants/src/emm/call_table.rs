@@ -1,7 +1,7 @@
 //! Call tables that break the header. A Rust plugin cannot make them, because `allocert_abi` builds
 //! the table.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -47,6 +47,10 @@ export_tables! {
     mutant_last_error_empty { last_error: Some(last_error_empty) }
     /// Writes the text of a failure in Latin-1.
     mutant_last_error_not_utf_8 { last_error: Some(last_error_not_utf_8) }
+    /// Has one text of the last failure for all threads.
+    mutant_last_error_shared {
+        release: Some(release_and_record), last_error: Some(last_error_shared)
+    }
     /// Writes 8 bytes behind the result structure.
     mutant_writes_beyond_structure { memalloc: Some(writes_beyond_structure) }
     /// Overwrites the size of the result structure.
@@ -96,6 +100,29 @@ unsafe extern "C" fn last_error_empty(_: *mut Manager) -> *const c_char {
 
 unsafe extern "C" fn last_error_not_utf_8(_: *mut Manager) -> *const c_char {
     c"kein Speicher f\xfcr memalloc".as_ptr()
+}
+
+static LAST_ERROR: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
+
+unsafe extern "C" fn release_and_record(manager: *mut Manager, token: u64) -> Status {
+    let function = CONFORMING.release.expect("the conforming table is complete");
+    // SAFETY: the host's own arguments.
+    let status = unsafe { function(manager, token) };
+    if status != Status::OK {
+        LAST_ERROR.store(c"release failed".as_ptr().cast_mut(), Ordering::Relaxed);
+    }
+    status
+}
+
+unsafe extern "C" fn last_error_shared(manager: *mut Manager) -> *const c_char {
+    let text = LAST_ERROR.load(Ordering::Relaxed).cast_const();
+    // SAFETY: one of the two literals that are stored there.
+    if !unsafe { CStr::from_ptr(text) }.is_empty() {
+        return text;
+    }
+    let function = CONFORMING.last_error.expect("the conforming table is complete");
+    // SAFETY: the host's own argument.
+    unsafe { function(manager) }
 }
 
 unsafe extern "C" fn writes_beyond_structure(

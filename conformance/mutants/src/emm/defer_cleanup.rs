@@ -1,18 +1,22 @@
 //! Mutations of `defer_begin` and `defer_end`.
 
+use std::thread::{self, ThreadId};
+
 use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail, failed_with};
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::second_manager::SecondManager;
-use crate::emm::shared_state::{Count, Flag, ScopeDepth};
+use crate::emm::shared_state::{Count, Flag, Locked, ScopeDepth};
 
 export_emm_plugin! {
     mutant_defer_begin_fails => Mutant<DeferBeginFails>,
     mutant_defer_end_fails => Mutant<DeferEndFails>,
     mutant_defer_ignored => Mutant<DeferIgnored>,
     mutant_defer_inner_ends_outer => Mutant<DeferInnerEndsOuter>,
+    mutant_defer_inner_flushes => Mutant<DeferInnerFlushes>,
+    mutant_defer_for_own_thread => Mutant<DeferForOwnThread>,
     mutant_defer_not_nested => Mutant<DeferNotNested>,
     mutant_defer_once => Mutant<DeferOnce>,
     mutant_defer_never_ends => Mutant<DeferNeverEnds>,
@@ -76,6 +80,66 @@ impl Mutation for DeferInnerEndsOuter {
         if self.inside.is_set() {
             self.inside.clear();
             base.defer_end()?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives back what waits when an inner scope ends, and goes on to defer.
+#[derive(Default)]
+struct DeferInnerFlushes {
+    depth: ScopeDepth,
+}
+
+impl Mutation for DeferInnerFlushes {
+    fn defer_begin(&self, base: &BaseManager) -> Answer {
+        self.depth.begin();
+        // The base knows the outer scope alone.
+        if self.depth.get() == 1 { base.defer_begin() } else { Ok(()) }
+    }
+
+    fn defer_end(&self, base: &BaseManager) -> Answer {
+        base.defer_end()?;
+        if self.depth.end() > 0 { base.defer_begin() } else { Ok(()) }
+    }
+}
+
+/// Counts scopes for each thread.
+#[derive(Default)]
+struct DeferForOwnThread {
+    threads: Locked<Vec<ThreadId>>,
+    waiting: Locked<Vec<u64>>,
+}
+
+impl Mutation for DeferForOwnThread {
+    fn release(&self, base: &BaseManager, token: u64) -> Answer {
+        if self.threads.lock().contains(&thread::current().id()) {
+            self.waiting.lock().push(token);
+            return Ok(());
+        }
+        base.release(token)
+    }
+
+    fn reset(&self, base: &BaseManager) -> Answer {
+        self.waiting.lock().clear();
+        base.reset()
+    }
+
+    fn defer_begin(&self, _base: &BaseManager) -> Answer {
+        self.threads.lock().push(thread::current().id());
+        Ok(())
+    }
+
+    fn defer_end(&self, base: &BaseManager) -> Answer {
+        let own = thread::current().id();
+        let mut threads = self.threads.lock();
+        let Some(index) = threads.iter().position(|thread| *thread == own) else {
+            return Err(fail(Status::STATE, "defer_end: this thread has no scope"));
+        };
+        threads.remove(index);
+        if !threads.contains(&own) {
+            let waiting = std::mem::take(&mut *self.waiting.lock());
+            waiting.into_iter().try_for_each(|token| base.release(token))?;
         }
         Ok(())
     }

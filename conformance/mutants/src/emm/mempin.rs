@@ -11,9 +11,13 @@ use crate::emm::base_manager::{
 use crate::emm::mutation::{Mutant, Mutation};
 use crate::emm::shared_state::{Count, LiveBlocks, Locked, ScopeDepth};
 
+const PAGE_BYTES: usize = 4096;
+
 export_emm_plugin! {
     mutant_mempin_fails => Mutant<MempinFails>,
     mutant_pin_kinds_swapped => Mutant<PinKindsSwapped>,
+    mutant_pin_first_64_bytes => Mutant<PinFirst64Bytes>,
+    mutant_pin_whole_pages_only => Mutant<PinWholePagesOnly>,
     mutant_pin_size_rounded => Mutant<PinSizeRounded>,
     mutant_pin_until_reset => Mutant<PinUntilReset>,
     mutant_pin_deferred => Mutant<PinDeferred>,
@@ -43,6 +47,31 @@ impl Mutation for PinKindsSwapped {
     fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
         let kind = if request.flags & HOST_MAPPED == 0 { KIND_MAPPED } else { KIND_PINNED };
         Ok(Memory { kind, ..base.mempin(request)? })
+    }
+}
+
+/// Pins the first 64 bytes of a region and reports all of it.
+#[derive(Default)]
+struct PinFirst64Bytes;
+
+impl Mutation for PinFirst64Bytes {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let first = PinRequest { size_bytes: request.size_bytes.min(64), ..request };
+        Ok(Memory { size_bytes: request.size_bytes, ..base.mempin(first)? })
+    }
+}
+
+/// Refuses a region that does not begin and end at the border of a page.
+#[derive(Default)]
+struct PinWholePagesOnly;
+
+impl Mutation for PinWholePagesOnly {
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        let aligned = request.pointer.as_ptr().addr().is_multiple_of(PAGE_BYTES);
+        if !aligned || !request.size_bytes.is_multiple_of(PAGE_BYTES as u64) {
+            return Err(fail(Status::INVALID_VALUE, "mempin: whole pages only"));
+        }
+        base.mempin(request)
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) unsafe extern "C" fn realloc(
     unsafe { libc::realloc(block, size) }
 }
 
+/// Takes no block back.
+pub(crate) unsafe extern "C" fn free_nothing(_: *mut c_void, _: *mut c_void, _: usize) {}
+
 pub(crate) unsafe extern "C" fn free(_ctx: *mut c_void, block: *mut c_void, _size: usize) {
     // SAFETY: as for realloc.
     unsafe { libc::free(block) }

@@ -2,6 +2,7 @@
 //! again.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use allocert_requirements::Catalogue;
@@ -30,52 +31,100 @@ fn a_mutant_is_found_shrunk_and_found_again(
     #[case] requirement: &str,
     #[case] steps: usize,
 ) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
-    let mut explore = Command::new(program());
-    explore.args([
-        "explore", "emm", &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
-    ]);
-    let output = explore.arg(folder.path()).output().expect("the program was found above");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "{printed}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let manager = Explored { side: "emm", faithful: "mutant_conforming" };
+    manager.is_found_shrunk_and_found_again(symbol, requirement, steps);
+}
 
-    let name = fixture_name(requirement);
-    let path = folder.path().join(format!("{name}.yaml"));
-    let text =
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}\n{printed}"));
-    let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
-    let planned = fixture::plan_file(&format!("cases/emm/explored/{name}.yaml"), &text, &catalogue);
-    let planned = planned.unwrap_or_else(|refusal| panic!("{refusal}"));
-    let count = text.lines().filter(|line| line.starts_with("  - do:")).count();
-    assert_eq!(planned.len(), 1);
-    assert!(count <= steps, "{count} steps:\n{text}");
+/// The same for handlers of NumPy.
+#[rstest]
+#[case("mutant_nep49_small_blocks_only", "NEP49-ALLOC-01", 1)]
+#[case("mutant_nep49_same_block_again", "NEP49-ALLOC-03", 2)]
+#[case("mutant_nep49_aligned_to_8", "NEP49-ALLOC-04", 1)]
+#[case("mutant_nep49_calloc_is_malloc", "NEP49-CALLOC-01", 2)]
+#[case("mutant_nep49_calloc_refuses", "NEP49-CALLOC-04", 1)]
+#[case("mutant_nep49_realloc_forgets", "NEP49-REALLOC-01", 5)]
+#[case("mutant_nep49_realloc_frees_first", "NEP49-REALLOC-02", 4)]
+#[case("mutant_nep49_realloc_never_shrinks", "NEP49-REALLOC-03", 2)]
+#[case("mutant_nep49_no_realloc", "NEP49-STRUCT-04", 2)]
+#[case("mutant_nep49_free_of_null_clears", "NEP49-ALLOC-02", 4)]
+#[case("mutant_nep49_free_of_null_aborts", "NEP49-EXIT-01", 1)]
+#[case("mutant_nep49_checks_leaks_at_exit", "NEP49-EXIT-03", 1)]
+fn a_broken_handler_is_found_shrunk_and_found_again(
+    #[case] symbol: &str,
+    #[case] requirement: &str,
+    #[case] steps: usize,
+) {
+    let handler = Explored { side: "nep49", faithful: "mutant_nep49_conforming" };
+    handler.is_found_shrunk_and_found_again(symbol, requirement, steps);
+}
 
-    let mut again = Command::new(program());
-    let output =
-        again.args(["run", "emm", &subject, "--fixtures"]).arg(&path).output().expect("as above");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{printed}");
-    assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
+/// The same for allocators by place.
+#[rstest]
+#[case("mutant_place_small_blocks_only", "PLACE-ALLOC-01", 1)]
+#[case("mutant_place_size_wraps", "PLACE-ALLOC-06", 1)]
+#[case("mutant_place_used_ignores_large", "PLACE-USED-02", 2)]
+#[case("mutant_place_release_clears_live", "PLACE-ALLOC-05", 4)]
+#[case("mutant_place_free_takes_inside", "PLACE-FREE-05", 2)]
+fn a_broken_allocator_is_found_shrunk_and_found_again(
+    #[case] symbol: &str,
+    #[case] requirement: &str,
+    #[case] steps: usize,
+) {
+    let allocator = Explored { side: "place", faithful: "mutant_place_conforming" };
+    allocator.is_found_shrunk_and_found_again(symbol, requirement, steps);
+}
 
-    let mut faithful = Command::new(program());
-    let subject = format!("{}:mutant_conforming", library("liballocert_mutants.so").display());
-    let output = faithful
-        .args(["run", "emm", &subject, "--fixtures"])
-        .arg(&path)
-        .output()
-        .expect("as above");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "a faithful manager breaks it too:\n{text}\n{printed}"
-    );
+/// A side, and its mutant that breaks nothing.
+struct Explored {
+    side: &'static str,
+    faithful: &'static str,
+}
+
+impl Explored {
+    fn is_found_shrunk_and_found_again(&self, symbol: &str, requirement: &str, steps: usize) {
+        let side = self.side;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let subject = mutant(symbol);
+        let mut explore = Command::new(program());
+        explore.args([
+            "explore", side, &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
+        ]);
+        let output = explore.arg(folder.path()).output().expect("the program was found above");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{printed}{complaints}");
+
+        let name = fixture_name(requirement);
+        let path = folder.path().join(format!("{name}.yaml"));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}\n{printed}"));
+        let catalogue = Catalogue::embedded().expect("the catalogue is read by its own tests");
+        let place = format!("cases/{side}/explored/{name}.yaml");
+        let planned = fixture::plan_file(&place, &text, &catalogue);
+        let planned = planned.unwrap_or_else(|refusal| panic!("{refusal}"));
+        let count = text.lines().filter(|line| line.starts_with("  - do:")).count();
+        assert_eq!(planned.len(), 1);
+        assert!(count <= steps, "{count} steps:\n{text}");
+
+        let (code, printed) = self.run(&subject, &path);
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
+
+        let (code, printed) = self.run(&mutant(self.faithful), &path);
+        assert_eq!(code, Some(0), "a faithful subject breaks it too:\n{text}\n{printed}");
+    }
+
+    /// Runs one fixture: how the program exits, and what it prints.
+    fn run(&self, subject: &str, fixture: &Path) -> (Option<i32>, String) {
+        let mut run = Command::new(program());
+        let run = run.args(["run", self.side, subject, "--fixtures"]).arg(fixture);
+        let output = run.output().expect("the program was found above");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+fn mutant(symbol: &str) -> String {
+    format!("{}:{symbol}", library("liballocert_mutants.so").display())
 }
 
 fn fixture_name(requirement: &str) -> String {
@@ -86,8 +135,7 @@ fn fixture_name(requirement: &str) -> String {
 #[test]
 fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let subject =
-        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
+    let subject = mutant("mutant_writes_to_live_block");
     let explore = |jobs: &str| {
         let mut explore = Command::new(program());
         explore.args([
@@ -112,8 +160,7 @@ fn the_same_seed_finds_the_same_and_no_file_is_replaced() {
 fn a_finding_that_cannot_be_written_is_printed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // A folder stands where the file would, under each of its names.
-    let subject =
-        format!("{}:mutant_writes_to_live_block", library("liballocert_mutants.so").display());
+    let subject = mutant("mutant_writes_to_live_block");
     let out = folder.path().join("gone");
     fs::create_dir(&out).expect("the folder is ours");
     for taken in 0..100 {

@@ -32,12 +32,21 @@ pub struct SideFacts {
     pub only_subject_manages_contexts: bool,
     /// The boundaries other than CUDA of which `calls` may speak.
     pub boundaries: &'static [Boundary],
+    /// The boundary whose functions are the subject's. The worker makes the calls of it, so what
+    /// they give back wrongly is the case's doing.
+    pub implements: Option<Boundary>,
+    /// The subject keeps its state until its process ends, so that a case needs a process of its
+    /// own.
+    pub one_case_a_process: bool,
     /// What can have a defect, and `defects:` of the catalogue names the defects of.
     pub defective: Option<Defective>,
     /// How the fault sweep treats the cases, or why it leaves them out.
     pub fault_sweep: Result<&'static dyn FaultSweep, Unswept>,
     /// What subjects of this side give to subjects of another one in the matrix of libraries.
     pub exchange: Option<&'static ExchangeDefinition>,
+    /// The first version of an export whose text says who waits for whom. Races with exports of
+    /// earlier versions are left to the user.
+    pub first_ordered_version: Option<i64>,
     /// What ends a case that ends cleanly, for the message that something is left.
     pub last_step: &'static str,
 }
@@ -56,8 +65,8 @@ pub enum Reference {
 /// What the judge looks through for defects in every case that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defective {
-    /// Calls of a C table.
-    TableCalls,
+    /// Calls of a C table, with the names of all defects that they can have.
+    TableCalls(&'static [&'static str]),
     /// Descriptions that objects export.
     ExportedArrays,
 }

@@ -96,6 +96,10 @@ pub struct Properties<'a> {
     pub uses_foreign: bool,
     /// The subject writes to such an object, which it took in an earlier step.
     pub writes_foreign: bool,
+    /// The worker reads exported arrays, as every conforming consumer does.
+    pub reads_exports: bool,
+    /// The worker queues work on the bytes behind an array.
+    pub works_behind_array: bool,
     /// The subject is asked for memory and has to return some.
     pub returns_memory: bool,
     /// It lets a name go, and an error is one of the finalizer.
@@ -166,6 +170,14 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn writes_foreign_if(self, writes_foreign: bool) -> Self {
         Self { writes_foreign, ..self }
+    }
+
+    pub(crate) fn reads_exports(self) -> Self {
+        Self { reads_exports: true, ..self }
+    }
+
+    pub(crate) fn works_behind_array(self) -> Self {
+        Self { works_behind_array: true, ..self }
     }
 
     pub(crate) fn returns_memory(self) -> Self {

@@ -26,6 +26,11 @@ pub(crate) fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 pub(crate) fn one() -> u64 {
     1
 }

@@ -1,13 +1,12 @@
 //! Address ranges: those that facts claim, and those that the driver gave.
 
-use std::collections::BTreeMap;
-
 use allocert_contract::array::{
     ArrayInterface, BitFields, Description, DictSubclass, EarlyStream, ExplicitContiguous,
     Interpretation, LaterVersion, ZeroSize,
 };
 use serde_json::Value;
 
+use crate::judge::range_list::{Entry, RangeList};
 use crate::observation::Facts;
 
 /// The half-open address ranges of memory or array facts: the device's, and the host's where it is
@@ -66,56 +65,54 @@ fn array(facts: &Facts) -> Option<ArrayInterface> {
 /// Values by address range. Ranges do not overlap.
 #[derive(Debug)]
 pub(crate) struct AddressMap<T> {
-    ranges: BTreeMap<u64, (u64, T)>,
+    ranges: RangeList<T>,
 }
 
 impl<T> Default for AddressMap<T> {
     fn default() -> Self {
-        Self { ranges: BTreeMap::new() }
+        Self { ranges: RangeList::default() }
     }
 }
 
 impl<T> AddressMap<T> {
     /// The value whose range contains an address, with the start of the range.
     pub(crate) fn at(&self, address: u64) -> Option<(u64, &T)> {
-        let (start, (end, value)) = self.ranges.range(..=address).next_back()?;
-        (address < *end).then_some((*start, value))
+        let found = self.ranges.get(self.ranges.seek(address))?;
+        (found.start <= address).then_some((found.start, &found.value))
     }
 
     /// The first value whose range overlaps `start..end`.
     pub(crate) fn meeting(&self, start: u64, end: u64) -> Option<(u64, &T)> {
-        if let Some(found) = self.at(start) {
-            return Some(found);
-        }
-        let (start, (_, value)) = self.ranges.range(start..end).next()?;
-        Some((*start, value))
+        let found = self.ranges.entries_from(self.ranges.seek(start)).next()?;
+        (found.start <= start || found.start < end).then_some((found.start, &found.value))
     }
 
     pub(crate) fn get(&self, start: u64) -> Option<&T> {
-        self.ranges.get(&start).map(|(_, value)| value)
+        self.ranges.starting_at(start).and_then(|place| self.ranges.get(place)).map(|it| &it.value)
     }
 
     pub(crate) fn get_mut(&mut self, start: u64) -> Option<&mut T> {
-        self.ranges.get_mut(&start).map(|(_, value)| value)
+        let place = self.ranges.starting_at(start)?;
+        self.ranges.get_mut(place).map(|entry| &mut entry.value)
     }
 
     /// Inserts a range and removes all ranges that overlap it.
     pub(crate) fn put(&mut self, start: u64, end: u64, value: T) {
         while let Some((met, _)) = self.meeting(start, end) {
-            self.ranges.remove(&met);
+            self.remove(met);
         }
-        self.ranges.insert(start, (end, value));
+        self.ranges.insert(Entry { start, end, value });
     }
 
     pub(crate) fn remove(&mut self, start: u64) -> Option<T> {
-        self.ranges.remove(&start).map(|(_, value)| value)
+        self.ranges.starting_at(start).map(|place| self.ranges.remove(place))
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.ranges.iter().map(|(start, (_, value))| (*start, value))
+        self.ranges.iter().map(|entry| (entry.start, &entry.value))
     }
 
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.ranges.values_mut().map(|(_, value)| value)
+        self.ranges.iter_mut().map(|entry| &mut entry.value)
     }
 }

@@ -4,17 +4,6 @@
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
 
-/// The names of everything that can be wrong there.
-pub(crate) const NAMES: [&str; 7] = [
-    "unknown_status",
-    "written_on_failure",
-    "no_error_text",
-    "written_beyond_size",
-    "size_changed",
-    "token_not_new",
-    "wrong_members",
-];
-
 /// Judges every step that called the table.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     let mut lines =
@@ -22,7 +11,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     if lines.peek().is_none() {
         return;
     }
-    for requirement in NAMES.iter().filter_map(|name| record.catalogue.by_defect(record.side, name))
+    for requirement in record
+        .catalogue
+        .defects(record.side)
+        .filter_map(|name| record.catalogue.by_defect(record.side, name))
     {
         sink.checked(&requirement.id);
     }

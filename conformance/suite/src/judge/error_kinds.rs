@@ -27,6 +27,7 @@ pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
         ),
         (ErrorKind::DriverError, driver_error(raised)),
         (ErrorKind::State, state(raised)),
+        (ErrorKind::NoPlace, native(raised, "NO_PLACE")),
         (ErrorKind::VersionMismatch, raised.message.to_ascii_lowercase().contains("version")),
     ];
     candidates.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()

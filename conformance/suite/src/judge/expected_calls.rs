@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use allocert_contract::trace::{Call, Event, Function, What};
+use allocert_contract::trace::{Boundary, Call, Event, Function, What, cuda};
 use serde_json::Value;
 
-use crate::call_name;
+use crate::call_name::NamedFunctions;
 use crate::effect::Effect;
 use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
@@ -76,11 +76,14 @@ pub(crate) fn last_calls_of(record: &CaseRecord<'_>, step: u32) -> Vec<Witness> 
 }
 
 /// The last function that the subject called in a step and the software driver does not have.
-pub(crate) fn function_that_driver_lacks(record: &CaseRecord<'_>, step: u32) -> Option<String> {
+pub(crate) fn function_that_driver_lacks(
+    record: &CaseRecord<'_>,
+    step: u32,
+) -> Option<cuda::Function> {
     let window = record.timeline.window(step)?;
     window.rev().find_map(|index| match record.observation.events[index].what {
         What::Unsupported { function, .. } if record.timeline.attributions[index].by_subject => {
-            Some(function.name().to_owned())
+            Some(function)
         }
         _ => None,
     })
@@ -100,11 +103,6 @@ struct RecordedCall<'s> {
 }
 
 impl RecordedCall<'_> {
-    /// Whether a name of a fixture stands for it.
-    fn is(&self, name: &str) -> bool {
-        call_name::stands_for(name, self.call.function)
-    }
-
     fn witness(&self, role: &str) -> Witness {
         witness(self.event.seq, role)
     }
@@ -183,14 +181,17 @@ fn balance_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Opt
 
 /// More of the allocations that these calls made are left than may be.
 fn kept_mismatch(calls: &[RecordedCall<'_>], name: &str, most: u64) -> Option<Mismatch> {
-    let mut kept: BTreeMap<u64, RecordedCall<'_>> = BTreeMap::new();
+    let mut named = NamedFunctions::new(name);
+    // An allocator may give out the address that it got from the driver.
+    let mut kept: BTreeMap<(Boundary, u64), RecordedCall<'_>> = BTreeMap::new();
     for call in calls.iter().filter(|call| call.call.result == Some(0)) {
+        let boundary = call.call.function.boundary();
         match Effect::of(call.call) {
-            Effect::Take { start, .. } if call.is(name) => {
-                kept.insert(start, *call);
+            Effect::Take { start, .. } if named.contain(call.call.function) => {
+                kept.insert((boundary, start), *call);
             }
             Effect::Give { start, .. } => {
-                kept.remove(&start);
+                kept.remove(&(boundary, start));
             }
             _ => {}
         }
@@ -213,7 +214,8 @@ fn order_mismatch(calls: &[RecordedCall<'_>], wanted: &[String]) -> Option<Misma
     let mut rest = calls;
     let mut in_order: Vec<RecordedCall<'_>> = Vec::new();
     for name in wanted {
-        let Some(at) = rest.iter().position(|call| call.is(name)) else {
+        let mut functions = NamedFunctions::new(name);
+        let Some(at) = rest.iter().position(|call| functions.contain(call.call.function)) else {
             let observed = match in_order.len().checked_sub(1) {
                 Some(last) => format!("no {name} after {}", wanted[last]),
                 None => format!("no {name}"),
@@ -268,7 +270,8 @@ fn facts_of(record: &CaseRecord<'_>, call: &RecordedCall<'_>) -> Facts {
 }
 
 fn named<'a, 's>(calls: &'a [RecordedCall<'s>], name: &str) -> Vec<&'a RecordedCall<'s>> {
-    calls.iter().filter(|call| call.is(name)).collect()
+    let mut functions = NamedFunctions::new(name);
+    calls.iter().filter(|call| functions.contain(call.call.function)).collect()
 }
 
 fn number_of_calls(count: u64) -> String {

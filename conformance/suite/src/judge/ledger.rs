@@ -8,15 +8,17 @@ use allocert_contract::trace::{Boundary, Call, Event, Marker, What};
 
 use crate::effect::{
     AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span, provider, reached_after_free,
+    unseen_memory,
 };
 use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
-use crate::judge::held_memory::{HeldMemoryError, Holdings};
+use crate::judge::memory_of_names::{HeldMemoryError, Holdings};
 use crate::judge::messages;
 use crate::judge::timeline::Attribution;
 use crate::nouns::Teardown;
 use crate::observation::Outcome;
+use crate::reason::Reason;
 use crate::verdict::Check;
 use blocks::{Block, BlockEnd, Blocks};
 
@@ -81,10 +83,22 @@ impl Ledger<'_, '_> {
             What::Marker(Marker::StepBegin { step }) => self.begin_step(*step),
             What::Marker(Marker::StepEnd { step }) => self.end_step(*step),
             what => {
+                if let Some(function) = unseen_memory(what).filter(|_| attribution.by_subject) {
+                    self.unseen(function, attribution);
+                }
                 if let Some((boundary, range)) = reached_after_free(what) {
                     self.late_work(event.seq, boundary, range, attribution);
                 }
             }
+        }
+    }
+
+    /// The subject manages memory that the ledger does not follow. Only a side with a check for
+    /// leaks needs all memory in the ledger.
+    fn unseen(&mut self, function: &str, attribution: Attribution) {
+        if self.record.catalogue.by_check(self.record.side, Check::Leak.name()).is_some() {
+            let (step, function) = (attribution.step, function.to_owned());
+            self.sink.not_observed(Reason::UnseenMemory { step, function });
         }
     }
 
@@ -139,6 +153,7 @@ impl Ledger<'_, '_> {
             FreeAnswer::NoAnswer if alive => self.freed(entry, start),
             FreeAnswer::ShutDown => {}
             _ if !entry.attribution.by_subject || alive => {}
+            _ if self.is_implemented(entry.boundary()) => {}
             answer => self.refused(entry, start, answer),
         }
     }
@@ -146,7 +161,9 @@ impl Ledger<'_, '_> {
     /// The boundary took the memory back.
     fn freed(&mut self, entry: Entry<'_>, start: u64) {
         let Entry { event, attribution, .. } = entry;
-        let judged = attribution.by_subject && !self.program_ends(attribution);
+        let judged = attribution.by_subject
+            && !self.program_ends(attribution)
+            && !self.is_implemented(entry.boundary());
         let Some(block) = self.blocks.of_mut(entry.boundary()).get_mut(start) else { return };
         block.end =
             Some(BlockEnd { seq: event.seq, freed: true, by_subject: attribution.by_subject });
@@ -169,6 +186,12 @@ impl Ledger<'_, '_> {
                 events,
             });
         }
+    }
+
+    /// Whether the worker makes the calls of a boundary, so that a wrong free is the case's doing.
+    fn is_implemented(&self, boundary: Boundary) -> bool {
+        let side = interface(self.record.case.operations);
+        side.is_some_and(|interface| interface.facts.implements == Some(boundary))
     }
 
     /// Whether an event comes after the last step of a case that ends as a program ends: finalizers
@@ -347,8 +370,11 @@ impl Ledger<'_, '_> {
         self.sink.check_performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
         let left = |block: &Block| block.by_subject && !block.free_injected && !freed(block);
-        let mut left: Vec<(Boundary, &Block)> =
-            self.blocks.all().filter(|(_, block)| left(block)).collect();
+        let mut left: Vec<(Boundary, &Block)> = self
+            .blocks
+            .all()
+            .filter(|(boundary, block)| left(block) && !self.is_implemented(*boundary))
+            .collect();
         left.sort_by_key(|(_, block)| block.taken);
         let Some((boundary, first)) = left.first().copied() else { return };
         let sizes = left.iter().map(|(_, block)| block.size_bytes);

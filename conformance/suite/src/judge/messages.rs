@@ -14,8 +14,11 @@ pub(crate) fn value(name: &str, value: &Value) -> String {
 
 /// `raised CudaAPIError (CUresult 2): out of memory`.
 pub(crate) fn raised(raised: &Raised) -> String {
-    let mut text =
-        format!("raised {}", if raised.r#type.is_empty() { "an error" } else { &raised.r#type });
+    let mut text = match &raised.ignored_in {
+        Some(place) => format!("{place} raised "),
+        None => "raised ".to_owned(),
+    };
+    text.push_str(if raised.r#type.is_empty() { "an error" } else { &raised.r#type });
     match (&raised.status, raised.code) {
         (Some(status), Some(code)) => text.push_str(&format!(" ({status}, CUresult {code})")),
         (Some(status), None) => text.push_str(&format!(" ({status})")),

@@ -33,7 +33,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             crash(record, sink, &format!("the process was ended by {}", signal_name(*signal)))
         }
         Ending::TimedOut { after_s } => hang(record, sink, *after_s),
-        Ending::Lost { .. } => {}
+        Ending::Stopped { .. } | Ending::Lost { .. } => {}
     }
 }
 

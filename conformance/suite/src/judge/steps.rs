@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use allocert_contract::trace::cuda::Function;
 use allocert_requirements::Level;
 use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
 
-use crate::expectation::{Expectation, Output};
+use crate::effect::cuda::manages_unseen_memory;
+use crate::expectation::{Expectation, Output, Wanted};
 use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
@@ -20,6 +22,9 @@ use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
 use crate::verdict::Check;
+
+/// What a worker raises instead of calling a function that is null.
+const NULL_FUNCTION: &str = "NullFunction";
 
 /// Judges every step, then what is expected of the whole case.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
@@ -85,7 +90,7 @@ fn returned(
     }
     if returned_no_memory(step, facts) {
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
-        match stands_for(record, step) {
+        match requirement_of_operation(record, step) {
             Some(requirement) => sink.report(
                 requirement,
                 step,
@@ -99,6 +104,10 @@ fn returned(
             )),
         }
         return;
+    }
+    let some_failed = facts.get("failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0);
+    if let Some(function) = virtual_memory_that_driver_lacks(record, step).filter(|_| some_failed) {
+        return not_in_driver(sink, step, function);
     }
     for (requirement, expectation) in
         step.expect.iter().filter(|(_, expectation)| given_holds(record, expectation))
@@ -146,6 +155,16 @@ fn raised(
     raised: &Raised,
 ) {
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
+    if let Some(function) = virtual_memory_that_driver_lacks(record, step) {
+        return not_in_driver(sink, step, function);
+    }
+    let null_functions = record.catalogue.by_check(record.side, Check::NullFunction.name());
+    if raised.r#type == NULL_FUNCTION && null_functions.is_some() {
+        return null_function(sink, step, raised);
+    }
+    if raised.ignored_in.is_some() {
+        return ignored_error(record, sink, step, raised);
+    }
     if !allowed {
         return unexpected_error(record, sink, step, raised);
     }
@@ -168,6 +187,51 @@ fn raised(
         }
         check_calls_and_output(record, sink, requirement, step, expectation);
     }
+}
+
+/// A null function is one cause, whatever the step asks for.
+fn null_function(sink: &mut FindingSink<'_>, step: &PlannedStep, raised: &Raised) {
+    sink.check_performed(Check::NullFunction);
+    sink.report_check(CheckFinding {
+        check: Check::NullFunction,
+        step: Some(step.index),
+        expected: format!("there is a function for {}", step.r#do.name()),
+        observed: raised.message.clone(),
+        events: Vec::new(),
+    });
+}
+
+/// An error that no caller sees: a finalizer raised it, or a Python function that C code called. A
+/// side without a requirement for finalizers blames the step.
+fn ignored_error(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
+    let properties = step.r#do.properties();
+    let finalizers = record.catalogue.by_check(record.side, Check::FinalizerError.name());
+    let ends = properties.finalizes || properties.unbinds_on || properties.closes_host;
+    if finalizers.is_none() || ends {
+        return unexpected_error(record, sink, step, raised);
+    }
+    finalizer_error(record, sink, step, raised);
+}
+
+fn finalizer_error(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) {
+    sink.check_performed(Check::FinalizerError);
+    sink.report_check(CheckFinding {
+        check: Check::FinalizerError,
+        step: Some(step.index),
+        expected: "dropping the last reference raises nothing".to_owned(),
+        observed: messages::raised(raised),
+        events: expected_calls::last_calls_of(record, step.index),
+    });
 }
 
 /// What was expected instead of this error, if it is not the right one.
@@ -197,8 +261,7 @@ fn unexpected_error(
     if let Some(function) = expected_calls::function_that_driver_lacks(record, step.index)
         && properties.may_decline
     {
-        let step = step.index;
-        return sink.declined(Reason::NotInDriver { step, function });
+        return not_in_driver(sink, step, function);
     }
     let declinable = properties.may_decline
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
@@ -220,18 +283,8 @@ fn unexpected_error(
     let expected = format!("{name} returns");
     let observed = messages::raised(raised);
     let events = expected_calls::last_calls_of(record, step.index);
-    if step.r#do.properties().finalizes {
-        sink.check_performed(Check::FinalizerError);
-        let (expected, observed) =
-            ("dropping the last reference raises nothing".to_owned(), observed.clone());
-        let events = events.clone();
-        sink.report_check(CheckFinding {
-            check: Check::FinalizerError,
-            step: Some(step.index),
-            expected,
-            observed,
-            events,
-        });
+    if properties.finalizes {
+        finalizer_error(record, sink, step, raised);
     }
     let broken = broken_by_error(record, step);
     if broken.is_empty() && !properties.finalizes && !may_refuse(step) {
@@ -257,6 +310,21 @@ fn unexpected_error(
     }
 }
 
+/// The function for virtual memory that the subject called in the step, if the software driver does
+/// not have it.
+fn virtual_memory_that_driver_lacks(
+    record: &CaseRecord<'_>,
+    step: &PlannedStep,
+) -> Option<Function> {
+    expected_calls::function_that_driver_lacks(record, step.index)
+        .filter(|function| manages_unseen_memory(*function))
+}
+
+fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {
+    let (step, function) = (step.index, function.name().to_owned());
+    sink.declined(Reason::NotInDriver { step, function });
+}
+
 /// Whether an earlier step made the same request and got an answer. A subject declines what it
 /// cannot do from the beginning.
 fn answered_before(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
@@ -280,32 +348,43 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 /// that say what a result is like are left out: an error says nothing about them.
 fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
     let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
-    let asking = asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?)));
-    let (mut broken, only): (Vec<&str>, Vec<bool>) =
-        asking.map(|(id, facts)| (id, facts.is_empty())).unzip();
+    let asking: Vec<(&str, &Wanted)> =
+        asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?))).collect();
+    let only_returns = asking.iter().any(|(_, facts)| facts.is_empty());
     // A failed drop is an error of the finalizer, and the check for that has reported it.
-    let told = takes_foreign(step) && !broken.is_empty();
-    let operation = stands_for(record, step)
-        .filter(|_| !only.contains(&true) && !told && !step.r#do.properties().finalizes);
-    if only.contains(&true) || operation.is_some() {
-        broken.retain(|id| record.catalogue.get(id).is_none_or(|one| !one.of_result));
-    }
+    let told = takes_foreign(step) && !asking.is_empty();
+    let operation = requirement_of_operation(record, step)
+        .filter(|_| !only_returns && !told && !step.r#do.properties().finalizes);
+    let blamed = only_returns || operation.is_some();
+    let says_what_it_is_like = |id: &str, facts: &Wanted| {
+        let of_result = record.catalogue.get(id).is_some_and(|one| one.of_result);
+        !facts.is_empty() && (of_result || only_compares(facts))
+    };
+    let breaks = |(id, facts): &(&str, &Wanted)| !blamed || !says_what_it_is_like(id, facts);
+    let mut broken: Vec<&str> = asking.into_iter().filter(breaks).map(|(id, _)| id).collect();
     broken.extend(operation.filter(|requirement| !step.expect.contains_key(*requirement)));
     if may_refuse(step) {
         // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
         broken.retain(|id| record.catalogue.get(id).is_some_and(|one| one.level != Level::Must));
         if broken.is_empty() && !step.r#do.properties().writes_foreign {
-            broken.extend(stands_for(record, step));
+            broken.extend(requirement_of_operation(record, step));
         }
     }
     broken
+}
+
+/// Whether the facts are only compared with those of other steps. An error says nothing about such
+/// a requirement, as about memory that lies apart from other memory.
+fn only_compares(facts: &Wanted) -> bool {
+    let compares = |test: &Test| matches!(test, Test::DisjointFrom | Test::DiffersFrom);
+    facts.values().all(|predicate| predicate.0.keys().all(compares))
 }
 
 /// Whether the step reads the interface of an object of the subject that stands for one of its
 /// arrays: an error there is never what a situation asks for.
 fn exports(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
     step.r#do.properties().binds.is_some_and(|(_, bound)| bound == EXPORT)
-        && stands_for(record, step).is_some()
+        && requirement_of_operation(record, step).is_some()
 }
 
 /// Whether the subject may answer the step with any error, because no text obliges it to support
@@ -343,8 +422,8 @@ fn check_calls_and_output(
     }
 }
 
-/// The requirement that an operation stands for when it fails.
-fn stands_for<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str> {
+/// The requirement that a step breaks whose operation fails.
+fn requirement_of_operation<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str> {
     let requirement = record.catalogue.by_operation(record.side, step.r#do.name())?;
     Some(&requirement.id)
 }

@@ -156,8 +156,6 @@ fn process_with_markers(events: &[Event]) -> Option<u32> {
 
 /// The call of a driver function, if the event is one.
 pub(crate) fn cuda_call(event: &Event) -> Option<(cuda::Function, &Call)> {
-    match &event.what {
-        What::Call(call) => Some((call.function.cuda()?, call)),
-        _ => None,
-    }
+    let call = event.call()?;
+    Some((call.function.cuda()?, call))
 }

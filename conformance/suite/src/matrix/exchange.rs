@@ -150,6 +150,9 @@ fn crash(case: &PlannedCase, observation: &Observation) -> Option<String> {
     let how = match &observation.ending {
         Ending::Signal(signal) => format!("ended by signal {signal}"),
         Ending::Code(code) => format!("ended with code {code}"),
+        Ending::Stopped { timeouts } => {
+            format!("was not run, because {timeouts} cases before it had timed out")
+        }
         Ending::TimedOut { after_s } => format!("did not come to an end in {after_s} s"),
         Ending::Done | Ending::Lost { .. } => return None,
     };

@@ -8,7 +8,7 @@ use quick_junit::{
 
 use crate::causes::{Cause, causes};
 use crate::report::{Report, call, clean};
-use crate::run::Judged;
+use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
 /// The whole file.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::{Catalogue, Level, Mutant, Requirement, Side};
 
 use crate::report::table::align;
-use crate::run::Judged;
+use crate::run_format::Judged;
 
 /// What the suite found in one mutant.
 #[derive(Debug, Clone)]

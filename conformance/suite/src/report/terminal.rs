@@ -13,7 +13,7 @@ use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean};
-use crate::run::Judged;
+use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
 /// Calls shown before the first and after the last one that a finding points to.

@@ -12,7 +12,7 @@ use crate::observation::{Captured, Ending, Observation, Outcome, Raised, StepOut
 use crate::plan::{Part, PlannedStep};
 use crate::report::style::Palette;
 use crate::report::{call, clean};
-use crate::run::Judged;
+use crate::run_format::Judged;
 use crate::verdict::{Finding, Judgement};
 
 /// Writing to a string cannot fail.
@@ -301,6 +301,9 @@ fn ending(out: &mut String, observation: &Observation) {
         Ending::Done => line!(out, "The process ended in order before the case was done."),
         Ending::Code(code) => line!(out, "The process ended with exit code {code}."),
         Ending::Signal(signal) => line!(out, "The process was ended by signal {signal}."),
+        Ending::Stopped { timeouts } => {
+            line!(out, "The case was not run, because {timeouts} cases before it had timed out.")
+        }
         Ending::TimedOut { after_s } => {
             line!(out, "The process was ended after {after_s} s, the limit of the case.");
         }

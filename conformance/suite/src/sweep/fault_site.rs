@@ -1,12 +1,12 @@
-//! Where a fault can be put: the subject's driver calls in a clean run.
+//! Where a fault can be put: calls of a clean run that the subject made.
 
 use std::collections::HashMap;
 
-use allocert_contract::trace::cuda::Function;
+use allocert_contract::trace::Function;
 use allocert_requirements::Side;
 
-use crate::effect::cuda::{is_lookup, restores_context};
-use crate::judge::timeline::{Timeline, cuda_call};
+use crate::interface::fault_sweep::FaultSweep;
+use crate::judge::timeline::Timeline;
 use crate::observation::Observation;
 use crate::reason::SWEPT_REPEATS;
 
@@ -37,18 +37,23 @@ impl FaultSite {
 
 /// The calls in order, without those outside of steps, such as at the exit of the process: a
 /// `fault` belongs to a step.
-pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSite> {
+pub(crate) fn fault_sites(
+    observation: &Observation,
+    side: Side,
+    sweep: &dyn FaultSweep,
+) -> Vec<FaultSite> {
     let timeline = Timeline::new(observation, side);
     let mut sites = Vec::new();
     let mut counts = Counts::default();
     for (event, attribution) in observation.events.iter().zip(&timeline.attributions) {
-        let (Some((function, call)), Some(step), true) =
-            (cuda_call(event), attribution.step, attribution.in_process)
+        let (Some(call), Some(step), true) =
+            (event.call(), attribution.step, attribution.in_process)
         else {
             continue;
         };
+        let function = call.function;
         let nth = counts.all(step, function);
-        if !attribution.by_subject || is_lookup(function) {
+        if !attribution.by_subject || !sweep.sweeps(function) {
             continue;
         }
         let before = timeline.window(step).and_then(|window| observation.events.get(window.start));
@@ -59,7 +64,7 @@ pub(crate) fn fault_sites(observation: &Observation, side: Side) -> Vec<FaultSit
             in_step: counts.in_step(step, function),
             last: false,
             in_case: counts.in_case(function),
-            restores: restores_context(function, call, before.map_or(0, |event| event.context)),
+            restores: sweep.restores_context(call, before.map_or(0, |event| event.context)),
         });
     }
     for site in &mut sites {

@@ -1,12 +1,10 @@
 //! Makes the steps of a swept case: those of the clean case, the fault and the probe.
 
 use crate::interface::Operation;
-use crate::interface::fault_sweep::EarlierStep;
-use crate::interface::shared::Fault;
+use crate::interface::fault_sweep::{EarlierStep, InjectedError, InjectedFault};
 use crate::plan::{Part, PlannedCase, PlannedStep};
 use crate::sweep::CleanRun;
 use crate::sweep::fault_site::FaultSite;
-use crate::sweep::injected_error::InjectedError;
 
 /// The case of a clean run with one call failing.
 pub(crate) fn swept_case(
@@ -33,12 +31,8 @@ pub(crate) fn swept_case(
     });
     steps.splice(end..end, probe);
     let faulty = &clean.steps[site.step];
-    let fault = sweep.fault(Fault {
-        call: site.function.name().to_owned(),
-        nth: site.nth,
-        count: 1,
-        error: error.code,
-    });
+    let FaultSite { function, nth, .. } = *site;
+    let fault = sweep.fault(InjectedFault { function, nth, error: *error });
     steps.insert(site.step, step(fault, &faulty.on, faulty.line, faulty.part));
     for (index, step) in (0..).zip(&mut steps) {
         step.index = index;

@@ -391,3 +391,21 @@ fn a_flood_is_counted_and_cut() {
         judged.findings[7].observed
     );
 }
+
+/// numba.cuda makes an empty slice without memory, so it keeps nothing alive.
+#[rstest]
+#[case::of_no_bytes(0, &[])]
+#[case::of_bytes(8, &["EMM-CHECK-USE_AFTER_FREE"])]
+fn a_view_holds_the_bytes_that_it_has(#[case] size_bytes: u64, #[case] found: &[&str]) {
+    let text = format!(
+        "steps:\n  - do: {{memalloc: {{size: 64, as: a}}}}\n  \
+         - do: {{view: {{of: a, offset: 0, size: {size_bytes}, as: v}}}}\n  \
+         - do: {{drop: {{name: a}}}}\n    expect: {{EMM-T-01: {{returns: {{}}}}}}\n"
+    );
+    let recorder = Recorder::new(case(&text))
+        .step(&[alloc(0x1000, 64)], memory(0x1000, 64))
+        .step(&[], memory(0x1000, size_bytes))
+        .step(&[free(0x1000, 0)], json!({"finalized": true}))
+        .rest();
+    assert_eq!(recorder.found(), found);
+}

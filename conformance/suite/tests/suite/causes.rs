@@ -7,7 +7,7 @@ use allocert_suite::causes::causes;
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, junit};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::verdict::{Finding, Place, Verdict};
 use rstest::rstest;
 

@@ -4,7 +4,7 @@ use allocert_requirements::{Flavor, Mutant};
 use allocert_suite::Side;
 use allocert_suite::observation::Ending;
 use allocert_suite::report::kills::{self, Kill, Matrix};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 
 use crate::observation_builder::{Recorder, alloc, catalogue, memalloc, memory};
 

@@ -18,6 +18,7 @@ mod measured_order;
 mod observation_builder;
 mod order_expectations;
 mod order_rules;
+mod page_locked;
 mod plan;
 mod plugin_calls;
 mod predicates;

@@ -61,7 +61,7 @@ pub(crate) fn catalogue_text() -> String {
 pub(crate) fn sweep_catalogue() -> Catalogue {
     let demands = ["failure_surfaces", "serves_afterwards", "memory_holds"];
     let text = (1..).zip(demands).map(|(number, demand)| {
-        let more = format!("  stands_for: [sweep.{demand}]\n");
+        let more = format!("  demands: [sweep.{demand}]\n");
         entry(&format!("EMM-FAULT-0{number}"), "MUST", &more)
     });
     let text = text.fold(catalogue_text(), |all, one| all + &one);
@@ -250,5 +250,6 @@ pub(crate) fn error(class: &str, code: Option<i32>, message: &str) -> Raised {
         message: message.to_owned(),
         code,
         status: None,
+        ignored_in: None,
     }
 }

@@ -347,6 +347,17 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     did(F::cuPointerSetAttribute, &[0, 6, Y]).when(!edge), fill(X, 0),
     did(F::cuMemsetD8_v2, &[Y, 0, 64]), fill(X, B),
 ])]
+#[case::managed_memory_without_sync_memops(|edge: bool| vec![
+    non_blocking(B), gave(F::cuMemAllocManaged, &[64, 1], Y2),
+    did(F::cuPointerSetAttribute, &[0, 6, Y2]).when(!edge), fill(X, 0),
+    did(F::cuMemsetD8_v2, &[Y2, 0, 64]), fill(X, B),
+])]
+#[case::managed_memory_with_sync_memops_again(|edge: bool| vec![
+    non_blocking(B), gave(F::cuMemAllocManaged, &[64, 1], Y2),
+    did(F::cuPointerSetAttribute, &[0, 6, Y2]),
+    did(F::cuPointerSetAttribute, &[1, 6, Y2]).when(edge), fill(X, 0),
+    did(F::cuMemsetD8_v2, &[Y2, 0, 64]), fill(X, B),
+])]
 #[case::an_asynchronous_copy_of_managed_memory_waits(|edge| vec![
     non_blocking(A), non_blocking(B), alloc(Y), gave(F::cuMemAllocManaged, &[64, 1], Y2),
     fill(X, A),

@@ -5,7 +5,7 @@ use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, explain, style::Palette};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, judge};
 

@@ -10,7 +10,7 @@ use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, clean, explain, junit, list, trace};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::{Catalogue, Side};
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use allocert_suite::offer::Driver;
-use allocert_suite::run::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
+use allocert_suite::run_format::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
 
 use crate::observation_builder::{Recorder, alloc, memalloc, memory};
 
@@ -36,12 +36,12 @@ fn written() -> String {
 }
 
 fn refusal(text: &str) -> String {
-    run::read("run.jsonl", text.as_bytes()).expect_err("not a run").to_string()
+    run_format::read("run.jsonl", text.as_bytes()).expect_err("not a run").to_string()
 }
 
 #[test]
 fn a_run_is_read_back_and_judged_to_the_same() {
-    let run = run::read("run.jsonl", written().as_bytes()).expect("own output");
+    let run = run_format::read("run.jsonl", written().as_bytes()).expect("own output");
     assert_eq!(run.header, header());
     assert_eq!(run.cases, [judged(), Judged { observation: None, ..judged() }]);
     assert_eq!(

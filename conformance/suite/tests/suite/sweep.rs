@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use allocert_contract::trace::{Call, Marker, cuda::Function};
+use allocert_suite::Catalogue;
 use allocert_suite::applicability::Applicability;
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::Fault;
@@ -12,7 +13,7 @@ use allocert_suite::reason::Reason;
 use allocert_suite::report::Report;
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
-use allocert_suite::run::Judged;
+use allocert_suite::run_format::Judged;
 use allocert_suite::sweep::{Injection, Width, sweep};
 use allocert_suite::verdict::Verdict;
 use rstest::rstest;
@@ -39,6 +40,10 @@ fn clean(more: &[Call]) -> Judged {
             .step(&[free(A, 0)], json!({}))
             .rest(),
     )
+}
+
+fn all_injections(catalogue: &Catalogue, clean: &[Judged], width: Width) -> Vec<Injection> {
+    sweep(catalogue, clean, width).collect()
 }
 
 fn ids(injections: &[Injection], what: impl Fn(&Applicability) -> bool) -> Vec<String> {
@@ -71,7 +76,7 @@ fn script(case: &PlannedCase) -> String {
 
 #[test]
 fn each_call_fails_once_with_each_error_that_it_can_answer() {
-    let injections = sweep(&sweep_catalogue(), &[clean(&[])], Width::Every);
+    let injections = all_injections(&sweep_catalogue(), &[clean(&[])], Width::Every);
     insta::assert_snapshot!(ids(&injections, runs).join("\n"), @r"
     !cuMemAlloc_v2@1=2
     !cuMemAlloc_v2@1=1
@@ -88,7 +93,7 @@ fn each_call_fails_once_with_each_error_that_it_can_answer() {
 #[test]
 fn a_swept_case_expects_what_the_clean_run_gave_or_an_error_and_probes_before_the_teardown() {
     insta::assert_snapshot!(script(
-        &sweep(&sweep_catalogue(), &[clean(&[])], Width::Every)[0].case
+        &all_injections(&sweep_catalogue(), &[clean(&[])], Width::Every)[0].case
     ));
 }
 
@@ -97,7 +102,7 @@ fn a_fault_in_the_last_reset_is_followed_by_another_reset() {
     let resets =
         Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).step(&[], json!({}));
     let clean = judged(resets.step(&[free(A, 0)], json!({})).rest());
-    let injections = sweep(&sweep_catalogue(), &[clean], Width::Every);
+    let injections = all_injections(&sweep_catalogue(), &[clean], Width::Every);
     let faulty =
         injections.iter().find(|injection| injection.case.id.ends_with("!cuMemFree_v2@1=1"));
     let steps = &faulty.expect("the reset frees").case.steps;
@@ -128,7 +133,7 @@ fn calls_are_swept_where_failing_means_something(#[case] call: Call, #[case] inj
     let mut clean = clean(&[call]);
     // A lone pop is no balanced case; what is asked here is another thing.
     clean.judgement.verdict = Verdict::Conforms;
-    let swept = sweep(&sweep_catalogue(), &[clean], Width::Every);
+    let swept = all_injections(&sweep_catalogue(), &[clean], Width::Every);
     let name = format!("!{function}@");
     assert_eq!(ids(&swept, runs).iter().filter(|id| id.starts_with(&name)).count(), injections);
 }
@@ -145,7 +150,7 @@ fn a_fault_lets_the_calls_of_the_harness_through() {
     recorder = recorder.inside(&[asks, alloc(A, 64)]);
     recorder.marker(Marker::StepEnd { step: 2 });
     let clean = judged(recorder.silent(memory(A, 64)).step(&[free(A, 0)], json!({})).rest());
-    let swept = sweep(&sweep_catalogue(), &[clean], Width::Every);
+    let swept = all_injections(&sweep_catalogue(), &[clean], Width::Every);
     let first =
         &swept.iter().find(|injection| runs(&injection.applicability)).expect("one is run").case;
     assert_eq!(first.id, "emm/test/case!cuMemGetInfo_v2@1=1");
@@ -163,7 +168,7 @@ fn a_loop_is_swept_at_its_edges(#[case] width: Width, #[case] calls: usize) {
     let clean = judged(
         Recorder::new(memalloc(RETURNS)).step(&all, memory(A, 64)).step(&frees, json!({})).rest(),
     );
-    let swept = ids(&sweep(&sweep_catalogue(), &[clean], width), runs);
+    let swept = ids(&all_injections(&sweep_catalogue(), &[clean], width), runs);
     assert_eq!(
         swept.iter().filter(|id| id.contains("cuMemAlloc_v2") && id.ends_with("=3")).count(),
         calls
@@ -175,7 +180,7 @@ fn a_loop_is_swept_at_its_edges(#[case] width: Width, #[case] calls: usize) {
 #[case(Width::Edges, 14)]
 #[case(Width::Sample, 7)]
 fn a_sample_sweeps_a_group_once(#[case] width: Width, #[case] injections: usize) {
-    let swept = sweep(&sweep_catalogue(), &[clean(&[]), clean(&[])], width);
+    let swept = all_injections(&sweep_catalogue(), &[clean(&[]), clean(&[])], width);
     assert_eq!(ids(&swept, runs).len(), injections);
     assert_eq!(swept.len(), 16, "what is not run is listed");
 }
@@ -200,7 +205,7 @@ fn some_cases_are_left_out_whole(#[case] steps: &str, #[case] reason: &str) {
     let recorder = Recorder::new(case(steps));
     let mut clean = judged(recorder.rest());
     clean.judgement.verdict = Verdict::Conforms;
-    let swept = sweep(&sweep_catalogue(), &[clean], Width::Every);
+    let swept = all_injections(&sweep_catalogue(), &[clean], Width::Every);
     let [
         Injection {
             case,
@@ -219,12 +224,13 @@ fn a_case_that_does_not_conform_is_left_out() {
     let leaks =
         judged(Recorder::new(memalloc(RETURNS)).step(&[alloc(A, 64)], memory(A, 64)).rest());
     assert_eq!(leaks.judgement.verdict, Verdict::Violates);
-    assert_eq!(ids(&sweep(&sweep_catalogue(), &[leaks], Width::Every), runs), [""; 0]);
+    assert_eq!(ids(&all_injections(&sweep_catalogue(), &[leaks], Width::Every), runs), [""; 0]);
 }
 
 /// A swept run: the fault step, then these outcomes.
 fn swept(index: usize) -> Recorder {
-    let case = sweep(&sweep_catalogue(), &[clean(&[])], Width::Every).swap_remove(index).case;
+    let case =
+        all_injections(&sweep_catalogue(), &[clean(&[])], Width::Every).swap_remove(index).case;
     Recorder::new(case).step(&[], json!({}))
 }
 
@@ -290,7 +296,7 @@ fn the_terminal_report_sums_the_sweep_up() {
         served(swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory")), &[]);
     let nothing = json!({"kind": "none", "pointer": 0, "host_pointer": 0, "size_bytes": 64});
     let wrong = served(swept(1).step(&[failing(1)], nothing), &[]);
-    let left_out = sweep(&sweep_catalogue(), std::slice::from_ref(&clean), Width::Every)
+    let left_out = all_injections(&sweep_catalogue(), std::slice::from_ref(&clean), Width::Every)
         .into_iter()
         .filter(|injection| !runs(&injection.applicability))
         .map(|Injection { case, applicability }| Judged {

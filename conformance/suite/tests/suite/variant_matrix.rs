@@ -3,8 +3,8 @@
 use allocert_requirements::{Catalogue, Flavor, Variant};
 use allocert_suite::Side;
 use allocert_suite::report::coverage;
-use allocert_suite::report::variants::{VariantMatrix, VariantResult, render};
-use allocert_suite::run::Judged;
+use allocert_suite::report::variant_runs::{VariantMatrix, VariantResult, render};
+use allocert_suite::run_format::Judged;
 
 use crate::observation_builder::{Recorder, catalogue_text, memalloc, memory};
 

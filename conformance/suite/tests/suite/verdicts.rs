@@ -1,7 +1,7 @@
 //! Verdicts from outcomes: unexpected errors, declined steps, things not observed, and records that
 //! contradict themselves.
 
-use allocert_contract::trace::{Event, Marker, What};
+use allocert_contract::trace::{Event, Marker, What, cuda::Function};
 use allocert_suite::exit::Exit;
 use allocert_suite::observation::{Ending, Observation, Outcome, Raised, StepOutcome};
 use allocert_suite::verdict::{Judgement, Verdict};
@@ -36,6 +36,21 @@ fn skipped() -> Outcome {
     "{EMM-T-01: {returns: {size_bytes: {is: 64}}}}",
     error("MemoryError", None, ""),
     &["EMM-T-01", "EMM-OP-MEMALLOC"],
+)]
+#[case::only_compared(
+    "{EMM-T-01: {returns: {pointer: {disjoint_from: a}}}}",
+    error("MemoryError", None, ""),
+    &["EMM-OP-MEMALLOC"],
+)]
+#[case::compared_and_more(
+    "{EMM-T-01: {returns: {pointer: {not: 0, disjoint_from: a}}}}",
+    error("MemoryError", None, ""),
+    &["EMM-T-01", "EMM-OP-MEMALLOC"],
+)]
+#[case::of_a_deleted_object(
+    "{EMM-T-01: {returns: {}}}",
+    Raised { ignored_in: Some("Pool.__del__".into()), ..error("KeyError", None, "") },
+    &["EMM-CHECK-FINALIZER_ERROR"],
 )]
 fn an_error_is_judged(#[case] expect: &str, #[case] raised: Raised, #[case] found: &[&str]) {
     let recorder =
@@ -249,4 +264,40 @@ fn judgement(verdict: Verdict) -> Judgement {
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {
     let judgements: Vec<Judgement> = verdicts.iter().cloned().map(judgement).collect();
     assert_eq!(Exit::of(&judgements).code(), code);
+}
+
+#[test]
+fn a_case_that_was_not_run_shows_nothing() {
+    let mut recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
+    recorder.seen = Observation::silent(&recorder.case.id, Ending::Stopped { timeouts: 12 });
+    let judged = recorder.judged();
+    assert_eq!((judged.verdict.name(), judged.findings.len()), ("not-observed", 0));
+}
+
+/// What is mapped by functions that are recorded by name alone is in no ledger.
+#[rstest]
+#[case::real_driver(true, "cuMemCreate", "not-observed")]
+#[case::other_function(true, "cuFuncGetName", "conforms")]
+#[case::software_driver(false, "cuMemMap", "not-observed")]
+fn virtual_memory_is_not_observed(
+    #[case] passed_on: bool,
+    #[case] name: &str,
+    #[case] verdict: &str,
+) {
+    let function = Function::by_name(name).expect("a function of the driver");
+    let mut recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"));
+    recorder = match passed_on {
+        true => recorder.step(&[], memory(1, 64)),
+        false => recorder.raise(&[], error("CudaAPIError", Some(801), "not supported")),
+    };
+    let what = match passed_on {
+        true => What::PassedOn { function, per_thread: false },
+        false => What::Unsupported { function, per_thread: false },
+    };
+    // Before the marker that ends the step.
+    let end = recorder.seen.events.len() - 1;
+    let event = Event { what, ..recorder.seen.events[end].clone() };
+    recorder.seen.events.insert(end, event);
+    let dropped = if passed_on { Outcome::Returned(Default::default()) } else { skipped() };
+    assert_eq!(recorder.outcome(&[], dropped).rest().verdict().name(), verdict);
 }

@@ -19,8 +19,16 @@ const TEST_SUPPORT: &str = "allocert-test-support";
 #[case("allocert-cuda", &["allocert-contract"])]
 #[case("allocert-abi", &["allocert-contract"])]
 #[case("allocert-cai", &["allocert-contract", "allocert-cuda"])]
-#[case("allocert-emm", &["allocert-contract", "allocert-cuda"])]
-#[case("allocert-emm-so", &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm"])]
+#[case("allocert-fit", &[])]
+#[case("allocert-emm", &["allocert-contract", "allocert-cuda", "allocert-fit"])]
+#[case(
+    "allocert-emm-so",
+    &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm", "allocert-fit"]
+)]
+#[case(
+    "allocert-place",
+    &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm", "allocert-fit"]
+)]
 #[case("allocert-explore", &["allocert-contract", "allocert-requirements", "allocert-suite"])]
 #[case("allocert-suite", &["allocert-contract", "allocert-requirements", "allocert-fixtures"])]
 #[case("allocert-test-support", &["allocert-libcuda"])]

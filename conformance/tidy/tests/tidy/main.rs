@@ -11,6 +11,7 @@ mod operation_pages;
 mod order_judge_against_driver;
 mod refusals;
 mod sources;
+mod test_switches;
 mod topics;
 mod traceability;
 mod variants;

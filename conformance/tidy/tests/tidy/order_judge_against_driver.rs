@@ -283,6 +283,10 @@ impl HostSpace for Host {
             .extend((address..).zip(from.iter().copied()));
     }
 
+    fn is_mapped(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
     fn call(&mut self, _: u64, _: Option<u64>, _: u64) {}
 }
 

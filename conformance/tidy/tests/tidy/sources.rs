@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::workspace::members;
 
 /// The crates that call C or are called by it. All others forbid unsafe code.
-const UNSAFE_CRATES: [&str; 10] = [
+const UNSAFE_CRATES: [&str; 12] = [
     "allocert-abi",
     "allocert-cuda",
     "allocert-emm-so",
@@ -16,6 +16,8 @@ const UNSAFE_CRATES: [&str; 10] = [
     "allocert-mutants",
     "allocert-native",
     "allocert-nep49",
+    "allocert-nep49-pinned",
+    "allocert-place",
     "allocert-python",
     "allocert-recorder",
     "allocert-variants",

@@ -48,7 +48,7 @@ fn performed(cases: &[PlannedCase], operation: Option<&str>) -> bool {
 /// A tool names what it demands of a subject, and the catalogue says which requirement stands for
 /// it: neither knows a name that the other does not.
 #[test]
-fn what_a_tool_demands_is_what_requirements_stand_for() {
+fn each_demand_of_a_tool_has_a_requirement() {
     let catalogue = catalogue();
     let known: BTreeSet<&str> = catalogue.demands().collect();
     let literals = sources::literals(&members()["allocert-suite"].folder.join("src"));
@@ -58,8 +58,8 @@ fn what_a_tool_demands_is_what_requirements_stand_for() {
             let tool = literal.split_once('.').map(|(tool, _)| tool);
             matches!(tool, Some("sweep" | "matrix"))
         })
-        .chain(allocert_explore::demand::names())
+        .chain(allocert_explore::demand_names())
         .collect();
     let written: BTreeSet<&str> = written.iter().map(String::as_str).collect();
-    assert_eq!(written, known, "left: named in Rust; right: `stands_for` of the catalogue");
+    assert_eq!(written, known, "left: named in Rust; right: `demands` of the catalogue");
 }

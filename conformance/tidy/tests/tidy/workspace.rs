@@ -13,6 +13,16 @@ pub(crate) struct Member {
     pub(crate) knows: Vec<String>,
     /// Those of [`Self::knows`] that its code knows, not its tests alone.
     pub(crate) builds_on: Vec<String>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// What cargo makes of a crate: a library, a program, a test or a benchmark.
+pub(crate) struct Target {
+    pub(crate) root_file: PathBuf,
+    /// Whether `cargo test` builds the unit tests of its sources.
+    pub(crate) is_tested: bool,
+    /// Whether `cargo test` looks for examples in its documentation.
+    pub(crate) is_doctested: bool,
 }
 
 pub(crate) fn root() -> PathBuf {
@@ -45,7 +55,16 @@ fn member(package: &Value) -> (String, Member) {
     let knows = ours().map(name).collect();
     let builds_on = ours().filter(|dependency| dependency["kind"] != "dev").map(name).collect();
     let folder = manifest.parent().expect("a manifest lies in a folder").to_path_buf();
-    (text(package, "name").to_owned(), Member { folder, knows, builds_on })
+    let targets = list(package, "targets").iter().map(target).collect();
+    (text(package, "name").to_owned(), Member { folder, knows, builds_on, targets })
+}
+
+fn target(target: &Value) -> Target {
+    Target {
+        root_file: text(target, "src_path").into(),
+        is_tested: target["test"] == true,
+        is_doctested: target["doctest"] == true,
+    }
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {

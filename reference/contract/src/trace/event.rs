@@ -112,6 +112,15 @@ impl Call {
 }
 
 impl Event {
+    /// The call, if the event is one.
+    #[must_use]
+    pub fn call(&self) -> Option<&Call> {
+        match &self.what {
+            What::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
     /// `None` for a record that this build does not know.
     #[must_use]
     pub fn decode(record: &Record) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! The functions of a NumPy `PyDataMem_Handler`. NEP 49.
 
-super::table::functions! {
+super::define_functions::functions! {
     /// A function of a handler's `PyDataMemAllocator`. The parameters have the names of the C
     /// declaration; sizes are in bytes. None of them reports an error but by a null pointer, so the
     /// result of a call that returned is 0.

@@ -3,7 +3,7 @@
 /// The result of a call that ended with an exception.
 pub const RAISED: i32 = 1;
 
-super::table::functions! {
+super::define_functions::functions! {
     /// One way into a plugin, as the worker that plays the plugin of a host records it. `number`
     /// counts the calls of a case from 1, `manager` the plugin's instances. The result is 0, or
     /// [`RAISED`].

@@ -59,6 +59,10 @@ impl HostSpace for Shared {
         self.with(|host| host.bytes.extend((address..).zip(from.iter().copied())));
     }
 
+    fn is_mapped(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
     fn call(&mut self, function: u64, _: Option<u64>, _: u64) {
         self.with(|host| host.calls.push(function));
     }

@@ -2,7 +2,9 @@
 //! never.
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
-use allocert_driver::{CopyRequest, CudaError, Direction, Extent, Kernels, Plane};
+use allocert_driver::{
+    CopyRequest, CudaError, Direction, Extent, Kernels, NextHostFunction, Plane,
+};
 use rstest::rstest;
 
 use crate::machine::{Machine, PAGEABLE};
@@ -222,9 +224,21 @@ fn host_functions_run_in_stream_order_and_not_before() {
             .call(|driver, caller| driver.stream_call(caller, stream, function, 0, false))
             .expect("queued");
     }
-    assert_eq!(machine.calls(), []);
+    let synchronized = machine.call(|driver, caller| driver.stream_synchronize(caller, stream));
+    let first = Err(CudaError::HOST_FUNCTION_FIRST);
+    assert_eq!(synchronized, first, "whoever holds the driver runs them");
+    for function in [11, 12] {
+        let next = machine.call(|driver, _| driver.next_host_function());
+        let NextHostFunction::Call(found) = next else { panic!("{next:?}") };
+        assert_eq!(found.function, function);
+        let again = machine.call(|driver, caller| driver.stream_synchronize(caller, stream));
+        assert_eq!(again, first, "another thread waits for it");
+        let other = machine.call(|driver, _| driver.next_host_function());
+        assert_eq!(other, NextHostFunction::IsRunning);
+        machine.call(|driver, _| driver.end_host_function(found.operation));
+    }
     machine.synchronize(stream);
-    assert_eq!(machine.calls(), [11, 12]);
+    assert_eq!(machine.calls(), [], "not while the driver is held");
 }
 
 #[test]

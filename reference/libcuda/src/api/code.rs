@@ -137,8 +137,7 @@ pub(crate) fn cuLibraryUnload(call: &mut Call, library: u64) -> Result {
 }
 
 pub(crate) fn cuLibraryGetModule(call: &mut Call, module: Out<u64>, library: u64) -> Result {
-    call.driver.image_exists(library)?;
-    module.required()?.put(library);
+    module.required()?.put(call.driver.library_module(&call.caller, library)?);
     Ok(())
 }
 
@@ -155,8 +154,7 @@ pub(crate) fn cuLibraryGetKernel(
 }
 
 pub(crate) fn cuKernelGetFunction(call: &mut Call, function: Out<u64>, kernel: u64) -> Result {
-    call.driver.function_exists(kernel)?;
-    function.required()?.put(kernel);
+    function.required()?.put(call.driver.kernel_function(&call.caller, kernel)?);
     Ok(())
 }
 

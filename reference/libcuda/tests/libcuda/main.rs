@@ -2,6 +2,7 @@
 //! processes.
 #![expect(unsafe_code, reason = "calls the C functions under test")]
 
+mod answers;
 mod child_process;
 mod control;
 mod fork;

@@ -9,10 +9,14 @@ use crate::instrument;
 
 /// What `order table` measured on an H200.
 const MEASURED: &str = include_str!("../order/order_h200.tsv");
+/// What `order open` measured on an H200.
+const OPEN: &str = include_str!("../order/open_h200.tsv");
 /// The rows in which the software driver keeps less order, by reason.
 const DIFFERENCES: &str = include_str!("../order/differences.tsv");
 /// What `order copies` measured on an H200.
 const COPIES: &str = include_str!("../order/copies_h200.tsv");
+/// What `order open-copies` measured on an H200.
+const OPEN_COPIES: &str = include_str!("../order/open_copies_h200.tsv");
 /// The rows in which bytes arrive later here than on the H200, by reason.
 const LATER_COPIES: &str = include_str!("../order/copies_differences.tsv");
 /// The calls that the software driver answers with `CUDA_ERROR_NOT_SUPPORTED`: graphs and capture,
@@ -34,6 +38,7 @@ const REFUSED: [&str; 14] = [
     "cuStreamWriteValue64_v2",
 ];
 const NOT_SUPPORTED: &str = "801";
+const HUGE_PAGES: [(&str, &str); 1] = [("ORDER_HUGE_PAGES", "1")];
 
 /// The lines of a table: the first cells, which say what was asked, and the others.
 fn rows(text: &str, key_cells: usize) -> BTreeMap<String, Vec<String>> {
@@ -83,7 +88,7 @@ fn compare(ours: &[String], theirs: &[String]) -> Order {
 fn every_row_equals_the_h200_but_for_the_listed_ones() {
     let measured = rows(MEASURED, 4);
     let mut unlisted = listed(DIFFERENCES);
-    let ours = rows(&instrument::run("order/order.cpp", &["table"], &[]), 4);
+    let ours = rows(&instrument::run("order/order.cpp", &["table"], &HUGE_PAGES), 4);
     let mut refused = BTreeSet::new();
     let mut wrong = Vec::new();
     let mut equal = 0;
@@ -105,11 +110,20 @@ fn every_row_equals_the_h200_but_for_the_listed_ones() {
 }
 
 #[test]
+fn every_row_that_was_open_equals_the_h200() {
+    let measured = rows(OPEN, 4);
+    let ours = rows(&instrument::run("order/order.cpp", &["open"], &[]), 4);
+    assert_eq!(ours, measured);
+}
+
+#[test]
 fn no_copy_arrives_earlier_than_on_the_h200() {
-    let measured = rows(COPIES, 3);
+    let measured = rows(&[COPIES, OPEN_COPIES].concat(), 3);
     let mut unlisted = listed(LATER_COPIES);
-    let ours = rows(&instrument::run("order/order.cpp", &["copies"], &[]), 3);
-    assert_eq!(ours.len(), measured.len(), "rows of order/copies_h200.tsv");
+    let asked =
+        ["copies", "open-copies"].map(|mode| instrument::run("order/order.cpp", &[mode], &[]));
+    let ours = rows(&asked.concat(), 3);
+    assert_eq!(ours.len(), measured.len(), "rows that were measured");
     let mut wrong = Vec::new();
     for (row, ours) in &ours {
         let theirs = &measured[row];

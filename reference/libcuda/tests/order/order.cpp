@@ -9,8 +9,9 @@
 // Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
 // nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
 // PREFIX and whose second column contains PART, `order further` what `table` leaves out, `order
-// copies` whether copies are over when they return. order_h200.tsv, further_h200.tsv and
-// copies_h200.tsv are the output on an NVIDIA H200. Columns of the table, separated by tabs:
+// open` what both leave out, `order copies` whether copies are over when they return.
+// order_h200.tsv, further_h200.tsv and copies_h200.tsv are the output on an NVIDIA H200. Columns of
+// the table, separated by tabs:
 //   call     the driver function; `_ptds` and `_ptsz` forms are the per-thread ones
 //   what     memory, sizes, arguments; "(none)" rows make no call
 //   busy     the busy stream: blocking, non_blocking, legacy, per_thread (of the calling thread),
@@ -21,6 +22,7 @@
 //   later    the streams whose next work comes after the busy stream's work; `-` if the host waits
 #include <cuda.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -277,6 +279,9 @@ struct Block {
       case PAGEABLE:
         host =
             mmap(nullptr, this->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        // The table writes 28 GB of new memory. Small pages take most of the time of the software
+        // driver's table; the H200 was measured with them.
+        if (getenv("ORDER_HUGE_PAGES")) madvise(host, this->size, MADV_HUGEPAGE);
         memset(host, 1, this->size);
         if (memory == REGISTERED) NEED(cuMemHostRegister(host, this->size, 0));
         break;
@@ -1384,6 +1389,157 @@ static void add_further() {
   add_fills(DEVICE_B);
 }
 
+/// A copy of slices, from the second slice and the third row of a higher source.
+static CUDA_MEMCPY3D slices(CUdeviceptr to, Memory to_memory, CUdeviceptr from,
+                            Memory from_memory) {
+  CUDA_MEMCPY2D flat = rows(to, to_memory, from, from_memory, 16, 4, false);
+  CUDA_MEMCPY3D copy = wide(&flat);
+  copy.Depth = 4;
+  copy.srcZ = 1;
+  copy.srcY = 2;
+  copy.srcHeight = 8;
+  return copy;
+}
+
+static void add_open_copies() {
+  static auto copy_2d = per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2D", 7000);
+  static auto copy_3d = per_thread<CUresult (*)(const CUDA_MEMCPY3D*)>("cuMemcpy3D", 7000);
+  for (auto [from, to] : {std::pair{DEVICE, DEVICE}, {PAGEABLE, DEVICE}, {DEVICE, PINNED}})
+    add("cuMemcpy3D_v2",
+        std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " 256 B in 4 slices", false,
+        [=, from = from, to = to](const Stream&) {
+          auto source = std::make_shared<Block>(from, 1024),
+               target = std::make_shared<Block>(to, 256);
+          CUDA_MEMCPY3D copy = slices(target->at, to, source->at, from);
+          return Prepared{[=](CUstream) { return cuMemcpy3D(&copy); },
+                          [source, target]() mutable {
+                            source.reset();
+                            target.reset();
+                          }};
+        });
+  for (size_t width : {size_t(16), size_t(1024)}) {
+    add_2d("cuMemcpy2D_v2_ptds", false, PAGEABLE, DEVICE, width, width, false,
+           [](const CUDA_MEMCPY2D* c, CUstream) { return copy_2d(c); });
+    add_2d("cuMemcpy3D_v2_ptds", false, PAGEABLE, DEVICE, width, width, false,
+           [](const CUDA_MEMCPY2D* c, CUstream) {
+             CUDA_MEMCPY3D copy = wide(c);
+             return copy_3d(&copy);
+           });
+    entries[entries.size() - 2].brief = entries.back().brief = false;
+  }
+  // The border between staging at once and staging piece by piece.
+  for (size_t size : {(2 << 20) + 4, (2 << 20) + (64 << 10), (2 << 20) + (128 << 10),
+                      (2 << 20) + (256 << 10), (2 << 20) + (384 << 10), (5 << 19) - 4}) {
+    add("cuMemcpyHtoDAsync_v2", std::string("pageable to device ") + size_text(size), true,
+        [=](const Stream&) {
+          auto source = std::make_shared<Block>(PAGEABLE, size),
+               target = std::make_shared<Block>(DEVICE, size);
+          return Prepared{[=](CUstream stream) {
+                            return cuMemcpyHtoDAsync(target->at, source->host(), size, stream);
+                          },
+                          [source, target]() mutable {
+                            source.reset();
+                            target.reset();
+                          }};
+        });
+    entries.back().brief = true;
+  }
+  for (bool managed : {false, true})
+    add("cuMemcpyAsync",
+        std::string(managed ? "managed" : "pinned") + " memory of B to device 64 B", true,
+        [=](const Stream&) {
+          auto target = std::make_shared<Block>(DEVICE, 64);
+          CUdeviceptr from;
+          void* host = nullptr;
+          Stream::Enter entered(true);
+          if (managed)
+            NEED(cuMemAllocManaged(&from, 64, CU_MEM_ATTACH_GLOBAL));
+          else
+            NEED(cuMemHostAlloc(&host, 64, 0));
+          if (host) from = (CUdeviceptr)host;
+          return Prepared{
+              [=](CUstream stream) { return cuMemcpyAsync(target->at, from, 64, stream); },
+              [=]() mutable {
+                target.reset();
+                if (host)
+                  cuMemFreeHost(host);
+                else
+                  cuMemFree(from);
+              }};
+        });
+}
+
+/// A handle of memory of another process, which waits until this one ends.
+static CUipcMemHandle of_another_process;
+static void start_another_process() {
+  int ends[2];
+  if (pipe(ends)) exit(1);
+  if (fork() == 0) {
+    CUcontext context;
+    CUdeviceptr at;
+    CUipcMemHandle handle;
+    if (cuInit(0) || cuDeviceGet(&device, 0) || cuCtxCreate(&context, nullptr, 0, device) ||
+        cuMemAlloc(&at, 2 << 20) || cuIpcGetMemHandle(&handle, at))
+      _exit(1);
+    if (write(ends[1], &handle, sizeof handle) < 0) _exit(1);
+    for (pid_t parent = getppid(); getppid() == parent;) usleep(10000);
+    _exit(0);
+  }
+  close(ends[1]);
+  if (read(ends[0], &of_another_process, sizeof of_another_process) <
+      (ssize_t)sizeof of_another_process) {
+    fprintf(stderr, "order.cpp: the other process could not export memory\n");
+    exit(1);
+  }
+}
+
+/// What neither `table` nor `further` asks: `order open`.
+static void add_open() {
+  add_open_copies();
+  for (int opens : {1, 2})
+    add("cuIpcCloseMemHandle", opens == 1 ? "the last one" : "one of two", false,
+        [=](const Stream&) {
+          CUdeviceptr at;
+          for (int open = 0; open < opens; open++)
+            NEED(cuIpcOpenMemHandle(&at, of_another_process, 1));
+          return Prepared{[=](CUstream) { return cuIpcCloseMemHandle(at); },
+                          [=] {
+                            if (opens == 2) cuIpcCloseMemHandle(at);
+                          }};
+        });
+  for (bool of_kernel : {false, true})
+    add(of_kernel ? "cuKernelGetFunction" : "cuLibraryGetKernel", "the first time", false,
+        [=](const Stream&) {
+          CUlibrary library;
+          auto kernel = std::make_shared<CUkernel>();
+          NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+          if (of_kernel) NEED(cuLibraryGetKernel(kernel.get(), library, "nothing"));
+          return Prepared{[=](CUstream) {
+                            CUfunction function;
+                            return of_kernel ? cuKernelGetFunction(&function, *kernel)
+                                             : cuLibraryGetKernel(kernel.get(), library, "nothing");
+                          },
+                          [=] { cuLibraryUnload(library); }};
+        });
+  add("cuLibraryUnload", "no module of it was made", false, [](const Stream&) {
+    CUlibrary library;
+    NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return Prepared{[=](CUstream) { return cuLibraryUnload(library); }};
+  });
+  add_simple("cuCtxSetLimit", "printf buffer size", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, (size_t)(1 + turn++ % 4) << 20);
+  });
+  add_simple("cuCtxSetLimit", "heap size of malloc", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, (size_t)(8 + turn++ % 4) << 20);
+  });
+  add_simple("cuCtxSetLimit", "L2 fetch granularity", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, turn++ % 2 ? 64 : 128);
+  });
+}
+
 // ---- the measurement ---------------------------------------------------------------------------
 
 static const StreamKind LATER[] = {{BLOCKING, false},    {NON_BLOCKING, false}, {LEGACY, false},
@@ -1510,6 +1666,8 @@ static Arrival arrivals(const std::string& call, Memory from, Memory to, size_t 
       per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
   static auto copy_ptds =
       per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
+  static auto copy_2d_ptds = per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2D", 7000);
+  static auto copy_3d_ptds = per_thread<CUresult (*)(const CUDA_MEMCPY3D*)>("cuMemcpy3D", 7000);
   for (int round = 0; round < rounds; round++) {
     Block source(from, size), target(to, size), seen(PINNED, 2);
     Stream stream(busy_kind), reader({NON_BLOCKING, false});
@@ -1527,10 +1685,11 @@ static Arrival arrivals(const std::string& call, Memory from, Memory to, size_t 
     if (call == "cuMemcpyHtoD_v2_ptds") result = HtoD_ptds(target.at, source.host(), size);
     if (call == "cuMemcpy_ptds") result = copy_ptds(target.at, source.at, size);
     if (call == "cuMemsetD8_v2") result = cuMemsetD8(target.at, 9, size);
-    if (call == "cuMemcpy2D_v2") {
-      CUDA_MEMCPY2D c = rows(target.at, to, source.at, from, size, 1, false);
-      result = cuMemcpy2D(&c);
-    }
+    CUDA_MEMCPY2D flat = rows(target.at, to, source.at, from, size, 1, false);
+    CUDA_MEMCPY3D deep = wide(&flat);
+    if (call == "cuMemcpy2D_v2") result = cuMemcpy2D(&flat);
+    if (call == "cuMemcpy2D_v2_ptds") result = copy_2d_ptds(&flat);
+    if (call == "cuMemcpy3D_v2_ptds") result = copy_3d_ptds(&deep);
     NEED(result);
     auto bytes = (volatile unsigned char*)seen.host();
     NEED(cuMemcpyDtoHAsync(seen.host(), target.at, 1, reader.handle));
@@ -1595,27 +1754,51 @@ static void copies() {
                size_text(size).c_str(), staged(unified, from, size) ? "staged" : "read later");
 }
 
+/// What `copies` leaves out: `order open-copies`.
+static void open_copies() {
+  printf("# call\twhat\tbusy\trounds\tfirst byte there\tlast byte there\n");
+  const StreamKind kinds[] = {{NON_BLOCKING, false}, {BLOCKING, false}, {LEGACY, false}};
+  for (const char* call : {"cuMemcpyHtoD_v2", "cuMemcpy2D_v2_ptds", "cuMemcpy3D_v2_ptds"}) {
+    Memory to = strcmp(call, "cuMemcpyHtoD_v2") ? DEVICE : MANAGED;
+    for (size_t size : {size_t(64), size_t(64 << 10), size_t(64 << 10) + 4, size_t(512 << 10),
+                        size_t(1 << 20), size_t(8 << 20)})
+      for (int busy = -1; busy < 3; busy++) {
+        StreamKind kind = kinds[std::max(busy, 0)];
+        Arrival arrival = arrivals(call, PAGEABLE, to, size, kind, busy >= 0, 6);
+        printf("%s\tpageable to %s %s\t%s\t6\t%d\t%d\n", call, MEMORY_NAMES[to],
+               size_text(size).c_str(), busy < 0 ? "none" : name_of(kind).c_str(), arrival.first,
+               arrival.last);
+        fflush(stdout);
+      }
+  }
+}
+
 int main(int count, char** arguments) {
   std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "",
               part = count > 3 ? arguments[3] : "";
-  if (mode != "table" && mode != "further" && mode != "copies") {
-    fprintf(stderr, "usage: order table|further [PREFIX [PART]] | order copies\n");
+  if (mode != "table" && mode != "further" && mode != "open" && mode != "copies" &&
+      mode != "open-copies") {
+    fprintf(stderr,
+            "usage: order table|further|open [PREFIX [PART]] | order copies|open-copies\n");
     return 2;
   }
+  if (mode == "open") start_another_process();
   start();
   char name[128];
   int version;
   NEED(cuDeviceGetName(name, sizeof name, device));
   NEED(cuDriverGetVersion(&version));
   printf("# %s, CUDA driver %d\n", name, version);
-  if (mode == "copies") {
-    copies();
+  if (mode == "copies" || mode == "open-copies") {
+    mode == "copies" ? copies() : open_copies();
     other_thread->end();
     return 0;
   }
   printf("# call\twhat\tbusy\tstream\tresult\thost\tlater\n");
   if (mode == "further") {
     add_further();
+  } else if (mode == "open") {
+    add_open();
   } else {
     add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
     add_frees();

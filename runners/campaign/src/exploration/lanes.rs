@@ -42,31 +42,33 @@ pub(super) fn default_jobs(exploration: &Exploration) -> NonZeroUsize {
 }
 
 impl Lanes<'_> {
-    /// Explores to the end, or to the first sequence that breaks a MUST and all before it. The
-    /// first lane works with `first`.
+    /// Explores these chunks to the end, or to the first sequence that breaks a MUST and all before
+    /// it: how many of them ran. The first lane works with `first`.
     pub(super) fn run(
         &self,
+        chunks: &[Range<u64>],
         first: &mut Harness,
+        summary: &mut Summary,
         warnings: &mut Vec<String>,
         progress: &mut dyn Progress,
-    ) -> Result<Summary, Failure> {
-        progress.expect(self.exploration.ops);
-        let mut summary = Summary::new(self.exploration.requirements());
+    ) -> Result<usize, Failure> {
         let mut warning: Option<Warning> = None;
+        let mut ran = 0;
         parallel::for_each(
-            &self.exploration.chunks(),
+            chunks,
             self.jobs,
             first,
             || Harness::load(self.request).ok(),
             |harness, chunk| self.run_chunk(harness, chunk),
             |_, chunk: ChunkOutput| {
+                ran += 1;
                 for JudgedSequence { number, operations, judgement } in chunk.judged {
                     summary.add(number, operations, &judgement);
                     progress.advance(operations as u64, "");
                 }
                 warning = warning.take().or(chunk.warning);
                 // Chunks are begun in their order, so none that is needed is left out.
-                if summary.first_violating_sequence().is_some() {
+                if summary.violation().is_some() {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
@@ -74,7 +76,7 @@ impl Lanes<'_> {
             },
         )?;
         warnings.extend(warning.map(|warning| warning.to_string()));
-        Ok(summary)
+        Ok(ran)
     }
 
     fn run_chunk(&self, harness: &mut Harness, chunk: &Range<u64>) -> Result<ChunkOutput, Error> {
@@ -82,7 +84,10 @@ impl Lanes<'_> {
             .clone()
             .map(|number| {
                 let sequence = self.exploration.sequence(number);
-                (sequence.len(), sequence.into_planned(&case_id(number), "a drawn sequence"))
+                (
+                    sequence.len(),
+                    sequence.into_planned(&self.exploration.case_id(number), "a drawn sequence"),
+                )
             })
             .unzip();
         let all: Vec<&PlannedCase> = cases.iter().collect();
@@ -94,9 +99,4 @@ impl Lanes<'_> {
         });
         Ok(ChunkOutput { judged: judged.collect(), warning: output.warnings.into_iter().next() })
     }
-}
-
-/// What the case of a drawn sequence is called.
-pub(super) fn case_id(number: u64) -> String {
-    format!("emm/explored/{number}")
 }

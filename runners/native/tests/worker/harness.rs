@@ -44,7 +44,11 @@ impl Worker {
     }
 
     pub(crate) fn load(&mut self, subject: &str) -> Value {
-        self.send(&json!({"load": {"interface": "emm", "subject": subject}}));
+        self.load_as("emm", subject)
+    }
+
+    pub(crate) fn load_as(&mut self, interface: &str, subject: &str) -> Value {
+        self.send(&json!({"load": {"interface": interface, "subject": subject}}));
         self.receive()
     }
 

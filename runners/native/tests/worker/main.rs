@@ -35,6 +35,21 @@ fn a_subject_that_cannot_run_is_refused(
     );
 }
 
+#[rstest]
+#[case(&plugin("absent"), "symbol", "plugin.so: has no symbol `absent`")]
+#[case(&plugin("nothing"), "table", "`nothing` answered no usable table: NULL")]
+#[case(&plugin("stub"), "table", "its size is 8, too little for an interface_version")]
+fn an_allocator_by_place_without_a_table_is_refused(
+    #[case] subject: &str,
+    #[case] stage: &str,
+    #[case] message: &str,
+) {
+    let line = Worker::start().load_as("place", subject);
+    assert_eq!(line["refused"]["stage"], stage, "{line}");
+    let text = line["refused"]["message"].as_str().expect("a message");
+    assert!(text.contains(message), "{text}");
+}
+
 #[test]
 fn a_plugin_is_called_and_the_last_holder_releases() {
     let steps = [

@@ -161,5 +161,17 @@ def get_data_handler() -> object:
 def default_data_handler() -> object:
     """The capsule of NumPy's own handler."""
 
+def reference_handler() -> object:
+    """A new capsule with the handler of ordinary memory."""
+
+def pinned_handler(device: int) -> object:
+    """A new capsule with the handler of page-locked memory. Raises DriverError."""
+
+def handler_statistics(capsule: object) -> list[int]:
+    """What a handler of allocert did so far, in the order of ``allocert.numpy.Stats``.
+
+    Raises ValueError for a handler of somebody else.
+    """
+
 def defects(object: str, lenient: bool) -> list[tuple[str, str, str]]:
     """(kind, place, message) for everything that is wrong with an object described in JSON."""

@@ -3,12 +3,13 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
+use allocert_abi::nep49::Handler;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// The name of each capsule that holds a handler.
-pub(crate) const CAPSULE_NAME: &CStr = c"mem_handler";
+const CAPSULE_NAME: &CStr = c"mem_handler";
 
 /// Places in NumPy's table of functions, the same ones from version 1.22 on.
 const SET_HANDLER: usize = 304;
@@ -59,6 +60,26 @@ pub(crate) fn default_data_handler(py: Python<'_>) -> PyResult<Py<PyAny>> {
     unsafe { Bound::from_borrowed_ptr_or_opt(py, default) }
         .map(Bound::unbind)
         .ok_or_else(|| PyRuntimeError::new_err("NumPy has no default handler"))
+}
+
+/// A new capsule that holds a handler.
+pub(crate) fn new_capsule(py: Python<'_>, handler: &'static Handler) -> PyResult<Py<PyAny>> {
+    let pointer = std::ptr::from_ref(handler).cast_mut().cast();
+    // SAFETY: the interpreter is attached, the pointer is not null, the name is static, and nothing
+    // is to be destroyed with the capsule.
+    let capsule = unsafe { ffi::PyCapsule_New(pointer, CAPSULE_NAME.as_ptr(), None) };
+    // SAFETY: Python returns a new reference, or null with an exception.
+    unsafe { Bound::from_owned_ptr_or_err(py, capsule) }.map(Bound::unbind)
+}
+
+/// The handler that a capsule holds. Raises ValueError for what is no such capsule.
+pub(crate) fn handler_of(capsule: &Bound<'_, PyAny>) -> PyResult<*const Handler> {
+    // SAFETY: the object is alive, and the name static; Python raises for what is no such capsule.
+    let pointer = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), CAPSULE_NAME.as_ptr()) };
+    if pointer.is_null() {
+        return Err(PyErr::fetch(capsule.py()));
+    }
+    Ok(pointer.cast())
 }
 
 /// An entry of NumPy's table.

@@ -1,8 +1,9 @@
-//! NumPy's data allocation (NEP 49): which handler NumPy uses, and a handler that records.
+//! NumPy's data allocation (NEP 49): which handler NumPy uses, and handlers.
 //!
-//! [`api`] calls NumPy's C functions, [`recording`] is the handler, and [`trace`] writes its calls
-//! into the trace.
+//! [`api`] calls NumPy's C functions, [`handlers`] gives the reference handlers, [`recording`] is a
+//! handler that records, and [`trace`] writes its calls into the trace.
 
 pub(crate) mod api;
+pub(crate) mod handlers;
 pub(crate) mod recording;
 mod trace;

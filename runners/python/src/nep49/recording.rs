@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
 use pyo3::exceptions::PyValueError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::api::CAPSULE_NAME;
+use super::api::new_capsule;
 use super::trace::{Function, Trace};
 
 /// A handler that records each call in the trace and passes it on: `RecordingHandler(handler,
@@ -56,12 +55,7 @@ impl RecordingHandler {
 
     /// A new capsule that holds the handler.
     fn capsule(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let pointer = ptr::from_ref(&self.0.handler).cast_mut().cast();
-        // SAFETY: the interpreter is attached, the pointer is not null, the name is static, and
-        // nothing is to be destroyed with the capsule.
-        let capsule = unsafe { ffi::PyCapsule_New(pointer, CAPSULE_NAME.as_ptr(), None) };
-        // SAFETY: Python returns a new reference, or null with an exception.
-        unsafe { Bound::from_owned_ptr_or_err(py, capsule) }.map(Bound::unbind)
+        new_capsule(py, &self.0.handler)
     }
 
     /// Makes the `nth` next and `count - 1` following calls of `malloc`, `calloc` or `realloc`
@@ -152,9 +146,15 @@ impl Recording {
         self.calls[function as usize].fetch_add(1, Ordering::Relaxed);
         let count = if function == Function::Malloc { 2 } else { 3 };
         let begun = self.trace.as_ref().map(|trace| trace.begin(function, &inputs[..count]));
-        let fails = self.faults[function as usize].strikes();
-        let block = if fails { ptr::null_mut() } else { call() };
-        if let (Some(trace), Some(begun)) = (&self.trace, begun) {
+        let open = self.trace.as_ref().zip(begun);
+        if self.faults[function as usize].strikes() {
+            if let Some((trace, begun)) = open {
+                trace.end_injected(begun);
+            }
+            return ptr::null_mut();
+        }
+        let block = call();
+        if let Some((trace, begun)) = open {
             trace.end(begun, &[block.expose_provenance() as u64]);
         }
         block

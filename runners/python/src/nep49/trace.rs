@@ -36,6 +36,7 @@ impl Function {
 type Look = unsafe extern "C" fn(name: *const c_char) -> u32;
 type Begin = unsafe extern "C" fn(code: u32, inputs: *const u64, count: usize) -> u64;
 type End = unsafe extern "C" fn(call: u64, result: c_int, outputs: *const u64, count: usize);
+type EndInjected = unsafe extern "C" fn(call: u64, result: c_int);
 
 /// The trace of this process.
 #[derive(Debug)]
@@ -43,6 +44,7 @@ pub(crate) struct Trace {
     codes: [u32; 4],
     begin: Begin,
     end: End,
+    end_injected: EndInjected,
 }
 
 impl Trace {
@@ -58,6 +60,7 @@ impl Trace {
         let look = symbol(library, c"allocert_trace_function")?;
         let begin = symbol(library, c"allocert_trace_call_begin")?;
         let end = symbol(library, c"allocert_trace_call_end")?;
+        let end_injected = symbol(library, c"allocert_trace_call_end_injected")?;
         // SAFETY: the driver's function of that name has this type.
         let look = unsafe { std::mem::transmute::<*mut c_void, Look>(look) };
         let codes = Function::ALL.map(|function| {
@@ -70,6 +73,8 @@ impl Trace {
             begin: unsafe { std::mem::transmute::<*mut c_void, Begin>(begin) },
             // SAFETY: as above.
             end: unsafe { std::mem::transmute::<*mut c_void, End>(end) },
+            // SAFETY: as above.
+            end_injected: unsafe { std::mem::transmute::<*mut c_void, EndInjected>(end_injected) },
         })
     }
 
@@ -82,6 +87,12 @@ impl Trace {
     pub(crate) fn end(&self, call: u64, outputs: &[u64]) {
         // SAFETY: `call` comes from `begin`; the function reads `outputs.len()` numbers.
         unsafe { (self.end)(call, 0, outputs.as_ptr(), outputs.len()) }
+    }
+
+    /// Writes down that the case made the call answer null.
+    pub(crate) fn end_injected(&self, call: u64) {
+        // SAFETY: `call` comes from `begin`.
+        unsafe { (self.end_injected)(call, 0) }
     }
 }
 

@@ -152,6 +152,13 @@ class IgnoresPadding(Consumer):
         return numpy.dtype(f"|V{numpy.dtype(named).itemsize}")
 
 
+class MakesOneByteOfNone(Consumer):
+    """Reads elements of no bytes as NumPy makes arrays of them, with one byte each."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        return numpy.empty(1, typestr).dtype
+
+
 class ReadsOpaqueAsBytes(Consumer):
     """Reads elements without descr as single bytes."""
 

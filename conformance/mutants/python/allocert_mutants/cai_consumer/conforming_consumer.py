@@ -188,6 +188,8 @@ class Consumer:
 
     def dtype(self, entries: Entries, typestr: str) -> Dtype:
         dtype = numpy.dtype(typestr)
+        if dtype.itemsize == 0:  # NumPy gives arrays of |S0 one byte for each element
+            raise TypeError(f"elements of no bytes: {typestr}")
         descr = entries.get("descr")
         if descr is not None and numpy.dtype(descr).itemsize != dtype.itemsize:
             raise ValueError("descr and typestr are of different sizes")

@@ -1,13 +1,15 @@
 """Consumers that order their work wrongly with the exported stream."""
 
 import contextlib
+import math
 import threading
 import weakref
 from typing import Any
 
-from allocert_mutants.cuda_driver import LEGACY, CallError, Event, Stream
+from allocert_mutants.cuda_driver import LEGACY, CallError, Event, Memory, Stream, copy_rows
 
 from .conforming_consumer import Consumer, Entries, View
+from .element_layout import byte_range
 
 
 class NeedsStream(Consumer):
@@ -107,6 +109,19 @@ class BackEdgesForWritesOnly(Consumer):
     def make_producer_wait(self, view: View, own: Stream) -> None:
         if not view.read_only:
             super().make_producer_wait(view, own)
+
+
+class NoBackEdgeFromCopyOfRows(Consumer):
+    """Reads by a copy of rows, and does not make the producer wait for it."""
+
+    def copy(self, view: View, own: Stream) -> None:
+        if not math.prod(view.shape):
+            return
+        low, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        size_bytes = high - low
+        self.scratch.append(Memory("device", size_bytes))
+        source, target = view.pointer + low, self.scratch[-1].base
+        copy_rows(source, target, size_bytes, size_bytes, 1, own)
 
 
 class WorksOnCurrentStream(Consumer):

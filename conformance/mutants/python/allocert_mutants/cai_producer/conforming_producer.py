@@ -211,6 +211,9 @@ def _filled(spec: Any) -> HostArray:
                 for name, typestr, shape in spec.fields
             ]
         )
+    if not dtype.itemsize:
+        empty: HostArray = numpy.ndarray(spec.shape, dtype)
+        return empty
     elements = numpy.frombuffer(spec.data, dtype).reshape(spec.shape)
     return numpy.array(elements, order="F" if spec.layout == "fortran" else "C")
 

@@ -181,6 +181,15 @@ class TypestrNativeOrder(Array):
 
 
 @adapter
+class TypestrHasOneCharacter(Array):
+    """Reports text of no characters as text of one, as copies of NumPy do."""
+
+    def typestr(self) -> Entry:
+        typestr = super().typestr()
+        return typestr[:2] + "1" if typestr in ("|S0", "<U0") else typestr
+
+
+@adapter
 class DataIsList(Array):
     """Reports data as a list."""
 

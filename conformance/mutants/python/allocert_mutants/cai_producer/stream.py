@@ -4,7 +4,15 @@ import ctypes
 import threading
 from typing import Any, ClassVar
 
-from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
+from allocert_mutants.cuda_driver import (
+    LEGACY,
+    PER_THREAD,
+    Memory,
+    Stream,
+    Work,
+    call,
+    copy_rows,
+)
 
 from .conforming_producer import Array, Entry, adapter
 
@@ -213,44 +221,16 @@ class HidesBehindPeerCopy(HidesPendingWork):
         call("cuMemcpyPeer", to, context, source, context, ctypes.c_size_t(64))
 
 
-class _Copy2D(ctypes.Structure):
-    """`CUDA_MEMCPY2D`."""
-
-    _fields_ = [
-        (f"{side}_{name}", kind)
-        for side in ("source", "target")
-        for name, kind in (
-            ("x_bytes", ctypes.c_size_t),
-            ("y", ctypes.c_size_t),
-            ("memory_type", ctypes.c_uint),
-            ("host", ctypes.c_void_p),
-            ("device", ctypes.c_uint64),
-            ("array", ctypes.c_void_p),
-            ("pitch", ctypes.c_size_t),
-        )
-    ] + [("width_bytes", ctypes.c_size_t), ("height", ctypes.c_size_t)]
-
-
 @adapter
 class HidesBehindCopyOfRows(HidesPendingWork):
     """Exports no stream after a 2D copy in the stream, which the host does not wait for."""
 
     def hide(self) -> None:
-        device, pitch = 2, 64
-        self.scratch = Memory("device", 4 * pitch)
-        copy = _Copy2D(
-            source_memory_type=device,
-            source_device=self.scratch.base,
-            source_pitch=pitch,
-            target_memory_type=device,
-            target_device=self.scratch.base + 2 * pitch,
-            target_pitch=pitch,
-            width_bytes=16,
-            height=2,
-        )
+        pitch_bytes = 64
+        self.scratch = Memory("device", 4 * pitch_bytes)
+        source, target = self.scratch.base, self.scratch.base + 2 * pitch_bytes
         for work in self.pending_work():
-            stream = ctypes.c_void_p(work.stream.handle)
-            call("cuMemcpy2DAsync_v2", ctypes.byref(copy), stream)
+            copy_rows(source, target, pitch_bytes, 16, 2, work.stream)
 
 
 @adapter

@@ -1,13 +1,14 @@
 """Plugins with a faulty defer_cleanup()."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError
 
-from .conforming_plugin import HostMemory, Manager
+from .conforming_plugin import Finalizer, HostMemory, Manager
 
 
 class ReturnsNone(Manager):
@@ -150,3 +151,42 @@ class StuckAfterException(NeverEndsAfterException):
         except CudaAPIError:
             self.blocks.flush()
             return super().memalloc(size)
+
+
+class InnerFlushes(Manager):
+    """Frees what waits when an inner scope ends, and goes on to defer."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup():
+            try:
+                yield
+            finally:
+                self.blocks.flush()
+
+
+class DefersPerThread(Manager):
+    """Defers only what the thread releases that entered the scope."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.threads: list[int] = []
+
+    def finalizer(self, token: int) -> Finalizer:
+        release = super().finalizer(token)
+
+        def finalize() -> None:
+            release()
+            if threading.get_ident() not in self.threads:
+                self.blocks.flush()
+
+        return finalize
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        self.threads.append(threading.get_ident())
+        try:
+            with super().defer_cleanup():
+                yield
+        finally:
+            self.threads.pop()

@@ -227,3 +227,23 @@ class NotReentrant(Manager):
                 self.lock.release()
 
         return finalize
+
+
+class _Record:
+    """The plugin's own object of a block."""
+
+    def __del__(self) -> None:
+        raise AttributeError("this record lost its manager")
+
+
+class RecordRaisesWhenDeleted(Manager):
+    """Refers from each finalizer to an object whose __del__() raises."""
+
+    def finalizer(self, token: int) -> Finalizer:
+        release, record = super().finalizer(token), _Record()
+
+        def finalize() -> None:
+            assert record is not None
+            release()
+
+        return finalize

@@ -1,6 +1,7 @@
 """Plugins with a faulty memhostalloc() or mempin()."""
 
 import ctypes
+import functools
 import weakref
 from typing import Any
 
@@ -15,6 +16,15 @@ class PinDropsOwner(Manager):
 
     def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
         return super().mempin(None, pointer, size, mapped)
+
+
+class PinFirst64Bytes(Manager):
+    """Pins the first 64 bytes of a region and reports all of it."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        memory = super().mempin(owner, pointer, min(size, 64), mapped)
+        memory.size = size
+        return memory
 
 
 class NeverUnpins(Manager):
@@ -107,3 +117,33 @@ class EmptyPinIsUntyped(Manager):
         if size == 0:
             raise KeyError(pointer)
         return super().mempin(owner, pointer, size, mapped)
+
+
+class ForgetsFlags(Manager):
+    """Reuses released pinned memory of the same size, whatever flags it was allocated with."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.owned: list[int] = []
+        self.released: dict[int, list[int]] = {}
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        waiting = self.released.setdefault(size, [])
+        if not waiting:
+            waiting.append(int(driver.cuMemHostAlloc(size, 4 if wc else 0)))
+            self.owned.append(waiting[-1])
+        pointer = waiting.pop()
+        context = weakref.proxy(self.context)
+        return PinnedMemory(
+            context, pointer, size, finalizer=functools.partial(waiting.append, pointer)
+        )
+
+    def reset(self) -> None:
+        super().reset()
+        self.released.clear()
+        while self.owned:
+            driver.cuMemFreeHost(self.owned.pop())

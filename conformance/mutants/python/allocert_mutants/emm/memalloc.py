@@ -3,7 +3,7 @@
 import ctypes
 import functools
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import AutoFreePointer, binding, driver
@@ -191,3 +191,26 @@ class EmptyViewRaises(Manager):
     def wrap(self, address: int, size: int, finalizer: Finalizer | None) -> MemoryPointer:
         pointer = super().wrap(address, size, None).device_pointer
         return WholePointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)
+
+
+class CachesBySize(Manager):
+    """Keeps released memory of all managers in one cache, by size alone."""
+
+    released: ClassVar[dict[int, list[int]]] = {}
+    owned: ClassVar[list[int]] = []
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if size < 0:
+            raise ValueError(f"a size cannot be negative: {size}")
+        waiting = self.released.setdefault(size, [])
+        if not waiting:
+            waiting.append(int(driver.cuMemAlloc(max(size, 1))))
+            self.owned.append(waiting[-1])
+        address = waiting.pop()
+        return self.wrap(address, size, functools.partial(waiting.append, address))
+
+    def reset(self) -> None:
+        super().reset()
+        self.released.clear()
+        while self.owned:
+            driver.cuMemFree(self.owned.pop())

@@ -1,9 +1,11 @@
 """Plugins with a faulty get_memory_info()."""
 
+from typing import Any, ClassVar
+
 from numba.cuda import MemoryInfo
 from numba.cuda.cudadrv.driver import driver
 
-from .conforming_plugin import Manager
+from .conforming_plugin import Finalizer, Manager
 
 
 class PlainTuple(Manager):
@@ -63,3 +65,40 @@ class DeclinesInScope(Manager):
         if self.blocks.deferring:
             raise RuntimeError("the counters change at the end of the scope")
         return super().get_memory_info()
+
+
+class OfFirstDeviceAsked(Manager):
+    """Reports the memory of the device that was asked about first, for all devices."""
+
+    first: ClassVar[list[Any]] = []
+
+    def get_memory_info(self) -> MemoryInfo:
+        if not self.first:
+            self.first.append(driver.cuCtxGetCurrent())
+        driver.cuCtxPushCurrent(self.first[0])
+        try:
+            return super().get_memory_info()
+        finally:
+            driver.cuCtxPopCurrent()
+
+
+class CountsIdleBlocksTwice(Manager):
+    """Adds the size of released blocks to the free memory, which has them already."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.idle_bytes = 0
+
+    def finalizer(self, token: int) -> Finalizer:
+        release, address = super().finalizer(token), self.blocks.live[token]
+        _, size = driver.cuMemGetAddressRange(address)
+
+        def finalize() -> None:
+            release()
+            self.idle_bytes += int(size)
+
+        return finalize
+
+    def get_memory_info(self) -> MemoryInfo:
+        free, total = super().get_memory_info()
+        return MemoryInfo(free=free + self.idle_bytes, total=total)

@@ -1,1 +1,1 @@
-"""Handlers of NumPy's data allocation in Python, each with one defect."""
+"""Handlers of NumPy's data allocation in Python: one that conforms, and mutants of it."""

@@ -20,11 +20,14 @@ _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = (_address, ctypes.c_char_p, _address)
 
 
+NAME_BYTES = 127
+
+
 class _Structure(ctypes.Structure):
     """`PyDataMem_Handler`."""
 
     _fields_ = (
-        ("name", ctypes.c_char * 127),
+        ("name", ctypes.c_char * NAME_BYTES),
         ("version", ctypes.c_uint8),
         ("ctx", _address),
         ("malloc", _Malloc),

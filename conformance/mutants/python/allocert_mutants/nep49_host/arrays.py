@@ -2,11 +2,13 @@
 
 import contextlib
 import ctypes
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
 
-from .host import mutant
+from .host import KEPT, mutant
 
 _DOMAIN = 389047
 
@@ -64,6 +66,25 @@ def sort_overlooks_failure(host: Any) -> None:
 
 
 @mutant
+def wrong_after_failure(host: Any) -> None:
+    """Once a list found no memory, the arrays of later lists begin with 0."""
+    failed = False
+
+    def array(*arguments: Any) -> Any:
+        nonlocal failed
+        try:
+            made = numpy.array(*arguments)
+        except MemoryError:
+            failed = True
+            raise
+        if failed:
+            made.flat[0] = 0
+        return made
+
+    host.array = array
+
+
+@mutant
 def copies_buffers(host: Any) -> None:
     """Copies memory that somebody else owns."""
     host.frombuffer = lambda *arguments: numpy.frombuffer(*arguments).copy()
@@ -77,7 +98,7 @@ def overlooks_missing_memory(host: Any) -> None:
         try:
             return numpy.zeros(shape, dtype)
         except MemoryError:
-            count = int(numpy.prod(shape))
+            count = math.prod(shape)
             return numpy.frombuffer(bytes(count * dtype.itemsize), dtype).reshape(shape)
 
     host.zeros = zeros
@@ -123,3 +144,52 @@ def resizes_without_handler(host: Any) -> None:
                 super().resize(*shape, **options)
 
     host.frombuffer = lambda *arguments: numpy.frombuffer(*arguments).view(Array)
+
+
+@mutant
+def writes_behind(host: Any) -> None:
+    """Writes one byte behind the data of an array that it sums."""
+
+    class Array(numpy.ndarray[Any, Any]):
+        def sum(self, *arguments: Any, **options: Any) -> Any:
+            ctypes.memset(self.__array_interface__["data"][0] + self.nbytes, 7, 1)
+            return super().sum(*arguments, **options)
+
+    _make(host, Array)
+
+
+@mutant
+def views_keep_nothing(host: Any) -> None:
+    """Frees the data of an array that ends, whatever views it has."""
+
+    class Array(numpy.ndarray[Any, Any]):
+        def view(self, *_arguments: Any) -> Any:  # type: ignore[override]
+            address = self.__array_interface__["data"][0]
+            memory = (ctypes.c_char * self.nbytes).from_address(address)
+            return numpy.frombuffer(memoryview(memory), self.dtype)
+
+    _make(host, Array)
+
+
+@mutant
+def keeps_owners(host: Any) -> None:
+    """Never gives up an object whose memory an array describes."""
+
+    def frombuffer(memory: Any, *arguments: Any) -> Any:
+        KEPT.append(memory)
+        return numpy.frombuffer(memory, *arguments)
+
+    host.frombuffer = frombuffer
+
+
+@mutant
+def calls_everything_aligned(host: Any) -> None:
+    """Says of every array that it is aligned."""
+
+    class Array(numpy.ndarray[Any, Any]):
+        @property
+        def flags(self) -> Any:
+            return SimpleNamespace(aligned=True, owndata=super().flags.owndata)
+
+    _make(host, Array)
+    host.empty = Array

@@ -25,7 +25,7 @@ _libc.realloc.argtypes, _libc.realloc.restype = [_POINTER, _COUNT], _POINTER
 
 
 class Requests:
-    """Passes all calls on. A mutant overrides the functions that it breaks."""
+    """A mutant overrides the functions that it breaks. The others stay those of the handler."""
 
     def __init__(self, handler: bytes) -> None:
         context = int.from_bytes(handler[128:136], "little")
@@ -38,25 +38,16 @@ class Requests:
     inner_realloc: Any
     inner_free: Any
 
-    def malloc(self, _context: Any, size: int) -> Any:
-        return self.inner_malloc(size)
-
-    def calloc(self, _context: Any, nelem: int, elsize: int) -> Any:
-        return self.inner_calloc(nelem, elsize)
-
-    def realloc(self, _context: Any, block: Any, size: int) -> Any:
-        return self.inner_realloc(block, size)
-
-    def free(self, _context: Any, block: Any, size: int) -> None:
-        self.inner_free(block, size)
-
 
 def _bound(function: Any, context: int) -> Any:
     return lambda *arguments: function(context, *arguments)
 
 
 def distort(host: Any, kind: type[Requests]) -> None:
-    """Lets the host make its requests through an object of this class."""
+    """Lets the host make its requests through an object of this class.
+
+    Its arrays keep NumPy's capsule, and not the one that was installed.
+    """
     own = host.PyDataMem_SetHandler
     given: dict[str, Any] = {}
 
@@ -74,6 +65,9 @@ def _wrapped(capsule: Any, kind: type[Requests]) -> Any:
     requests = kind(handler)
     described = bytearray(handler)
     for place, (name, function) in zip(FUNCTIONS, _TYPES.items(), strict=True):
+        # A function in Python loses a pending exception, so there are as few as can be.
+        if not hasattr(requests, name):
+            continue
         callback = function(getattr(requests, name))
         address = ctypes.cast(callback, _POINTER).value or 0
         described[place : place + 8] = address.to_bytes(8, "little")
@@ -221,3 +215,8 @@ class FreesNull(Requests):
     def free(self, _context: Any, block: Any, size: int) -> None:
         self.inner_free(None, size)
         self.inner_free(block, size)
+
+
+@_mutant
+class ForgetsCapsules(Requests):
+    """Keeps no capsule of a handler whose arrays live."""

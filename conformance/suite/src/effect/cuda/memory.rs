@@ -106,6 +106,24 @@ pub(crate) fn reached_after_free(what: &What) -> Option<(u64, u64)> {
     }
 }
 
+/// Whether a function belongs to "Virtual Memory Management", or takes memory that another process
+/// shares. Nothing here follows the memory of these functions.
+pub(crate) fn manages_unseen_memory(function: Function) -> bool {
+    const BEGINNINGS: [&str; 10] = [
+        "cuMemAddressFree",
+        "cuMemAddressReserve",
+        "cuMemCreate",
+        "cuMemGetAllocationGranularity",
+        "cuMemImportFromShareableHandle",
+        "cuMemMap",
+        "cuMemPoolImport",
+        "cuMemRelease",
+        "cuMemSetAccess",
+        "cuMemUnmap",
+    ];
+    BEGINNINGS.iter().any(|beginning| function.name().starts_with(beginning))
+}
+
 /// What kind of memory a function takes.
 pub(crate) fn memory_class(function: Function) -> MemoryClass {
     match function {

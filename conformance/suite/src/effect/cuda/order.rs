@@ -10,6 +10,8 @@ mod host_wait;
 mod measured;
 mod passed_on;
 
+use std::sync::LazyLock;
+
 use allocert_contract::trace::{
     Call,
     cuda::{ATTRIBUTES_WORD, Function},
@@ -67,7 +69,7 @@ pub(crate) enum OrderEffect {
     EndContext {
         context: u64,
     },
-    /// Device memory becomes such that synchronous copies and fills of it wait, or no longer.
+    /// Memory becomes such that synchronous copies and fills of it wait, or no longer.
     SetSyncMemops {
         address: u64,
         on: bool,
@@ -82,7 +84,7 @@ impl OrderEffect {
     /// Of a call that succeeded.
     pub(crate) fn of(call: &Call) -> Self {
         let ([a, b, c, ..], [out, ..]) = (call.args, call.out);
-        let stream = || call.arg("stream").unwrap_or(0);
+        let stream = || stream_of(call);
         let in_legacy = |work: Work| Self::Queue { stream: 0, work };
         let queue = |work: Work| Self::Queue { stream: stream(), work };
         let copy = |form: CopyForm| Work::Copy { form, synchronous: true };
@@ -159,6 +161,21 @@ impl OrderEffect {
             _ => Self::Nothing,
         }
     }
+}
+
+/// The stream that a call is given; 0 for none.
+fn stream_of(call: &Call) -> u64 {
+    static POSITIONS: LazyLock<Vec<Option<usize>>> = LazyLock::new(|| {
+        let position = |function: Function| {
+            allocert_contract::trace::Function::Cuda(function)
+                .inputs()
+                .position(|name| name == "stream")
+        };
+        Function::all().map(position).collect()
+    });
+    let function = call.function.cuda().map(|function| usize::from(function.index()));
+    let position = function.and_then(|index| POSITIONS.get(index).copied().flatten());
+    position.and_then(|position| call.args.get(position).copied()).unwrap_or(0)
 }
 
 /// Whether a launch may begin before earlier work of its stream has ended, or records events.

@@ -30,9 +30,12 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
+        implements: None,
+        one_case_a_process: false,
         defective: None,
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: None,
+        first_ordered_version: None,
         last_step: "the last name was dropped",
     };
 

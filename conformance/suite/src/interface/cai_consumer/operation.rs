@@ -125,13 +125,13 @@ impl OperationSet for Operation {
             | Self::Environment(_)
             | Self::Synchronize(_)
             | Self::Alive(_)
-            | Self::Consume(_)
             | Self::Pend(_)
-            | Self::PendBehind(_)
             | Self::Order { .. }
             | Self::Inspect { .. }
             | Self::Reuse(_)
             | Self::Release { .. } => none(),
+            Self::Consume(_) => none().reads_exports(),
+            Self::PendBehind(_) => none().works_behind_array(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),

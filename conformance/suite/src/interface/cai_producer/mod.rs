@@ -32,9 +32,12 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[],
+        implements: None,
+        one_case_a_process: false,
         defective: Some(Defective::ExportedArrays),
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: Some(&EXCHANGE),
+        first_ordered_version: Some(3),
         last_step: "the last name was dropped",
     };
 

@@ -103,9 +103,9 @@ impl OperationSet for Operation {
             | Self::Environment(_)
             | Self::Synchronize(_)
             | Self::Alive(_)
-            | Self::Consume(_)
             | Self::HasInterface { .. }
             | Self::EditExport { .. } => none(),
+            Self::Consume(_) => none().reads_exports(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),

@@ -1,17 +1,17 @@
 //! The fault sweep of memory managers.
 
 use serde_json::{Value, json};
-use smol_str::SmolStr;
 
 use super::Operation;
-use crate::expectation::{Expectation, Wanted};
+use crate::expectation::Wanted;
 use crate::interface;
-use crate::interface::fault_sweep::{Demand, Demanded, EarlierStep, FaultSweep, ProbeStep};
-use crate::interface::properties::HeldMemory;
-use crate::interface::shared::{Attach, Drop, Fault, Fill, Read};
+use crate::interface::fault_sweep::{
+    Demand, Demanded, EarlierStep, FaultSweep, InjectedFault, ProbeStep, as_written, is, not,
+    or_raises, returns, same,
+};
+use crate::interface::shared::{Attach, Drop, Fill, Read};
 use crate::nouns::{ErrorKind, Name};
 use crate::observation::{Facts, Outcome};
-use crate::predicate::{Predicate, Test};
 
 /// A name that no fixture can bind.
 const PROBE: Name = Name::new_static("!probe");
@@ -24,8 +24,8 @@ const PROBE_BYTE: u8 = 0xa5;
 pub(super) struct ManagerSweep;
 
 impl FaultSweep for ManagerSweep {
-    fn fault(&self, fault: Fault) -> interface::Operation {
-        Operation::Fault(fault).into()
+    fn fault(&self, fault: InjectedFault) -> interface::Operation {
+        Operation::Fault(fault.into()).into()
     }
 
     fn of_step(
@@ -45,12 +45,7 @@ impl FaultSweep for ManagerSweep {
             // The subject gave this memory earlier, so no later failure may take it away.
             (Operation::Fill(_), Some(_)) => Some((Demand::MemoryHolds, returns(Wanted::new()))),
             (Operation::Read(Read { memory, .. }), Some(facts)) => {
-                let known: &[&str] = if wrote(before, memory, facts) {
-                    &["uniform", "bytes_read"]
-                } else {
-                    &["bytes_read"]
-                };
-                Some((Demand::MemoryHolds, returns(same(facts, known))))
+                Some((Demand::MemoryHolds, returns(as_written(before, memory, facts))))
             }
             (operation, facts) => Some((
                 Demand::FailureSurfaces,
@@ -187,47 +182,6 @@ fn success(operation: &Operation, clean: Option<&Facts>) -> Wanted {
     }
 }
 
-/// Whether the bytes that a clean run read are those that were written last under the same name.
-/// Bytes that were written under another name of the memory, such as a view or a pinned buffer, may
-/// be missing: with the fault that name may not exist.
-fn wrote(before: &[EarlierStep<'_>], name: &str, facts: &Facts) -> bool {
-    let gave = |step: &EarlierStep<'_>| {
-        step.operation.properties().held == HeldMemory::Gains
-            && step.operation.bound_name() == Some(name)
-    };
-    let byte = before.iter().rev().find_map(|step| match step.operation {
-        interface::Operation::Emm(Operation::Fill(Fill { memory, byte, .. })) if memory == name => {
-            Some(u64::from(*byte))
-        }
-        _ => None,
-    });
-    byte.is_some()
-        && byte == facts.get("uniform").and_then(Value::as_u64)
-        && before.iter().any(gave)
-}
-
 fn is_set(facts: &Facts, name: &str) -> bool {
     facts.get(name).and_then(Value::as_u64).is_some_and(|address| address != 0)
-}
-
-/// Each of these facts with the value of the clean run, if it has one.
-fn same(facts: &Facts, names: &[&str]) -> Wanted {
-    let known = names.iter().filter_map(|name| Some(is(name, facts.get(*name)?.clone())));
-    known.collect()
-}
-
-fn is(name: &str, value: Value) -> (SmolStr, Predicate) {
-    (name.into(), Predicate([(Test::Is, value)].into()))
-}
-
-fn not(name: &str, value: Value) -> (SmolStr, Predicate) {
-    (name.into(), Predicate([(Test::Not, value)].into()))
-}
-
-fn returns(wanted: Wanted) -> Expectation {
-    Expectation { returns: Some(wanted), ..Expectation::default() }
-}
-
-fn or_raises(wanted: Wanted, kind: ErrorKind) -> Expectation {
-    Expectation { raises: Some(vec![kind]), ..returns(wanted) }
 }

@@ -20,6 +20,17 @@ pub use table_call::{MAX_EXTRA_BYTES, TableCall};
 /// The manager that the setup makes, and that a step uses unless it says another one.
 const FIRST_MANAGER: Name = Name::new_static("m");
 
+/// What can be wrong with a call of the table, besides its answer.
+const TABLE_DEFECTS: [&str; 7] = [
+    "unknown_status",
+    "written_on_failure",
+    "no_error_text",
+    "written_beyond_size",
+    "size_changed",
+    "token_not_new",
+    "wrong_members",
+];
+
 pub(crate) struct Definition;
 
 impl SideDefinition for Definition {
@@ -35,9 +46,12 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: true,
         boundaries: &[],
-        defective: Some(Defective::TableCalls),
+        implements: None,
+        one_case_a_process: false,
+        defective: Some(Defective::TableCalls(&TABLE_DEFECTS)),
         fault_sweep: Ok(&ManagerSweep),
         exchange: None,
+        first_ordered_version: None,
         last_step: "the last reset and destroy",
     };
 

@@ -46,7 +46,7 @@ pub enum Operation {
     /// has `same_table`: whether the symbol returns the same table as at load time, with the same
     /// content. A text that is missing or not UTF-8 is null.
     Describe {},
-    /// Makes a pageable, page-aligned buffer of the worker.
+    /// Makes a pageable buffer of the worker, in pages of its own.
     ///
     /// Facts: `host_pointer`, `size_bytes`.
     HostBuffer(HostBuffer),

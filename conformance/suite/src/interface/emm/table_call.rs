@@ -74,6 +74,8 @@ pub enum TableCall {
         extra_bytes: i64,
     },
     DeferEnd {},
+    /// Returns the fact `text`, which is null if it is no text.
+    LastError {},
 }
 
 /// The largest `extra_bytes`: a worker keeps so much memory behind each structure.
@@ -99,7 +101,8 @@ impl TableCall {
             | Self::Memalloc { .. }
             | Self::Memhostalloc { .. }
             | Self::GetMemoryInfo { .. }
-            | Self::DeferEnd {} => Arguments::none(),
+            | Self::DeferEnd {}
+            | Self::LastError {} => Arguments::none(),
         }
         .invalid_if(self.invalid_extra_bytes())
     }
@@ -111,7 +114,11 @@ impl TableCall {
             | Self::Mempin { extra_bytes, .. }
             | Self::GetMemoryInfo { extra_bytes }
             | Self::GetIpcHandle { extra_bytes, .. } => *extra_bytes,
-            Self::Create { .. } | Self::Destroy {} | Self::Release { .. } | Self::DeferEnd {} => 0,
+            Self::Create { .. }
+            | Self::Destroy {}
+            | Self::Release { .. }
+            | Self::DeferEnd {}
+            | Self::LastError {} => 0,
         };
         let limit = -MAX_EXTRA_BYTES..=MAX_EXTRA_BYTES;
         let message =

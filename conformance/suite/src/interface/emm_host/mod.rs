@@ -33,9 +33,12 @@ impl SideDefinition for Definition {
         only_subject_manages_contexts: false,
         // The worker plays the plugin of the host under test and records the calls into it.
         boundaries: &[Boundary::Plugin],
+        implements: None,
+        one_case_a_process: false,
         defective: None,
         fault_sweep: Err(Unswept::HostCalls),
         exchange: None,
+        first_ordered_version: None,
         last_step: "cuda.close()",
     };
 

@@ -36,7 +36,7 @@ pub enum Operation {
     Drop(Drop),
     /// Describes the installed manager. The facts are those of `describe` of `emm`.
     Describe {},
-    /// Makes a pageable, page-aligned buffer of the worker.
+    /// Makes a pageable buffer of the worker, in pages of its own.
     ///
     /// Facts: `host_pointer`, `size_bytes`.
     HostBuffer(HostBuffer),
@@ -147,7 +147,12 @@ pub enum Operation {
     /// Calls `array.get_ipc_handle()`. The facts are those of `get_ipc_handle` of `emm`.
     HostIpcHandle { array: Name, r#as: Name },
     /// Calls `current_context().reset()`.
-    HostReset {},
+    HostReset {
+        /// Reset the context of this device instead, as `cuda.gpus[device].get_primary_context()`
+        /// gives it. That makes no context current.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<u32>,
+    },
     /// Calls `cuda.close()`.
     Close {},
     /// Describes the host.
@@ -247,7 +252,7 @@ impl OperationSet for Operation {
             Self::HostDeferExit { scope, .. } => none().unbinds(scope),
             Self::HostMemoryInfo {} => none().capability(Need::MemoryInfo),
             Self::HostIpcHandle { r#as, .. } => none().binds(r#as, HANDLE).capability(Need::Ipc),
-            Self::HostReset {} => none().held(DropsAll),
+            Self::HostReset { .. } => none().held(DropsAll),
             Self::Close {} => none().held(DropsAll).closes_host(),
             Self::HostMemory { r#as, .. } => none().binds(r#as, MEMORY),
             Self::HostObject { r#as, .. } => none().binds(r#as, HOST_OBJECT),
@@ -289,7 +294,7 @@ impl OperationSet for Operation {
             | Self::PinBlock { .. }
             | Self::HostDeferEnter { .. }
             | Self::HostMemoryInfo {}
-            | Self::HostReset {}
+            | Self::HostReset { .. }
             | Self::Close {}
             | Self::DescribeHost {}
             | Self::PluginFails { .. }

@@ -27,9 +27,12 @@ impl SideDefinition for Definition {
         drives_numba: false,
         only_subject_manages_contexts: false,
         boundaries: &[Boundary::Handler],
+        implements: Some(Boundary::Handler),
+        one_case_a_process: false,
         defective: None,
-        fault_sweep: Err(Unswept::OtherSubject),
+        fault_sweep: Err(Unswept::OwnSource),
         exchange: None,
+        first_ordered_version: None,
         last_step: "the last free",
     };
 

@@ -82,7 +82,8 @@ pub enum Operation {
     /// byte of its own, and is compared before it goes.
     ///
     /// Facts: `failed`, `overlaps`, `misaligned` (not at a multiple of 16), `changed` (blocks that
-    /// lost their byte), `dirty` (blocks of calloc that were not all zeros).
+    /// lost their byte), `dirty` (blocks of calloc that were not all zeros), `grown_bytes` (by how
+    /// much the resident memory of the process grew).
     Churn {
         size: u64,
         times: u64,
@@ -91,7 +92,7 @@ pub enum Operation {
     },
     /// The same on several threads at once, and each thread frees blocks of another one.
     ///
-    /// Facts: those of `churn`, all threads together; without `overlaps`.
+    /// Facts: those of `churn`, all threads together; without `overlaps` and `grown_bytes`.
     Stress { threads: u32, size: u64, times: u64 },
     /// Makes the handler NumPy's current one, and asks NumPy for its name and version.
     ///
@@ -154,6 +155,22 @@ pub enum Operation {
         #[serde(default)]
         indices: bool,
     },
+    /// Makes an array of a list whose last value is no number: NumPy raises, and frees the block
+    /// while the exception is pending.
+    ///
+    /// Facts: `raised` (the type of the exception), `equal` (whether it is the one that NumPy
+    /// raises under its own handler).
+    NpRefuse {
+        /// How many values come before.
+        count: u64,
+    },
+    /// Enters the subject once more, if it is a context manager, makes an array, leaves the subject
+    /// and forgets it. Then reads the handler of the array. The array is dropped only if the
+    /// handler is as it was.
+    ///
+    /// Facts: `kept` (whether the structure of the handler has the same bytes as before), `equal`
+    /// (whether the array has its elements).
+    NpOutlive {},
     /// Makes, resizes and reads arrays on several threads at once, each with the handler as its
     /// current one.
     ///
@@ -225,7 +242,9 @@ impl OperationSet for Operation {
             | Self::NpCompare { .. }
             | Self::NpResize { .. }
             | Self::NpRead { .. }
-            | Self::NpSort { .. } => none().requires(Need::Numpy),
+            | Self::NpSort { .. }
+            | Self::NpRefuse { .. } => none().requires(Need::Numpy),
+            Self::NpOutlive {} => none().requires(Need::Numpy).may_decline(),
             Self::NpThreads { .. } => none().is_threaded().requires(Need::Numpy),
         }
     }
@@ -252,6 +271,8 @@ impl OperationSet for Operation {
             | Self::NpResize { .. }
             | Self::NpRead { .. }
             | Self::NpSort { .. }
+            | Self::NpRefuse { .. }
+            | Self::NpOutlive {}
             | Self::NpThreads { .. } => Arguments::none(),
         }
     }

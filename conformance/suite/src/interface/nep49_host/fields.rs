@@ -24,6 +24,8 @@ pub enum Making {
     Lines,
     /// `frombuffer()` of memory of the worker.
     Buffer,
+    /// `frombuffer()` of the memory of a new object, which nobody else holds.
+    Lent,
 }
 
 /// A way to make an array from another one.
@@ -34,6 +36,8 @@ pub enum Deriving {
     View,
     /// `a[::2]`.
     EverySecond,
+    /// The bytes of `a` from the second one on, as numbers of 8 bytes.
+    Unaligned,
     /// `a.copy()`.
     Copy,
     /// `a.astype('f4')`.

@@ -1,5 +1,6 @@
 //! The side `nep49-host`: NumPy, or what has its API, as the host of a handler of the worker.
 
+mod fault_sweep;
 mod fields;
 mod operation;
 
@@ -10,7 +11,6 @@ use crate::interface::definition::{Left, Reference, SideDefinition, SideFacts};
 use crate::interface::shared::{Drop, NO_MANAGER};
 use crate::nouns::Name;
 use crate::offer::Flavor;
-use crate::reason::Unswept;
 
 pub use fields::{Computation, Deriving, Making, Place};
 pub use operation::Operation;
@@ -30,9 +30,12 @@ impl SideDefinition for Definition {
         only_subject_manages_contexts: false,
         // The worker's handler records the calls of the host.
         boundaries: &[Boundary::Handler],
+        implements: None,
+        one_case_a_process: false,
         defective: None,
-        fault_sweep: Err(Unswept::HostCalls),
+        fault_sweep: Ok(&fault_sweep::HostSweep),
         exchange: None,
+        first_ordered_version: None,
         last_step: "the end of the last array",
     };
 

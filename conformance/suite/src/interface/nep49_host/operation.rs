@@ -33,7 +33,23 @@ pub enum Operation {
         /// The version in the handler.
         #[serde(default = "first_version")]
         version: u8,
+        /// Keep bytes around each block, for `guards`.
+        #[serde(default)]
+        guarded: bool,
+        /// Note the end of the capsule, for `handler_ended`.
+        #[serde(default)]
+        watched: bool,
     },
+    /// Drops what `PyDataMem_SetHandler()` returned last, and asks for the end of the capsule that
+    /// was installed with `watched`.
+    ///
+    /// Facts: `ended`.
+    HandlerEnded {},
+    /// Looks at the bytes around the blocks that the handler with `guarded` gave.
+    ///
+    /// Facts: `blocks` (how many it gave), `bytes` (of those that are not freed), `damaged` (around
+    /// how many blocks the host wrote).
+    Guards {},
     /// Calls `PyDataMem_SetHandler()` with a handler that a host should refuse, `times` times.
     /// After a call that the host accepts, it installs the handler again that was there before.
     ///
@@ -98,6 +114,10 @@ pub enum Operation {
         by: Deriving,
         r#as: Name,
     },
+    /// Asks for the end of the object whose memory the last array by `lent` describes.
+    ///
+    /// Facts: `ended`.
+    LentEnded {},
     /// Describes an array. The facts are those of `make` and one more.
     ///
     /// Facts: `items` (the elements as nested lists).
@@ -170,14 +190,15 @@ fn capsule_name() -> String {
     "mem_handler".to_owned()
 }
 
-fn eight_byte_integer() -> String {
+pub(super) fn eight_byte_integer() -> String {
     "i8".to_owned()
 }
 
 impl Operation {
     /// Installs a handler with this name.
     pub(super) fn install(handler: &str) -> Self {
-        Self::Install { handler: handler.to_owned(), version: first_version() }
+        let version = first_version();
+        Self::Install { handler: handler.to_owned(), version, guarded: false, watched: false }
     }
 }
 
@@ -193,6 +214,9 @@ impl OperationSet for Operation {
             Self::Make { r#as, .. } | Self::Derive { r#as, .. } => none().binds(r#as, ARRAY),
             Self::Collect {}
             | Self::Install { .. }
+            | Self::HandlerEnded {}
+            | Self::Guards {}
+            | Self::LentEnded {}
             | Self::InstallWrong { .. }
             | Self::Restore {}
             | Self::InstallPrevious {}
@@ -202,12 +226,12 @@ impl OperationSet for Operation {
             | Self::Resize { .. }
             | Self::Compute { .. }
             | Self::Elsewhere { .. }
-            | Self::FailHandler { .. }
             | Self::ClearHandlerFaults {}
             | Self::TraceMemory {}
             | Self::TracedMemory {}
             | Self::OwnForeign { .. }
             | Self::Subinterpreter {} => none(),
+            Self::FailHandler { function, .. } => none().fault(function.name()),
         }
     }
 
@@ -221,6 +245,9 @@ impl OperationSet for Operation {
             | Self::Compute { array, .. } => Arguments::one(array, &[ARRAY]),
             Self::Collect {}
             | Self::Install { .. }
+            | Self::HandlerEnded {}
+            | Self::Guards {}
+            | Self::LentEnded {}
             | Self::InstallWrong { .. }
             | Self::Restore {}
             | Self::InstallPrevious {}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bound_type::{ARRAY, BUFFER, HANDLE, MEMORY};
-use super::is_false;
+use super::{is_false, is_zero};
 use crate::interface::arguments::Arguments;
 use crate::interface::properties::{BoundType, Properties};
 use crate::nouns::{Name, Need};
@@ -11,11 +11,14 @@ use crate::nouns::{Name, Need};
 /// What can be written and read.
 const BYTES: &[BoundType] = &[MEMORY, BUFFER, ARRAY];
 
-/// Makes pageable memory of the host.
+/// Makes pageable memory of the host, in pages of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostBuffer {
     pub size: u64,
+    /// How many bytes behind the beginning of its first page it begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub offset: u64,
     pub r#as: Name,
 }
 

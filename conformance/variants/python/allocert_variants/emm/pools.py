@@ -1,7 +1,9 @@
 """Plugins that keep memory for later requests."""
 
 import itertools
+import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,13 +15,57 @@ _MIB = 1 << 20
 _ALIGNMENT_BYTES = 512
 
 
-class SizedPool:
+class Pool:
+    """Hands blocks out and takes them back.
+
+    A finalizer gives a block back in any thread, and perhaps while its own thread is inside
+    `take`: the block waits in a queue for whoever holds the lock.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._returned: deque[tuple[int, int]] = deque()
+
+    def take(self, size: int) -> int:
+        with self._lock:
+            self._keep_returned()
+            address = self.block(size)
+        self._keep_unless_locked()
+        return address
+
+    def give_back(self, address: int, size: int) -> None:
+        self._returned.append((address, size))
+        self._keep_unless_locked()
+
+    def _keep_unless_locked(self) -> None:
+        # Whoever holds the lock comes here after it.
+        while self._returned and self._lock.acquire(blocking=False):
+            try:
+                self._keep_returned()
+            finally:
+                self._lock.release()
+
+    def _keep_returned(self) -> None:
+        while self._returned:
+            self.keep(*self._returned.popleft())
+
+    def block(self, size: int) -> int:
+        """The address of a block. The caller holds the lock."""
+        raise NotImplementedError
+
+    def keep(self, address: int, size: int) -> None:
+        """Keeps a block, or frees it. The caller holds the lock."""
+        raise NotImplementedError
+
+
+class SizedPool(Pool):
     """Idle blocks by size. A block of the driver is one block of the pool."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.idle: dict[int, list[int]] = {}
 
-    def take(self, size: int) -> int:
+    def block(self, size: int) -> int:
         idle = self.idle.get(size)
         if idle:
             return idle.pop()
@@ -28,23 +74,30 @@ class SizedPool:
         except CudaAPIError as error:
             if error.code != OUT_OF_MEMORY:
                 raise
-        return self.take_again(size)
+        return self.block_after_refusal(size)
 
-    def take_again(self, size: int) -> int:
+    def block_after_refusal(self, size: int) -> int:
         while self.idle:
             for address in self.idle.popitem()[1]:
                 driver.cuMemFree(address)
         return int(driver.cuMemAlloc(size))
 
-    def give_back(self, address: int, size: int) -> None:
+    def keep(self, address: int, size: int) -> None:
         self.idle.setdefault(size, []).append(address)
 
 
 class KeepingPool(SizedPool):
     """Never gives a block back to the driver."""
 
-    def take_again(self, size: int) -> int:
+    def block_after_refusal(self, size: int) -> int:
         return int(driver.cuMemAlloc(size))
+
+
+def give_back(taken: dict[int, tuple[int, int]], pool: Pool, token: int) -> None:
+    """Gives the block of a token back, unless that has been done."""
+    block = taken.pop(token, None)
+    if block is not None:
+        pool.give_back(*block)
 
 
 class PooledManager(Manager):
@@ -69,18 +122,12 @@ class PooledManager(Manager):
 
     def finalizer_in_pool(self, token: int) -> Callable[[], None]:
         taken, pool = self.taken, self.pool
-
-        def release() -> None:
-            block = taken.pop(token, None)
-            if block is not None:
-                pool.give_back(*block)
-
-        return release
+        return lambda: give_back(taken, pool, token)
 
     def reset(self) -> None:
         super().reset()
-        while self.taken:
-            self.pool.give_back(*self.taken.popitem()[1])
+        for token in list(self.taken):
+            give_back(self.taken, self.pool, token)
 
 
 #: By the address of a context's object, whichever manager the context has.
@@ -112,16 +159,17 @@ class KeepsChunks(PooledManager):
         return self._pool
 
 
-class Arena:
+class Arena(Pool):
     """Divides one block of the driver, and asks the driver for what does not fit."""
 
     def __init__(self, size_bytes: int) -> None:
+        super().__init__()
         self.start = int(driver.cuMemAlloc(size_bytes))
         self.end = self.start + size_bytes
         #: Free ranges: first address to the one after the last.
         self.free = {self.start: self.end}
 
-    def take(self, size: int) -> int:
+    def block(self, size: int) -> int:
         for start, end in sorted(self.free.items()):
             if end - start >= size:
                 del self.free[start]
@@ -130,7 +178,7 @@ class Arena:
                 return start
         return int(driver.cuMemAlloc(size))
 
-    def give_back(self, address: int, size: int) -> None:
+    def keep(self, address: int, size: int) -> None:
         if not self.start <= address < self.end:
             driver.cuMemFree(address)
             return

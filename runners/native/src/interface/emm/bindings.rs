@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_suite::nouns::Name;
 
-use crate::interface::emm::host_buffer::HostBuffer;
+use crate::host_buffer::HostBuffer;
 use crate::interface::emm::subject::{IpcHandle, Manager, Memory};
 use crate::step_result::NoResult;
 

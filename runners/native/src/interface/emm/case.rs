@@ -2,8 +2,8 @@
 
 use allocert_cuda::{Context, Driver, DriverError};
 
+use crate::contexts::Contexts;
 use crate::interface::emm::bindings::Bindings;
-use crate::interface::emm::contexts::Contexts;
 use crate::interface::emm::subject::EmmSubject;
 use crate::recorder::Recorder;
 use crate::step_result::{NoResult, driver_error};

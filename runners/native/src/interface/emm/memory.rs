@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use allocert_abi::emm::{KIND_DEVICE, KIND_MAPPED, KIND_PINNED};
-use allocert_cuda::{Driver, DriverError};
+use allocert_cuda::DriverError;
+use allocert_suite::interface::shared;
 use allocert_suite::observation::Facts;
 use serde_json::{Value, json};
 
-use crate::host_bytes::{self, chunk_length, chunks, is_filled};
+use crate::device_bytes::fill_device;
+use crate::host_buffer::HostBuffer;
+use crate::host_bytes;
 use crate::interface::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
 use crate::interface::emm::case::EmmCase;
-use crate::interface::emm::host_buffer::HostBuffer;
 use crate::interface::emm::subject::{HostFlags, Memory};
 use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
 
@@ -22,8 +24,9 @@ enum Location {
 }
 
 impl EmmCase<'_> {
-    pub(crate) fn host_buffer(&mut self, size_bytes: u64, name: &str) -> Result<Facts, NoResult> {
-        let buffer = HostBuffer::new(size_bytes).map_err(|error| {
+    pub(crate) fn host_buffer(&mut self, wanted: &shared::HostBuffer) -> Result<Facts, NoResult> {
+        let size_bytes = wanted.size;
+        let buffer = HostBuffer::new(size_bytes, wanted.offset).map_err(|error| {
             error_of_worker(
                 "MemoryError",
                 format!("host_buffer of {size_bytes} bytes: {error}"),
@@ -32,7 +35,7 @@ impl EmmCase<'_> {
         })?;
         let facts =
             facts([("host_pointer", json!(buffer.address())), ("size_bytes", json!(size_bytes))]);
-        self.bindings.bind(name, Bound::Buffer(Arc::new(buffer)));
+        self.bindings.bind(&wanted.r#as, Bound::Buffer(Arc::new(buffer)));
         Ok(facts)
     }
 
@@ -208,41 +211,6 @@ impl EmmCase<'_> {
         };
         Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
     }
-}
-
-/// Fills device memory and waits for it: a fill is asynchronous, and a peer is ordered after
-/// nothing here.
-pub(crate) fn fill_device(
-    driver: Driver,
-    pointer: u64,
-    byte: u8,
-    size_bytes: u64,
-) -> Result<(), DriverError> {
-    // SAFETY: an address that the subject gave out as device memory; the driver refuses one that is
-    // not memory of this process, and a subject that lies damages its own process.
-    unsafe { driver.memset_d8(pointer, byte, size_bytes) }?;
-    // SAFETY: one byte from the same address into a buffer of one byte; the copy waits for what the
-    // default stream did before.
-    if size_bytes > 0 { unsafe { driver.memcpy_dtoh(&mut [0], pointer) } } else { Ok(()) }
-}
-
-/// Whether each of these bytes of device memory is `byte`.
-pub(crate) fn is_filled_device(
-    driver: Driver,
-    pointer: u64,
-    byte: u8,
-    size_bytes: u64,
-) -> Result<bool, DriverError> {
-    let mut chunk = vec![0; chunk_length(size_bytes)];
-    for (at, length) in chunks(size_bytes) {
-        let target = &mut chunk[..length];
-        // SAFETY: as in fill_device.
-        unsafe { driver.memcpy_dtoh(target, pointer.wrapping_add(at as u64)) }?;
-        if !is_filled(target, byte) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Nothing came back: an untouched `out` structure.

@@ -6,9 +6,7 @@
 
 mod bindings;
 mod case;
-mod churn;
-mod contexts;
-mod host_buffer;
+mod churn_and_stress;
 mod ipc;
 mod managers;
 mod memory;

@@ -2,7 +2,7 @@
 
 use allocert_suite::interface;
 use allocert_suite::interface::emm::Operation;
-use allocert_suite::interface::shared::{Attach, Drop, HostBuffer, PeerRead};
+use allocert_suite::interface::shared::{Attach, Drop, PeerRead};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
 
 use crate::interface::emm::case::EmmCase;
@@ -40,7 +40,7 @@ impl EmmCase<'_> {
                 let flags = HostFlags { mapped: *mapped, portable: *portable, write_combined: *wc };
                 self.memhostalloc(on, *size, flags, r#as)
             }
-            Operation::HostBuffer(HostBuffer { size, r#as }) => self.host_buffer(*size, r#as),
+            Operation::HostBuffer(buffer) => self.host_buffer(buffer),
             Operation::Mempin { buffer, mapped, r#as } => self.mempin(on, buffer, *mapped, r#as),
             Operation::GetMemoryInfo { r#as } => self.get_memory_info(on, r#as.as_deref()),
             Operation::GetIpcHandle { memory, r#as } => self.get_ipc_handle(on, memory, r#as),
@@ -66,8 +66,8 @@ impl EmmCase<'_> {
             Operation::Collect {} => Ok(Facts::new()),
             Operation::Environment(variable) => shared_operations::environment(variable),
             Operation::Call(call) => match self.call(on, call) {
-                Ok(true) => Ok(Facts::new()),
-                Ok(false) => return unsupported(&step.r#do),
+                Ok(Some(facts)) => Ok(facts),
+                Ok(None) => return unsupported(&step.r#do),
                 Err(halt) => Err(halt),
             },
             // These act on objects of Python.

@@ -36,8 +36,8 @@ pub(crate) trait Manager: Send + Sync {
     fn defer_end(&self) -> Result<(), Raised>;
     /// The last call on this manager.
     fn destroy(&self);
-    /// A call as it is written; `None` without a table.
-    fn call(&self, _call: &TableCall, _given: &CallArguments) -> Option<Result<(), Raised>> {
+    /// A call as it is written, with its facts; `None` without a table.
+    fn call(&self, _call: &TableCall, _given: &CallArguments) -> Option<Result<Facts, Raised>> {
         None
     }
 }

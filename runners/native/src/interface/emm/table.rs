@@ -9,13 +9,14 @@ use allocert_cuda::Context;
 use allocert_suite::observation::{self, Facts, Raised};
 use serde_json::{Map, json};
 
+use crate::c_table;
 use crate::checked_memory;
 use crate::interface::emm::subject::{EmmSubject, Manager};
-use crate::interface::emm::table_guard::TableGuard;
 use crate::interface::emm::table_manager::{STATUS, TableManager};
 use crate::library;
 use crate::protocol::{Refused, SubjectInfo};
 use crate::step_result::{error_of_worker, facts};
+use crate::table_guard::TableGuard;
 
 /// What every table must hold before anything of it can be read: `size`, the version, the
 /// capabilities.
@@ -47,7 +48,7 @@ impl Table {
         let function: PluginFn = *function;
         // SAFETY: takes nothing and makes no driver call (header, allocert_emm_plugin_fn).
         let address = unsafe { function() }.addr();
-        let bytes = copy(address).map_err(|why| {
+        let bytes = c_table::copy(address, OPENING_BYTES).map_err(|why| {
             Refused::new(
                 "table",
                 format!("{file}: `{symbol}` answered no usable table: {why}"),
@@ -66,7 +67,8 @@ impl Table {
     fn is_same(&self) -> bool {
         // SAFETY: as when it was loaded.
         let address = unsafe { (self.function)() }.addr();
-        address == self.address && copy(address).is_ok_and(|bytes| bytes == self.bytes)
+        address == self.address
+            && c_table::copy(address, OPENING_BYTES).is_ok_and(|bytes: Bytes| bytes == self.bytes)
     }
 
     fn is_spoken(&self) -> bool {
@@ -102,27 +104,6 @@ impl Table {
 
 /// As much of a table as its `size` says, and zeros.
 type Bytes = [u8; size_of::<Plugin>()];
-
-/// The table at an address that a plugin gave.
-fn copy(address: usize) -> Result<Bytes, String> {
-    if address == 0 {
-        return Err("NULL".to_owned());
-    }
-    let mut size = [0; size_of::<usize>()];
-    if checked_memory::read(address, &mut size) < size.len() {
-        return Err(format!("an address that cannot be read, {address:#x}"));
-    }
-    let size = usize::from_ne_bytes(size);
-    if size < OPENING_BYTES {
-        return Err(format!("its size is {size}, too little for an interface_version"));
-    }
-    let mut bytes = [0; size_of::<Plugin>()];
-    let known = size.min(bytes.len());
-    if checked_memory::read(address, &mut bytes[..known]) < known {
-        return Err(format!("its size is {size}, and that much cannot be read"));
-    }
-    Ok(bytes)
-}
 
 fn plugin(bytes: &Bytes) -> Plugin {
     // SAFETY: every bit pattern is a Plugin: numbers, raw pointers, and function pointers or NULL.
@@ -188,22 +169,5 @@ impl EmmSubject for Table {
 
     fn table_calls(&self) -> Option<observation::TableCalls> {
         self.guard.take()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_copied_no_further_than_its_size() {
-        assert_eq!(copy(0).err().as_deref(), Some("NULL"));
-        assert_eq!(copy(64).err().as_deref(), Some("an address that cannot be read, 0x40"));
-        let mut words = [usize::MAX; size_of::<Plugin>() / size_of::<usize>()];
-        words[0] = 8;
-        assert!(copy(words.as_ptr().addr()).is_err_and(|why| why.contains("its size is 8")));
-        words[0] = std::mem::offset_of!(Plugin, memalloc);
-        let plugin = plugin(&copy(words.as_ptr().addr()).expect("readable"));
-        assert!(plugin.initialize.is_some() && plugin.memalloc.is_none());
     }
 }

@@ -1,14 +1,15 @@
 //! Calls of a table as they are written.
 
 use allocert_suite::interface::emm::TableCall;
+use allocert_suite::observation::Facts;
 
 use crate::interface::emm::case::EmmCase;
 use crate::interface::emm::subject::CallArguments;
 use crate::step_result::NoResult;
 
 impl EmmCase<'_> {
-    /// Whether there is a table to call.
-    pub(crate) fn call(&mut self, on: &str, call: &TableCall) -> Result<bool, NoResult> {
+    /// The facts of the call; `None` without a table.
+    pub(crate) fn call(&mut self, on: &str, call: &TableCall) -> Result<Option<Facts>, NoResult> {
         let owner = self.bindings.manager(on)?;
         let of = match call {
             TableCall::Release { of, .. } | TableCall::GetIpcHandle { of, .. } => of.as_deref(),
@@ -28,6 +29,6 @@ impl EmmCase<'_> {
             token: token.wrapping_add(plus),
             pointer,
         };
-        Ok(owner.manager.call(call, &arguments).transpose()?.is_some())
+        Ok(owner.manager.call(call, &arguments).transpose()?)
     }
 }

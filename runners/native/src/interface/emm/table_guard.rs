@@ -1,18 +1,16 @@
-//! What a call of the C table did besides what it answered: sizes, writes, tokens, error texts.
+//! What a call of the C table of a plugin did besides what it answered: sizes, writes, tokens.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::emm::{
     IpcHandle, KIND_DEVICE, KIND_MAPPED, KIND_PINNED, Memory, MemoryInfo, Status,
 };
 use allocert_suite::interface::emm::MAX_EXTRA_BYTES;
-use allocert_suite::observation;
 
-use crate::checked_memory;
+use crate::table_guard::TableGuard;
 
 /// What no call has a reason to leave behind, so that it shows what was written.
 const POISON: u8 = 0xa5;
@@ -23,57 +21,11 @@ const SIZE: usize = size_of::<usize>();
 /// How long the shortest member is: so much at a time was written or not.
 const PART: usize = size_of::<u32>();
 
-/// The defects of calls since it was last asked.
-#[derive(Debug, Default)]
-pub(crate) struct TableGuard {
-    calls: AtomicU64,
-    /// By the member and the catalogue's name of the defect.
-    defects: Mutex<BTreeMap<(&'static str, &'static str), String>>,
-}
-
 impl TableGuard {
-    pub(crate) fn called(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Keeps the first of each kind of each member: a churn makes the same one thousands of times.
-    fn note(&self, call: &'static str, defect: &'static str, observed: impl FnOnce() -> String) {
-        let mut defects = self.defects.lock().unwrap_or_else(PoisonError::into_inner);
-        defects.entry((call, defect)).or_insert_with(observed);
-    }
-
-    /// Nothing where no member was called.
-    pub(crate) fn take(&self) -> Option<observation::TableCalls> {
-        let calls = self.calls.swap(0, Ordering::Relaxed);
-        let defects =
-            std::mem::take(&mut *self.defects.lock().unwrap_or_else(PoisonError::into_inner));
-        let tell = |((call, defect), observed): ((&str, &str), String)| observation::TableDefect {
-            call: call.to_owned(),
-            defect: defect.to_owned(),
-            observed,
-        };
-        (calls > 0).then(|| observation::TableCalls {
-            calls,
-            defects: defects.into_iter().map(tell).collect(),
-        })
-    }
-
     pub(crate) fn status(&self, call: &'static str, status: Status) {
         if status.name().is_none() {
             self.note(call, "unknown_status", || format!("status {}", status.0));
         }
-    }
-
-    /// Looks at what last_error() answered after a failed call.
-    pub(crate) fn text(&self, call: &'static str, address: usize) {
-        let wrong = match checked_memory::bytes(address) {
-            _ if address == 0 => "last_error() is NULL",
-            None => "last_error() cannot be read",
-            Some(bytes) if bytes.is_empty() => "last_error() is \"\"",
-            Some(bytes) if !checked_memory::is_utf8(&bytes) => "last_error() is not UTF-8",
-            Some(_) => return,
-        };
-        self.note(call, "no_error_text", || wrong.to_owned());
     }
 
     /// Looks at a structure that a call was handed.
@@ -298,20 +250,5 @@ mod tests {
             "mempin wrong_members: device_pointer of memory that is not mapped is 0x1",
         ];
         assert_eq!(defects(&guard), found);
-    }
-
-    #[test]
-    fn an_error_text_is_text() {
-        for (text, wrong) in [
-            (c"memalloc: no memory", None),
-            (c"", Some("last_error() is \"\"")),
-            (c"bad \xff", Some("last_error() is not UTF-8")),
-        ] {
-            let guard = TableGuard::default();
-            guard.text("memalloc", text.as_ptr().addr());
-            let wrong: Vec<String> =
-                wrong.map(|wrong| format!("memalloc no_error_text: {wrong}")).into_iter().collect();
-            assert_eq!(defects(&guard), wrong);
-        }
     }
 }

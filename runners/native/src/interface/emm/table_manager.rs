@@ -1,6 +1,6 @@
 //! A manager behind the C contract, called by way of its table.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
 
@@ -10,12 +10,14 @@ use allocert_abi::emm::{
 };
 use allocert_cuda::Context;
 use allocert_suite::interface::emm::TableCall;
-use allocert_suite::observation::Raised;
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::json;
 
 use crate::checked_memory;
 use crate::interface::emm::subject::{CallArguments, HostFlags, IpcHandle, Manager, Memory};
-use crate::interface::emm::table_guard::{Out, TableGuard, Tokens};
-use crate::step_result::error_of_worker;
+use crate::interface::emm::table_guard::{Out, Tokens};
+use crate::step_result::{error_of_worker, facts};
+use crate::table_guard::TableGuard;
 
 pub(crate) const STATUS: &str = "allocert_emm_status";
 /// What *out holds before create(): no address that anybody has.
@@ -123,6 +125,13 @@ impl TableManager {
         }
     }
 
+    /// The text of this thread's last failed call.
+    fn last_error(&self, manager: *mut emm::Manager) -> Result<*const c_char, Raised> {
+        let last_error = self.plugin.last_error.ok_or_else(|| absent(self.plugin, "last_error"))?;
+        // SAFETY: a manager that create() gave, or NULL, on any thread (header, last_error).
+        Ok(unsafe { last_error(manager) })
+    }
+
     fn check(&self, call: &'static str, status: Status) -> Result<(), Raised> {
         self.check_of(call, self.handle, status)
     }
@@ -140,11 +149,7 @@ impl TableManager {
         }
         self.guard.status(call, status);
         let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
-        let text = self.plugin.last_error.map(|last_error| {
-            // SAFETY: the manager of the failed call or NULL, on the thread of that call (header,
-            // last_error).
-            unsafe { last_error(manager) }
-        });
+        let text = self.last_error(manager).ok();
         if let Some(text) = text {
             self.guard.text(call, text.addr());
         }
@@ -220,15 +225,15 @@ impl Manager for TableManager {
         }
     }
 
-    fn call(&self, call: &TableCall, arguments: &CallArguments) -> Option<Result<(), Raised>> {
+    fn call(&self, call: &TableCall, arguments: &CallArguments) -> Option<Result<Facts, Raised>> {
         Some(self.written_call(call, arguments))
     }
 }
 
 impl TableManager {
     /// The call as it is written; what it gives is the manager's until a reset.
-    fn written_call(&self, call: &TableCall, arguments: &CallArguments) -> Result<(), Raised> {
-        match *call {
+    fn written_call(&self, call: &TableCall, arguments: &CallArguments) -> Result<Facts, Raised> {
+        let returned = match *call {
             TableCall::Create { device, context, out } => {
                 let context =
                     if context { arguments.context.as_ptr().cast() } else { ptr::null_mut() };
@@ -265,7 +270,12 @@ impl TableManager {
                 Ok(())
             }
             TableCall::DeferEnd {} => call!(self.defer_end()),
-        }
+            TableCall::LastError {} => {
+                let text = self.last_error(self.handle)?;
+                return Ok(facts([("text", json!(checked_memory::text(text.addr())))]));
+            }
+        };
+        returned.map(|()| Facts::new())
     }
 }
 

@@ -5,10 +5,10 @@ use allocert_suite::interface::{self, OperationSet, nep49::Operation};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
 use serde_json::json;
 
+use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
-use crate::interface::nep49::blocks::{Block, Blocks};
-use crate::interface::nep49::churn;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
+use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
 use crate::recorder::Recorder;
 use crate::shared_operations;
@@ -18,12 +18,12 @@ use crate::subject::CaseRun;
 pub(crate) struct HandlerCase<'a> {
     handler: &'a LoadedHandler,
     calls: HandlerCalls<'a>,
-    blocks: Blocks,
+    blocks: NamedBlocks<Block>,
 }
 
 impl<'a> HandlerCase<'a> {
     pub(crate) fn new(handler: &'a LoadedHandler, recorder: &'a Recorder) -> Self {
-        Self { handler, calls: handler.calls(recorder), blocks: Blocks::default() }
+        Self { handler, calls: handler.calls(recorder), blocks: NamedBlocks::default() }
     }
 }
 
@@ -61,33 +61,35 @@ impl HandlerCase<'_> {
             }
             Operation::Drop(Drop { name }) => {
                 let block = self.blocks.take(name)?;
-                self.free(block.address, block.size_bytes)
+                self.free(block.address as usize, block.size_bytes)
             }
             Operation::FreeWithSize { block, size } => {
                 let block = self.blocks.take(block)?;
-                self.free(block.address, *size)
+                self.free(block.address as usize, *size)
             }
             Operation::FreeNull { size } => self.free(0, *size),
             Operation::Fill(fill) => self.fill(fill),
             Operation::Read(read) => self.read(read),
-            Operation::Churn { size, times, hold } => {
-                churn::churn(self.calls, *size, *times, *hold)
-            }
+            Operation::Churn { size, times, hold } => churn(self.calls, *size, *times, *hold),
             Operation::Stress { threads, size, times } => {
-                churn::stress(self.calls, *threads, *size, *times)
+                stress(self.calls, *threads, *size, *times)
             }
             Operation::NpName {}
             | Operation::NpMake { .. }
             | Operation::NpCompare { .. }
             | Operation::NpResize { .. }
             | Operation::NpRead { .. }
+            | Operation::NpRefuse { .. }
+            | Operation::NpOutlive {}
             | Operation::NpSort { .. }
             | Operation::NpThreads { .. } => Err(NoResult::unsupported(operation.name())),
         }
     }
 
     fn bind(&mut self, name: &str, address: usize, size_bytes: u64) -> Facts {
-        self.blocks.bind(name, Block { address, size_bytes });
+        if address != 0 {
+            self.blocks.bind(name, Block { address: address as u64, size_bytes });
+        }
         facts([
             ("kind", json!(if address == 0 { "none" } else { "block" })),
             ("pointer", json!(address)),
@@ -97,7 +99,7 @@ impl HandlerCase<'_> {
 
     /// Where null comes back the old block stays under its name.
     fn realloc(&mut self, block: &str, size: u64, name: &str) -> Result<Facts, NoResult> {
-        let address = self.calls.realloc(self.blocks.get(block)?.address, size)?;
+        let address = self.calls.realloc(self.blocks.get(block)?.address as usize, size)?;
         if address != 0 {
             self.blocks.take(block)?;
         }
@@ -126,6 +128,6 @@ impl HandlerCase<'_> {
     fn range(&self, name: &str, offset: u64, size: Option<u64>) -> Result<(usize, u64), NoResult> {
         let block = self.blocks.get(name)?;
         let rest = block.size_bytes.saturating_sub(offset);
-        Ok((block.address.wrapping_add(offset as usize), size.unwrap_or(rest)))
+        Ok((block.address.wrapping_add(offset) as usize, size.unwrap_or(rest)))
     }
 }

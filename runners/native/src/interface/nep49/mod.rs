@@ -1,13 +1,12 @@
 //! The interface `nep49`: a NumPy data-allocation handler behind a symbol of a library, called
 //! without NumPy and Python.
 //!
-//! [`handler`] finds the structure and calls its functions, [`case`] performs each operation on
-//! [`blocks`], and [`churn`] does the long ones.
+//! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
+//! [`source`] says how the long ones take and free blocks.
 
-mod blocks;
 mod case;
-mod churn;
 mod handler;
+mod source;
 
 use allocert_cuda::Driver;
 use serde_json::Map;

@@ -45,6 +45,8 @@ class Producer:
         host = numpy_helpers.filled(spec)
         if host.dtype.kind not in "biufcV" or not host.dtype.isnative:
             raise NotImplementedError("CuPy has numbers and structures alone, in native byte order")
+        if not host.itemsize:
+            raise NotImplementedError("elements of no bytes are not tried")
         if spec.stream is not None:
             # An array of CuPy belongs to no stream: it exports the one that is current then.
             spec.stream.use()

@@ -31,6 +31,8 @@ class Producer:
         if spec.read_only or spec.mask is not None:
             raise NotImplementedError("numba-cuda has no read-only and no masked device arrays")
         host, stream = numpy_helpers.filled(spec), spec.stream or 0
+        if not host.itemsize:
+            raise NotImplementedError("numba-cuda refuses host arrays with elements of no bytes")
         if spec.memory == "device":
             return cuda.to_device(host, stream=stream)
         if spec.memory == "pinned":

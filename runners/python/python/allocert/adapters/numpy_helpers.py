@@ -13,7 +13,12 @@ from .array_spec import ArraySpec
 
 def filled(spec: ArraySpec) -> "numpy.ndarray[Any, Any]":
     """The array that the specification describes, on the host, in the order that it asks for."""
-    array = numpy.frombuffer(spec.data, dtype(spec)).reshape(spec.shape)
+    kind = dtype(spec)
+    if not kind.itemsize:
+        # frombuffer refuses such a type, and copies make elements of one character of `|S0`.
+        empty: numpy.ndarray[Any, Any] = numpy.ndarray(spec.shape, kind)
+        return empty
+    array = numpy.frombuffer(spec.data, kind).reshape(spec.shape)
     return numpy.array(array, order="F" if spec.layout == "fortran" else "C")
 
 

@@ -27,6 +27,8 @@ class Producer:
                 "PyCUDA has neither read-only nor masked arrays, and no arrays of other memory"
             )
         host = numpy_helpers.filled(spec)
+        if not host.itemsize:
+            raise NotImplementedError("elements of no bytes are not tried")
         order = "F" if spec.layout == "fortran" else "C"
         made = gpuarray.GPUArray(host.shape, host.dtype, order=order)
         made.set(host)

@@ -40,6 +40,8 @@ class Producer:
         host = numpy_helpers.filled(spec)
         if not host.ndim:
             raise NotImplementedError("an array of Warp has an axis at least")
+        if not host.itemsize:
+            raise NotImplementedError("elements of no bytes are not tried")
         if not host.size:
             return warp.empty(host.shape, _warp_type(host.dtype), device=_DEVICE)
         pointer = _check(driver.cuMemAlloc(host.nbytes))

@@ -1,12 +1,14 @@
 """How a step ended, as an OUTCOME of runners/PROTOCOL.md."""
 
+import os
 import sys
 import traceback
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .protocol import Outcome
-from .safe_text import bounded, class_name, class_names
+from .safe_access import read_attribute
+from .safe_text import bounded, class_name, class_names, type_name
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -95,4 +97,20 @@ class UnraisableHook:
     def _hook(self, unraisable: "UnraisableHookArgs") -> None:
         sys.__unraisablehook__(unraisable)
         if self.outcome is None and unraisable.exc_value is not None:
+            place = _place(unraisable)  # `raised` clears the frames
             self.outcome = raised(unraisable.exc_value)
+            self.outcome["raised"]["ignored_in"] = place
+
+
+def _place(unraisable: "UnraisableHookArgs") -> str:
+    """The function that raised, and the line: `Pool.__del__ (plugin.py, line 12)`."""
+    function = unraisable.object
+    name = read_attribute(function, "__qualname__")
+    named = name if type(name) is str else type_name(function)
+    trace = unraisable.exc_traceback
+    if trace is None:
+        return bounded(named, 200)
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    file = os.path.basename(trace.tb_frame.f_code.co_filename)
+    return bounded(f"{named} ({file}, line {trace.tb_lineno})", 400)

@@ -9,6 +9,8 @@ pub(crate) enum MemoryClass {
     /// Of `cuMemAllocAsync` and `cuMemAllocFromPoolAsync`.
     Pool,
     Managed,
+    /// Managed memory without `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, which it begins with.
+    ManagedNoSyncMemops,
     Pinned,
     Registered,
     Pageable,
@@ -82,6 +84,9 @@ impl Work {
         match self {
             Self::Other | Self::Allocation => HostWait::Never,
             _ if size_bytes == 0 => HostWait::NothingQueued,
+            _ if [write, read].contains(&MemoryClass::ManagedNoSyncMemops) => {
+                self.wait_without_sync_memops(per_thread, write, read, size_bytes)
+            }
             Self::Fill { synchronous: true } if !per_thread && write.makes_fills_wait() => {
                 HostWait::Completion
             }
@@ -95,6 +100,30 @@ impl Work {
             Self::Copy { form, synchronous: false } => {
                 form.asynchronous_wait(write, read, size_bytes)
             }
+        }
+    }
+}
+
+impl Work {
+    /// Of managed memory without SYNC_MEMOPS. Only copies between it and the host were seen to
+    /// wait.
+    fn wait_without_sync_memops(
+        self,
+        per_thread: bool,
+        write: MemoryClass,
+        read: MemoryClass,
+        size_bytes: u64,
+    ) -> HostWait {
+        let Self::Copy { form, synchronous: true } = self else { return HostWait::Never };
+        let waits = match form {
+            CopyForm::HostToDevice => matches!(read, MemoryClass::Pinned | MemoryClass::Pageable),
+            CopyForm::DeviceToHost => write == MemoryClass::Pinned,
+            _ => false,
+        };
+        if waits && !per_thread {
+            form.synchronous_wait(write, read, size_bytes)
+        } else {
+            HostWait::Never
         }
     }
 }
@@ -185,6 +214,17 @@ impl CopyForm {
 }
 
 impl MemoryClass {
+    /// The class once `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` is set to this value.
+    pub(crate) fn with_sync_memops(self, on: bool) -> Self {
+        match (self, on) {
+            (Self::Device, true) => Self::SyncMemops,
+            (Self::SyncMemops, false) => Self::Device,
+            (Self::ManagedNoSyncMemops, true) => Self::Managed,
+            (Self::Managed, false) => Self::ManagedNoSyncMemops,
+            _ => self,
+        }
+    }
+
     fn is_device(self) -> bool {
         matches!(self, Self::Device | Self::SyncMemops | Self::Pool)
     }

@@ -24,15 +24,21 @@ const EQUIVALENT: [(&str, &str); 4] = [
 ];
 /// These change the context of a thread and nothing else.
 const SWITCH_CONTEXTS: [&str; 2] = ["cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2"];
-const CLASSES: [(MemoryClass, &str); 7] = [
+const ANSWERS: &str =
+    include_str!("../../../../../../reference/libcuda/tests/answers/answers_h200.tsv");
+const CLASSES: [(MemoryClass, &str); 8] = [
     (MemoryClass::Device, "device"),
     (MemoryClass::SyncMemops, "device with SYNC_MEMOPS"),
     (MemoryClass::Pool, "pool"),
     (MemoryClass::Managed, "managed"),
+    (MemoryClass::ManagedNoSyncMemops, "managed without SYNC_MEMOPS"),
     (MemoryClass::Pinned, "pinned"),
     (MemoryClass::Registered, "registered"),
     (MemoryClass::Pageable, "pageable"),
 ];
+
+const NO_SYNC_MEMOPS: &str = "managed memory and SYNC_MEMOPS\t";
+const NO_SYNC_MEMOPS_WAITS: &str = ", SYNC_MEMOPS 0, waits for the legacy stream";
 
 struct Rows<'t>(Vec<Vec<&'t str>>);
 
@@ -54,6 +60,12 @@ impl Rows<'_> {
     /// SYNC_MEMOPS a call waits where it does without: the attribute takes no wait away. A fill
     /// of 16-bit elements with it is known by that of 8-bit ones.
     fn waits(&self, call: &str, what: &str) -> bool {
+        if let Some(place) = what.strip_suffix(" to managed without SYNC_MEMOPS 64 B") {
+            return answered_that_it_waits(call, "from", place);
+        }
+        if let Some(what) = what.strip_prefix("managed without SYNC_MEMOPS to ") {
+            return answered_that_it_waits(call, "to", what.trim_end_matches(" 64 B"));
+        }
         let call = if what.contains("SYNC_MEMOPS") { &call.replace("D2D16", "D2D8") } else { call };
         let plain = what.replace("device with SYNC_MEMOPS", "device");
         let same = |one: &str| one == what || one == plain;
@@ -66,6 +78,13 @@ impl Rows<'_> {
         self.has(call, same, Some("waits"))
             || COPIES.lines().any(|line| arrived(line.split('\t').collect()))
     }
+}
+
+/// Whether a row about managed memory without SYNC_MEMOPS says so.
+fn answered_that_it_waits(call: &str, to: &str, place: &str) -> bool {
+    let (call, place) = (call.trim_end_matches("_v2"), place.replace("pinned", "page-locked"));
+    let row = format!("{NO_SYNC_MEMOPS}{call} {to} {place}{NO_SYNC_MEMOPS_WAITS}\tyes");
+    ANSWERS.lines().any(|line| line == row)
 }
 
 fn is_synchronous(work: Work) -> bool {
@@ -215,6 +234,37 @@ fn frees_were_measured() {
         let never = host == "returns" && rows.has(function, named, Some("waits"));
         assert!(!never, "{function} of {prefix}: a row waits");
     }
+}
+
+#[test]
+fn managed_memory_without_sync_memops_was_measured() {
+    let mut count = 0;
+    for line in ANSWERS.lines().filter(|line| line.starts_with(NO_SYNC_MEMOPS)) {
+        let Some((what, answer)) = line[NO_SYNC_MEMOPS.len()..].split_once(NO_SYNC_MEMOPS_WAITS)
+        else {
+            continue;
+        };
+        let mut words = what.split(' ');
+        let (name, to, place) = (words.next(), words.next(), words.next());
+        let name = name.map(|name| format!("{name}_v2")).expect("a call");
+        let function =
+            Function::by_name(&name).or_else(|| Function::by_name(&name[..name.len() - 3]));
+        let managed = MemoryClass::ManagedNoSyncMemops;
+        let other = match place {
+            Some("device") | None => MemoryClass::Device,
+            Some("page-locked") => MemoryClass::Pinned,
+            Some(_) => MemoryClass::Pageable,
+        };
+        let (write, read) = if to == Some("to") { (other, managed) } else { (managed, other) };
+        let (_, work) = transfers()
+            .into_iter()
+            .find(|(one, _)| Some(*one) == function)
+            .unwrap_or_else(|| panic!("{name} is no copy"));
+        let waits = work.host_wait(false, write, read, 64) != HostWait::Never;
+        assert_eq!(waits, answer == "\tyes", "{line}");
+        count += 1;
+    }
+    assert_eq!(count, 9);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! ContextDevices: the device of each, and when a primary one ends.
+//! The device of each context, and how often its primary context is retained.
 
 use std::collections::HashMap;
 

@@ -162,7 +162,7 @@ impl<'a> OrderExpectations<'a> {
             let superseded = |earlier: &Access| {
                 earlier.epoch.slot == access.epoch.slot && access.supersedes(earlier)
             };
-            labelled.add(start, end, access, superseded);
+            labelled.add(labelled.place(start), (start, end), access, superseded);
         }
     }
 

@@ -1,6 +1,5 @@
 //! Replays the driver calls of a case: what each orders, and the accesses that it makes.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use allocert_contract::trace::{Call, Event, Marker, What, cuda::Function};
@@ -21,6 +20,7 @@ use crate::judge::cuda::order::last_accesses::LastAccesses;
 use crate::judge::cuda::order::races::Races;
 use crate::judge::cuda::order::streams::{Caller, HOST_SLOT, STREAM_LIMIT, Streams};
 use crate::judge::cuda::order::vector_clock::{Snapshot, VectorClock};
+use crate::judge::handle_map::HandleMap;
 use crate::judge::timeline::Attribution;
 use crate::reason::Doubt;
 
@@ -28,7 +28,7 @@ pub(crate) struct Replay<'a> {
     record: &'a CaseRecord<'a>,
     streams: Streams,
     /// What each event has recorded, if anything.
-    events: HashMap<u64, Option<Snapshot>>,
+    events: HandleMap<Option<Snapshot>>,
     allocations: AddressMap<Allocation>,
     memory: LastAccesses,
     contexts: ContextDevices,
@@ -38,7 +38,7 @@ pub(crate) struct Replay<'a> {
     /// Streams that are being captured.
     open_captures: u32,
     /// The slot of work that nobody knows the stream of, by context.
-    unnamed: HashMap<u64, u32>,
+    unnamed: HandleMap<u32>,
     /// Device memory may lie at addresses that no call of the trace gave.
     maps_memory: bool,
     pub(crate) doubts: Doubts,
@@ -79,14 +79,14 @@ impl<'a> Replay<'a> {
         Self {
             record,
             streams: Streams::default(),
-            events: HashMap::new(),
+            events: HandleMap::default(),
             allocations: AddressMap::default(),
             memory: LastAccesses::default(),
             contexts: ContextDevices::default(),
             arguments: KernelArguments::new(record, Rc::clone(&named)),
             named,
             open_captures: 0,
-            unnamed: HashMap::new(),
+            unnamed: HandleMap::default(),
             maps_memory: false,
             doubts: Doubts::default(),
             races: Races::default(),
@@ -293,12 +293,9 @@ impl<'a> Replay<'a> {
                 self.streams.host_waits_for_contexts(|of| contexts.share(of, context));
             }
             OrderEffect::SetSyncMemops { address, on } => {
-                let (from, to) = (MemoryClass::Device, MemoryClass::SyncMemops);
-                let (from, to) = if on { (from, to) } else { (to, from) };
                 let found = self.allocations.at(address).map(|(start, _)| start);
-                let allocation = found.and_then(|start| self.allocations.get_mut(start));
-                if let Some(allocation) = allocation.filter(|one| one.class == from) {
-                    allocation.class = to;
+                if let Some(allocation) = found.and_then(|start| self.allocations.get_mut(start)) {
+                    allocation.class = allocation.class.with_sync_memops(on);
                 }
             }
             OrderEffect::Queue { .. } | OrderEffect::Free { .. } | OrderEffect::Nothing => {}
@@ -417,7 +414,8 @@ impl<'a> Replay<'a> {
             merged: false,
             conjectured,
         };
-        for (earlier, overlap) in self.memory.meeting(start, end) {
+        let place = self.memory.place(start);
+        for (earlier, overlap) in self.memory.meeting_from(place, start, end) {
             let unordered =
                 earlier.conflicts(&access) && !self.streams.comes_after(slot, earlier.epoch);
             if unordered
@@ -440,7 +438,7 @@ impl<'a> Replay<'a> {
                 let over = streams.comes_after(HOST_SLOT, earlier.epoch);
                 over || (access.supersedes(earlier) && streams.comes_after(slot, earlier.epoch))
             };
-            self.memory.add(start, end, access, superseded);
+            self.memory.add(place, (start, end), access, superseded);
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use allocert_contract::StreamHandle;
 
 use crate::judge::cuda::order::vector_clock::{Epoch, Snapshot, VectorClock};
+use crate::judge::handle_map::HandleMap;
 
 /// More streams than this at a time are not told apart.
 pub(crate) const STREAM_LIMIT: usize = 1024;
@@ -39,6 +40,8 @@ struct StreamState {
     /// A snapshot has `time`, so the next access is later.
     seen: bool,
     known: VectorClock,
+    /// `known` is what the host knew at some time, and nothing else: the host covers it.
+    known_of_host: bool,
     /// Counts changes of `time` and `known`.
     version: u32,
     /// The version that the host has taken in.
@@ -55,8 +58,8 @@ struct StreamState {
 #[derive(Debug)]
 pub(crate) struct Streams {
     slots: Vec<StreamState>,
-    by_handle: HashMap<u64, u32>,
-    legacy: HashMap<u64, u32>,
+    by_handle: HandleMap<u32>,
+    legacy: HandleMap<u32>,
     per_thread: HashMap<(u64, u32), u32>,
     /// The slots of blocking streams.
     blocking: Vec<u32>,
@@ -72,8 +75,8 @@ impl Default for Streams {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
-            by_handle: HashMap::new(),
-            legacy: HashMap::new(),
+            by_handle: HandleMap::default(),
+            legacy: HandleMap::default(),
             per_thread: HashMap::new(),
             blocking: Vec::new(),
             retired: Vec::new(),
@@ -140,9 +143,7 @@ impl Streams {
     pub(crate) fn submit_alone(&mut self, slot: u32) {
         let StreamState { kind, context, seen_of_host, .. } = self.slots[slot as usize];
         if seen_of_host != self.host_version {
-            let known = self.host.clone();
-            self.learn(slot, |clock| clock.absorb(&known));
-            self.slots[slot as usize].seen_of_host = self.host_version;
+            self.after_host(slot);
         }
         if kind == StreamKind::Blocking {
             self.after_legacy(slot, context);
@@ -198,11 +199,17 @@ impl Streams {
     }
 
     pub(crate) fn host_waits_for_slot(&mut self, slot: u32) {
-        let StreamState { version, seen_by_host, .. } = self.slots[slot as usize];
-        if version != seen_by_host {
-            let seen = self.snapshot(slot);
-            self.host_waits(&seen);
-            self.slots[slot as usize].seen_by_host = version;
+        let at = &mut self.slots[slot as usize];
+        if at.version == at.seen_by_host {
+            return;
+        }
+        at.seen = true;
+        at.seen_by_host = at.version;
+        // Both, always.
+        let is_new = (!at.known_of_host && self.host.absorb(&at.known))
+            | self.host.raise(Epoch { slot, time: at.time });
+        if is_new {
+            self.host_version += 1;
         }
     }
 
@@ -254,6 +261,18 @@ impl Streams {
         self.blocking.iter().copied().filter(of)
     }
 
+    fn after_host(&mut self, slot: u32) {
+        let at = &mut self.slots[slot as usize];
+        if at.known_of_host {
+            // The host knew less then, or its version were the same.
+            at.known = self.host.clone();
+            at.version += 1;
+        } else if at.known.absorb(&self.host) {
+            at.version += 1;
+        }
+        at.seen_of_host = self.host_version;
+    }
+
     fn after_legacy(&mut self, slot: u32, context: u64) {
         let Some(legacy) = self.legacy.get(&context).copied() else { return };
         let version = self.slots[legacy as usize].version;
@@ -281,6 +300,7 @@ impl Streams {
         let at = &mut self.slots[slot as usize];
         if from(&mut at.known) {
             at.version += 1;
+            at.known_of_host = false;
         }
     }
 
@@ -332,6 +352,7 @@ impl Streams {
             time,
             seen: false,
             known,
+            known_of_host: true,
             version: 1,
             seen_by_host: 0,
             seen_by_legacy: 0,

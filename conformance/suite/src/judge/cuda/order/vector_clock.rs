@@ -46,7 +46,7 @@ impl VectorClock {
         }
         match (behind, ahead) {
             (false, _) => return false,
-            (true, false) => self.0 = Rc::clone(&other.0),
+            (true, false) => self.copy(other),
             (true, true) => {
                 let mine = self.reach(other.0.len());
                 mine.iter_mut()
@@ -55,6 +55,15 @@ impl VectorClock {
             }
         }
         true
+    }
+
+    /// Becomes equal to another. Who waits changes its clock next, so that a copy of its own in the
+    /// memory that it has costs less than one that both share.
+    fn copy(&mut self, other: &Self) {
+        match Rc::get_mut(&mut self.0) {
+            Some(mine) => mine.clone_from(&other.0),
+            None => self.0 = Rc::clone(&other.0),
+        }
     }
 
     /// Takes in one epoch, and says whether that was anything new.

@@ -33,7 +33,7 @@ class LiveRanges:
 
     def add(self, memory: Any) -> _Range:
         """Adds new memory and returns its range. Counts overlaps and wrong alignment."""
-        found = facts.memory(memory)
+        found = facts.extent(memory)
         self.without_finalizer += not found["has_finalizer"]
         start, size = found["pointer"], found["size_bytes"]
         if start is None or type(size) is not int or (size and not start):

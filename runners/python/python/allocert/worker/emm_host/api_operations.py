@@ -138,8 +138,12 @@ def host_ipc_handle(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
 
 
 @OPERATIONS.register
-def host_reset(case: HostApiCase, _on: str, _arguments: Arguments) -> None:
-    case.host.current_context().reset()
+def host_reset(case: HostApiCase, _on: str, arguments: Arguments) -> None:
+    device = arguments.get("device")
+    if device is None:
+        case.host.current_context().reset()
+    else:
+        case.host.gpus[device].get_primary_context().reset()
 
 
 @OPERATIONS.register

@@ -74,18 +74,33 @@ def memory(value: Any, context: Any = None) -> Facts:
     main_pointer = pointer if kind in ("device", "mapped") else host_pointer
     owner_attribute = "owned" if kind in ("pinned", "mapped") else "_owner"
     return {
+        **_extent(value, owner, pointer),
         "kind": kind,
-        "type": type_name(value),
         "bases": list(dict.fromkeys(bases(value) + bases(owner))),
-        "pointer": address(pointer),
         "host_pointer": address(host_pointer),
         "pointer_type": None if main_pointer is None else type_name(main_pointer),
-        "size_bytes": number(_attribute(value, owner, "size")),
         "context_matches": _is_context(_attribute(value, owner, "context"), context),
         "owner_is_none": read_attribute(value, owner_attribute) is None,
         "references": number(read_attribute(owner, "refct")),
-        "has_finalizer": read_attribute(owner, "is_managed") is True,
         **_buffer(value),
+    }
+
+
+def extent(value: Any) -> Facts:
+    """The facts of device memory that say where it is and whether its end is announced.
+
+    For memory by the thousand: they take a third of the time of all facts.
+    """
+    owner = memory_object_of(value)
+    return _extent(value, owner, _attribute(value, owner, "device_pointer"))
+
+
+def _extent(value: Any, owner: Any, pointer: Any) -> Facts:
+    return {
+        "type": type_name(value),
+        "pointer": address(pointer),
+        "size_bytes": number(_attribute(value, owner, "size")),
+        "has_finalizer": read_attribute(owner, "is_managed") is True,
     }
 
 

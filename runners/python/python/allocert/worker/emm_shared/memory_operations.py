@@ -9,7 +9,7 @@ OPERATIONS: OperationTable[NumbaCase] = OperationTable()
 
 @OPERATIONS.register
 def host_buffer(case: NumbaCase, _on: str, arguments: Arguments) -> Facts:
-    buffer = transfer.HostBuffer(arguments["size"])
+    buffer = transfer.HostBuffer(arguments["size"], arguments.get("offset", 0))
     case.bindings.bind(arguments["as"], buffer)
     return {"host_pointer": buffer.host_pointer, "size_bytes": buffer.size}
 

@@ -28,11 +28,12 @@ class Unusable(Exception):
 
 
 class HostBuffer:
-    """Pageable, page-aligned memory of the worker."""
+    """Pageable memory of the worker, in pages of its own."""
 
-    def __init__(self, size_bytes: int) -> None:
-        self._pages = mmap.mmap(-1, max(size_bytes, 1))
-        self._first = ctypes.c_char.from_buffer(self._pages)
+    def __init__(self, size_bytes: int, offset: int) -> None:
+        """The buffer begins `offset` bytes behind the beginning of its first page."""
+        self._pages = mmap.mmap(-1, offset + max(size_bytes, 1))
+        self._first = ctypes.c_char.from_buffer(self._pages, offset)
         self.host_pointer = ctypes.addressof(self._first)
         self.size = size_bytes
         _buffers.add(self)

@@ -1,7 +1,9 @@
 """Many blocks, in a row or on several threads at once. The facts count what was wrong."""
 
 import contextlib
+import pathlib
 import queue
+import resource
 import threading
 from typing import NamedTuple
 
@@ -67,6 +69,7 @@ def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
     """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time."""
     counts, random, overlaps = _Counts(calls), Random(), 0
     held: list[_Filled] = []
+    resident_bytes = _resident_bytes()
     for number in range(times):
         filled = counts.take(number, random.below(size_bytes) + 1)
         if filled is not None:
@@ -84,7 +87,14 @@ def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
         "misaligned": counts.misaligned,
         "changed": counts.changed,
         "dirty": counts.dirty,
+        "grown_bytes": max(_resident_bytes() - resident_bytes, 0),
     }
+
+
+def _resident_bytes() -> int:
+    """The memory of the process that has pages."""
+    pages = int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
 
 
 class _Stress:

@@ -39,13 +39,17 @@ class _Structure(ctypes.Structure):
     )
 
 
+def handler_bytes(address: int) -> bytes:
+    """The structure at an address. Raises MemoryFault if it cannot be read."""
+    return checked_memory.read(address, ctypes.sizeof(_Structure))
+
+
 class Handler:
     """A copy of the structure at an address. Raises MemoryFault if it cannot be read."""
 
     def __init__(self, address: int) -> None:
         self.address = address
-        content = checked_memory.read(address, ctypes.sizeof(_Structure))
-        copy = _Structure.from_buffer_copy(content)
+        copy = _Structure.from_buffer_copy(handler_bytes(address))
         self._name = bytes(copy.name)
         self.version: int = copy.version
         self.context: int = copy.ctx or 0

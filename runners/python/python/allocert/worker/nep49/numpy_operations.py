@@ -4,17 +4,20 @@ Each does the same under NumPy's own handler first, and compares.
 """
 
 import contextlib
+import gc
 import io
 import pickle
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..checked_memory import MemoryFault
 from ..operations import Arguments, Facts, OperationTable
-from ..outcome import Missing
+from ..outcome import Declined, Missing
+from ..safe_text import type_name
 from . import capsules, numpy_handlers
 from .case import HandlerCase, MadeArray
-from .handler import NullFunction
+from .handler import NullFunction, handler_bytes
 
 OPERATIONS: OperationTable[HandlerCase] = OperationTable()
 
@@ -135,6 +138,57 @@ def _sorted(dtype: str, count: int, step: int, indices: bool) -> Any:
         return chosen.argsort()
     chosen.sort()
     return array
+
+
+@OPERATIONS.register
+def np_refuse(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    expected = _raised_by_refusal(arguments["count"])
+    with _installed(case):
+        raised = _raised_by_refusal(arguments["count"])
+    return {"raised": raised, "equal": raised == expected}
+
+
+@OPERATIONS.register
+def np_outlive(case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
+    import numpy as np
+
+    expected = list(range(100))
+    manager = case.subject.new_manager()
+    if manager is None:
+        raise Declined("it is no context manager that can be entered twice")
+    with manager:
+        address = capsules.pointer_of(numpy_handlers.current())
+        before = handler_bytes(address)
+        array = np.array(expected)
+    del manager
+    gc.collect()
+    kept = _is_still(address, before)
+    equal = array.tolist() == expected
+    if not kept:
+        # Its end would call what is there now.
+        _kept_for_ever.append(array)
+    return {"kept": kept, "equal": equal}
+
+
+#: Arrays whose handler is gone.
+_kept_for_ever: list[Any] = []
+
+
+def _is_still(address: int, content: bytes) -> bool:
+    try:
+        return handler_bytes(address) == content
+    except MemoryFault:
+        return False
+
+
+def _raised_by_refusal(count: int) -> str | None:
+    import numpy as np
+
+    try:
+        np.array([1.0] * count + ["no number"], dtype=float)
+    except Exception as error:  # noqa: BLE001 - whatever NumPy raises is a fact
+        return type_name(error)
+    return None
 
 
 @OPERATIONS.register

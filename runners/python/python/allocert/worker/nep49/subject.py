@@ -44,6 +44,23 @@ class HandlerSubject(ModuleSubject):
             " callable or context manager that installs one in NumPy",
         )
 
+    def new_manager(self) -> Any:
+        """A context manager that installs the handler; None for a subject that gives no second."""
+        found: Any = self.cls
+        if isinstance(found, capsules.TYPE):
+            return None
+        if not _is_context_manager(type(found)):
+            # A callable may install a handler for good, and then there is nothing to leave.
+            before = numpy_handlers.current()
+            try:
+                found = found()
+            except Exception:  # noqa: BLE001 - it may be made for one call
+                return None
+            finally:
+                numpy_handlers.install(before)
+        is_used_up = found is self._installed and not isinstance(found, type)
+        return found if _is_context_manager(type(found)) and not is_used_up else None
+
     def _capsule(self, found: Any) -> Any:
         """The capsule that was found, or the one that what was found installs."""
         if isinstance(found, capsules.TYPE):

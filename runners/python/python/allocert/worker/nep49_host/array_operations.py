@@ -3,6 +3,7 @@
 import io
 import math
 import pickle
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,14 @@ OPERATIONS: OperationTable[HandlerHostCase] = OperationTable()
 
 #: The memory of arrays that own none. It stays, because arrays may.
 _BUFFER = bytes(range(256))
+
+
+class _Lent(bytearray):
+    """Memory of an object whose end can be seen."""
+
+
+#: The last one.
+_lent: list["weakref.ref[_Lent]"] = []
 
 
 @OPERATIONS.register
@@ -28,6 +37,11 @@ def derive(case: HandlerHostCase, _on: str, arguments: Arguments) -> Facts:
     array = _DERIVE[arguments["by"]](case.host, case.bindings.get(arguments["of"]))
     case.bindings.bind(arguments["as"], array)
     return facts(case, array)
+
+
+@OPERATIONS.register
+def lent_ended(_case: HandlerHostCase, _on: str, _arguments: Arguments) -> Facts:
+    return {"ended": _lent[-1]() is None}
 
 
 @OPERATIONS.register
@@ -85,6 +99,12 @@ def _lines(shape: tuple[int, ...]) -> io.StringIO:
     return io.StringIO("\n".join(str(number) for number in range(shape[0])))
 
 
+def _lend(host: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    memory = _Lent(_BUFFER)
+    _lent[:] = [weakref.ref(memory)]
+    return host.frombuffer(memory, dtype, math.prod(shape))
+
+
 _MAKE: dict[str, Callable[[Any, tuple[int, ...], Any], Any]] = {
     "empty": lambda host, shape, dtype: host.empty(shape, dtype),
     "zeros": lambda host, shape, dtype: host.zeros(shape, dtype),
@@ -95,6 +115,7 @@ _MAKE: dict[str, Callable[[Any, tuple[int, ...], Any], Any]] = {
     "text": lambda host, shape, dtype: host.fromstring(_text(shape), dtype, sep=" "),
     "lines": lambda host, shape, dtype: host.loadtxt(_lines(shape), dtype, ndmin=1),
     "buffer": lambda host, shape, dtype: host.frombuffer(_BUFFER, dtype, math.prod(shape)),
+    "lent": _lend,
 }
 
 
@@ -106,6 +127,7 @@ def _set_state(host: Any, array: Any) -> Any:
 _DERIVE: dict[str, Callable[[Any, Any], Any]] = {
     "view": lambda _host, array: array.view(),
     "every_second": lambda _host, array: array[::2],
+    "unaligned": lambda _host, array: array.view("u1")[1:-7].view("i8"),
     "copy": lambda _host, array: array.copy(),
     "convert": lambda _host, array: array.astype("f4"),
     "pick": lambda _host, array: array[[0, 1]],

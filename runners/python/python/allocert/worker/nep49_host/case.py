@@ -42,7 +42,7 @@ class HandlerHostCase(Case):
 
     def begin(self) -> None:
         tracemalloc.stop()
-        self.handlers.recording.clear_faults()
+        self.handlers.clear_faults()
         # The first steps report it if the host cannot even do this.
         with contextlib.suppress(Exception):
             self.subject.set_handler(None)

@@ -15,8 +15,25 @@ _TIMES = 100
 
 @OPERATIONS.register
 def install(case: HandlerHostCase, _on: str, arguments: Arguments) -> Facts:
-    capsule = case.handlers.new(arguments["handler"], arguments.get("version", 1))
+    capsule = case.handlers.new(
+        arguments["handler"],
+        arguments.get("version", 1),
+        guarded=arguments.get("guarded", False),
+        watched=arguments.get("watched", False),
+    )
     return _set(case, capsule)
+
+
+@OPERATIONS.register
+def handler_ended(case: HandlerHostCase, _on: str, _arguments: Arguments) -> Facts:
+    case.previous = None
+    return {"ended": case.handlers.ended}
+
+
+@OPERATIONS.register
+def guards(case: HandlerHostCase, _on: str, _arguments: Arguments) -> Facts:
+    found = case.handlers.guards
+    return {"blocks": found.blocks, "bytes": found.bytes(), "damaged": found.damaged()}
 
 
 @OPERATIONS.register
@@ -87,9 +104,9 @@ def handler_of_number(case: HandlerHostCase, _on: str, _arguments: Arguments) ->
 @OPERATIONS.register
 def fail_handler(case: HandlerHostCase, _on: str, arguments: Arguments) -> None:
     nth, count = arguments.get("nth", 1), arguments.get("count", 1)
-    case.handlers.recording.fail(arguments["function"], nth, count)
+    case.handlers.fail(arguments["function"], nth, count)
 
 
 @OPERATIONS.register
 def clear_handler_faults(case: HandlerHostCase, _on: str, _arguments: Arguments) -> None:
-    case.handlers.recording.clear_faults()
+    case.handlers.clear_faults()

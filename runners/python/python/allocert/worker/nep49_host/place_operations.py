@@ -2,8 +2,8 @@
 
 import asyncio
 import contextvars
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from ..operations import Arguments, Facts, OperationTable
 from .case import HandlerHostCase
@@ -26,9 +26,9 @@ def elsewhere(case: HandlerHostCase, _on: str, arguments: Arguments) -> Facts:
 
 
 def _thread(code: Callable[[], None]) -> None:
-    thread = threading.Thread(target=code)
-    thread.start()
-    thread.join()
+    # Its error is raised here.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(code).result()
 
 
 def _task(code: Callable[[], None]) -> None:

@@ -1,0 +1,17 @@
+//! Mutants of allocators of memory by place (`allocert_place.h`). Each is a table under a symbol.
+//! They are a [`Base`](base::Base), which conforms, with one [`Mutation`](mutation::Mutation).
+
+mod allocation;
+mod base;
+mod crash_hang_output;
+mod driver_calls;
+mod driver_failures;
+mod free;
+mod mutation;
+mod out_of_memory;
+mod places;
+mod release;
+mod system;
+mod table;
+mod threads;
+mod used;

@@ -1,0 +1,69 @@
+//! Mutations that go wrong when a driver call for page-locked memory fails. No case makes such a
+//! call fail: only the fault sweep finds them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use allocert_abi::place::{CUDA_PINNED, Place, Status};
+
+use super::base::Base;
+use super::mutation::{Mutation, export_place_mutants};
+use super::system::{Answer, fail};
+
+export_place_mutants! {
+    mutant_place_pinned_failure_is_null => PinnedFailureIsNull,
+    mutant_place_pinned_failure_is_permanent => PinnedFailureIsPermanent,
+    mutant_place_pinned_failure_clears_live => PinnedFailureClearsLive,
+}
+
+/// Whether the driver failed, for another reason than a lack of memory.
+fn driver_failed(place: Place, answer: &Answer<usize>) -> bool {
+    let failed = matches!(answer, Err(failure) if failure.status == Status::DRIVER_ERROR);
+    place.kind == CUDA_PINNED && failed
+}
+
+/// Answers OK and NULL when the driver fails.
+struct PinnedFailureIsNull;
+
+impl Mutation for PinnedFailureIsNull {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let answer = base.alloc(place, size_bytes);
+        if driver_failed(place, &answer) { Ok(0) } else { answer }
+    }
+}
+
+/// Serves no page-locked memory any more once the driver failed.
+struct PinnedFailureIsPermanent;
+
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+impl Mutation for PinnedFailureIsPermanent {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if HAS_FAILED.load(Ordering::SeqCst) && place.kind == CUDA_PINNED {
+            return Err(fail(Status::DRIVER_ERROR, "alloc: the CUDA driver has failed before\0"));
+        }
+        let answer = base.alloc(place, size_bytes);
+        if driver_failed(place, &answer) {
+            HAS_FAILED.store(true, Ordering::SeqCst);
+        }
+        answer
+    }
+}
+
+/// Clears the live blocks when the driver fails.
+struct PinnedFailureClearsLive;
+
+impl Mutation for PinnedFailureClearsLive {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let answer = base.alloc(place, size_bytes);
+        if driver_failed(place, &answer) {
+            base.with(place, |region| {
+                for (address, size_bytes) in &region.live {
+                    let block = std::ptr::with_exposed_provenance_mut::<u8>(*address);
+                    // SAFETY: a live block of page-locked memory with so many bytes.
+                    unsafe { block.write_bytes(0, *size_bytes) };
+                }
+            });
+        }
+        answer
+    }
+}

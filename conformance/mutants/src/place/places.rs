@@ -1,0 +1,158 @@
+//! Mutations of which memory belongs to a place, and of contexts.
+
+use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
+
+use super::base::Base;
+use super::mutation::{Mutation, export_place_mutants};
+use super::system::{self, Answer, fail, no_place};
+
+export_place_mutants! {
+    mutant_place_unknown_is_cpu => UnknownIsCpu,
+    mutant_place_always_device_0 => AlwaysDevice0,
+    mutant_place_pinned_is_pageable => PinnedIsPageable,
+    mutant_place_device_0_only => Device0Only,
+    mutant_place_leaves_context => LeavesContext,
+    mutant_place_needs_context => NeedsContext,
+    mutant_place_uses_current_context => UsesCurrentContext,
+}
+
+/// Takes a kind that it does not know for memory of the host, and any device for device 0.
+struct UnknownIsCpu;
+
+fn known(place: Place) -> Place {
+    match system::check(place) {
+        Ok(()) => place,
+        Err(_) if place.kind == CUDA => Place::cuda(0),
+        Err(_) => Place::CPU,
+    }
+}
+
+impl Mutation for UnknownIsCpu {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        base.alloc(known(place), size_bytes)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        base.free(known(place), address)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        base.used(known(place))
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        base.release(known(place))
+    }
+}
+
+/// Takes memory on device 0 for every device.
+struct AlwaysDevice0;
+
+impl Mutation for AlwaysDevice0 {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind != CUDA || place.device == 0 || size_bytes == 0 {
+            return base.alloc(place, size_bytes);
+        }
+        system::check(place)?;
+        let address = base.alloc(Place::cuda(0), size_bytes)?;
+        let first = Place::cuda(0);
+        let size = base.with(first, |region| region.live.remove(&address)).unwrap_or_default();
+        base.with(first, |region| region.used_bytes -= size);
+        base.with(place, |region| {
+            region.live.insert(address, size);
+            region.used_bytes += size;
+        });
+        Ok(address)
+    }
+}
+
+/// Takes page-locked memory from the heap.
+struct PinnedIsPageable;
+
+/// What the host calls the place, and what it is.
+fn pageable(place: Place) -> Place {
+    if place.kind == CUDA_PINNED { Place { kind: CPU, device: 0 } } else { place }
+}
+
+impl Mutation for PinnedIsPageable {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        base.alloc(pageable(place), size_bytes)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        base.free(pageable(place), address)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        base.used(pageable(place))
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        base.release(pageable(place))
+    }
+}
+
+/// Knows one device.
+struct Device0Only;
+
+impl Mutation for Device0Only {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind == CUDA && place.device > 0 {
+            return Err(no_place());
+        }
+        base.alloc(place, size_bytes)
+    }
+}
+
+/// Leaves the context of the device current.
+struct LeavesContext;
+
+impl Mutation for LeavesContext {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        if place.kind == CUDA {
+            let driver = system::driver()?;
+            let context = system::context(driver, place.device)?;
+            driver
+                .ctx_set_current(Some(context))
+                .map_err(|error| system::driver_failure(&error))?;
+        }
+        Ok(address)
+    }
+}
+
+/// Asks the caller for a current context.
+struct NeedsContext;
+
+impl Mutation for NeedsContext {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind == CUDA && matches!(system::driver()?.ctx_get_current(), Ok(None)) {
+            return Err(fail(Status::DRIVER_ERROR, "alloc: no context is current\0"));
+        }
+        base.alloc(place, size_bytes)
+    }
+}
+
+/// Takes memory of the device whose context is current, if there is one.
+struct UsesCurrentContext;
+
+impl Mutation for UsesCurrentContext {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind != CUDA || size_bytes == 0 {
+            return base.alloc(place, size_bytes);
+        }
+        let driver = system::driver()?;
+        let failed = |error| system::driver_failure(&error);
+        if driver.ctx_get_current().map_err(failed)?.is_none() {
+            return base.alloc(place, size_bytes);
+        }
+        system::check(place)?;
+        let size = super::base::rounded(size_bytes)?;
+        let address = driver.mem_alloc(size as u64).map_err(failed)? as usize;
+        base.with(place, |region| {
+            region.live.insert(address, size);
+            region.used_bytes += size;
+        });
+        Ok(address)
+    }
+}

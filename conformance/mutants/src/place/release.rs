@@ -1,0 +1,113 @@
+//! Mutations of `release()`.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use allocert_abi::place::{CPU, CUDA, Place};
+
+use super::base::Base;
+use super::mutation::{Mutation, export_place_mutants};
+use super::system::{self, Answer, check, out_of_memory};
+
+export_place_mutants! {
+    mutant_place_release_clears_live => ClearsLive,
+    mutant_place_release_keeps => Keeps,
+    mutant_place_release_ends_place => EndsPlace,
+    mutant_place_release_says_total => SaysTotal,
+    mutant_place_release_takes_off_used => TakesOffUsed,
+}
+
+/// Clears the live blocks too.
+struct ClearsLive;
+
+impl Mutation for ClearsLive {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        let live: Vec<usize> = base.with(place, |region| region.live.keys().copied().collect());
+        for address in live {
+            match place.kind {
+                CUDA => system::in_context(place.device, |driver| {
+                    // SAFETY: a live block of the device, of a granule or more.
+                    unsafe { driver.memset_d8(address as u64, 0, 16) }
+                })?,
+                _ => {
+                    let block = std::ptr::with_exposed_provenance_mut::<u8>(address);
+                    // SAFETY: a live block of the host, of a granule or more.
+                    unsafe { block.write_bytes(0, 16) };
+                }
+            }
+        }
+        Ok(released)
+    }
+}
+
+/// Says what it could give back, and keeps it.
+struct Keeps;
+
+impl Mutation for Keeps {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        check(place)?;
+        if place.kind == CPU {
+            return base.release(place);
+        }
+        Ok(base.with(place, |region| region.idle.iter().map(|(_, size)| size).sum()))
+    }
+}
+
+/// Serves nothing afterwards.
+struct EndsPlace;
+
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+impl Mutation for EndsPlace {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if ENDED.load(Ordering::SeqCst) {
+            return Err(out_of_memory());
+        }
+        base.alloc(place, size_bytes)
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        ENDED.store(true, Ordering::SeqCst);
+        Ok(released)
+    }
+}
+
+/// Says how much it has given back since the process began.
+struct SaysTotal;
+
+static TOTAL: AtomicUsize = AtomicUsize::new(0);
+
+impl Mutation for SaysTotal {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        Ok(TOTAL.fetch_add(released, Ordering::SeqCst) + released)
+    }
+}
+
+/// Takes what it gives back off what is used.
+struct TakesOffUsed;
+
+impl Mutation for TakesOffUsed {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        base.with(place, |region| {
+            region.used_bytes = region.used_bytes.saturating_sub(released);
+        });
+        Ok(released)
+    }
+
+    /// The count may be less than the block by now.
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        let before = base.with(place, |region| {
+            let before = region.used_bytes;
+            region.used_bytes += 1 << 40;
+            before
+        });
+        let size = base.with(place, |region| region.live.get(&address).copied()).unwrap_or(0);
+        let answer = base.free(place, address);
+        let freed = if answer.is_ok() { size } else { 0 };
+        base.with(place, |region| region.used_bytes = before.saturating_sub(freed));
+        answer
+    }
+}

@@ -1,0 +1,87 @@
+//! Mutations that go wrong on several threads.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use allocert_abi::place::Place;
+
+use super::base::{Base, unknown_address};
+use super::mutation::{Mutation, export_place_mutants};
+use super::system::Answer;
+
+export_place_mutants! {
+    mutant_place_blocks_of_a_thread => BlocksOfAThread,
+    mutant_place_unlocked_count => UnlockedCount,
+    mutant_place_first_use_races => FirstUseRaces,
+}
+
+/// Knows only blocks that its own thread got.
+struct BlocksOfAThread;
+
+thread_local! {
+    static OWN: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+impl Mutation for BlocksOfAThread {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        OWN.with_borrow_mut(|own| own.insert(address));
+        Ok(address)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        let own = address == 0 || OWN.with_borrow(|own| own.contains(&address));
+        if own { base.free(place, address) } else { Err(unknown_address()) }
+    }
+}
+
+/// Changes what is used in two steps that another thread can come between.
+struct UnlockedCount;
+
+impl Mutation for UnlockedCount {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let before = base.with(place, |region| region.used_bytes);
+        std::thread::yield_now();
+        let address = base.alloc(place, size_bytes)?;
+        base.with(place, |region| {
+            region.used_bytes = before + region.live.get(&address).copied().unwrap_or(0);
+        });
+        Ok(address)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        // The count is wrong by now, and may be less than the block.
+        base.with(place, |region| region.used_bytes += 1 << 40);
+        base.free(place, address)?;
+        base.with(place, |region| {
+            region.used_bytes = region.used_bytes.saturating_sub(1 << 40);
+        });
+        Ok(())
+    }
+}
+
+/// Each thread that comes before the first one is done makes the allocator anew, and the count of
+/// what is used with it.
+struct FirstUseRaces;
+
+static MADE: AtomicBool = AtomicBool::new(false);
+static ENTERED: AtomicUsize = AtomicUsize::new(0);
+static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Mutation for FirstUseRaces {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if !MADE.load(Ordering::SeqCst) {
+            let turn = ENTERED.fetch_add(1, Ordering::SeqCst) as u64;
+            std::thread::sleep(Duration::from_millis(20 + 5 * turn));
+            MADE.store(true, Ordering::SeqCst);
+            FORGOTTEN.store(base.with(place, |region| region.used_bytes), Ordering::SeqCst);
+        }
+        base.alloc(place, size_bytes)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        Ok(base.used(place)?.wrapping_sub(FORGOTTEN.load(Ordering::SeqCst)))
+    }
+}

@@ -1,0 +1,86 @@
+//! The requirement that a race breaks. Some races break another one than most, and some break none:
+//! a text may leave it to the user to order the two accesses.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::interface::interface;
+use crate::judge::case_record::CaseRecord;
+use crate::judge::findings::FindingSink;
+use crate::observation::Facts;
+use crate::plan::PlannedStep;
+use crate::verdict::{Check, Finding};
+
+/// Removes races with an export of a version that says nothing of synchronization. Races of an
+/// operation on an imported view with the producer's later work get a requirement of their own, and
+/// so do races with work on the bytes behind an array.
+pub(crate) fn assign(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
+    if let Some(first) = interface(record.side).and_then(|side| side.facts.first_ordered_version) {
+        sink.findings.retain(|finding| !is_with_early_export(record, finding, first));
+    }
+    restate(record, sink, Check::RaceBehind, is_behind);
+    restate(record, sink, Check::ViewRace, is_after_view);
+}
+
+/// Gives races of this kind the requirement of their own check, where the side has one.
+fn restate(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    check: Check,
+    is_of_kind: impl Fn(&CaseRecord<'_>, &Finding) -> bool,
+) {
+    let Some(requirement) = record.catalogue.by_check(record.side, check.name()) else {
+        return;
+    };
+    sink.check_performed(check);
+    for finding in sink.findings.iter_mut().filter(|one| is_of_kind(record, one)) {
+        finding.requirement.clone_from(&requirement.id);
+        finding.level = requirement.level;
+        finding.check = Some(check);
+    }
+}
+
+/// Whether the worker's access is to bytes behind the array.
+fn is_behind(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    steps_of_race(record, finding).iter().any(|step| step.r#do.properties().works_behind_array)
+}
+
+/// Whether a consumer took part that read an export of a version before the first ordered one.
+fn is_with_early_export(record: &CaseRecord<'_>, finding: &Finding, first: i64) -> bool {
+    steps_of_race(record, finding).into_iter().any(|step| {
+        let arguments = step.r#do.arguments();
+        let mut names = arguments.uses.iter().filter_map(|name| record.facts(name.name));
+        step.r#do.properties().reads_exports && names.any(|export| is_before(export, first))
+    })
+}
+
+fn is_before(export: &Facts, first: i64) -> bool {
+    export.get("version").and_then(Value::as_i64).is_some_and(|version| version < first)
+}
+
+/// Whether the subject's operation on a view is the earlier access, and the worker's the later one.
+fn is_after_view(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    let (later, earlier): (Vec<&PlannedStep>, Vec<&PlannedStep>) =
+        steps_of_race(record, finding).into_iter().partition(|one| Some(one.index) == finding.step);
+    let is_view = |step: &&PlannedStep| step.r#do.properties().uses_foreign;
+    let takes = |step: &&PlannedStep| step.r#do.properties().takes_foreign;
+    !earlier.is_empty()
+        && earlier.iter().all(is_view)
+        && !later.iter().any(|step| is_view(step) || takes(step))
+}
+
+/// The steps of the two accesses of a race; none for another finding.
+fn steps_of_race<'a>(record: &CaseRecord<'a>, finding: &Finding) -> Vec<&'a PlannedStep> {
+    if finding.check != Some(Check::Race) {
+        return Vec::new();
+    }
+    let seqs: BTreeSet<u64> = finding.events.iter().map(|witness| witness.seq).collect();
+    let events = record.observation.events.iter().zip(&record.timeline.attributions);
+    let steps: BTreeSet<u32> = events
+        .filter(|(event, _)| seqs.contains(&event.seq))
+        .filter_map(|(_, attribution)| attribution.step)
+        .chain(finding.step)
+        .collect();
+    steps.iter().filter_map(|step| record.case.steps.get(*step as usize)).collect()
+}

@@ -1,0 +1,337 @@
+//! The run file, in JSON lines. It has a header, then the plan, the observation and the verdict of
+//! each case, then a footer. A file without the footer is truncated. All reports are made from this
+//! file.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::observation::Observation;
+use crate::offer::Driver;
+use crate::plan::PlannedCase;
+use crate::verdict::{Judgement, Verdict};
+
+/// The version of the format that this program writes and reads.
+pub const FORMAT: u32 = 2;
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The version of allocert that made the run.
+    pub allocert: String,
+    /// [`suite_hash`] of the fixtures and the catalogue.
+    pub suite: String,
+    /// `emm`, `emm-host`, ...
+    pub interface: String,
+    /// The profile that it was judged by; nothing for an interface of one text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    pub subject: Subject,
+    pub driver: DriverInfo,
+}
+
+/// The subject as the worker described it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// As it was given on the command line.
+    pub argument: String,
+    #[serde(default)]
+    pub flavor: String,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+    /// `loaded.subject` as the worker sent it: name, version, file, host versions.
+    #[serde(default)]
+    pub details: BTreeMap<String, Value>,
+}
+
+/// The driver under the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriverInfo {
+    pub kind: Driver,
+    /// As `cuDriverGetVersion` reports it; nothing where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+}
+
+/// The last line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Footer {
+    pub cases: u64,
+    /// Number of cases by verdict.
+    pub verdicts: BTreeMap<String, u64>,
+}
+
+/// One case of a run with everything known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    pub case: PlannedCase,
+    /// Nothing for a case that was not run.
+    pub observation: Option<Observation>,
+    pub judgement: Judgement,
+}
+
+impl Judged {
+    /// Whether it conforms without a finding, or was not run.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        let judgement = &self.judgement;
+        let conforms = judgement.verdict == Verdict::Conforms && judgement.findings.is_empty();
+        self.observation.is_none() || conforms
+    }
+}
+
+/// A whole run, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub header: Header,
+    pub cases: Vec<Judged>,
+    pub footer: Footer,
+}
+
+/// One line of the file.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum LineOut<'a> {
+    Header(&'a Header),
+    Case(&'a PlannedCase),
+    Observation(&'a Observation),
+    Verdict(&'a Judgement),
+    Footer(&'a Footer),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Header(Header),
+    Case(Box<PlannedCase>),
+    Observation(Box<Observation>),
+    Verdict(Box<Judgement>),
+    Footer(Footer),
+}
+
+/// Writes a run as it goes. Without [`Writer::finish`] the file has no footer and will be refused
+/// as truncated.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+    footer: Footer,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// Those of the underlying writer, as for all its functions.
+    pub fn begin(out: W, header: &Header) -> io::Result<Self> {
+        let mut writer = Self { out, footer: Footer::default() };
+        writer.line(&LineOut::Header(header))?;
+        Ok(writer)
+    }
+
+    /// Adds one case.
+    ///
+    /// # Errors
+    /// Those of the underlying writer.
+    pub fn add(&mut self, judged: &Judged) -> io::Result<()> {
+        self.line(&LineOut::Case(&judged.case))?;
+        if let Some(observation) = &judged.observation {
+            self.line(&LineOut::Observation(observation))?;
+        }
+        self.line(&LineOut::Verdict(&judged.judgement))?;
+        self.footer.cases += 1;
+        *self.footer.verdicts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
+        Ok(())
+    }
+
+    /// Writes the footer and gives the writer back.
+    ///
+    /// # Errors
+    /// Those of the underlying writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        let footer = std::mem::take(&mut self.footer);
+        self.line(&LineOut::Footer(&footer))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn line(&mut self, line: &LineOut<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")
+    }
+}
+
+/// Why a file is not a complete run.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("{file}:{line}: cannot be read: {source}")]
+    Io { file: String, line: usize, source: io::Error },
+    #[error("{file}:1: not a run file of allocert: {message}")]
+    Foreign { file: String, message: String },
+    #[error(
+        "{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with \
+         the allocert that wrote it ({allocert})"
+    )]
+    Format { file: String, found: u32, allocert: String },
+    #[error("{file}:{line}: {message}")]
+    Line { file: String, line: usize, message: String },
+    #[error(
+        "{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; \
+         run it again"
+    )]
+    Truncated { file: String, line: usize, cases: usize },
+}
+
+/// Reads a run strictly; `file` is the name to show in errors.
+///
+/// # Errors
+/// The first line that is not what a complete run has there.
+pub fn read(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
+    let mut reader = Reader { file, number: 0, header: None, cases: Vec::new(), open: None };
+    let mut footer = None;
+    for line in input.split(b'\n') {
+        reader.number += 1;
+        let line = line.map_err(|source| ReadError::Io {
+            file: file.to_owned(),
+            line: reader.number,
+            source,
+        })?;
+        if footer.is_some() {
+            return Err(
+                reader.wrong("a run ends with its footer, and this line is behind it".to_owned())
+            );
+        }
+        footer = reader.line(&line)?;
+    }
+    match footer {
+        Some(footer) => reader.close(footer),
+        None => Err(reader.cut()),
+    }
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    number: usize,
+    header: Option<Header>,
+    cases: Vec<Judged>,
+    open: Option<(PlannedCase, Option<Observation>)>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &[u8]) -> Result<Option<Footer>, ReadError> {
+        let parsed = match serde_json::from_slice::<Line>(line) {
+            Ok(parsed) => parsed,
+            Err(error) if self.header.is_none() => return Err(self.foreign(line, &error)),
+            // A line that stops in its middle is the end of a file that was cut off.
+            Err(error) if error.is_eof() => return Err(self.cut()),
+            Err(error) => return Err(self.wrong(format!("not a line of a run file: {error}"))),
+        };
+        match (parsed, self.open.take()) {
+            (Line::Header(header), None) if self.header.is_none() => {
+                self.header = Some(self.accept(header)?)
+            }
+            _ if self.header.is_none() => {
+                return Err(ReadError::Foreign {
+                    file: self.file.to_owned(),
+                    message: "it does not begin with a header".to_owned(),
+                });
+            }
+            (Line::Case(case), None) => self.open = Some((*case, None)),
+            (Line::Observation(seen), Some((case, None))) if seen.case == case.id => {
+                self.open = Some((case, Some(*seen)))
+            }
+            (Line::Verdict(verdict), Some((case, observation))) if verdict.case == case.id => {
+                self.cases.push(Judged { case, observation, judgement: *verdict });
+            }
+            (Line::Footer(footer), None) => return Ok(Some(footer)),
+            (_, Some((case, _))) => {
+                return Err(self.wrong(format!("this line does not belong to case {}", case.id)));
+            }
+            (_, None) => return Err(self.wrong("this line belongs to no case".to_owned())),
+        }
+        Ok(None)
+    }
+
+    fn accept(&self, header: Header) -> Result<Header, ReadError> {
+        if header.format == FORMAT {
+            return Ok(header);
+        }
+        Err(ReadError::Format {
+            file: self.file.to_owned(),
+            found: header.format,
+            allocert: header.allocert,
+        })
+    }
+
+    fn close(self, footer: Footer) -> Result<Run, ReadError> {
+        if footer.cases != self.cases.len() as u64 {
+            let message = format!(
+                "the footer counts {} cases, the file holds {}",
+                footer.cases,
+                self.cases.len()
+            );
+            return Err(self.wrong(message));
+        }
+        match self.header {
+            Some(header) => Ok(Run { header, cases: self.cases, footer }),
+            None => Err(ReadError::Foreign {
+                file: self.file.to_owned(),
+                message: "it has no header".to_owned(),
+            }),
+        }
+    }
+
+    /// A first line of another format says so by its number; anything else is another kind of file.
+    fn foreign(&self, line: &[u8], error: &serde_json::Error) -> ReadError {
+        let value: Option<Value> = serde_json::from_slice(line).ok();
+        let header = value.as_ref().and_then(|value| value.get("header"));
+        let found = header.and_then(|header| header.get("format")).and_then(Value::as_u64);
+        match found.and_then(|found| u32::try_from(found).ok()) {
+            Some(found) if found != FORMAT => {
+                let allocert =
+                    header.and_then(|header| header.get("allocert")).and_then(Value::as_str);
+                let allocert = allocert.unwrap_or("unknown version").to_owned();
+                ReadError::Format { file: self.file.to_owned(), found, allocert }
+            }
+            _ => ReadError::Foreign { file: self.file.to_owned(), message: error.to_string() },
+        }
+    }
+
+    fn wrong(&self, message: String) -> ReadError {
+        ReadError::Line { file: self.file.to_owned(), line: self.number, message }
+    }
+
+    fn cut(&self) -> ReadError {
+        if self.header.is_none() {
+            return ReadError::Foreign {
+                file: self.file.to_owned(),
+                message: "it is empty".to_owned(),
+            };
+        }
+        ReadError::Truncated {
+            file: self.file.to_owned(),
+            line: self.number,
+            cases: self.cases.len(),
+        }
+    }
+}
+
+/// Names a set of files: 64-bit FNV-1a over paths and texts. It tells suites apart; it protects
+/// nothing.
+#[must_use]
+pub fn suite_hash<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for (path, text) in files {
+        for byte in path.bytes().chain([0]).chain(text.bytes()).chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}

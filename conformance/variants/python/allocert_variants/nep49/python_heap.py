@@ -1,0 +1,34 @@
+"""A handler that takes its blocks from a heap of Python.
+
+The functions of such a heap have the signatures that NumPy calls, but for the size of free(), which
+is in a register that free() does not read.
+"""
+
+import ctypes
+from typing import Any
+
+_CAPSULE_NAME = b"mem_handler"  # a capsule keeps the address of its name
+_RAW_DOMAIN = 0  # the only one that needs no GIL
+
+_python = ctypes.PyDLL(None)
+_python.PyCapsule_New.restype = ctypes.py_object
+_python.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class _Heap(ctypes.Structure):
+    """`PyMemAllocatorEx`."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_void_p) for name in ("ctx", "malloc", "calloc", "realloc", "free")
+    )
+
+
+class _Handler(ctypes.Structure):
+    """`PyDataMem_Handler`."""
+
+    _fields_ = (("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("heap", _Heap))
+
+
+_handler = _Handler(b"python heap", 1)
+_python.PyMem_GetAllocator(_RAW_DOMAIN, ctypes.byref(_handler.heap))
+capsule: Any = _python.PyCapsule_New(ctypes.addressof(_handler), _CAPSULE_NAME, None)

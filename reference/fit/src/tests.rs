@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+use rstest::rstest;
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn over(size_bytes: u64) -> Fit {
+    let mut fit = Fit::new(256);
+    fit.add(MIB, size_bytes);
+    fit
+}
+
+#[test]
+fn neighbours_coalesce_in_any_order() {
+    for order in [[0_usize, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut fit = over(3 * 256);
+        let blocks = [(); 3].map(|()| fit.take(256).expect("three grains"));
+        assert_eq!(fit.take(256), None);
+        for index in order {
+            fit.give(blocks[index]);
+        }
+        assert_eq!(fit.free_bytes(), 3 * 256);
+        let whole = fit.take(3 * 256).expect("one block again");
+        assert_eq!(fit.locate(whole), (MIB, MIB));
+    }
+}
+
+#[rstest]
+#[case::one_grain(256)]
+#[case::inside_a_wide_cell(33 * MIB + 256)]
+#[case::a_power_of_two(64 * MIB)]
+fn a_size_given_back_is_found_again(#[case] size_bytes: u64) {
+    let mut fit = over(size_bytes);
+    for _ in 0..100 {
+        let block = fit.take(size_bytes).expect("the region has just this size");
+        fit.give(block);
+    }
+    assert_eq!(fit.free_bytes(), size_bytes);
+}
+
+#[test]
+fn no_fitting_block_is_missed_behind_smaller_ones_of_its_cell() {
+    let mut fit = Fit::new(256);
+    // One cell: 64 MiB and the sizes shortly above it. The largest is entered first, so found last.
+    fit.add(1 << 40, 64 * MIB + 1024);
+    fit.add(1 << 41, 64 * MIB);
+    fit.add(1 << 42, 64 * MIB + 256);
+    let block = fit.take(64 * MIB + 512).expect("the first region fits");
+    assert_eq!(fit.locate(block).1, 1 << 40);
+}
+
+#[test]
+fn only_unused_regions_are_removed() {
+    let mut fit = over(MIB);
+    fit.add(64 * MIB, 2 * MIB);
+    let block = fit.take(2 * MIB).expect("the second region");
+    assert_eq!(fit.remove_unused(), [Region { address: MIB, size_bytes: MIB }]);
+    assert_eq!(fit.free_bytes(), 0);
+    fit.give(block);
+    assert_eq!(fit.remove_unused(), [Region { address: 64 * MIB, size_bytes: 2 * MIB }]);
+    assert_eq!(fit.take(256), None);
+}
+
+/// The simplest model: the taken ranges by address.
+#[rstest]
+fn taken_blocks_are_disjoint_and_all_comes_back(
+    #[values(64, 256)] grain_bytes: u64,
+    #[values(1, 0xdead_beef)] seed: u64,
+) {
+    let mut fit = Fit::new(grain_bytes);
+    let regions = [(MIB, 2 * MIB), (8 * MIB, MIB), (9 * MIB, MIB)];
+    for (address, size_bytes) in regions {
+        fit.add(address, size_bytes);
+    }
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut below = |limit: u64| random.next_u64() % limit;
+    let mut taken: BTreeMap<u64, (u64, BlockId)> = BTreeMap::new();
+    let mut taken_bytes = 0;
+    for _ in 0..if cfg!(miri) { 300 } else { 5_000 } {
+        if below(100) < 55 {
+            let power = below(10);
+            let size_bytes = (below(1 << power) + 1) * grain_bytes;
+            let Some(block) = fit.take(size_bytes) else { continue };
+            let (address, region) = fit.locate(block);
+            assert!(address.is_multiple_of(grain_bytes) && fit.size_bytes(block) == size_bytes);
+            let room = regions.iter().find(|(start, _)| *start == region).expect("a region").1;
+            assert!(region <= address && address + size_bytes <= region + room);
+            let before = taken.range(..=address).next_back();
+            assert!(before.is_none_or(|(start, (bytes, _))| start + bytes <= address));
+            let after = taken.range(address..).next();
+            assert!(after.is_none_or(|(start, _)| address + size_bytes <= *start));
+            taken.insert(address, (size_bytes, block));
+            taken_bytes += size_bytes;
+        } else if let Some((&address, _)) = taken.range(below(10 * MIB)..).next() {
+            let (size_bytes, block) = taken.remove(&address).expect("just found");
+            fit.give(block);
+            taken_bytes -= size_bytes;
+        }
+        assert_eq!(fit.free_bytes() + taken_bytes, 4 * MIB);
+    }
+    for (_, block) in taken.into_values() {
+        fit.give(block);
+    }
+    assert_eq!(fit.remove_unused().len(), 3);
+}

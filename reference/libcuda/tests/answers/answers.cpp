@@ -1,0 +1,783 @@
+// Asks a CUDA driver what single calls answer in situations that random sequences meet seldom: one
+// line for each question. Each scene runs in a process of its own, so that a crash or an error that
+// stays costs one scene.
+//
+// Build: g++ -std=c++17 answers.cpp -lcuda   (cuda.h comes in nvidia-cuda-runtime).
+//   answers [PREFIX]    the scenes whose name begins with PREFIX
+//
+// Columns, separated by tabs: scene, situation, answer. An answer is a CUresult, or what the
+// situation says. answers_h200.tsv is the output on an NVIDIA H200.
+#include <cuda.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+using Clock = std::chrono::steady_clock;
+
+static const u64 PAGE = 4096;
+static const char* scene_name;
+static CUdevice device;
+/// The primary context and two others. A is current when a scene begins.
+static CUcontext P, A, B;
+
+static void say(const std::string& situation, const std::string& answer) {
+  printf("%s\t%s\t%s\n", scene_name, situation.c_str(), answer.c_str());
+  fflush(stdout);
+}
+static void say(const std::string& situation, CUresult answer) {
+  say(situation, std::to_string((int)answer));
+}
+
+#define NEED(call) need(call, #call, __LINE__)
+static void need(CUresult result, const char* call, int line) {
+  if (result == CUDA_SUCCESS) return;
+  say(std::string("cannot be asked: ") + call, result);
+  fprintf(stderr, "answers.cpp:%d: %s = %d\n", line, call, result);
+  _exit(1);
+}
+
+/// Makes a context current, or none, for as long as it lives.
+struct With {
+  std::vector<CUcontext> taken_away;
+  explicit With(CUcontext context) {
+    CUcontext top = nullptr;
+    if (context) NEED(cuCtxPushCurrent(context));
+    while (!context && cuCtxGetCurrent(&top) == CUDA_SUCCESS && top) {
+      NEED(cuCtxPopCurrent(&top));
+      taken_away.push_back(top);
+    }
+  }
+  ~With() {
+    CUcontext gone;
+    if (taken_away.empty()) cuCtxPopCurrent(&gone);
+    for (size_t left = taken_away.size(); left-- > 0;) NEED(cuCtxPushCurrent(taken_away[left]));
+  }
+};
+
+static const char* PTX =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .entry spin(.param .u64 stop, .param .u64 cycles){\n"
+    " .reg .u64 %p,%n,%a,%b,%c; .reg .u32 %v; .reg .pred %q;\n"
+    " ld.param.u64 %p,[stop]; ld.param.u64 %n,[cycles]; mov.u64 %a,%clock64;\n"
+    "L: ld.volatile.global.u32 %v,[%p]; setp.ne.u32 %q,%v,0; @%q bra E;\n"
+    " mov.u64 %b,%clock64; sub.u64 %c,%b,%a; setp.lt.u64 %q,%c,%n; @%q bra L;\n"
+    "E: ret; }\n"
+    ".visible .entry nothing(.param .u64 a){ ret; }\n";
+
+// ---- memory ------------------------------------------------------------------------------------
+
+static CUdeviceptr device_memory(size_t size) {
+  CUdeviceptr at;
+  NEED(cuMemAlloc(&at, size));
+  return at;
+}
+static CUdeviceptr managed_memory(size_t size) {
+  CUdeviceptr at;
+  NEED(cuMemAllocManaged(&at, size, CU_MEM_ATTACH_GLOBAL));
+  return at;
+}
+static CUdeviceptr pool_memory(size_t size) {
+  CUdeviceptr at;
+  NEED(cuMemAllocAsync(&at, size, nullptr));
+  NEED(cuStreamSynchronize(nullptr));
+  return at;
+}
+static CUdeviceptr pinned_memory(size_t size, u32 flags = 0) {
+  void* at;
+  NEED(cuMemHostAlloc(&at, size, flags));
+  return (CUdeviceptr)at;
+}
+static CUdeviceptr pageable_memory(size_t size) {
+  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(at, 1, size);
+  return (CUdeviceptr)at;
+}
+static CUdeviceptr registered_memory(size_t size, u32 flags = 0) {
+  CUdeviceptr at = pageable_memory(size);
+  NEED(cuMemHostRegister((void*)at, size, flags));
+  return at;
+}
+
+// ---- launches ----------------------------------------------------------------------------------
+
+static CUmodule load() {
+  CUmodule module;
+  NEED(cuModuleLoadData(&module, PTX));
+  return module;
+}
+static CUfunction look_up(CUmodule module) {
+  CUfunction function;
+  NEED(cuModuleGetFunction(&function, module, "nothing"));
+  return function;
+}
+static CUstream new_stream(CUcontext context) {
+  With with(context);
+  CUstream stream;
+  NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  return stream;
+}
+static CUresult launch(CUfunction function, CUstream stream, u32 grid = 1, u32 block = 1,
+                       u32 shared = 0) {
+  u64 zero = 0;
+  void* arguments[] = {&zero};
+  return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, nullptr);
+}
+static CUresult launch_ex(CUfunction function, CUstream stream) {
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream;
+  u64 zero = 0;
+  void* arguments[] = {&zero};
+  return cuLaunchKernelEx(&config, function, arguments, nullptr);
+}
+
+/// Launches a function with each context current and in each stream.
+static void launches_of(const std::string& what, CUfunction function) {
+  CUstream of_A = new_stream(A), of_B = new_stream(B);
+  struct {
+    const char* name;
+    CUcontext context;
+  } contexts[] = {{"A", A}, {"B", B}, {"P", P}, {"none", nullptr}};
+  struct {
+    const char* name;
+    CUstream stream;
+  } streams[] = {{"0", nullptr}, {"1", CU_STREAM_LEGACY}, {"2", CU_STREAM_PER_THREAD},
+                 {"of A", of_A}, {"of B", of_B}};
+  for (auto& current : contexts)
+    for (auto& stream : streams) {
+      With with(current.context);
+      std::string where =
+          what + ", " + current.name + " current, stream " + std::string(stream.name);
+      say(where, launch(function, stream.stream));
+      if (stream.stream == nullptr || stream.stream == of_B) {
+        say(where + ", cuLaunchKernelEx", launch_ex(function, stream.stream));
+        say(where + ", no blocks", launch(function, stream.stream, 0));
+        say(where + ", 1025 threads", launch(function, stream.stream, 1, 1025));
+        say(where + ", 1 MiB shared", launch(function, stream.stream, 1, 1, 1 << 20));
+        say(where + ", 65536 blocks", launch(function, stream.stream, 65536, 32));
+      }
+    }
+}
+
+static void launch_module() { launches_of("module loaded in A", look_up(load())); }
+static void launch_looked_up_elsewhere() {
+  CUmodule module = load();
+  CUfunction function;
+  With with(B);
+  say("cuModuleGetFunction with B current", cuModuleGetFunction(&function, module, "nothing"));
+  say("launched with B current", launch(function, nullptr));
+  With back(A);
+  say("launched with A current", launch(function, nullptr));
+}
+static void launch_kernel() {
+  CUlibrary library;
+  CUkernel kernel;
+  NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  NEED(cuLibraryGetKernel(&kernel, library, "nothing"));
+  launches_of("kernel of a library", (CUfunction)kernel);
+}
+static void launch_function_of_kernel() {
+  CUlibrary library;
+  CUkernel kernel;
+  CUfunction function;
+  NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  NEED(cuLibraryGetKernel(&kernel, library, "nothing"));
+  {
+    With with(nullptr);
+    say("cuKernelGetFunction, no context", cuKernelGetFunction(&function, kernel));
+  }
+  NEED(cuKernelGetFunction(&function, kernel));
+  launches_of("cuKernelGetFunction in A", function);
+  CUfunction of_B;
+  With with(B);
+  say("cuKernelGetFunction in B", cuKernelGetFunction(&of_B, kernel));
+  say("the function of B is that of A (1) or not (0)", std::to_string(of_B == function));
+  say("it is the kernel (1) or not (0)", std::to_string((void*)function == (void*)kernel));
+  say("function of B launched with B current", launch(of_B, nullptr));
+}
+static void launch_module_of_library() {
+  CUlibrary library;
+  CUmodule module;
+  NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  NEED(cuLibraryGetModule(&module, library));
+  launches_of("module of a library in A", look_up(module));
+}
+static void launch_unloaded_module() {
+  CUmodule module = load();
+  CUfunction function = look_up(module);
+  NEED(cuModuleUnload(module));
+  say("launched", launch(function, nullptr));
+}
+static void launch_unloaded_library() {
+  CUlibrary library;
+  CUkernel kernel;
+  NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  NEED(cuLibraryGetKernel(&kernel, library, "nothing"));
+  NEED(cuLibraryUnload(library));
+  say("kernel launched", launch((CUfunction)kernel, nullptr));
+}
+static void launch_destroyed_context() {
+  CUcontext context, gone;
+  NEED(cuCtxCreate(&context, nullptr, 0, device));
+  CUfunction function = look_up(load());
+  NEED(cuCtxPopCurrent(&gone));
+  NEED(cuCtxDestroy(context));
+  say("launched with A current", launch(function, nullptr));
+}
+static void launch_null_function() { say("function 0", launch(nullptr, nullptr)); }
+static void unload_elsewhere() {
+  CUmodule module = load(), other = load();
+  {
+    With with(B);
+    say("cuModuleUnload of A's module, B current", cuModuleUnload(module));
+  }
+  With with(nullptr);
+  say("cuModuleUnload of A's module, none current", cuModuleUnload(other));
+}
+
+// ---- fills -------------------------------------------------------------------------------------
+
+/// Every fill at an address with room for 256 bytes.
+static void fills_of(const std::string& what, CUdeviceptr at) {
+  CUstream stream = new_stream(A);
+  auto ask = [&](const std::string& call, CUresult answer) {
+    say(call + ", " + what, answer);
+    CUresult after = cuCtxSynchronize();
+    if (after != CUDA_SUCCESS) {
+      say(call + ", " + what + ", cuCtxSynchronize afterwards", after);
+      _exit(1);
+    }
+  };
+  for (u64 offset : {0, 1, 2}) {
+    std::string by = offset ? " at +" + std::to_string(offset) : "";
+    ask("cuMemsetD8" + by, cuMemsetD8(at + offset, 1, 16));
+    ask("cuMemsetD16" + by, cuMemsetD16(at + offset, 1, 16));
+    ask("cuMemsetD32" + by, cuMemsetD32(at + offset, 1, 16));
+    ask("cuMemsetD8Async" + by, cuMemsetD8Async(at + offset, 1, 16, stream));
+    ask("cuMemsetD16Async" + by, cuMemsetD16Async(at + offset, 1, 16, stream));
+    ask("cuMemsetD32Async" + by, cuMemsetD32Async(at + offset, 1, 16, stream));
+  }
+  ask("cuMemsetD8 of none", cuMemsetD8(at, 1, 0));
+  ask("cuMemsetD32 of none at +1", cuMemsetD32(at + 1, 1, 0));
+  ask("cuMemsetD32Async of none", cuMemsetD32Async(at, 1, 0, stream));
+  struct {
+    const char* name;
+    u64 pitch, width, height;
+  } shapes[] = {{"pitch 32, 4 by 4", 32, 4, 4}, {"pitch 0, 4 by 4", 0, 4, 4},
+                {"pitch 4, 8 by 4", 4, 8, 4},   {"pitch 33, 4 by 4", 33, 4, 4},
+                {"pitch 0, 4 by 1", 0, 4, 1},   {"pitch 33, 4 by 1", 33, 4, 1},
+                {"pitch 32, 0 by 4", 32, 0, 4}, {"pitch 32, 4 by 0", 32, 4, 0}};
+  for (auto& s : shapes) {
+    std::string shape = std::string(", ") + s.name;
+    ask("cuMemsetD2D8" + shape, cuMemsetD2D8(at, s.pitch, 1, s.width, s.height));
+    ask("cuMemsetD2D16" + shape, cuMemsetD2D16(at, s.pitch, 1, s.width, s.height));
+    ask("cuMemsetD2D32" + shape, cuMemsetD2D32(at, s.pitch, 1, s.width, s.height));
+    ask("cuMemsetD2D32Async" + shape,
+        cuMemsetD2D32Async(at, s.pitch, 1, s.width, s.height, stream));
+  }
+}
+
+static void fill_device() { fills_of("device memory", device_memory(256)); }
+static void fill_pool() { fills_of("pool memory", pool_memory(256)); }
+static void fill_managed() { fills_of("managed memory", managed_memory(256)); }
+static void fill_pinned() { fills_of("page-locked memory", pinned_memory(256)); }
+static void fill_registered() { fills_of("registered memory", registered_memory(PAGE)); }
+static void fill_registered_read_only() {
+  int supported = 0;
+  cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, device);
+  say("read-only registration supported", std::to_string(supported));
+  fills_of("memory registered as read-only",
+           registered_memory(PAGE, CU_MEMHOSTREGISTER_READ_ONLY));
+}
+static void fill_pageable() { fills_of("pageable memory", pageable_memory(PAGE)); }
+static void fill_freed() {
+  CUdeviceptr at = device_memory(4 << 20);
+  NEED(cuMemFree(at));
+  fills_of("device memory that is freed", at);
+}
+static void fill_freed_small() {
+  device_memory(256);
+  CUdeviceptr at = device_memory(256);
+  NEED(cuMemFree(at));
+  fills_of("small device memory that is freed", at);
+}
+static void fill_freed_pinned() {
+  pinned_memory(256);
+  CUdeviceptr at = pinned_memory(256);
+  NEED(cuMemFreeHost((void*)at));
+  say("cuMemsetD8, small page-locked memory that is freed", cuMemsetD8(at, 1, 16));
+}
+static void fill_beyond() {
+  CUdeviceptr at = device_memory(256);
+  say("cuMemsetD8, one byte beyond device memory of 256 B", cuMemsetD8(at, 1, 257));
+  CUdeviceptr large = device_memory(4 << 20);
+  say("cuMemsetD8, one byte beyond device memory of 4 MiB", cuMemsetD8(large, 1, (4 << 20) + 1));
+  CUdeviceptr pinned = pinned_memory(256);
+  say("cuMemsetD8, one byte beyond page-locked memory of 256 B", cuMemsetD8(pinned, 1, 257));
+  CUdeviceptr registered = registered_memory(2 * PAGE);
+  NEED(cuMemHostUnregister((void*)registered));
+  NEED(cuMemHostRegister((void*)registered, 100, 0));
+  say("cuMemsetD8, beyond 100 registered bytes, in the page", cuMemsetD8(registered, 1, 101));
+  say("cuMemsetD8, at +200 of 100 registered bytes", cuMemsetD8(registered + 200, 1, 1));
+  say("cuMemsetD8, beyond the registered page", cuMemsetD8(registered, 1, PAGE + 1));
+  say("cuCtxSynchronize", cuCtxSynchronize());
+}
+static void fill_of_another_context() {
+  CUdeviceptr at, pinned, registered = pageable_memory(PAGE), managed;
+  {
+    With with(B);
+    at = device_memory(256);
+    pinned = pinned_memory(256);
+    managed = managed_memory(256);
+    NEED(cuMemHostRegister((void*)registered, PAGE, 0));
+  }
+  CUstream of_A = new_stream(A), of_B = new_stream(B);
+  struct {
+    const char* name;
+    CUdeviceptr at;
+  } all[] = {{"device memory of B", at},
+             {"page-locked memory of B", pinned},
+             {"managed memory of B", managed},
+             {"registered memory of B", registered}};
+  for (auto& one : all) {
+    std::string what = std::string(", ") + one.name;
+    say("cuMemsetD8, A current" + what, cuMemsetD8(one.at, 1, 16));
+    say("cuMemsetD32, A current" + what, cuMemsetD32(one.at, 1, 4));
+    say("cuMemsetD8Async, stream of A" + what, cuMemsetD8Async(one.at, 1, 16, of_A));
+    say("cuMemsetD8Async, stream of B" + what, cuMemsetD8Async(one.at, 1, 16, of_B));
+    With with(nullptr);
+    say("cuMemsetD8, none current" + what, cuMemsetD8(one.at, 1, 16));
+    say("cuMemsetD8Async, none current, stream of A" + what,
+        cuMemsetD8Async(one.at, 1, 16, of_A));
+  }
+}
+/// Two registrations that share a page, one of them read-only.
+static void fill_shared_page() {
+  CUdeviceptr at = pageable_memory(PAGE);
+  say("100 bytes registered as read-only",
+      cuMemHostRegister((void*)at, 100, CU_MEMHOSTREGISTER_READ_ONLY));
+  say("100 bytes at +200 registered as writable", cuMemHostRegister((void*)(at + 200), 100, 0));
+  say("cuMemsetD8 of the writable ones", cuMemsetD8(at + 200, 1, 16));
+  say("cuMemsetD8 of the read-only ones", cuMemsetD8(at, 1, 16));
+  CUdeviceptr other = pageable_memory(PAGE);
+  say("100 other bytes registered as writable", cuMemHostRegister((void*)other, 100, 0));
+  say("100 bytes at +200 of them registered as read-only",
+      cuMemHostRegister((void*)(other + 200), 100, CU_MEMHOSTREGISTER_READ_ONLY));
+  say("cuMemsetD8 of the second ones", cuMemsetD8(other + 200, 1, 16));
+  say("cuMemsetD8 of the first ones", cuMemsetD8(other, 1, 16));
+}
+
+// ---- registration ------------------------------------------------------------------------------
+
+static CUresult register_at(CUdeviceptr at, size_t size, u32 flags = 0) {
+  return cuMemHostRegister((void*)at, size, flags);
+}
+static CUresult unregister_at(CUdeviceptr at) { return cuMemHostUnregister((void*)at); }
+
+static void unregister() {
+  CUdeviceptr at = pageable_memory(8 * PAGE);
+  say("never registered", unregister_at(at));
+  say("0", unregister_at(0));
+  NEED(register_at(at, 2 * PAGE));
+  say("one byte into it", unregister_at(at + 1));
+  say("a page into it", unregister_at(at + PAGE));
+  say("its last byte", unregister_at(at + 2 * PAGE - 1));
+  say("just behind it", unregister_at(at + 2 * PAGE));
+  say("its begin", unregister_at(at));
+  say("its begin again", unregister_at(at));
+  NEED(register_at(at + 100, 100));
+  say("the page of 100 bytes at +100", unregister_at(at));
+  say("the 100 bytes", unregister_at(at + 100));
+  say("an address of nobody", unregister_at(0x7000));
+  say("an address beyond all", unregister_at(~0ull));
+}
+static void unregister_other_memory() {
+  say("device memory", unregister_at(device_memory(256)));
+  say("device memory at +1", unregister_at(device_memory(256) + 1));
+  say("pool memory", unregister_at(pool_memory(256)));
+  say("managed memory", unregister_at(managed_memory(256)));
+  say("managed memory at +1", unregister_at(managed_memory(256) + 1));
+  say("page-locked memory", unregister_at(pinned_memory(256)));
+  say("page-locked memory at +1", unregister_at(pinned_memory(256) + 1));
+}
+static void unregister_freed_memory() {
+  auto ask = [](const std::string& what, size_t size) {
+    for (bool neighbour : {false, true}) {
+      std::string by = what + (neighbour ? ", a neighbour lives" : "");
+      if (neighbour) device_memory(size);
+      CUdeviceptr at = device_memory(size);
+      NEED(cuMemFree(at));
+      say("device memory of " + by + ", freed", unregister_at(at));
+      if (neighbour) pinned_memory(size);
+      at = pinned_memory(size);
+      NEED(cuMemFreeHost((void*)at));
+      say("page-locked memory of " + by + ", freed", unregister_at(at));
+      if (neighbour) managed_memory(size);
+      at = managed_memory(size);
+      NEED(cuMemFree(at));
+      say("managed memory of " + by + ", freed", unregister_at(at));
+      if (neighbour) pool_memory(size);
+      at = pool_memory(size);
+      NEED(cuMemFree(at));
+      say("pool memory of " + by + ", freed", unregister_at(at));
+      if (neighbour) device_memory(size);
+      at = device_memory(size);
+      NEED(cuMemFreeAsync(at, nullptr));
+      NEED(cuCtxSynchronize());
+      say("device memory of " + by + ", freed by cuMemFreeAsync", unregister_at(at));
+    }
+  };
+  ask("64 B", 64);
+  ask("64 KiB", 64 << 10);
+  ask("4 MiB", 4 << 20);
+}
+static void unregister_elsewhere() {
+  CUdeviceptr first = registered_memory(PAGE), second = registered_memory(PAGE),
+              third = registered_memory(PAGE);
+  {
+    With with(B);
+    say("registered in A, B current", unregister_at(first));
+    say("the same again, B current", unregister_at(first));
+  }
+  {
+    With with(nullptr);
+    say("registered in A, none current", unregister_at(second));
+    say("never registered, none current", unregister_at(pageable_memory(PAGE)));
+    say("0, none current", unregister_at(0));
+  }
+  say("registered in A, A current", unregister_at(third));
+  CUcontext context, gone;
+  NEED(cuCtxCreate(&context, nullptr, 0, device));
+  CUdeviceptr last = registered_memory(PAGE), locked = pinned_memory(PAGE),
+              small = pinned_memory(64);
+  NEED(cuCtxPopCurrent(&gone));
+  NEED(cuCtxDestroy(context));
+  say("registered in a destroyed context", unregister_at(last));
+  say("page-locked in a destroyed context", unregister_at(locked));
+  say("64 page-locked bytes of a destroyed context", unregister_at(small));
+  say("cuMemHostRegister of what a destroyed context had registered", register_at(last, PAGE));
+}
+
+/// A second registration over a first one, each made anew.
+static void overlap(const std::string& what, u64 first, size_t first_size, u32 first_flags,
+                    u64 second, size_t second_size, u32 second_flags) {
+  CUdeviceptr at = pageable_memory(8 * PAGE);
+  NEED(register_at(at + first, first_size, first_flags));
+  CUresult answer = register_at(at + second, second_size, second_flags);
+  say(what, answer);
+  u32 flags = 99;
+  CUresult asked = cuMemHostGetFlags(&flags, (void*)(at + first));
+  if (first_flags != second_flags)
+    say(what + ", cuMemHostGetFlags of the first",
+        std::to_string((int)asked) + " " + std::to_string(flags));
+  if (answer == CUDA_SUCCESS) unregister_at(at + second);
+  unregister_at(at + first);
+  munmap((void*)at, 8 * PAGE);
+}
+static void register_twice() {
+  const u32 flags[] = {0, 1, 2, 3, 8};
+  for (u32 first : flags)
+    for (u32 second : flags) {
+      std::string by = ", flags " + std::to_string(first) + " and then " + std::to_string(second);
+      overlap("the same page" + by, 0, PAGE, first, 0, PAGE, second);
+      overlap("100 bytes, and 100 at +200 of the page" + by, 0, 100, first, 200, 100, second);
+      overlap("100 bytes, and 100 at +50" + by, 0, 100, first, 50, 100, second);
+      overlap("100 bytes, and the whole page" + by, 0, 100, first, 0, PAGE, second);
+      overlap("a page, and 4 pages from it on" + by, 0, PAGE, first, 0, 4 * PAGE, second);
+      overlap("4 pages, and the second of them" + by, 0, 4 * PAGE, first, PAGE, PAGE, second);
+      overlap("2 pages, and 2 from the second on" + by, 0, 2 * PAGE, first, PAGE, 2 * PAGE, second);
+      overlap("the third page, and the 4 from the first on" + by, 2 * PAGE, PAGE, first, 0,
+              4 * PAGE, second);
+      overlap("a page, and the next" + by, 0, PAGE, first, PAGE, PAGE, second);
+      overlap("100 bytes, and from +200 into the next page" + by, 0, 100, first, 200, PAGE, second);
+    }
+}
+/// Both ends of a range are registered, and the middle is not.
+static void register_around() {
+  CUdeviceptr at = pageable_memory(8 * PAGE);
+  NEED(register_at(at, PAGE));
+  NEED(register_at(at + 2 * PAGE, PAGE));
+  say("the gap of a page", register_at(at + PAGE, PAGE));
+  say("all three pages again", register_at(at, 3 * PAGE));
+  say("the gap's unregistration", unregister_at(at + PAGE));
+  say("all three pages, with a gap", register_at(at, 3 * PAGE));
+}
+static void register_other_memory() {
+  say("device memory", register_at(device_memory(PAGE), 64));
+  say("managed memory", register_at(managed_memory(PAGE), 64));
+  say("page-locked memory", register_at(pinned_memory(PAGE), 64));
+  CUdeviceptr small = pinned_memory(64);
+  say("behind 64 page-locked bytes, in their page", register_at(small + 64, 64));
+  CUdeviceptr freed = pinned_memory(64);
+  NEED(cuMemFreeHost((void*)freed));
+  say("64 page-locked bytes that are freed", register_at(freed, 64));
+  CUdeviceptr locked = pinned_memory(PAGE);
+  NEED(cuMemFreeHost((void*)locked));
+  say("a page-locked page that is freed", register_at(locked, 64));
+  CUdeviceptr gone = managed_memory(PAGE);
+  NEED(cuMemFree(gone));
+  say("managed memory that is freed", register_at(gone, 64));
+  CUdeviceptr device_gone = device_memory(PAGE);
+  NEED(cuMemFree(device_gone));
+  say("device memory that is freed", register_at(device_gone, 64));
+  say("memory that is not mapped", register_at(0x7000, 64));
+  CUdeviceptr edge = pageable_memory(4 * PAGE);
+  munmap((void*)(edge + PAGE), PAGE);
+  say("a page, and a hole behind it", register_at(edge, 2 * PAGE));
+  say("the page alone", register_at(edge, PAGE));
+}
+static void register_elsewhere() {
+  CUdeviceptr at = pageable_memory(2 * PAGE);
+  NEED(register_at(at, PAGE));
+  {
+    With with(B);
+    say("registered in A, again in B", register_at(at, PAGE));
+    say("registered in A, another part of the page in B", register_at(at + PAGE - 1, 1));
+    say("the next page in B", register_at(at + PAGE, PAGE));
+  }
+  With with(nullptr);
+  say("no context", register_at(pageable_memory(PAGE), PAGE));
+}
+
+// ---- what the table of order leaves open ------------------------------------------------------
+
+static volatile u32 *stop_flag, *done_flag;
+static CUfunction spin_function;
+static void prepare_spinning() {
+  void* host;
+  NEED(cuMemHostAlloc(&host, PAGE, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+  memset(host, 0, PAGE);
+  stop_flag = (volatile u32*)host;
+  done_flag = stop_flag + 64;
+}
+static void spin(CUstream stream, u64 milliseconds) {
+  CUmodule module = load();
+  NEED(cuModuleGetFunction(&spin_function, module, "spin"));
+  CUdeviceptr flag = (CUdeviceptr)stop_flag;
+  u64 cycles = milliseconds * 1800 * 1000;
+  void* arguments[] = {&flag, &cycles};
+  NEED(cuLaunchKernel(spin_function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  NEED(cuMemsetD32Async((CUdeviceptr)done_flag, 1, 1, stream));
+}
+static double milliseconds_of(const std::function<void()>& work) {
+  auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+static const char* yes(bool value) { return value ? "yes" : "no"; }
+
+static void destroy_busy_context() {
+  prepare_spinning();
+  for (int form : {0, 1}) {
+    *stop_flag = *done_flag = 0;
+    CUcontext context, gone;
+    NEED(cuCtxCreate(&context, nullptr, 0, device));
+    CUstream stream;
+    NEED(cuStreamCreate(&stream, form ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
+    spin(stream, 50);
+    NEED(cuCtxPopCurrent(&gone));
+    std::string by = form ? ", non-blocking stream" : ", blocking stream";
+    CUresult answer;
+    double took = milliseconds_of([&] { answer = cuCtxDestroy(context); });
+    say("result" + by, answer);
+    say("the kernel of 50 ms was over when it returned" + by, yes(*done_flag != 0));
+    say("it took at least 40 ms" + by, yes(took >= 40));
+    usleep(200000);
+    say("the work behind the kernel was done 200 ms later" + by, yes(*done_flag != 0));
+  }
+}
+/// Which calls that take managed memory wait for the legacy stream once SYNC_MEMOPS is off.
+static void managed_without_sync_memops() {
+  prepare_spinning();
+  CUdeviceptr to = device_memory(64), pinned = pinned_memory(64), pageable = pageable_memory(64);
+  struct {
+    const char* name;
+    std::function<CUresult(CUdeviceptr)> call;
+  } calls[] = {
+      {"cuMemsetD8", [](CUdeviceptr at) { return cuMemsetD8(at, 1, 64); }},
+      {"cuMemsetD2D8", [](CUdeviceptr at) { return cuMemsetD2D8(at, 16, 1, 16, 4); }},
+      {"cuMemcpyDtoD to device", [=](CUdeviceptr at) { return cuMemcpyDtoD(to, at, 64); }},
+      {"cuMemcpyDtoD from device", [=](CUdeviceptr at) { return cuMemcpyDtoD(at, to, 64); }},
+      {"cuMemcpy to device", [=](CUdeviceptr at) { return cuMemcpy(to, at, 64); }},
+      {"cuMemcpy from device", [=](CUdeviceptr at) { return cuMemcpy(at, to, 64); }},
+      {"cuMemcpyHtoD from page-locked",
+       [=](CUdeviceptr at) { return cuMemcpyHtoD(at, (void*)pinned, 64); }},
+      {"cuMemcpyHtoD from pageable",
+       [=](CUdeviceptr at) { return cuMemcpyHtoD(at, (void*)pageable, 64); }},
+      {"cuMemcpyDtoH to page-locked",
+       [=](CUdeviceptr at) { return cuMemcpyDtoH((void*)pinned, at, 64); }},
+  };
+  for (u32 value : {1, 0})
+    for (auto& one : calls) {
+      *stop_flag = *done_flag = 0;
+      CUdeviceptr at = managed_memory(64);
+      NEED(cuPointerSetAttribute(&value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+      spin(CU_STREAM_LEGACY, 20);
+      CUresult answer = one.call(at);
+      std::string what = std::string(one.name) + ", SYNC_MEMOPS " + std::to_string(value);
+      say(what + ", result", answer);
+      say(what + ", waits for the legacy stream", yes(*done_flag != 0));
+      *stop_flag = 1;
+      NEED(cuCtxSynchronize());
+      NEED(cuMemFree(at));
+    }
+}
+/// Whether a synchronous copy of B's managed memory is work of B's legacy stream.
+static void copy_of_managed_memory_of_another_context() {
+  prepare_spinning();
+  CUdeviceptr at, to = device_memory(64);
+  {
+    With with(B);
+    at = managed_memory(64);
+    spin(CU_STREAM_LEGACY, 100);
+  }
+  CUresult answer = cuMemcpy(to, at, 64);
+  say("cuMemcpy, result", answer);
+  say("cuMemcpy waits for B's legacy stream", yes(*done_flag != 0));
+  NEED(cuCtxSynchronize());
+  say("cuCtxSynchronize of A then waits for B's legacy stream", yes(*done_flag != 0));
+}
+static void reuse_of_pool_memory() {
+  prepare_spinning();
+  for (size_t size : {size_t(64 << 10), size_t(40 << 20)})
+    for (bool same : {true, false}) {
+      *stop_flag = *done_flag = 0;
+      CUstream stream = new_stream(A), other = same ? stream : new_stream(A);
+      CUdeviceptr first, second;
+      NEED(cuMemAllocAsync(&first, size, stream));
+      NEED(cuStreamSynchronize(stream));
+      spin(stream, 20);
+      NEED(cuMemFreeAsync(first, stream));
+      NEED(cuMemAllocAsync(&second, size, other));
+      say(std::to_string(size) + " B freed behind a kernel, taken " +
+              (same ? "in the same stream" : "in another stream") + ": the same address",
+          yes(first == second));
+      *stop_flag = 1;
+      NEED(cuCtxSynchronize());
+      NEED(cuMemFree(second));
+    }
+}
+static void sync_memops_of_managed() {
+  CUdeviceptr at = managed_memory(4096);
+  u32 value = 77;
+  auto get = [&] {
+    CUresult r = cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at);
+    return std::to_string((int)r) + " " + std::to_string(value);
+  };
+  say("attribute at first", get());
+  u32 no = 0;
+  say("set to 0", cuPointerSetAttribute(&no, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+  say("attribute then", get());
+  prepare_spinning();
+  CUstream legacy = CU_STREAM_LEGACY;
+  spin(legacy, 20);
+  CUresult answer = cuMemsetD8(at, 1, 64);
+  say("cuMemsetD8 of it, result", answer);
+  say("cuMemsetD8 of it waits for the legacy stream", yes(*done_flag != 0));
+}
+static volatile int called;
+static void CUDA_CB on_host(void*) { called = 1; }
+static void host_function_alone() {
+  CUstream stream = new_stream(A);
+  double took = milliseconds_of([&] {
+    NEED(cuLaunchHostFunc(stream, on_host, nullptr));
+    for (int turn = 0; turn < 5000 && !called; turn++) usleep(1000);
+  });
+  say("nobody waits for the stream: it runs", yes(called));
+  say("it runs within 10 ms", yes(called && took < 10));
+  say("it runs within 100 ms", yes(called && took < 100));
+}
+static void host_function_waits_for_work() {
+  prepare_spinning();
+  CUstream stream = new_stream(A);
+  called = 0;
+  spin(stream, 20);
+  NEED(cuLaunchHostFunc(stream, on_host, nullptr));
+  say("runs before the kernel ahead of it is over", yes(called && !*done_flag));
+  NEED(cuStreamSynchronize(stream));
+  say("has run when cuStreamSynchronize returns", yes(called));
+}
+
+// ---- the scenes --------------------------------------------------------------------------------
+
+struct Scene {
+  const char* name;
+  void (*run)();
+};
+static const Scene SCENES[] = {
+    {"launch: module", launch_module},
+    {"launch: looked up elsewhere", launch_looked_up_elsewhere},
+    {"launch: kernel", launch_kernel},
+    {"launch: function of a kernel", launch_function_of_kernel},
+    {"launch: module of a library", launch_module_of_library},
+    {"launch: module is unloaded", launch_unloaded_module},
+    {"launch: library is unloaded", launch_unloaded_library},
+    {"launch: context is destroyed", launch_destroyed_context},
+    {"launch: no function", launch_null_function},
+    {"unload elsewhere", unload_elsewhere},
+    {"fill: device", fill_device},
+    {"fill: pool", fill_pool},
+    {"fill: managed", fill_managed},
+    {"fill: page-locked", fill_pinned},
+    {"fill: registered", fill_registered},
+    {"fill: registered as read-only", fill_registered_read_only},
+    {"fill: pageable", fill_pageable},
+    {"fill: freed", fill_freed},
+    {"fill: freed, small", fill_freed_small},
+    {"fill: freed, page-locked", fill_freed_pinned},
+    {"fill: beyond", fill_beyond},
+    {"fill: another context", fill_of_another_context},
+    {"fill: shared page", fill_shared_page},
+    {"unregister", unregister},
+    {"unregister: other memory", unregister_other_memory},
+    {"unregister: freed memory", unregister_freed_memory},
+    {"unregister: elsewhere", unregister_elsewhere},
+    {"register twice", register_twice},
+    {"register around", register_around},
+    {"register: other memory", register_other_memory},
+    {"register: elsewhere", register_elsewhere},
+    {"cuCtxDestroy of a busy context", destroy_busy_context},
+    {"cuMemAllocAsync behind a free", reuse_of_pool_memory},
+    {"SYNC_MEMOPS of managed memory", sync_memops_of_managed},
+    {"managed memory and SYNC_MEMOPS", managed_without_sync_memops},
+    {"cuMemcpy of managed memory of B", copy_of_managed_memory_of_another_context},
+    {"cuLaunchHostFunc alone", host_function_alone},
+    {"cuLaunchHostFunc behind work", host_function_waits_for_work},
+};
+
+static void child(const Scene& scene) {
+  alarm(60);
+  scene_name = scene.name;
+  NEED(cuInit(0));
+  NEED(cuDeviceGet(&device, 0));
+  NEED(cuDevicePrimaryCtxRetain(&P, device));
+  NEED(cuCtxCreate(&B, nullptr, 0, device));
+  NEED(cuCtxCreate(&A, nullptr, 0, device));
+  scene.run();
+  _exit(0);
+}
+
+int main(int count, char** arguments) {
+  std::string prefix = count > 1 ? arguments[1] : "";
+  printf("# scene\tsituation\tanswer\n");
+  for (const Scene& scene : SCENES) {
+    if (std::string(scene.name).compare(0, prefix.size(), prefix) != 0) continue;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) child(scene);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    if (WIFSIGNALED(status)) printf("%s\tended by signal\t%d\n", scene.name, WTERMSIG(status));
+  }
+}

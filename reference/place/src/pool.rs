@@ -1,0 +1,425 @@
+//! The allocator of one place.
+//!
+//! Memory comes from the system in chunks, which [`Fit`] cuts into blocks. Each thread keeps blocks
+//! that it got back in a [`Cache`]. Blocks that no thread keeps join with their free neighbours.
+//! All memory that no caller has is idle; the system gets whole idle chunks back when memory runs
+//! short and at [`Pool::release`].
+//!
+//! Locks are taken in this order: `growing`, `registry`, `streams`, a cache, `engine`. The system
+//! is called with `growing` alone. Whoever gives a block to a caller or takes one back holds
+//! `streams`, a cache or `engine` until the books agree, so [`Pool::stop`] finds them in order.
+
+mod on_streams;
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use allocert_fit::{BlockId, Fit, Region};
+
+use crate::address_map::AddressMap;
+use crate::blocks::Blocks;
+use crate::cache::{Cache, Kept};
+use crate::classes::Classes;
+use crate::guard::{self, GUARD_BYTES};
+use crate::streams::Streams;
+use crate::system::System;
+use crate::{Error, Settings};
+
+/// So many threads have a cache at a time. Others do without.
+const CACHES: usize = 512;
+/// Chunks are multiples of this if memory allows: a page of a device.
+const PAGE_BYTES: u64 = 2 << 20;
+/// Chunks are multiples of this in any case: a page of the host.
+const SMALL_PAGE_BYTES: u64 = 4096;
+/// Chunks beyond the first one are as long as it, or this part of what the pool has, ...
+const GROWTH: u64 = 8;
+/// ... but not longer than this.
+const LONGEST_CHUNK_BYTES: u64 = 1 << 30;
+/// No machine has so much memory.
+const ADDRESS_SPACE_BYTES: u64 = 1 << 57;
+/// A thread that needs a block takes so many bytes of its class from the engine, ...
+const REFILL_BYTES: u64 = 64 << 10;
+/// ... but not more blocks than this.
+const REFILL_BLOCKS: u64 = 8;
+
+/// The allocator of one place, over the memory of `S`.
+#[derive(Debug)]
+pub(crate) struct Pool<S> {
+    /// A child of `fork` cannot use the memory.
+    closed: AtomicBool,
+    classes: Classes,
+    blocks: Blocks,
+    map: AddressMap,
+    /// What callers took past their caches, less what they gave back.
+    used_bytes: AtomicI64,
+    engine: Mutex<Engine>,
+    growing: Mutex<()>,
+    registry: Mutex<()>,
+    caches: Box<[OnceLock<Box<Cache>>]>,
+    streams: Mutex<Streams>,
+    settings: Settings,
+    system: S,
+}
+
+#[derive(Debug)]
+struct Engine {
+    fit: Fit,
+    /// What the chunks have together.
+    pool_bytes: u64,
+}
+
+/// A pool in which nothing changes, while the process forks.
+#[derive(Debug)]
+pub(crate) struct Stopped<'a> {
+    _growing: Option<MutexGuard<'a, ()>>,
+    _registry: MutexGuard<'a, ()>,
+    _streams: MutexGuard<'a, Streams>,
+    _caches: Vec<Kept<'a>>,
+    _engine: MutexGuard<'a, Engine>,
+}
+
+impl<S: System> Pool<S> {
+    pub(crate) fn new(system: S, settings: Settings) -> Self {
+        Self {
+            closed: AtomicBool::new(false),
+            classes: Classes::new(S::GRAIN_BYTES),
+            blocks: Blocks::new(),
+            map: AddressMap::new(),
+            used_bytes: AtomicI64::new(0),
+            engine: Mutex::new(Engine { fit: Fit::new(S::GRAIN_BYTES), pool_bytes: 0 }),
+            growing: Mutex::default(),
+            registry: Mutex::default(),
+            streams: Mutex::default(),
+            caches: (0..CACHES).map(|_| OnceLock::new()).collect(),
+            settings,
+            system,
+        }
+    }
+
+    /// A cache for the calling thread, unless too many threads have one.
+    pub(crate) fn adopt_cache(&self) -> Option<&Cache> {
+        let _registry = lock(&self.registry);
+        self.caches.iter().find_map(|slot| match slot.get() {
+            Some(cache) => cache.adopt().then_some(&**cache),
+            None => Some(&**slot.get_or_init(|| Box::new(Cache::new()))),
+        })
+    }
+
+    /// Empties the cache of a thread that ends.
+    pub(crate) fn retire_cache(&self, cache: &Cache) {
+        self.drain(cache);
+        cache.abandon();
+    }
+
+    /// A block of at least `size_bytes`, which are not 0.
+    #[inline]
+    pub(crate) fn alloc(&self, cache: Option<&Cache>, size_bytes: u64) -> Result<u64, Error> {
+        if self.closed.load(Relaxed) {
+            return Err(Error::Forked);
+        }
+        let need_bytes = size_bytes.saturating_add(Self::GUARD);
+        let class = self.classes.of(need_bytes);
+        if let (Some(class), Some(kept)) = (class, cache.and_then(Cache::try_lock)) {
+            let room_bytes = self.classes.room_bytes(class);
+            let number = kept.pop(class, room_bytes).or_else(|| self.refill(&kept, class));
+            if let Some(number) = number {
+                kept.count(size_bytes as i64);
+                return Ok(self.begin(number, size_bytes));
+            }
+        }
+        self.alloc_shared(class, need_bytes, size_bytes)
+    }
+
+    /// Takes a block back.
+    #[inline]
+    pub(crate) fn free(&self, cache: Option<&Cache>, address: u64) -> Result<(), Error> {
+        let Some(kept) = cache.and_then(Cache::try_lock) else {
+            return self.free_shared(address);
+        };
+        let Some(number) = self.map.find(address, &self.blocks) else {
+            // Somebody may have changed the map at the same time.
+            drop(kept);
+            return self.free_shared(address);
+        };
+        let size_bytes = self.end(number, address)?;
+        kept.count(-(size_bytes as i64));
+        match self.blocks.get(number).class() {
+            Some(class) => self.keep(&kept, class, number),
+            None => self.give(&mut self.engine(), number),
+        }
+        Ok(())
+    }
+
+    /// How many bytes callers have, as they asked for them. Exact as long as no call is running.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        let in_caches: i64 = self.caches().map(Cache::used_bytes).sum();
+        u64::try_from(in_caches + self.used_bytes.load(Relaxed)).unwrap_or(0)
+    }
+
+    /// Gives all chunks from which no caller has a block back to the system. Their bytes.
+    pub(crate) fn release(&self) -> u64 {
+        if self.closed.load(Relaxed) {
+            return 0;
+        }
+        let _growing = lock(&self.growing);
+        self.drain_streams();
+        self.drain_caches();
+        self.give_back_unused()
+    }
+
+    /// Stops all threads that use the pool, for `fork`.
+    pub(crate) fn stop(&self, with_growing: bool) -> Stopped<'_> {
+        let growing = with_growing.then(|| lock(&self.growing));
+        let registry = lock(&self.registry);
+        let streams = lock(&self.streams);
+        let caches = self.caches().map(Cache::lock).collect();
+        Stopped {
+            _growing: growing,
+            _registry: registry,
+            _streams: streams,
+            _caches: caches,
+            _engine: self.engine(),
+        }
+    }
+
+    /// In a child of `fork`, the threads of the parent are gone but for one, and so is the memory
+    /// of the driver.
+    pub(crate) fn forked(&self, own: Option<&Cache>) {
+        self.closed.store(!S::SURVIVES_FORK, Relaxed);
+        let others =
+            self.caches().filter(|cache| !own.is_some_and(|own| std::ptr::eq(own, *cache)));
+        others.for_each(Cache::abandon);
+    }
+
+    const GUARD: u64 = if S::IS_HOST_MEMORY { GUARD_BYTES } else { 0 };
+
+    /// Gives an idle block to a caller.
+    #[inline]
+    fn begin(&self, number: u32, size_bytes: u64) -> u64 {
+        let block = self.blocks.get(number);
+        if S::IS_HOST_MEMORY {
+            let address = block.address();
+            // SAFETY: the block has room for the guard behind so many bytes, and nobody has it.
+            unsafe { guard::write(address, address + size_bytes) };
+        }
+        block.begin(size_bytes)
+    }
+
+    /// Takes a block from its caller. Its size.
+    #[inline]
+    fn end(&self, number: u32, address: u64) -> Result<u64, Error> {
+        let block = self.blocks.get(number);
+        if !block.end(address) {
+            return Err(Error::FreedBefore(address));
+        }
+        let size_bytes = block.size_bytes();
+        // A child of `fork` may be unable to read the memory.
+        if S::IS_HOST_MEMORY && !self.closed.load(Relaxed) {
+            // SAFETY: the block was taken from its caller just now, and `begin` wrote the guard.
+            if !unsafe { guard::is_intact(address, address + size_bytes) } {
+                block.resume();
+                return Err(Error::Corrupted { address, size_bytes });
+            }
+        }
+        Ok(size_bytes)
+    }
+
+    /// Takes blocks of a class from the engine: one for the caller, and some for the cache.
+    #[cold]
+    fn refill(&self, kept: &Kept<'_>, class: usize) -> Option<u32> {
+        let room_bytes = self.classes.room_bytes(class);
+        let mut engine = self.engine();
+        let first = self.cut(&mut engine, Some(class), room_bytes)?;
+        for _ in 1..(REFILL_BYTES / room_bytes).clamp(1, REFILL_BLOCKS) {
+            let Some(number) = self.cut(&mut engine, Some(class), room_bytes) else { break };
+            if !kept.push(class, room_bytes, number) {
+                self.give(&mut engine, number);
+                break;
+            }
+        }
+        Some(first)
+    }
+
+    /// Keeps an idle block in a cache. If that is full, the blocks that were kept first leave it.
+    #[inline]
+    fn keep(&self, kept: &Kept<'_>, class: usize, number: u32) {
+        let room_bytes = self.classes.room_bytes(class);
+        if !kept.push(class, room_bytes, number) {
+            self.make_room(kept, class, room_bytes, number);
+        }
+        if kept.is_overfull() {
+            let mut engine = self.engine();
+            kept.take_all(|number| self.give(&mut engine, number));
+        }
+    }
+
+    #[cold]
+    fn make_room(&self, kept: &Kept<'_>, class: usize, room_bytes: u64, number: u32) {
+        let mut engine = self.engine();
+        kept.take_half(class, room_bytes, |number| self.give(&mut engine, number));
+        kept.push(class, room_bytes, number);
+    }
+
+    /// A block past the caches. Asks the system for memory if need be.
+    #[cold]
+    fn alloc_shared(
+        &self,
+        class: Option<usize>,
+        need_bytes: u64,
+        size_bytes: u64,
+    ) -> Result<u64, Error> {
+        if need_bytes > ADDRESS_SPACE_BYTES {
+            return Err(Error::OutOfMemory);
+        }
+        let room_bytes = self.room_bytes(class, need_bytes);
+        let take = || {
+            let mut engine = self.engine();
+            self.take_shared(&mut engine, class, room_bytes, size_bytes)
+        };
+        if let Some(address) = take() {
+            return Ok(address);
+        }
+        let _growing = lock(&self.growing);
+        if let Some(address) = take() {
+            return Ok(address);
+        }
+        // What the caches keep may be enough.
+        if self.caches().map(Cache::idle_bytes).sum::<u64>() >= room_bytes.max(self.first_chunk()) {
+            self.drain_caches();
+            if let Some(address) = take() {
+                return Ok(address);
+            }
+        }
+        let mut chunk = self.reserve(room_bytes, false);
+        if chunk == Err(Error::OutOfMemory) {
+            self.drain_streams();
+            self.drain_caches();
+            if let Some(address) = take() {
+                return Ok(address);
+            }
+            self.give_back_unused();
+            chunk = self.reserve(room_bytes, true);
+        }
+        let chunk = chunk?;
+        let mut engine = self.engine();
+        engine.pool_bytes += chunk.size_bytes;
+        engine.fit.add(chunk.address, chunk.size_bytes);
+        let address = self.take_shared(&mut engine, class, room_bytes, size_bytes);
+        Ok(address.expect("the new chunk has room, and the engine was locked meanwhile"))
+    }
+
+    fn room_bytes(&self, class: Option<usize>, need_bytes: u64) -> u64 {
+        match class {
+            Some(class) => self.classes.room_bytes(class),
+            None => need_bytes.next_multiple_of(S::GRAIN_BYTES),
+        }
+    }
+
+    fn take_shared(
+        &self,
+        engine: &mut Engine,
+        class: Option<usize>,
+        room_bytes: u64,
+        size_bytes: u64,
+    ) -> Option<u64> {
+        let number = self.cut(engine, class, room_bytes)?;
+        self.used_bytes.fetch_add(size_bytes as i64, Relaxed);
+        Some(self.begin(number, size_bytes))
+    }
+
+    /// Takes a block back past the caches.
+    #[cold]
+    fn free_shared(&self, address: u64) -> Result<(), Error> {
+        let mut engine = self.engine();
+        let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
+        let size_bytes = self.end(number, address)?;
+        self.used_bytes.fetch_sub(size_bytes as i64, Relaxed);
+        self.give(&mut engine, number);
+        Ok(())
+    }
+
+    /// A chunk with so much room. As long as there is memory it is longer than that, since few long
+    /// chunks are better than many short ones; `shortest` asks for no more than needed at once.
+    fn reserve(&self, room_bytes: u64, shortest: bool) -> Result<Region, Error> {
+        let pool_bytes = self.engine().pool_bytes;
+        let left_bytes =
+            self.settings.max_pool_bytes.unwrap_or(u64::MAX).saturating_sub(pool_bytes);
+        let growth = (pool_bytes / GROWTH).clamp(self.first_chunk(), LONGEST_CHUNK_BYTES);
+        let lengths = [
+            growth.max(room_bytes).next_multiple_of(PAGE_BYTES),
+            room_bytes.next_multiple_of(PAGE_BYTES),
+            room_bytes.next_multiple_of(SMALL_PAGE_BYTES),
+        ];
+        let mut tried = 0;
+        for size_bytes in lengths.into_iter().skip(usize::from(shortest)) {
+            if size_bytes > left_bytes || size_bytes == tried {
+                continue;
+            }
+            tried = size_bytes;
+            match self.system.reserve(size_bytes) {
+                Err(Error::OutOfMemory) => {}
+                chunk => return chunk.map(|address| Region { address, size_bytes }),
+            }
+        }
+        Err(Error::OutOfMemory)
+    }
+
+    fn first_chunk(&self) -> u64 {
+        self.settings.initial_pool_bytes.clamp(SMALL_PAGE_BYTES, LONGEST_CHUNK_BYTES)
+    }
+
+    fn drain_caches(&self) {
+        self.caches().for_each(|cache| self.drain(cache));
+    }
+
+    fn drain(&self, cache: &Cache) {
+        let kept = cache.lock();
+        let mut engine = self.engine();
+        kept.take_all(|number| self.give(&mut engine, number));
+    }
+
+    fn give_back_unused(&self) -> u64 {
+        let unused = {
+            let mut engine = self.engine();
+            let unused = engine.fit.remove_unused();
+            engine.pool_bytes -= unused.iter().map(|chunk| chunk.size_bytes).sum::<u64>();
+            unused
+        };
+        let bytes = unused.iter().map(|chunk| chunk.size_bytes).sum();
+        unused.into_iter().for_each(|chunk| self.system.give_back(chunk));
+        bytes
+    }
+
+    /// A new block from the free memory of the chunks.
+    fn cut(&self, engine: &mut Engine, class: Option<usize>, room_bytes: u64) -> Option<u32> {
+        let block = engine.fit.take(room_bytes)?;
+        let (address, _) = engine.fit.locate(block);
+        self.blocks.ensure(block.0);
+        self.blocks.get(block.0).cut(address, class);
+        self.map.insert(address, block.0, &self.blocks);
+        Some(block.0)
+    }
+
+    /// An idle block becomes free memory of its chunk.
+    fn give(&self, engine: &mut Engine, number: u32) {
+        let block = self.blocks.get(number);
+        self.map.remove(block.address(), number, &self.blocks);
+        block.joined();
+        engine.fit.give(BlockId(number));
+    }
+
+    fn caches(&self) -> impl Iterator<Item = &Cache> {
+        self.caches.iter().map_while(|slot| slot.get()).map(|cache| &**cache)
+    }
+
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        lock(&self.engine)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

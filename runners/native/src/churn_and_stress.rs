@@ -1,0 +1,217 @@
+//! Many blocks, in a row or on several threads at once. The facts count what was wrong.
+
+use std::sync::Barrier;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::json;
+
+use crate::host_bytes;
+use crate::live_blocks::{LiveBlocks, Random};
+use crate::step_result::{NoResult, facts};
+
+/// So many blocks each thread of a stress keeps alive.
+const STRESS_HOLD: usize = 4;
+
+/// A block of memory at an address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) address: u64,
+    /// As asked for.
+    pub(crate) size_bytes: u64,
+}
+
+/// Where the blocks come from, and what the worker does with them.
+pub(crate) trait BlockSource: Copy + Send {
+    /// Whether some of its blocks are to be zeros. Only then the facts count those that are not.
+    const HAS_ZEROED: bool;
+
+    /// A block of so many bytes is to begin at a multiple of this.
+    fn alignment_of(size_bytes: u64) -> u64;
+
+    /// Takes a block, in the way that the number of the request chooses. Nothing where it is
+    /// refused.
+    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised>;
+
+    /// Gives a block back.
+    fn give(self, block: Block) -> Result<(), Raised>;
+
+    /// Writes a byte to all of a block. One that cannot be written is found when it is read.
+    fn fill(self, block: Block, byte: u8);
+
+    fn is_filled(self, block: Block, byte: u8) -> bool;
+}
+
+/// A block that came.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    pub(crate) block: Block,
+    /// It was to be zeros, and is not.
+    pub(crate) dirty: bool,
+}
+
+/// A block that is filled with its byte.
+type Filled = (Block, u8);
+
+/// Blocks lost their byte, or were not zero.
+#[derive(Debug, Default)]
+struct Damage {
+    changed: u64,
+    dirty: u64,
+}
+
+impl Damage {
+    fn facts<S: BlockSource>(&self) -> Facts {
+        let mut counts = facts([("changed", json!(self.changed))]);
+        if S::HAS_ZEROED {
+            counts.insert("dirty".into(), json!(self.dirty));
+        }
+        counts
+    }
+
+    /// Takes a block and fills it.
+    fn take(
+        &mut self,
+        source: impl BlockSource,
+        number: u64,
+        size_bytes: u64,
+    ) -> Result<Option<Filled>, Raised> {
+        let Some(Taken { block, dirty }) = source.take(number, size_bytes)? else {
+            return Ok(None);
+        };
+        self.dirty += u64::from(dirty);
+        let byte = (number % 255) as u8 + 1;
+        source.fill(block, byte);
+        Ok(Some((block, byte)))
+    }
+
+    fn give(&mut self, source: impl BlockSource, (block, byte): Filled) -> Result<(), Raised> {
+        self.changed += u64::from(!source.is_filled(block, byte));
+        source.give(block)
+    }
+}
+
+/// `times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time.
+pub(crate) fn churn<S: BlockSource>(
+    source: S,
+    size_bytes: u64,
+    times: u64,
+    hold: u64,
+) -> Result<Facts, NoResult> {
+    let (mut alive, mut damage, mut random, mut held) =
+        (LiveBlocks::new(S::alignment_of), Damage::default(), Random::default(), Vec::new());
+    let resident_bytes = host_bytes::resident();
+    for number in 0..times {
+        let size_bytes = random.below(size_bytes) + 1;
+        match damage.take(source, number, size_bytes)? {
+            Some((block, byte)) => {
+                alive.enter(block.address, size_bytes);
+                held.push((block, byte));
+            }
+            None => alive.failed(),
+        }
+        if held.len() as u64 >= hold.max(1) {
+            let filled = held.swap_remove(random.below(held.len() as u64) as usize);
+            alive.leave(filled.0.address);
+            damage.give(source, filled)?;
+        }
+    }
+    for filled in held {
+        damage.give(source, filled)?;
+    }
+    let mut counts = alive.facts();
+    counts.extend(damage.facts::<S>());
+    let grown_bytes = host_bytes::resident().saturating_sub(resident_bytes);
+    counts.insert("grown_bytes".into(), json!(grown_bytes));
+    Ok(counts)
+}
+
+/// `times` blocks on each of several threads. A thread gives every second block of its own to the
+/// next thread, which frees it.
+pub(crate) fn stress<S: BlockSource>(
+    source: S,
+    threads: u32,
+    size_bytes: u64,
+    times: u64,
+) -> Result<Facts, NoResult> {
+    let ready = Barrier::new(threads as usize);
+    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| mpsc::channel()).unzip();
+    if !senders.is_empty() {
+        senders.rotate_left(1);
+    }
+    let counts: Result<Vec<StressCounts>, Raised> = thread::scope(|scope| {
+        let workers: Vec<_> = senders
+            .into_iter()
+            .zip(receivers)
+            .map(|(next, own)| {
+                let ready = &ready;
+                scope.spawn(move || {
+                    ready.wait();
+                    stress_thread(source, size_bytes, times, next, &own)
+                })
+            })
+            .collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let counts = counts?;
+    let sum = |of: fn(&StressCounts) -> u64| counts.iter().map(of).sum::<u64>();
+    let damage = Damage {
+        changed: sum(|counts| counts.damage.changed),
+        dirty: sum(|counts| counts.damage.dirty),
+    };
+    let mut all = facts([
+        ("failed", json!(sum(|counts| counts.failed))),
+        ("misaligned", json!(sum(|counts| counts.misaligned))),
+    ]);
+    all.extend(damage.facts::<S>());
+    Ok(all)
+}
+
+#[derive(Debug, Default)]
+struct StressCounts {
+    failed: u64,
+    misaligned: u64,
+    damage: Damage,
+}
+
+/// What one thread of a stress does.
+fn stress_thread<S: BlockSource>(
+    source: S,
+    size_bytes: u64,
+    times: u64,
+    next: Sender<Filled>,
+    own: &Receiver<Filled>,
+) -> Result<StressCounts, Raised> {
+    let (mut counts, mut held) = (StressCounts::default(), Vec::new());
+    for number in 0..times {
+        match counts.damage.take(source, number, size_bytes)? {
+            Some(filled) => {
+                counts.misaligned +=
+                    u64::from(!filled.0.address.is_multiple_of(S::alignment_of(size_bytes)));
+                held.push(filled);
+            }
+            None => counts.failed += 1,
+        }
+        if held.len() > STRESS_HOLD {
+            let filled = held.swap_remove(0);
+            let sent =
+                if number % 2 == 0 { Err(mpsc::SendError(filled)) } else { next.send(filled) };
+            // A thread that ended by an error receives nothing: then this one frees the block.
+            if let Err(mpsc::SendError(kept)) = sent {
+                counts.damage.give(source, kept)?;
+            }
+        }
+        for filled in own.try_iter() {
+            counts.damage.give(source, filled)?;
+        }
+    }
+    drop(next);
+    for filled in held.into_iter().chain(own.iter()) {
+        counts.damage.give(source, filled)?;
+    }
+    Ok(counts)
+}

@@ -1,0 +1,144 @@
+//! One batch in one fork: started, drained, waited for.
+
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, pidfd_open,
+    setpgid, waitpid,
+};
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+
+use crate::capture::Capture;
+use crate::child;
+use crate::error::WorkerError;
+use crate::protocol::{Ended, Exit, Run};
+use crate::shared_lines::SharedLines;
+use crate::worker_state::WorkerState;
+
+/// Set by the harness where a person debugs the worker.
+const DEBUG: &str = "ALLOCERT_DEBUG";
+
+/// Runs the batch, in a fork unless a person debugs it.
+pub(crate) fn run(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> {
+    if std::env::var_os(DEBUG).is_some() {
+        run_here(session, run)
+    } else {
+        run_in_fork(session, run)
+    }
+}
+
+/// Runs the batch in this process, which a debugger watches, and ends it.
+fn run_here(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines = SharedLines::new(true).map_err(WorkerError::io("share memory with a child"))?;
+    let code = in_child(session, run, &mut lines);
+    // SAFETY: ends this process as the end of a fork would: without what is registered to run at
+    // its exit.
+    unsafe { libc::_exit(code) }
+}
+
+/// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
+fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> {
+    let mut lines =
+        SharedLines::new(false).map_err(WorkerError::io("share memory with a child"))?;
+    let (out_read, out_write) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
+    let (err_read, err_write) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
+    // SAFETY: the server has one thread of its own. Threads that a subject's library started are
+    // absent in the child, as after any fork: that subjects are loaded before a fork is part of the
+    // protocol.
+    match unsafe { libc::fork() } {
+        -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
+        0 => {
+            drop((out_read, err_read));
+            let redirected =
+                setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
+            drop((out_write, err_write));
+            let code = match redirected {
+                Ok(()) => in_child(session, run, &mut lines),
+                Err(_) => child::EXIT_WORKER_FAILED,
+            };
+            // SAFETY: ends this fork without running what the server registered to run at its exit.
+            unsafe { libc::_exit(code) }
+        }
+        pid => {
+            drop((out_write, err_write));
+            let pid = Pid::from_raw(pid).expect("fork returned a positive number");
+            // Both sides do it, whoever comes first; it fails once the child did, which is as good.
+            let _ = setpgid(Some(pid), Some(pid));
+            let (mut out, mut err) =
+                (Capture::new(nonblocking(out_read)?), Capture::new(nonblocking(err_read)?));
+            let exit = wait(session, pid, &mut out, &mut err)?;
+            lines.flush(&mut session.socket).map_err(WorkerError::io("write to the harness"))?;
+            Ok(Ended { batch: run.batch, exit, stdout: out.finish(), stderr: err.finish() })
+        }
+    }
+}
+
+/// Never unwinds into the server's loop, of which this process is a copy.
+fn in_child(session: &mut WorkerState, run: &Run, lines: &mut SharedLines) -> i32 {
+    let pid = getpid().as_raw_nonzero().get();
+    catch_unwind(AssertUnwindSafe(|| child::run(session, run, pid, lines)))
+        .unwrap_or(child::EXIT_WORKER_FAILED)
+}
+
+fn nonblocking(pipe: rustix::fd::OwnedFd) -> Result<rustix::fd::OwnedFd, WorkerError> {
+    rustix::io::ioctl_fionbio(&pipe, true).map_err(WorkerError::os("set up a pipe"))?;
+    Ok(pipe)
+}
+
+/// Drains both pipes until the child is gone, then ends what is left of its process group.
+fn wait(
+    session: &WorkerState,
+    pid: Pid,
+    out: &mut Capture,
+    err: &mut Capture,
+) -> Result<Exit, WorkerError> {
+    let life = pidfd_open(pid, PidfdFlags::empty()).map_err(WorkerError::os("watch a child"))?;
+    loop {
+        let mut watched = Vec::with_capacity(4);
+        watched.push(PollFd::new(&life, PollFlags::IN));
+        // No flags asked for: only that the harness hung up.
+        watched.push(PollFd::from_borrowed_fd(session.socket.as_fd(), PollFlags::empty()));
+        for capture in [&*out, &*err].into_iter().filter(|capture| capture.open) {
+            watched.push(PollFd::new(capture.pipe(), PollFlags::IN));
+        }
+        match poll(&mut watched, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(WorkerError::os("wait for a child")(errno)),
+        }
+        let gone = !watched[0].revents().is_empty();
+        let abandoned = watched[1].revents().contains(PollFlags::HUP);
+        drop(watched);
+        out.drain();
+        err.drain();
+        if gone || abandoned {
+            // Before the child is waited for, so that its number still names its group and nobody
+            // else's.
+            let _ = kill_process_group(pid, Signal::KILL);
+            return reap(pid);
+        }
+    }
+}
+
+fn reap(pid: Pid) -> Result<Exit, WorkerError> {
+    loop {
+        match waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(exit(status)),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(WorkerError::os("wait for a child")(errno)),
+        }
+    }
+}
+
+fn exit(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(child::EXIT_WORKER_FAILED),
+    }
+}

@@ -1,0 +1,58 @@
+//! The blocks of a churn and a stress, by all functions of the handler.
+
+use allocert_suite::observation::Raised;
+use serde_json::json;
+
+use crate::churn_and_stress::{Block, BlockSource, Taken};
+use crate::host_bytes;
+use crate::interface::nep49::handler::HandlerCalls;
+
+impl BlockSource for HandlerCalls<'_> {
+    const HAS_ZEROED: bool = true;
+
+    /// What NumPy's sorts and casts rely on: the alignment of the C type `max_align_t`, or that of
+    /// the largest element that the block has room for.
+    fn alignment_of(size_bytes: u64) -> u64 {
+        1 << size_bytes.clamp(1, 16).ilog2()
+    }
+
+    /// By one of the three functions.
+    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
+        let address = match number % 3 {
+            0 => self.malloc(size_bytes)?,
+            1 => self.calloc(size_bytes, 1)?,
+            _ => match self.malloc(size_bytes.div_ceil(2))? {
+                0 => 0,
+                half => match self.realloc(half, size_bytes)? {
+                    0 => {
+                        self.free(half, size_bytes.div_ceil(2))?;
+                        0
+                    }
+                    whole => whole,
+                },
+            },
+        };
+        if address == 0 {
+            return Ok(None);
+        }
+        let block = Block { address: address as u64, size_bytes };
+        Ok(Some(Taken { block, dirty: number % 3 == 1 && !self.is_filled(block, 0) }))
+    }
+
+    fn give(self, block: Block) -> Result<(), Raised> {
+        self.free(block.address as usize, block.size_bytes)
+    }
+
+    fn fill(self, block: Block, byte: u8) {
+        // One that cannot be written is found when it is read.
+        let _ = host_bytes::fill(block.address as usize, block.size_bytes, byte);
+    }
+
+    fn is_filled(self, block: Block, byte: u8) -> bool {
+        let read = host_bytes::read_uniform(block.size_bytes, |at, target| {
+            let address = (block.address as usize).wrapping_add(at);
+            host_bytes::read_chunk(address, target, block.size_bytes)
+        });
+        read.is_ok_and(|facts| facts.get("uniform") == Some(&json!(byte)))
+    }
+}

@@ -1,0 +1,199 @@
+//! Calls of a table. Each is recorded, and looked at for what the contract forbids.
+
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+use allocert_abi::place::{Place, Status, VERSION};
+use allocert_contract::trace::{Function as AnyFunction, place::Function};
+use allocert_suite::observation::{Raised, TableCalls};
+
+use crate::checked_memory;
+use crate::interface::place::table::Table;
+use crate::recorder::Recorder;
+use crate::step_result::{NoResult, error_of_worker};
+use crate::table_guard::TableGuard;
+
+const STATUS: &str = "allocert_place_status";
+/// What `*out` holds before a call: no address and no amount that anybody has.
+const UNWRITTEN: usize = usize::from_ne_bytes([0xa5; size_of::<usize>()]);
+
+/// The functions of a table in one case.
+pub(crate) struct PlaceCalls<'a> {
+    table: &'a Table,
+    recorder: &'a Recorder,
+    guard: TableGuard,
+    /// The kinds of place that the library has served.
+    served: Mutex<BTreeSet<i32>>,
+}
+
+impl<'a> PlaceCalls<'a> {
+    pub(crate) fn new(table: &'a Table, recorder: &'a Recorder) -> Self {
+        Self { table, recorder, guard: TableGuard::default(), served: Mutex::default() }
+    }
+
+    /// Nothing where no function was called.
+    pub(crate) fn taken_notes(&self) -> Option<TableCalls> {
+        self.guard.take()
+    }
+
+    /// The address that came back, 0 for NULL.
+    pub(crate) fn alloc(&self, place: Place, size_bytes: u64) -> Result<u64, NoResult> {
+        let function = self.member("alloc", self.table.allocator().alloc)?;
+        let mut out = ptr::without_provenance_mut::<c_void>(UNWRITTEN);
+        let inputs = [size_bytes];
+        let status = self.recorded(Function::Alloc, place, &inputs, || {
+            // SAFETY: the library's own function; `out` is valid for a write of a pointer.
+            let status = unsafe { function(place, size_bytes as usize, &raw mut out) };
+            (status, out.expose_provenance() as u64)
+        });
+        self.check("alloc", place, status, out.addr())?;
+        Ok(out.addr() as u64)
+    }
+
+    /// `address` is any number: a live block of the place, 0, or an address that a case passes
+    /// although that is not allowed.
+    pub(crate) fn free(&self, place: Place, address: u64) -> Result<(), NoResult> {
+        let function = self.member("free", self.table.allocator().free)?;
+        let pointer = ptr::with_exposed_provenance_mut::<c_void>(address as usize);
+        let status = self.recorded(Function::Free, place, &[address], || {
+            // SAFETY: the library's own function, which refuses an address that it did not give
+            // (header, free).
+            (unsafe { function(place, pointer) }, 0)
+        });
+        self.check_status("free", place, status)
+    }
+
+    pub(crate) fn used(&self, place: Place) -> Result<u64, NoResult> {
+        let function = self.member("used", self.table.allocator().used)?;
+        let mut out = UNWRITTEN;
+        let status = self.recorded(Function::Used, place, &[], || {
+            // SAFETY: the library's own function; `out` is valid for a write of a size.
+            let status = unsafe { function(place, &raw mut out) };
+            (status, out as u64)
+        });
+        self.check("used", place, status, out)?;
+        Ok(out as u64)
+    }
+
+    pub(crate) fn release(&self, place: Place) -> Result<u64, NoResult> {
+        let function = self.member("release", self.table.allocator().release)?;
+        let mut out = UNWRITTEN;
+        let status = self.recorded(Function::Release, place, &[], || {
+            // SAFETY: as in used().
+            let status = unsafe { function(place, &raw mut out) };
+            (status, out as u64)
+        });
+        self.check("release", place, status, out)?;
+        Ok(out as u64)
+    }
+
+    /// The address of the text of this thread's last failed call.
+    pub(crate) fn last_error(&self) -> Option<usize> {
+        // SAFETY: the library's own function, on any thread.
+        self.table.allocator().last_error.map(|function| unsafe { function() }.addr())
+    }
+
+    /// The function, if the table has it and this host speaks its version.
+    fn member<F>(&self, name: &str, member: Option<F>) -> Result<F, NoResult> {
+        if !self.table.is_spoken() {
+            let found = self.table.allocator().interface_version;
+            let message = format!(
+                "declined: the table's interface_version is {found}, this host speaks {VERSION}"
+            );
+            let error = error_of_worker(STATUS, message, None);
+            return Err(Raised { status: Some("VERSION_MISMATCH".to_owned()), ..error }.into());
+        }
+        let message =
+            || format!("the table's {name} is NULL or beyond its size, so it was not called");
+        member.ok_or_else(|| error_of_worker("NullFunction", message(), None).into())
+    }
+
+    fn recorded(
+        &self,
+        function: Function,
+        place: Place,
+        arguments: &[u64],
+        call: impl FnOnce() -> (Status, u64),
+    ) -> Status {
+        let number = |value: i32| i64::from(value).cast_unsigned();
+        let mut inputs = vec![number(place.kind), number(place.device)];
+        inputs.extend(arguments);
+        self.recorder.answered_call(AnyFunction::Place(function), &inputs, || {
+            let (status, out) = call();
+            let failed = status != Status::OK;
+            (status, i32::from(failed), [if failed { 0 } else { out }])
+        })
+    }
+
+    /// Checks the status of a call with a result, and that it wrote the result, or did not.
+    fn check(
+        &self,
+        call: &'static str,
+        place: Place,
+        status: Status,
+        out: usize,
+    ) -> Result<(), NoResult> {
+        if status != Status::OK && out != UNWRITTEN {
+            self.guard.note(call, "written_on_failure", || {
+                format!("it answered {status:?} and wrote *out")
+            });
+        }
+        self.check_status(call, place, status)?;
+        if out == UNWRITTEN {
+            let message = format!("{call} answered OK and did not write its result");
+            return Err(error_of_worker("NoResult", message, None).into());
+        }
+        Ok(())
+    }
+
+    /// Turns a status into a result, with the library's own words.
+    fn check_status(
+        &self,
+        call: &'static str,
+        place: Place,
+        status: Status,
+    ) -> Result<(), NoResult> {
+        self.guard.called();
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if status == Status::OK {
+            served.insert(place.kind);
+            return Ok(());
+        }
+        let message = self.words(call, status);
+        let (kind, first) = (kind_name(place.kind), place.device == 0);
+        if let (Status::NO_PLACE, Some(kind), true) = (status, kind, first)
+            && !served.contains(&place.kind)
+        {
+            let because = format!("the library does not serve {kind} ({message})");
+            return Err(NoResult::Declined { because });
+        }
+        let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
+        Err(Raised { status: Some(name), ..error_of_worker(STATUS, message, None) }.into())
+    }
+
+    /// What the library says about the failed call, and what is wrong with that.
+    fn words(&self, call: &'static str, status: Status) -> String {
+        if status.name().is_none() {
+            self.guard.note(call, "unknown_status", || format!("status {}", status.0));
+        }
+        let Some(address) = self.last_error() else { return format!("{call} answered {status:?}") };
+        self.guard.text(call, address);
+        match checked_memory::text(address) {
+            Some(text) => format!("{status:?}: {text}"),
+            None => format!("{call} answered {status:?}, and last_error {address:#x}"),
+        }
+    }
+}
+
+/// The name of a kind of place that exists.
+fn kind_name(kind: i32) -> Option<&'static str> {
+    use allocert_abi::place::{CPU, CUDA, CUDA_PINNED};
+    match kind {
+        CPU => Some("memory of the host"),
+        CUDA => Some("memory of devices"),
+        CUDA_PINNED => Some("page-locked memory"),
+        _ => None,
+    }
+}

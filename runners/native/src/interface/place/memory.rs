@@ -1,0 +1,170 @@
+//! Bytes of blocks, wherever they lie. The driver calls are the worker's own.
+
+use std::sync::{Mutex, PoisonError};
+
+use allocert_abi::place::{CUDA, Place};
+use allocert_cuda::{Context, Driver, DriverError};
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::json;
+
+use crate::churn_and_stress::{Block, BlockSource, Taken};
+use crate::contexts::Contexts;
+use crate::device_bytes::{fill_device, is_filled_device};
+use crate::host_bytes;
+use crate::interface::place::calls::PlaceCalls;
+use crate::recorder::Recorder;
+use crate::step_result::{NoResult, driver_error, error_of_worker};
+
+/// `allocert_place.h`, alloc.
+const ALIGNMENT_BYTES: u64 = 32;
+
+/// What the worker reaches memory with.
+pub(crate) struct Memory<'a> {
+    recorder: &'a Recorder,
+    driver: Option<Driver>,
+    contexts: Mutex<Contexts>,
+}
+
+impl<'a> Memory<'a> {
+    pub(crate) fn new(recorder: &'a Recorder, driver: Option<Driver>) -> Self {
+        Self { recorder, driver, contexts: Mutex::default() }
+    }
+
+    /// Makes a context of the worker current on this thread, or none.
+    pub(crate) fn set_current(&self, device: Option<u32>) -> Result<(), Raised> {
+        let driver = self.driver()?;
+        let switch = || {
+            let context = device.map(|device| self.context(driver, device)).transpose()?;
+            driver.ctx_set_current(context)
+        };
+        self.recorder.as_harness(switch).map_err(driver_error)
+    }
+
+    /// The device on which the driver says that an address lies.
+    pub(crate) fn device_of(&self, place: Place, address: u64) -> Option<i32> {
+        if place.kind != CUDA || address == 0 {
+            return None;
+        }
+        let driver = self.driver?;
+        self.recorder.as_harness(|| driver.pointer_get_device(address)).ok().flatten()
+    }
+
+    /// Takes memory of a device for the worker itself.
+    pub(crate) fn occupy(&self, device: u32, size_bytes: u64) -> Result<u64, Raised> {
+        self.in_context(device, |driver| driver.mem_alloc(size_bytes))
+    }
+
+    /// Gives such memory back.
+    pub(crate) fn vacate(&self, device: u32, address: u64) -> Result<(), Raised> {
+        self.in_context(device, |driver| driver.mem_free(address))
+    }
+
+    pub(crate) fn fill(&self, place: Place, block: Block, byte: u8) -> Result<(), Raised> {
+        let Block { address, size_bytes } = block;
+        match device(place) {
+            Some(device) => {
+                self.in_context(device, |driver| fill_device(driver, address, byte, size_bytes))
+            }
+            None => host_bytes::fill(address as usize, size_bytes, byte),
+        }
+    }
+
+    pub(crate) fn read(&self, place: Place, block: Block) -> Result<Facts, Raised> {
+        let Block { address, size_bytes } = block;
+        host_bytes::read_uniform(size_bytes, |at, target| match device(place) {
+            Some(device) => self.in_context(device, |driver| {
+                // SAFETY: an address that the library gave out as device memory; the driver
+                // refuses one that is not memory of this process.
+                unsafe { driver.memcpy_dtoh(target, address.wrapping_add(at as u64)) }
+            }),
+            None => host_bytes::read_chunk((address as usize).wrapping_add(at), target, size_bytes),
+        })
+    }
+
+    fn is_filled(&self, place: Place, block: Block, byte: u8) -> bool {
+        let Block { address, size_bytes } = block;
+        match device(place) {
+            Some(device) => self
+                .in_context(device, |driver| is_filled_device(driver, address, byte, size_bytes))
+                .unwrap_or(false),
+            None => {
+                let read = self.read(place, block);
+                read.is_ok_and(|facts| facts.get("uniform") == Some(&json!(byte)))
+            }
+        }
+    }
+
+    /// Does something in the primary context of a device, and leaves the context current that was.
+    fn in_context<T>(
+        &self,
+        device: u32,
+        mut work: impl FnMut(Driver) -> Result<T, DriverError>,
+    ) -> Result<T, Raised> {
+        let driver = self.driver()?;
+        let work = || {
+            driver.ctx_push_current(self.context(driver, device)?)?;
+            let result = work(driver);
+            driver.ctx_pop_current()?;
+            result
+        };
+        self.recorder.as_harness(work).map_err(driver_error)
+    }
+
+    fn context(&self, driver: Driver, device: u32) -> Result<Context, DriverError> {
+        self.contexts.lock().unwrap_or_else(PoisonError::into_inner).of(driver, device)
+    }
+
+    fn driver(&self) -> Result<Driver, Raised> {
+        self.driver.ok_or_else(|| driver_error(DriverError::Missing))
+    }
+}
+
+/// The device of a place whose memory the driver alone reaches.
+fn device(place: Place) -> Option<u32> {
+    (place.kind == CUDA).then(|| u32::try_from(place.device).unwrap_or(0))
+}
+
+/// The blocks of a churn and a stress.
+#[derive(Clone, Copy)]
+pub(crate) struct PlaceBlocks<'a> {
+    pub(crate) calls: &'a PlaceCalls<'a>,
+    pub(crate) memory: &'a Memory<'a>,
+    pub(crate) place: Place,
+}
+
+impl BlockSource for PlaceBlocks<'_> {
+    const HAS_ZEROED: bool = false;
+
+    fn alignment_of(_size_bytes: u64) -> u64 {
+        ALIGNMENT_BYTES
+    }
+
+    fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
+        match self.calls.alloc(self.place, size_bytes) {
+            Ok(0) | Err(_) => Ok(None),
+            Ok(address) => {
+                let block = Block { address, size_bytes };
+                Ok(Some(Taken { block, dirty: false }))
+            }
+        }
+    }
+
+    fn give(self, block: Block) -> Result<(), Raised> {
+        self.calls.free(self.place, block.address).map_err(|why| match why {
+            NoResult::Raised(raised) => raised,
+            NoResult::Declined { because } | NoResult::Skipped { because } => {
+                error_of_worker("NoPlace", because, None)
+            }
+            NoResult::Unsupported { operation } => error_of_worker("WorkerError", operation, None),
+        })
+    }
+
+    fn fill(self, block: Block, byte: u8) {
+        // One that cannot be written is found when it is read.
+        let _ = self.memory.fill(self.place, block, byte);
+    }
+
+    fn is_filled(self, block: Block, byte: u8) -> bool {
+        self.memory.is_filled(self.place, block, byte)
+    }
+}
