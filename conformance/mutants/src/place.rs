@@ -1,5 +1,6 @@
 //! Mutants of allocators of memory by place (`allocert_place.h`). Each is a table under a symbol.
 //! They are a [`Base`](base::Base), which conforms, with one [`Mutation`](mutation::Mutation).
+//! Those of [`torch`] are two functions.
 
 mod allocation;
 mod base;
@@ -14,4 +15,5 @@ mod release;
 mod system;
 mod table;
 mod threads;
+mod torch;
 mod used;

@@ -86,6 +86,8 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         | Need::Ipc
         | Need::Numpy
         | Need::Release
+        | Need::Used
+        | Need::Streams
             if !offer.capabilities.contains(&need) =>
         {
             Applicability::NotApplicable(Reason::NotDeclared { need })

@@ -32,10 +32,14 @@ pub enum Need {
     Numpy,
     /// The function `release` of the table of `allocert_place.h`.
     Release,
+    /// A function that says how much memory of a place is in use.
+    Used,
+    /// Functions of a place that take a stream.
+    Streams,
 }
 
 impl Need {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Python,
         Self::Native,
         Self::Table,
@@ -49,6 +53,8 @@ impl Need {
         Self::TwoDevices,
         Self::Numpy,
         Self::Release,
+        Self::Used,
+        Self::Streams,
     ];
 
     #[must_use]
@@ -67,6 +73,8 @@ impl Need {
             Self::TwoDevices => "two_devices",
             Self::Numpy => "numpy",
             Self::Release => "release",
+            Self::Used => "used",
+            Self::Streams => "streams",
         }
     }
 }

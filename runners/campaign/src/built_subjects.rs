@@ -162,10 +162,13 @@ impl SubjectRuns {
 
     fn subject(&self, built: &impl BuiltSubject, side: Side) -> Result<Subject, Failure> {
         match built.flavor() {
-            Flavor::Native => Ok(Subject::Library {
-                path: self.library.find()?,
-                symbol: Some(built.subject().to_owned()),
-            }),
+            Flavor::Native => {
+                let path = self.library.find()?;
+                Ok(match built.subject().parse() {
+                    Ok(names) => Subject::Functions { path: Some(path), names },
+                    Err(_) => Subject::Library { path, symbol: Some(built.subject().to_owned()) },
+                })
+            }
             Flavor::Python => Subject::parse(built.subject(), side).map_err(Failure::from),
         }
     }

@@ -18,6 +18,8 @@ pub struct DebugOptions {
     /// The name of the side.
     pub side: String,
     pub subject: String,
+    /// As for a run.
+    pub abi: Option<String>,
     /// The id of the case.
     pub case: String,
     /// Files and folders of fixtures, instead of those that this program was built with.
@@ -36,9 +38,9 @@ pub fn debug(options: &DebugOptions, workers: &Workers) -> Result<Judged, Failur
         paths => Suite::read(paths)?,
     };
     let side = side_names::side(&options.side, &suite)?;
-    let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
+    let subject = Subject::parse_with(&options.subject, options.abi.as_deref(), side)?;
+    let profile = profiles::of_subject(&suite.catalogue, side, None, subject.abi())?;
     suite.catalogue.choose(profile);
-    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
     let case = case_filter::by_id(suite.cases_of(side), &options.case)?;
 
     let machine = Machine::simulated();

@@ -2,7 +2,8 @@
 
 use allocert_requirements::Profile;
 use allocert_requirements::nearest::nearest;
-use allocert_suite::{Catalogue, Interface, RefusalCode};
+use allocert_suite::interface::place::Abi;
+use allocert_suite::{Catalogue, Interface, RefusalCode, Side};
 
 use crate::failure::Failure;
 
@@ -25,6 +26,30 @@ pub fn of(
         )
     };
     found.cloned().map(Some).ok_or_else(unknown)
+}
+
+/// As [`of`], for one subject: two functions have a profile of their own, which a table does not
+/// have.
+///
+/// # Errors
+/// As [`of`], or the profile is not that of the subject's ABI.
+pub fn of_subject(
+    catalogue: &Catalogue,
+    side: Side,
+    name: Option<&str>,
+    abi: Option<Abi>,
+) -> Result<Option<Profile>, Failure> {
+    let conflict = |message| Failure::refused(RefusalCode::OptionConflict, message);
+    match (abi.map(Abi::profile), name) {
+        (None, Some(name)) if side == Side::Place && name.parse::<Abi>().is_ok() => Err(conflict(
+            format!("the profile {name} is for two functions of a library: add --abi {name}"),
+        )),
+        (Some(abi), Some(name)) if abi != name => Err(conflict(format!(
+            "--abi {abi} is judged by the profile {abi}, so --profile {name} does not apply"
+        ))),
+        (Some(abi), _) => of(catalogue, side.interface(), Some(&abi)),
+        (None, _) => of(catalogue, side.interface(), name),
+    }
 }
 
 /// The profile of whichever interface.

@@ -9,6 +9,7 @@ use allocert_harness::{
     Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
 };
 use allocert_suite::RefusalCode;
+use allocert_suite::interface::place::Abi;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::run_format::{self, DriverInfo, Header};
 use allocert_suite::sweep::Width;
@@ -35,6 +36,8 @@ pub struct RunOptions {
     pub side: String,
     /// The subject as [`Subject::parse`] reads it.
     pub subject: String,
+    /// The ABI of a subject that is two functions, as [`Subject::parse_with`] reads it.
+    pub abi: Option<String>,
     /// Files and folders of fixtures, instead of those that this program was built with.
     pub fixtures: Vec<PathBuf>,
     pub filter: Option<String>,
@@ -71,10 +74,11 @@ pub fn run(
     if options.faults.is_some() {
         fault_sweep::check(side)?;
     }
+    let subject = Subject::parse_with(&options.subject, options.abi.as_deref(), side)?;
+    check_abi(options, subject.abi())?;
     let named = options.verdict.profile.as_deref();
-    let profile = profiles::of(&suite.catalogue, side.interface(), named)?;
+    let profile = profiles::of_subject(&suite.catalogue, side, named, subject.abi())?;
     suite.catalogue.choose(profile);
-    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
     let filter = Filter::new(options.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), options.shard)?;
     check_driver(options)?;
@@ -82,7 +86,9 @@ pub fn run(
     let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
     let out = [options.out.as_deref(), kept.as_deref()];
     let library = match &subject {
-        Subject::Library { path, .. } => Some(path.as_path()),
+        Subject::Library { path, .. } | Subject::Functions { path: Some(path), .. } => {
+            Some(path.as_path())
+        }
         _ => None,
     };
     let files = VerdictFiles::open(&suite.catalogue, &options.verdict, &out, library)?;
@@ -165,6 +171,20 @@ fn check_driver(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
+/// Refuses what has no meaning for two functions.
+fn check_abi(options: &RunOptions, abi: Option<Abi>) -> Result<(), Failure> {
+    match abi {
+        Some(abi) if options.faults.is_some() => Err(Failure::refused(
+            RefusalCode::OptionConflict,
+            format!(
+                "--faults takes no --abi {abi}: what a failed driver call may lead to is said by \
+                 allocert_place.h alone"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loaded) -> Header {
     let flavor = match loaded.flavor {
         Flavor::Native => "native",
@@ -177,7 +197,10 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         interface: options.side.clone(),
         profile: suite.catalogue.chosen().map(|profile| profile.name.clone()),
         subject: run_format::Subject {
-            argument: options.subject.clone(),
+            argument: match &options.abi {
+                Some(abi) => format!("{} --abi {abi}", options.subject),
+                None => options.subject.clone(),
+            },
             flavor: flavor.to_owned(),
             capabilities: loaded.capabilities.clone(),
             details: loaded.subject.clone().into_iter().collect(),

@@ -93,6 +93,12 @@ pub(crate) struct Run {
     /// an adapter of arrays; or the implementation that comes with allocert: reference,
     /// and for emm reference:pool, reference:deferred or reference:host-only
     pub(crate) subject: String,
+    /// place: the library exports no table, but two functions, such as those that PyTorch's
+    /// CUDAPluggableAllocator calls. NAME is torch (void *malloc(ssize_t size, int device,
+    /// cudaStream_t), void free(void *, ssize_t size, int device, cudaStream_t)). Without their
+    /// names the functions are my_malloc and my_free
+    #[arg(long, value_name = "NAME[:MALLOC,FREE]")]
+    pub(crate) abi: Option<String>,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
@@ -223,6 +229,9 @@ pub(crate) struct Debug {
     pub(crate) subject: String,
     /// The id of a case, such as emm/alloc/exact-size/size:1
     pub(crate) case: String,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME[:MALLOC,FREE]")]
+    pub(crate) abi: Option<String>,
     /// The fixtures below this path instead of those of this program
     #[arg(long, value_name = "PATH")]
     pub(crate) fixtures: Vec<PathBuf>,

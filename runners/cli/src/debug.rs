@@ -15,6 +15,7 @@ pub(crate) fn debug(arguments: Debug) -> Result<ExitCode, Failure> {
     let options = DebugOptions {
         side: arguments.side,
         subject: arguments.subject,
+        abi: arguments.abi,
         case: arguments.case,
         fixtures: arguments.fixtures,
         debugger: arguments.debugger,

@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
     let options = RunOptions {
         side: arguments.side,
         subject: arguments.subject,
+        abi: arguments.abi,
         fixtures: arguments.fixtures,
         filter: arguments.filter,
         shard: arguments.shard,

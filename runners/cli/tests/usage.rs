@@ -99,6 +99,39 @@ fn shows_a_code(words: &str) -> bool {
     "allocert: error[invalid-subject]: `module:attribute` is no subject of place, which is \
      certified in shared libraries: give ./lib.so[:symbol]"
 )]
+#[case::abi_of_a_plugin(
+    &["run", "emm", "reference", "--abi", "torch"],
+    "allocert: error[option-conflict]: --abi is for place alone, whose libraries export a table or \
+     two functions; it does not apply to emm"
+)]
+#[case::no_such_abi(
+    &["run", "place", "reference", "--abi", "torhc"],
+    "allocert: error[unknown-abi]: there is no ABI `torhc` of place; there are torch"
+)]
+#[case::one_function(
+    &["run", "place", "./lib.so", "--abi", "torch:take"],
+    "allocert: error[unknown-abi]: `torch:take` names no two functions: write torch:MALLOC,FREE"
+)]
+#[case::functions_of_no_library(
+    &["run", "place", "module:attribute", "--abi", "torch"],
+    "allocert: error[invalid-subject]: `module:attribute` is no shared library with the functions \
+     of --abi torch: give ./lib.so, and the names of the functions in --abi torch:MALLOC,FREE"
+)]
+#[case::functions_of_another_profile(
+    &["run", "place", "reference", "--abi", "torch", "--profile", "paddle"],
+    "allocert: error[option-conflict]: --abi torch is judged by the profile torch, so --profile \
+     paddle does not apply"
+)]
+#[case::profile_of_functions(
+    &["run", "place", "reference", "--profile", "torch"],
+    "allocert: error[option-conflict]: the profile torch is for two functions of a library: add \
+     --abi torch"
+)]
+#[case::faults_of_functions(
+    &["run", "place", "reference", "--abi", "torch", "--faults"],
+    "allocert: error[option-conflict]: --faults takes no --abi torch: what a failed driver call \
+     may lead to is said by allocert_place.h alone"
+)]
 #[case::no_folder_for_out(
     &["run", "emm", "reference", "--out", "none/run.jsonl"],
     "allocert: error[unwritable-file]: cannot write none/run.jsonl: No such file or directory (os \

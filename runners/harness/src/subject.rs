@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use allocert_suite::interface::place::{Abi, AbiError, FunctionNames};
 use allocert_suite::interface::{Reference, interface};
 use allocert_suite::offer::Flavor;
 use allocert_suite::{RefusalCode, Side};
@@ -14,6 +15,9 @@ pub enum Subject {
     Reference { name: &'static str },
     /// A shared library that exports the table or structure of the side.
     Library { path: PathBuf, symbol: Option<String> },
+    /// Two functions of a shared library that are an allocator by place; without a path those of
+    /// the project's own allocator.
+    Functions { path: Option<PathBuf>, names: FunctionNames },
     /// What a Python interpreter can import; without an attribute it is the module itself, or what
     /// the side expects there.
     Python { module: String, attribute: Option<String> },
@@ -42,6 +46,18 @@ pub enum SubjectError {
     )]
     FileName { given: String, module: String },
     #[error(
+        "--abi is for place alone, whose libraries export a table or two functions; it does not \
+         apply to {0}"
+    )]
+    AbiOfOtherSide(Side),
+    #[error(transparent)]
+    Abi(#[from] AbiError),
+    #[error(
+        "`{given}` is no shared library with the functions of --abi {abi}: give ./lib.so, and the \
+         names of the functions in --abi {abi}:MALLOC,FREE"
+    )]
+    NoFunctions { given: String, abi: Abi },
+    #[error(
         "`{0}` is no module[:attribute] that Python could import, and no path of a shared library \
          (which holds a `/` or ends in .so)"
     )]
@@ -55,7 +71,10 @@ impl SubjectError {
         match self {
             Self::Reference { .. } => RefusalCode::UnknownReference,
             Self::Missing(_) => RefusalCode::MissingLibrary,
-            Self::NotPython { .. }
+            Self::AbiOfOtherSide(_) => RefusalCode::OptionConflict,
+            Self::Abi(_) => RefusalCode::UnknownAbi,
+            Self::NoFunctions { .. }
+            | Self::NotPython { .. }
             | Self::NotLibrary { .. }
             | Self::FileName { .. }
             | Self::Module(_) => RefusalCode::InvalidSubject,
@@ -89,6 +108,40 @@ impl Subject {
         }
     }
 
+    /// As [`Subject::parse`]; with an ABI, `torch` or `torch:MALLOC,FREE`, the subject is two
+    /// functions of a library.
+    ///
+    /// # Errors
+    /// [`SubjectError`], as for [`Subject::parse`].
+    pub fn parse_with(text: &str, abi: Option<&str>, side: Side) -> Result<Self, SubjectError> {
+        let Some(abi) = abi else { return Self::parse(text, side) };
+        if side != Side::Place {
+            return Err(SubjectError::AbiOfOtherSide(side));
+        }
+        let names = FunctionNames::read(abi)?;
+        let none = |abi| SubjectError::NoFunctions { given: text.to_owned(), abi };
+        match own_functions(names.abi) {
+            Some(own) if text == "reference" && !abi.contains(':') => {
+                return Ok(Self::Functions { path: None, names: own });
+            }
+            _ if text == "reference" || !looks_like_path(text) => return Err(none(names.abi)),
+            _ => {}
+        }
+        match library(text)? {
+            Self::Library { path, symbol: None } => Ok(Self::Functions { path: Some(path), names }),
+            _ => Err(none(names.abi)),
+        }
+    }
+
+    /// The ABI of a subject that is two functions.
+    #[must_use]
+    pub fn abi(&self) -> Option<Abi> {
+        match self {
+            Self::Functions { names, .. } => Some(names.abi),
+            _ => None,
+        }
+    }
+
     /// The library at `path`, with the contract's default symbol.
     pub fn library(path: impl Into<PathBuf>) -> Self {
         Self::Library { path: path.into(), symbol: None }
@@ -113,6 +166,10 @@ impl fmt::Display for Subject {
             Self::Library { path, symbol: Some(symbol) } => {
                 write!(out, "{}:{symbol}", path.display())
             }
+            Self::Functions { path: None, names } => write!(out, "reference:{names}"),
+            Self::Functions { path: Some(path), names } => {
+                write!(out, "{}:{names}", path.display())
+            }
             Self::Python { module, attribute: None } => write!(out, "{module}"),
             Self::Python { module, attribute: Some(attribute) } => {
                 write!(out, "{module}:{attribute}")
@@ -133,6 +190,17 @@ fn reference(
         let given = given.unwrap_or_default().to_owned();
         SubjectError::Reference { given, side, known: names.join(", ") }
     })
+}
+
+/// The functions of the project's own allocator.
+fn own_functions(abi: Abi) -> Option<FunctionNames> {
+    match abi {
+        Abi::Torch => Some(FunctionNames {
+            abi,
+            alloc: "allocert_place_torch_malloc".to_owned(),
+            free: "allocert_place_torch_free".to_owned(),
+        }),
+    }
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -203,6 +271,35 @@ mod tests {
     #[case("mine:host", "mine:host")]
     fn reads_a_host(#[case] text: &str, #[case] told: &str) {
         assert_eq!(Subject::parse(text, Side::EmmHost).expect("a subject").to_string(), told);
+    }
+
+    #[rstest]
+    #[case(
+        "reference",
+        "torch",
+        "reference:torch(allocert_place_torch_malloc,allocert_place_torch_free)"
+    )]
+    #[case("/bin/../bin/sh", "torch:take,give", &format!("{}:torch(take,give)", shell()))]
+    fn reads_functions(#[case] text: &str, #[case] abi: &str, #[case] told: &str) {
+        let subject = Subject::parse_with(text, Some(abi), Side::Place).expect("a subject");
+        assert_eq!((subject.to_string().as_str(), subject.abi()), (told, Some(Abi::Torch)));
+    }
+
+    fn shell() -> String {
+        Path::new("/bin/sh").canonicalize().expect("a shell").display().to_string()
+    }
+
+    #[rstest]
+    #[case("reference", "torch:take,give")]
+    #[case("reference:pool", "torch")]
+    #[case("module:attribute", "torch")]
+    #[case("/bin/sh:table", "torch")]
+    fn refuses_what_has_no_functions(#[case] text: &str, #[case] abi: &str) {
+        let refused = Subject::parse_with(text, Some(abi), Side::Place).expect_err("no subject");
+        let abi = Abi::Torch;
+        assert_eq!(refused, SubjectError::NoFunctions { given: text.to_owned(), abi });
+        let refused = Subject::parse_with(text, Some("torch"), Side::Emm).expect_err("no subject");
+        assert_eq!(refused, SubjectError::AbiOfOtherSide(Side::Emm));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod random_step;
 
 use allocert_requirements::Side;
 use allocert_suite::expectation::Expectations;
+use allocert_suite::interface::OperationSet;
 use allocert_suite::interface::SideOperation;
 use allocert_suite::interface::place::{Operation, Place, PlaceKind};
 use allocert_suite::interface::shared::{Drop, Fill, Read};
@@ -63,7 +64,7 @@ impl SideDefinition for Definition {
     }
 
     fn need(operation: &Operation) -> Option<Need> {
-        matches!(operation, Operation::Release { .. }).then_some(Need::Release)
+        operation.properties().requires
     }
 
     fn simpler(operation: &Operation) -> Vec<Operation> {
@@ -130,7 +131,7 @@ impl Model {
         let fresh = step.thread == Some(Thread::Fresh);
         let nothing = Expected::nothing();
         match Operation::of(&step.r#do)? {
-            Operation::Alloc { place, size, r#as } => self.alloc(*place, *size, r#as, fresh),
+            Operation::Alloc { place, size, r#as, .. } => self.alloc(*place, *size, r#as, fresh),
             Operation::Drop(Drop { name }) => self.free(name, fresh),
             _ if fresh => None,
             Operation::FreeNull { .. } => Some(nothing.returns(Demand::FreeOfNullAtPlaceServed)),

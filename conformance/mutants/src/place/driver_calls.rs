@@ -107,7 +107,7 @@ impl Mutation for EndsContext {
 }
 
 /// Clears memory of a device on a stream of its own, and returns before the stream has finished.
-struct ClearsWithoutWaiting;
+pub(crate) struct ClearsWithoutWaiting;
 
 static STREAM: Mutex<Option<Stream>> = Mutex::new(None);
 

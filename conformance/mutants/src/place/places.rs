@@ -46,7 +46,7 @@ impl Mutation for UnknownIsCpu {
 }
 
 /// Takes memory on device 0 for every device.
-struct AlwaysDevice0;
+pub(crate) struct AlwaysDevice0;
 
 impl Mutation for AlwaysDevice0 {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {

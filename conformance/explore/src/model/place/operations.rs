@@ -9,9 +9,9 @@ use crate::simpler_steps::{simpler_fills, simpler_reads, smaller, whole_fill, wh
 /// Simpler forms of an operation, the simplest first.
 pub(super) fn simpler(operation: &Operation) -> Vec<Operation> {
     match operation.clone() {
-        Operation::Alloc { place, size, r#as } => {
-            smaller(size).map(|size| Operation::Alloc { place, size, r#as: r#as.clone() }).collect()
-        }
+        Operation::Alloc { place, size, r#as, .. } => smaller(size)
+            .map(|size| Operation::Alloc { place, size, r#as: r#as.clone(), stream: None })
+            .collect(),
         Operation::Fill(fill) => simpler_fills(&fill).into_iter().map(Operation::Fill).collect(),
         Operation::Read(read) => simpler_reads(&read).into_iter().map(Operation::Read).collect(),
         Operation::Churn { place, size, times, hold } => {
@@ -44,9 +44,12 @@ pub(super) fn whole(operation: &Operation, name: &Name, size_bytes: u64) -> Opti
     match operation {
         Operation::Fill(fill) if fill.memory == *name => Some(Operation::Fill(whole_fill(fill))),
         Operation::Read(read) if read.memory == *name => Some(Operation::Read(whole_read(read))),
-        Operation::Alloc { place, r#as, .. } if r#as == name => {
-            Some(Operation::Alloc { place: *place, size: size_bytes, r#as: r#as.clone() })
-        }
+        Operation::Alloc { place, r#as, .. } if r#as == name => Some(Operation::Alloc {
+            place: *place,
+            size: size_bytes,
+            r#as: r#as.clone(),
+            stream: None,
+        }),
         _ => None,
     }
 }

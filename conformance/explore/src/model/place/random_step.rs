@@ -55,12 +55,12 @@ fn alloc(source: &mut StepSource<'_, '_>) -> Option<Step> {
         return None;
     }
     let (place, size, r#as) = (source.place()?, source.size(), source.name("a"));
-    Some(source.on_some_thread(Operation::Alloc { place, size, r#as }))
+    Some(source.on_some_thread(Operation::Alloc { place, size, r#as, stream: None }))
 }
 
 fn too_much(source: &mut StepSource<'_, '_>) -> Option<Step> {
     let (place, size) = (source.place()?, *source.draw.random.pick(&TOO_MUCH)?);
-    Some(step(Operation::Alloc { place, size, r#as: source.name("x") }, "m"))
+    Some(step(Operation::Alloc { place, size, r#as: source.name("x"), stream: None }, "m"))
 }
 
 /// Often none while few blocks are alive.

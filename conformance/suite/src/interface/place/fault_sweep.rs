@@ -60,6 +60,9 @@ impl FaultSweep for AllocatorSweep {
                 | Operation::Detach {}
                 | Operation::HostBuffer(_)
                 | Operation::Occupy { .. }
+                | Operation::Stream { .. }
+                | Operation::QueueFill { .. }
+                | Operation::Synchronize { .. }
                 | Operation::Describe {}
                 | Operation::LastError {},
                 _,
@@ -110,7 +113,7 @@ impl FaultSweep for AllocatorSweep {
         let mut operations = vec![
             (Operation::ClearFaults {}, None),
             (
-                Operation::Alloc { place, size: PROBE_BYTES, r#as: PROBE },
+                Operation::Alloc { place, size: PROBE_BYTES, r#as: PROBE, stream: None },
                 served(Wanted::from([not("pointer", json!(0))])),
             ),
             (

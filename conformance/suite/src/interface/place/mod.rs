@@ -1,6 +1,7 @@
-//! The side `place`: an allocator of memory by place behind the C table of `allocert_place.h`,
-//! whose functions are called directly.
+//! The side `place`: an allocator of memory by place, whose functions are called directly. They are
+//! those of the C table of `allocert_place.h`, or two functions of another [`Abi`].
 
+mod abi;
 mod fault_sweep;
 mod fields;
 mod operation;
@@ -13,6 +14,7 @@ use crate::interface::shared::{Drop, NO_MANAGER};
 use crate::nouns::Name;
 use crate::offer::Flavor;
 
+pub use abi::{Abi, AbiError, FunctionNames};
 pub use fields::{Place, PlaceKind};
 pub use operation::Operation;
 

@@ -9,7 +9,7 @@ use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::Gains;
 use crate::interface::properties::Properties;
-use crate::interface::shared::bound_type::{BUFFER, MEMORY};
+use crate::interface::shared::bound_type::{BUFFER, MEMORY, STREAM};
 use crate::interface::shared::{
     Attach, DETACH, Drop, Environment, Fault, Fill, HostBuffer, Read, is_zero, one,
 };
@@ -38,9 +38,17 @@ pub enum Operation {
     ///
     /// Facts: `size_bytes`.
     Occupy { device: u32, size: u64, r#as: Name },
-    /// Calls `free(place, pointer)` with the place at which the block was taken. Memory that the
-    /// worker took goes back to the driver; a buffer stays until the case ends.
+    /// Calls `free(place, pointer)` with the place at which the block was taken, and with its
+    /// stream. Memory that the worker took goes back to the driver, and a stream of the worker is
+    /// destroyed; a buffer stays until the case ends.
     Drop(Drop),
+    /// Makes a stream of the worker on a device. It does not wait for the default stream.
+    Stream { device: u32, r#as: Name },
+    /// Queues on a stream that a byte is written to all of a block of a device. It may be written
+    /// as late as at `synchronize`.
+    QueueFill { memory: Name, byte: u8, stream: Name },
+    /// Waits for all work that is queued on a stream.
+    Synchronize { stream: Name },
     /// Writes a byte to a block: to memory of a device through the driver.
     Fill(Fill),
     /// Reads a block.
@@ -66,6 +74,9 @@ pub enum Operation {
         place: Place,
         size: u64,
         r#as: Name,
+        /// The stream that the caller names; without it the default stream, 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stream: Option<Name>,
     },
     /// Calls `free(place, NULL)`.
     FreeNull {
@@ -154,15 +165,20 @@ impl OperationSet for Operation {
             | Self::FreeAddress { .. }
             | Self::ReleaseAll {}
             | Self::LastError {}
-            | Self::Used { r#as: None, .. }
             | Self::Churn { .. } => none(),
+            Self::Used { r#as: None, .. } => none().requires(Need::Used),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),
             Self::HostBuffer(buffer) => buffer.properties(),
             Self::Occupy { r#as, .. } => none().binds(r#as, OCCUPIED),
             Self::Drop(drop) => drop.properties(),
-            Self::Alloc { r#as, .. } => none().binds(r#as, MEMORY).held(Gains).may_decline(),
-            Self::Used { r#as: Some(name), .. } => none().binds(name, AMOUNT),
+            Self::Alloc { r#as, stream, .. } => {
+                let requires = stream.as_ref().map(|_| Need::Streams);
+                Properties { requires, ..none().binds(r#as, MEMORY).held(Gains).may_decline() }
+            }
+            Self::Stream { r#as, .. } => none().binds(r#as, STREAM),
+            Self::QueueFill { .. } | Self::Synchronize { .. } => none(),
+            Self::Used { r#as: Some(name), .. } => none().binds(name, AMOUNT).requires(Need::Used),
             Self::Release { .. } => none().requires(Need::Release),
             Self::Stress { .. } => none().is_threaded(),
         }
@@ -177,6 +193,12 @@ impl OperationSet for Operation {
             Self::FreeAddress { memory, .. } => {
                 Arguments::all([NameUse::of(memory, &[MEMORY, BUFFER]).or_gone()])
             }
+            Self::Alloc { stream: Some(stream), .. } | Self::Synchronize { stream } => {
+                Arguments::one(stream, &[STREAM])
+            }
+            Self::QueueFill { memory, stream, .. } => {
+                Arguments::all([NameUse::of(memory, &[MEMORY]), NameUse::of(stream, &[STREAM])])
+            }
             Self::Used { since: Some(earlier), .. } => Arguments::one(earlier, &[AMOUNT]),
             Self::ClearFaults {}
             | Self::Environment(_)
@@ -185,7 +207,8 @@ impl OperationSet for Operation {
             | Self::HostBuffer(_)
             | Self::Occupy { .. }
             | Self::Describe {}
-            | Self::Alloc { .. }
+            | Self::Stream { .. }
+            | Self::Alloc { stream: None, .. }
             | Self::FreeNull { .. }
             | Self::Used { since: None, .. }
             | Self::Release { .. }

@@ -1,4 +1,5 @@
-//! Calls of a table. Each is recorded, and looked at for what the contract forbids.
+//! Calls of a table, or of two functions. Each is recorded. Those of a table are looked at for what
+//! the contract forbids.
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -7,9 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{Place, Status, VERSION};
 use allocert_contract::trace::{Function as AnyFunction, place::Function};
+use allocert_cuda::Driver;
 use allocert_suite::observation::{Raised, TableCalls};
 
 use crate::checked_memory;
+use crate::churn_and_stress::Block;
+use crate::interface::place::exported::Exported;
+use crate::interface::place::functions::Functions;
+use crate::interface::place::memory::{Memory, WhenCurrent};
 use crate::interface::place::table::Table;
 use crate::recorder::Recorder;
 use crate::step_result::{NoResult, error_of_worker};
@@ -19,18 +25,33 @@ const STATUS: &str = "allocert_place_status";
 /// What `*out` holds before a call: no address and no amount that anybody has.
 const UNWRITTEN: usize = usize::from_ne_bytes([0xa5; size_of::<usize>()]);
 
-/// The functions of a table in one case.
+/// What a call of one of two functions that failed is called.
+const NO_MEMORY: &str = "NULL";
+
+/// The functions of a library in one case.
 pub(crate) struct PlaceCalls<'a> {
-    table: &'a Table,
+    exported: &'a Exported,
     recorder: &'a Recorder,
+    memory: Memory<'a>,
     guard: TableGuard,
     /// The kinds of place that the library has served.
     served: Mutex<BTreeSet<i32>>,
 }
 
 impl<'a> PlaceCalls<'a> {
-    pub(crate) fn new(table: &'a Table, recorder: &'a Recorder) -> Self {
-        Self { table, recorder, guard: TableGuard::default(), served: Mutex::default() }
+    pub(crate) fn new(
+        exported: &'a Exported,
+        recorder: &'a Recorder,
+        driver: Option<Driver>,
+    ) -> Self {
+        let memory = Memory::new(recorder, driver);
+        let (guard, served) = (TableGuard::default(), Mutex::default());
+        Self { exported, recorder, memory, guard, served }
+    }
+
+    /// What the worker reaches the memory of blocks with.
+    pub(crate) fn memory(&self) -> &Memory<'a> {
+        &self.memory
     }
 
     /// Nothing where no function was called.
@@ -39,14 +60,88 @@ impl<'a> PlaceCalls<'a> {
     }
 
     /// The address that came back, 0 for NULL.
-    pub(crate) fn alloc(&self, place: Place, size_bytes: u64) -> Result<u64, NoResult> {
-        let function = self.member("alloc", self.table.allocator().alloc)?;
+    pub(crate) fn alloc(
+        &self,
+        place: Place,
+        size_bytes: u64,
+        stream: u64,
+    ) -> Result<u64, NoResult> {
+        match self.exported {
+            Exported::Table(table) => self.table_alloc(table, place, size_bytes),
+            Exported::Functions(functions) => {
+                self.function_alloc(functions, place, size_bytes, stream)
+            }
+        }
+    }
+
+    /// Gives a block back.
+    pub(crate) fn free(&self, place: Place, block: Block, stream: u64) -> Result<(), NoResult> {
+        match self.exported {
+            Exported::Table(_) => self.free_address(place, block.address),
+            Exported::Functions(functions) => self.function_free(functions, place, block, stream),
+        }
+    }
+
+    /// Finds out whether the library serves a place.
+    pub(crate) fn ask_for(&self, place: Place) -> Result<(), NoResult> {
+        match self.exported {
+            Exported::Table(_) => self.used(place).map(drop),
+            Exported::Functions(functions) => declined(functions, place, 0),
+        }
+    }
+
+    /// The caller of the functions has made the device of the place current.
+    fn function_alloc(
+        &self,
+        functions: &Functions,
+        place: Place,
+        size_bytes: u64,
+        stream: u64,
+    ) -> Result<u64, NoResult> {
+        declined(functions, place, size_bytes)?;
+        let address = self.memory.with_device_current(place, WhenCurrent::Always, || {
+            self.recorded(Function::Alloc, place, &[size_bytes], || {
+                let address = functions.alloc(place, size_bytes, stream);
+                let failed = address == 0 && size_bytes > 0;
+                let status = if failed { Status::OUT_OF_MEMORY } else { Status::OK };
+                (status, address, address)
+            })
+        })?;
+        if address == 0 && size_bytes > 0 {
+            let name = &functions.names().alloc;
+            let message = format!("{name} returned NULL for {size_bytes} bytes");
+            let status = Status::OUT_OF_MEMORY.name().map(str::to_owned);
+            return Err(Raised { status, ..error_of_worker(NO_MEMORY, message, None) }.into());
+        }
+        Ok(address)
+    }
+
+    /// The caller of the functions leaves the device current that is. Where none is, the thread has
+    /// not used the driver yet, and the worker makes that of the place current.
+    fn function_free(
+        &self,
+        functions: &Functions,
+        place: Place,
+        block: Block,
+        stream: u64,
+    ) -> Result<(), NoResult> {
+        let Block { address, size_bytes } = block;
+        Ok(self.memory.with_device_current(place, WhenCurrent::IfNone, || {
+            self.recorded(Function::Free, place, &[address], || {
+                functions.free(place, address, size_bytes, stream);
+                (Status::OK, 0, ())
+            })
+        })?)
+    }
+
+    fn table_alloc(&self, table: &Table, place: Place, size_bytes: u64) -> Result<u64, NoResult> {
+        let function = self.member(table, "alloc", table.allocator().alloc)?;
         let mut out = ptr::without_provenance_mut::<c_void>(UNWRITTEN);
         let inputs = [size_bytes];
         let status = self.recorded(Function::Alloc, place, &inputs, || {
             // SAFETY: the library's own function; `out` is valid for a write of a pointer.
             let status = unsafe { function(place, size_bytes as usize, &raw mut out) };
-            (status, out.expose_provenance() as u64)
+            (status, out.expose_provenance() as u64, status)
         });
         self.check("alloc", place, status, out.addr())?;
         Ok(out.addr() as u64)
@@ -54,36 +149,40 @@ impl<'a> PlaceCalls<'a> {
 
     /// `address` is any number: a live block of the place, 0, or an address that a case passes
     /// although that is not allowed.
-    pub(crate) fn free(&self, place: Place, address: u64) -> Result<(), NoResult> {
-        let function = self.member("free", self.table.allocator().free)?;
+    pub(crate) fn free_address(&self, place: Place, address: u64) -> Result<(), NoResult> {
+        let table = self.table("free")?;
+        let function = self.member(table, "free", table.allocator().free)?;
         let pointer = ptr::with_exposed_provenance_mut::<c_void>(address as usize);
         let status = self.recorded(Function::Free, place, &[address], || {
             // SAFETY: the library's own function, which refuses an address that it did not give
             // (header, free).
-            (unsafe { function(place, pointer) }, 0)
+            let status = unsafe { function(place, pointer) };
+            (status, 0, status)
         });
         self.check_status("free", place, status)
     }
 
     pub(crate) fn used(&self, place: Place) -> Result<u64, NoResult> {
-        let function = self.member("used", self.table.allocator().used)?;
+        let table = self.table("used")?;
+        let function = self.member(table, "used", table.allocator().used)?;
         let mut out = UNWRITTEN;
         let status = self.recorded(Function::Used, place, &[], || {
             // SAFETY: the library's own function; `out` is valid for a write of a size.
             let status = unsafe { function(place, &raw mut out) };
-            (status, out as u64)
+            (status, out as u64, status)
         });
         self.check("used", place, status, out)?;
         Ok(out as u64)
     }
 
     pub(crate) fn release(&self, place: Place) -> Result<u64, NoResult> {
-        let function = self.member("release", self.table.allocator().release)?;
+        let table = self.table("release")?;
+        let function = self.member(table, "release", table.allocator().release)?;
         let mut out = UNWRITTEN;
         let status = self.recorded(Function::Release, place, &[], || {
             // SAFETY: as in used().
             let status = unsafe { function(place, &raw mut out) };
-            (status, out as u64)
+            (status, out as u64, status)
         });
         self.check("release", place, status, out)?;
         Ok(out as u64)
@@ -91,14 +190,26 @@ impl<'a> PlaceCalls<'a> {
 
     /// The address of the text of this thread's last failed call.
     pub(crate) fn last_error(&self) -> Option<usize> {
+        let Exported::Table(table) = self.exported else { return None };
         // SAFETY: the library's own function, on any thread.
-        self.table.allocator().last_error.map(|function| unsafe { function() }.addr())
+        table.allocator().last_error.map(|function| unsafe { function() }.addr())
+    }
+
+    /// The table, for a call that two functions do not have.
+    fn table(&self, call: &str) -> Result<&'a Table, NoResult> {
+        match self.exported {
+            Exported::Table(table) => Ok(table),
+            Exported::Functions(functions) => {
+                let because = format!("--abi {} has no {call}", functions.names().abi);
+                Err(NoResult::Declined { because })
+            }
+        }
     }
 
     /// The function, if the table has it and this host speaks its version.
-    fn member<F>(&self, name: &str, member: Option<F>) -> Result<F, NoResult> {
-        if !self.table.is_spoken() {
-            let found = self.table.allocator().interface_version;
+    fn member<F>(&self, table: &Table, name: &str, member: Option<F>) -> Result<F, NoResult> {
+        if !table.is_spoken() {
+            let found = table.allocator().interface_version;
             let message = format!(
                 "declined: the table's interface_version is {found}, this host speaks {VERSION}"
             );
@@ -110,20 +221,21 @@ impl<'a> PlaceCalls<'a> {
         member.ok_or_else(|| error_of_worker("NullFunction", message(), None).into())
     }
 
-    fn recorded(
+    /// Records a call: its status, what came back, and what the caller wants of it.
+    fn recorded<T>(
         &self,
         function: Function,
         place: Place,
         arguments: &[u64],
-        call: impl FnOnce() -> (Status, u64),
-    ) -> Status {
+        call: impl FnOnce() -> (Status, u64, T),
+    ) -> T {
         let number = |value: i32| i64::from(value).cast_unsigned();
         let mut inputs = vec![number(place.kind), number(place.device)];
         inputs.extend(arguments);
         self.recorder.answered_call(AnyFunction::Place(function), &inputs, || {
-            let (status, out) = call();
+            let (status, out, wanted) = call();
             let failed = status != Status::OK;
-            (status, i32::from(failed), [if failed { 0 } else { out }])
+            (wanted, i32::from(failed), [if failed { 0 } else { out }])
         })
     }
 
@@ -185,6 +297,13 @@ impl<'a> PlaceCalls<'a> {
             None => format!("{call} answered {status:?}, and last_error {address:#x}"),
         }
     }
+}
+
+/// Declines what no caller of the functions asks for.
+fn declined(functions: &Functions, place: Place, size_bytes: u64) -> Result<(), NoResult> {
+    functions
+        .declines(place, size_bytes)
+        .map_or(Ok(()), |because| Err(NoResult::Declined { because }))
 }
 
 /// The name of a kind of place that exists.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use allocert_abi::place::{CUDA, Place};
-use allocert_cuda::Driver;
+use allocert_cuda::{Driver, Stream};
 use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer as WantedBuffer, Read};
 use allocert_suite::interface::{self, place, place::Operation};
 use allocert_suite::nouns::Name;
@@ -13,9 +13,10 @@ use serde_json::json;
 use crate::checked_memory;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_buffer::HostBuffer;
+use crate::interface::place::blocks::{DEFAULT_STREAM, PlaceBlocks};
 use crate::interface::place::calls::PlaceCalls;
-use crate::interface::place::memory::{Memory, PlaceBlocks};
-use crate::interface::place::table::Table;
+use crate::interface::place::exported::Exported;
+
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
 use crate::recorder::Recorder;
@@ -24,14 +25,14 @@ use crate::step_result::{NoResult, error_of_worker, facts, outcome, unsupported}
 use crate::subject::CaseRun;
 
 pub(crate) struct PlaceCase<'a> {
-    table: &'a Table,
+    exported: &'a Exported,
     recorder: &'a Recorder,
     calls: PlaceCalls<'a>,
-    memory: Memory<'a>,
     blocks: NamedBlocks<PlacedBlock>,
     /// Blocks that were freed, for a case that frees them again.
     freed: HashMap<Name, PlacedBlock>,
     buffers: HashMap<Name, HostBuffer>,
+    streams: HashMap<Name, Stream>,
     /// Memory of devices that the worker took, by device and address.
     occupied: HashMap<Name, (u32, u64)>,
     amounts: HashMap<Name, u64>,
@@ -43,18 +44,24 @@ pub(crate) struct PlaceCase<'a> {
 struct PlacedBlock {
     place: Place,
     block: Block,
+    /// The stream that it was taken for.
+    stream: u64,
 }
 
 impl<'a> PlaceCase<'a> {
-    pub(crate) fn new(table: &'a Table, recorder: &'a Recorder, driver: Option<Driver>) -> Self {
+    pub(crate) fn new(
+        exported: &'a Exported,
+        recorder: &'a Recorder,
+        driver: Option<Driver>,
+    ) -> Self {
         Self {
-            table,
+            exported,
             recorder,
-            calls: PlaceCalls::new(table, recorder),
-            memory: Memory::new(recorder, driver),
+            calls: PlaceCalls::new(exported, recorder, driver),
             blocks: NamedBlocks::default(),
             freed: HashMap::new(),
             buffers: HashMap::new(),
+            streams: HashMap::new(),
             occupied: HashMap::new(),
             amounts: HashMap::new(),
             places: BTreeSet::new(),
@@ -85,17 +92,38 @@ impl PlaceCase<'_> {
             Operation::Detach {} => self.attach(None),
             Operation::HostBuffer(wanted) => self.host_buffer(wanted),
             Operation::Occupy { device, size, r#as } => {
-                let address = self.memory.occupy(*device, *size)?;
+                let address = self.calls.memory().occupy(*device, *size)?;
                 self.occupied.insert(r#as.clone(), (*device, address));
                 Ok(facts([("size_bytes", json!(size))]))
             }
-            Operation::Describe {} => Ok(self.table.describe()),
-            Operation::Alloc { place, size, r#as } => self.alloc(c_place(*place), *size, r#as),
+            Operation::Describe {} => self.describe(),
+            Operation::Stream { device, r#as } => {
+                let stream = self.calls.memory().new_stream(*device)?;
+                self.streams.insert(r#as.clone(), stream);
+                Ok(Facts::new())
+            }
+            Operation::QueueFill { memory, byte, stream } => {
+                let placed = self.blocks.get(memory)?;
+                let stream = self.stream(stream)?;
+                self.calls.memory().queue_fill(placed.place, placed.block, *byte, stream)?;
+                Ok(Facts::new())
+            }
+            Operation::Synchronize { stream } => {
+                self.calls.memory().synchronize(self.stream(stream)?)?;
+                Ok(Facts::new())
+            }
+            Operation::Alloc { place, size, r#as, stream } => {
+                let stream = match stream {
+                    Some(stream) => self.stream(stream)?.handle().0,
+                    None => DEFAULT_STREAM,
+                };
+                self.alloc(c_place(*place), *size, r#as, stream)
+            }
             Operation::Drop(Drop { name }) => self.drop_name(name),
-            Operation::FreeNull { place } => self.free(c_place(*place), 0),
+            Operation::FreeNull { place } => self.free_address(c_place(*place), 0),
             Operation::FreeAddress { place, memory, offset } => {
                 let address = self.address(memory)?;
-                self.free(c_place(*place), address.wrapping_add(*offset))
+                self.free_address(c_place(*place), address.wrapping_add(*offset))
             }
             Operation::Used { place, since, r#as } => {
                 self.used(c_place(*place), since.as_deref(), r#as.as_deref())
@@ -117,8 +145,17 @@ impl PlaceCase<'_> {
         }
     }
 
+    fn describe(&self) -> Result<Facts, NoResult> {
+        match self.exported {
+            Exported::Table(table) => Ok(table.describe()),
+            Exported::Functions(_) => {
+                Err(NoResult::Declined { because: "the library has no table".to_owned() })
+            }
+        }
+    }
+
     fn attach(&self, device: Option<u32>) -> Result<Facts, NoResult> {
-        self.memory.set_current(device)?;
+        self.calls.memory().set_current(device)?;
         Ok(Facts::new())
     }
 
@@ -134,19 +171,29 @@ impl PlaceCase<'_> {
         Ok(found)
     }
 
-    fn alloc(&mut self, place: Place, size_bytes: u64, name: &str) -> Result<Facts, NoResult> {
+    fn stream(&self, name: &Name) -> Result<&Stream, NoResult> {
+        self.streams.get(name).ok_or_else(|| NoResult::Skipped { because: name.to_string() })
+    }
+
+    fn alloc(
+        &mut self,
+        place: Place,
+        size_bytes: u64,
+        name: &str,
+        stream: u64,
+    ) -> Result<Facts, NoResult> {
         self.places.insert((place.kind, place.device));
-        let address = self.calls.alloc(place, size_bytes)?;
+        let address = self.calls.alloc(place, size_bytes, stream)?;
         let block = Block { address, size_bytes };
         if address != 0 {
-            self.blocks.bind(name, PlacedBlock { place, block });
+            self.blocks.bind(name, PlacedBlock { place, block, stream });
         }
         Ok(facts([
             ("kind", json!(if address == 0 { "none" } else { "block" })),
             ("pointer", json!(address)),
             ("host_pointer", json!(if place.kind == CUDA { 0 } else { address })),
             ("size_bytes", json!(size_bytes)),
-            ("device", json!(self.memory.device_of(place, address))),
+            ("device", json!(self.calls.memory().device_of(place, address))),
         ]))
     }
 
@@ -156,16 +203,21 @@ impl PlaceCase<'_> {
             return Ok(Facts::new());
         }
         if let Some((device, address)) = self.occupied.remove(name) {
-            self.memory.vacate(device, address)?;
+            self.calls.memory().vacate(device, address)?;
+            return Ok(Facts::new());
+        }
+        if let Some(stream) = self.streams.remove(name) {
+            self.calls.memory().end_stream(stream);
             return Ok(Facts::new());
         }
         let placed = self.blocks.take(name)?;
         self.freed.insert(name.into(), placed);
-        self.free(placed.place, placed.block.address)
+        self.calls.free(placed.place, placed.block, placed.stream)?;
+        Ok(Facts::new())
     }
 
-    fn free(&self, place: Place, address: u64) -> Result<Facts, NoResult> {
-        self.calls.free(place, address)?;
+    fn free_address(&self, place: Place, address: u64) -> Result<Facts, NoResult> {
+        self.calls.free_address(place, address)?;
         Ok(Facts::new())
     }
 
@@ -209,7 +261,8 @@ impl PlaceCase<'_> {
 
     /// What fails here leaves memory, which the judge finds.
     fn release_all(&self) -> Result<Facts, NoResult> {
-        if self.table.allocator().release.is_some() {
+        let Exported::Table(table) = self.exported else { return Ok(Facts::new()) };
+        if table.allocator().release.is_some() {
             for (kind, device) in &self.places {
                 let _ = self.calls.release(Place { kind: *kind, device: *device });
             }
@@ -218,7 +271,7 @@ impl PlaceCase<'_> {
     }
 
     fn last_error(&self) -> Result<Facts, NoResult> {
-        let because = || "the table has no last_error".to_owned();
+        let because = || "the library has no last_error".to_owned();
         let address =
             self.calls.last_error().ok_or_else(|| NoResult::Declined { because: because() })?;
         Ok(facts([("text", json!(checked_memory::utf8(address)))]))
@@ -226,13 +279,13 @@ impl PlaceCase<'_> {
 
     fn fill(&self, fill: &Fill) -> Result<Facts, NoResult> {
         let placed = self.range(&fill.memory, fill.offset, fill.size)?;
-        self.memory.fill(placed.place, placed.block, fill.byte)?;
+        self.calls.memory().fill(placed.place, placed.block, fill.byte)?;
         Ok(Facts::new())
     }
 
     fn read(&self, read: &Read) -> Result<Facts, NoResult> {
         let placed = self.range(&read.memory, read.offset, read.size)?;
-        Ok(self.memory.read(placed.place, placed.block)?)
+        Ok(self.calls.memory().read(placed.place, placed.block)?)
     }
 
     /// The bytes of a block from `offset` on: `size` of them, or all. A buffer is memory of the
@@ -241,7 +294,8 @@ impl PlaceCase<'_> {
         let whole = match self.buffers.get(name) {
             Some(buffer) => {
                 let (address, size_bytes) = (buffer.address() as u64, buffer.size_bytes);
-                PlacedBlock { place: Place::CPU, block: Block { address, size_bytes } }
+                let block = Block { address, size_bytes };
+                PlacedBlock { place: Place::CPU, block, stream: DEFAULT_STREAM }
             }
             None => self.blocks.get(name)?,
         };
@@ -255,8 +309,8 @@ impl PlaceCase<'_> {
     fn blocks_at(&mut self, place: place::Place) -> Result<PlaceBlocks<'_>, NoResult> {
         let place = c_place(place);
         self.places.insert((place.kind, place.device));
-        self.calls.used(place)?;
-        Ok(PlaceBlocks { calls: &self.calls, memory: &self.memory, place })
+        self.calls.ask_for(place)?;
+        Ok(PlaceBlocks { calls: &self.calls, memory: self.calls.memory(), place })
     }
 }
 

@@ -3,20 +3,24 @@
 use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{CUDA, Place};
-use allocert_cuda::{Context, Driver, DriverError};
+use allocert_cuda::{Context, Driver, DriverError, Span, Stream};
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
-use crate::churn_and_stress::{Block, BlockSource, Taken};
+use crate::churn_and_stress::Block;
 use crate::contexts::Contexts;
 use crate::device_bytes::{fill_device, is_filled_device};
 use crate::host_bytes;
-use crate::interface::place::calls::PlaceCalls;
 use crate::recorder::Recorder;
-use crate::step_result::{NoResult, driver_error, error_of_worker};
+use crate::step_result::driver_error;
 
-/// `allocert_place.h`, alloc.
-const ALIGNMENT_BYTES: u64 = 32;
+/// When the worker makes a device current for a call of the subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenCurrent {
+    Always,
+    /// Where the thread has no current context.
+    IfNone,
+}
 
 /// What the worker reaches memory with.
 pub(crate) struct Memory<'a> {
@@ -40,6 +44,34 @@ impl<'a> Memory<'a> {
         self.recorder.as_harness(switch).map_err(driver_error)
     }
 
+    /// Does something of the subject's while the primary context of the place's device is current,
+    /// and leaves the context current that was.
+    pub(crate) fn with_device_current<T>(
+        &self,
+        place: Place,
+        when: WhenCurrent,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, Raised> {
+        let Some(device) = device(place) else { return Ok(work()) };
+        let driver = self.driver()?;
+        let begin = || {
+            let is_needed = match when {
+                WhenCurrent::Always => true,
+                WhenCurrent::IfNone => driver.ctx_get_current()?.is_none(),
+            };
+            if is_needed {
+                driver.ctx_push_current(self.context(driver, device)?)?;
+            }
+            Ok(is_needed)
+        };
+        let is_pushed = self.recorder.as_harness(begin).map_err(driver_error)?;
+        let result = work();
+        if is_pushed {
+            self.recorder.as_harness(|| driver.ctx_pop_current()).map_err(driver_error)?;
+        }
+        Ok(result)
+    }
+
     /// The device on which the driver says that an address lies.
     pub(crate) fn device_of(&self, place: Place, address: u64) -> Option<i32> {
         if place.kind != CUDA || address == 0 {
@@ -52,6 +84,38 @@ impl<'a> Memory<'a> {
     /// Takes memory of a device for the worker itself.
     pub(crate) fn occupy(&self, device: u32, size_bytes: u64) -> Result<u64, Raised> {
         self.in_context(device, |driver| driver.mem_alloc(size_bytes))
+    }
+
+    /// Makes a stream on a device.
+    pub(crate) fn new_stream(&self, device: u32) -> Result<Stream, Raised> {
+        self.in_context(device, Driver::stream_create)
+    }
+
+    /// Destroys a stream.
+    pub(crate) fn end_stream(&self, stream: Stream) {
+        self.recorder.as_harness(|| drop(stream));
+    }
+
+    pub(crate) fn queue_fill(
+        &self,
+        place: Place,
+        block: Block,
+        byte: u8,
+        stream: &Stream,
+    ) -> Result<(), Raised> {
+        let Block { address, size_bytes } = block;
+        let device = device(place).unwrap_or(0);
+        self.in_context(device, |driver| {
+            // SAFETY: an address that the library gave out as device memory, to which nothing on
+            // the host refers; the driver refuses one that is not memory of this process.
+            let span = unsafe { Span::foreign(address, size_bytes, None) };
+            driver.memset_d8_async(&span, byte, stream)
+        })
+    }
+
+    pub(crate) fn synchronize(&self, stream: &Stream) -> Result<(), Raised> {
+        let driver = self.driver()?;
+        self.recorder.as_harness(|| driver.stream_synchronize(stream)).map_err(driver_error)
     }
 
     /// Gives such memory back.
@@ -81,7 +145,7 @@ impl<'a> Memory<'a> {
         })
     }
 
-    fn is_filled(&self, place: Place, block: Block, byte: u8) -> bool {
+    pub(crate) fn is_filled(&self, place: Place, block: Block, byte: u8) -> bool {
         let Block { address, size_bytes } = block;
         match device(place) {
             Some(device) => self
@@ -122,49 +186,4 @@ impl<'a> Memory<'a> {
 /// The device of a place whose memory the driver alone reaches.
 fn device(place: Place) -> Option<u32> {
     (place.kind == CUDA).then(|| u32::try_from(place.device).unwrap_or(0))
-}
-
-/// The blocks of a churn and a stress.
-#[derive(Clone, Copy)]
-pub(crate) struct PlaceBlocks<'a> {
-    pub(crate) calls: &'a PlaceCalls<'a>,
-    pub(crate) memory: &'a Memory<'a>,
-    pub(crate) place: Place,
-}
-
-impl BlockSource for PlaceBlocks<'_> {
-    const HAS_ZEROED: bool = false;
-
-    fn alignment_of(_size_bytes: u64) -> u64 {
-        ALIGNMENT_BYTES
-    }
-
-    fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
-        match self.calls.alloc(self.place, size_bytes) {
-            Ok(0) | Err(_) => Ok(None),
-            Ok(address) => {
-                let block = Block { address, size_bytes };
-                Ok(Some(Taken { block, dirty: false }))
-            }
-        }
-    }
-
-    fn give(self, block: Block) -> Result<(), Raised> {
-        self.calls.free(self.place, block.address).map_err(|why| match why {
-            NoResult::Raised(raised) => raised,
-            NoResult::Declined { because } | NoResult::Skipped { because } => {
-                error_of_worker("NoPlace", because, None)
-            }
-            NoResult::Unsupported { operation } => error_of_worker("WorkerError", operation, None),
-        })
-    }
-
-    fn fill(self, block: Block, byte: u8) {
-        // One that cannot be written is found when it is read.
-        let _ = self.memory.fill(self.place, block, byte);
-    }
-
-    fn is_filled(self, block: Block, byte: u8) -> bool {
-        self.memory.is_filled(self.place, block, byte)
-    }
 }

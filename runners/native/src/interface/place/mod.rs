@@ -1,15 +1,22 @@
 //! The interface `place`: an allocator of memory by place, behind the C table of
-//! `allocert_place.h`.
+//! `allocert_place.h` or behind two functions of another ABI.
 //!
-//! [`table`] finds the table and describes it, [`calls`] makes its calls, [`case`] performs each
-//! operation, and [`memory`] writes and reads blocks, wherever they lie.
+//! [`table`] finds the table and describes it, [`functions`] finds the functions, [`calls`] makes
+//! the calls of both, [`case`] performs each operation, [`blocks`] takes many blocks in a row, and
+//! [`memory`] writes and reads blocks, wherever they lie.
 
+mod blocks;
 mod calls;
 mod case;
+mod exported;
+mod functions;
 mod memory;
 mod table;
 
+use std::path::Path;
+
 use allocert_cuda::Driver;
+use allocert_suite::interface::place::FunctionNames;
 use serde_json::Map;
 
 use crate::checked_memory;
@@ -18,33 +25,59 @@ use crate::protocol::{Refused, SubjectInfo};
 use crate::recorder::Recorder;
 use crate::subject::{CaseRun, Subject};
 use case::PlaceCase;
+use exported::Exported;
+use functions::Functions;
 use table::Table;
 
-/// Loads `reference:pool` or `PATH.so[:symbol]`.
-pub(crate) fn load(subject: &str) -> Result<Table, Refused> {
+/// Loads `reference:pool`, `PATH.so[:symbol]`, or functions: `reference:torch(MALLOC,FREE)`,
+/// `PATH.so:torch(MALLOC,FREE)`.
+pub(crate) fn load(subject: &str) -> Result<Exported, Refused> {
     if subject == "reference:pool" {
-        return Table::reference();
+        return Table::reference().map(Exported::Table);
     }
     let (path, symbol) = library::split(subject, table::symbol());
-    Table::open(library::locate(&path)?, symbol)
+    match symbol.parse::<FunctionNames>() {
+        Ok(names) if path == Path::new("reference") => {
+            Ok(Exported::Functions(Functions::reference(names)))
+        }
+        Ok(names) => Functions::open(library::locate(&path)?, names).map(Exported::Functions),
+        Err(_) => Table::open(library::locate(&path)?, symbol).map(Exported::Table),
+    }
 }
 
-impl Subject for Table {
+impl Subject for Exported {
     fn info(&self) -> SubjectInfo {
-        let allocator = self.allocator();
-        SubjectInfo {
-            name: checked_memory::text(allocator.name.addr()),
-            version: checked_memory::text(allocator.version.addr()),
-            file: self.file(),
-            interface_version: allocator.interface_version,
-            host: Map::new(),
+        match self {
+            Self::Table(table) => {
+                let allocator = table.allocator();
+                SubjectInfo {
+                    name: checked_memory::text(allocator.name.addr()),
+                    version: checked_memory::text(allocator.version.addr()),
+                    file: table.file(),
+                    interface_version: allocator.interface_version,
+                    host: Map::new(),
+                }
+            }
+            Self::Functions(functions) => SubjectInfo {
+                name: Some(functions.names().to_string()),
+                version: None,
+                file: functions.file(),
+                interface_version: 0,
+                host: Map::new(),
+            },
         }
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        match self.allocator().release {
-            None => vec!["native", "table"],
-            Some(_) => vec!["native", "table", "release"],
+        match self {
+            Self::Table(table) if table.allocator().release.is_none() => {
+                vec!["native", "table", "used"]
+            }
+            Self::Table(_) => vec!["native", "table", "used", "release"],
+            Self::Functions(functions) if functions.names().abi.has_streams() => {
+                vec!["native", "streams"]
+            }
+            Self::Functions(_) => vec!["native"],
         }
     }
 

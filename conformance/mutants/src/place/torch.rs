@@ -1,0 +1,170 @@
+//! Mutants that are two functions as PyTorch calls them. They are the base, which is made to wait
+//! for the work of a stream, with one mutation or one function that differs.
+
+use std::ffi::c_void;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use allocert_abi::place::{CUDA, Place};
+
+use super::base::{BASE, Base};
+use super::driver_calls::ClearsWithoutWaiting;
+use super::mutation::Mutation;
+use super::places::AlwaysDevice0;
+use super::system::{self, Answer};
+
+/// What `alloc` of a mutation returns; NULL where it fails.
+fn alloc<M: Mutation>(size: isize, device: i32) -> *mut c_void {
+    let size_bytes = usize::try_from(size);
+    let answer = size_bytes.map(|size_bytes| M::alloc(&BASE, Place::cuda(device), size_bytes));
+    let address = answer.ok().and_then(Result::ok).unwrap_or(0);
+    std::ptr::with_exposed_provenance_mut(address)
+}
+
+/// Waits for all work of the device, and gives the block back. There is nobody to tell of errors.
+fn free<M: Mutation>(pointer: *mut c_void, device: i32) {
+    let _ = system::in_context(device, |driver| driver.ctx_synchronize());
+    let _ = M::free(&BASE, Place::cuda(device), pointer.expose_provenance());
+}
+
+/// Exports the two functions of each mutation.
+macro_rules! export_torch_mutants {
+    ($($malloc:ident, $free:ident => $mutation:ty),+ $(,)?) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $malloc(size: isize, device: i32, _stream: *mut c_void) -> *mut c_void {
+                alloc::<$mutation>(size, device)
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn $free(
+                pointer: *mut c_void,
+                _size: isize,
+                device: i32,
+                _stream: *mut c_void,
+            ) {
+                free::<$mutation>(pointer, device);
+            }
+        )+
+    };
+}
+
+export_torch_mutants! {
+    mutant_torch_malloc, mutant_torch_free => Plain,
+    mutant_torch_malloc_device_0, mutant_torch_free_device_0 => AlwaysDevice0,
+    mutant_torch_malloc_clears, mutant_torch_free_cleared => ClearsWithoutWaiting,
+    mutant_torch_malloc_odd, mutant_torch_free_odd => EightBytesOn,
+    mutant_torch_malloc_one_empty, mutant_torch_free_one_empty => OneEmptyBlock,
+    mutant_torch_malloc_alone, mutant_torch_free_alone => OneThreadAtATime,
+    mutant_torch_malloc_leaks, mutant_torch_free_leaks => NeverFrees,
+}
+
+struct Plain;
+
+impl Mutation for Plain {}
+
+/// Gives a block back at once, whatever work is queued on it.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_free_at_once(
+    pointer: *mut c_void,
+    _size: isize,
+    device: i32,
+    _stream: *mut c_void,
+) {
+    let _ = BASE.free(Place::cuda(device), pointer.expose_provenance());
+}
+
+/// Keeps a block for requests of the next power of two above the size that the caller names.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_free_as_power_of_two(
+    pointer: *mut c_void,
+    size: isize,
+    device: i32,
+    stream: *mut c_void,
+) {
+    mutant_torch_free(pointer, size, device, stream);
+    let wrong = size.unsigned_abs().next_power_of_two();
+    BASE.with(Place::cuda(device), |region| {
+        let kept = region.idle.iter_mut().find(|(address, _)| *address == pointer.addr());
+        if let Some((_, size_bytes)) = kept {
+            *size_bytes = wrong;
+        }
+    });
+}
+
+/// Looks for the block in the memory of the current device.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_free_on_current_device(
+    pointer: *mut c_void,
+    size: isize,
+    device: i32,
+    stream: *mut c_void,
+) {
+    let current = system::driver()
+        .and_then(|driver| driver.ctx_get_current().map_err(|error| system::driver_failure(&error)))
+        .ok()
+        .flatten();
+    let is_current = |device| {
+        let context = system::driver().and_then(|driver| system::context(driver, device));
+        context.ok() == current
+    };
+    let found = (0..2).find(|device| is_current(*device)).unwrap_or(device);
+    mutant_torch_free(pointer, size, found, stream);
+}
+
+/// Hands blocks of devices out 8 bytes behind their beginning.
+struct EightBytesOn;
+
+impl Mutation for EightBytesOn {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes.saturating_add(8))?;
+        Ok(address + 8)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        base.free(place, address - 8)
+    }
+}
+
+/// Has one block for all requests for no bytes.
+struct OneEmptyBlock;
+
+static EMPTY: AtomicUsize = AtomicUsize::new(0);
+
+impl Mutation for OneEmptyBlock {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if size_bytes > 0 || place.kind != CUDA {
+            return base.alloc(place, size_bytes);
+        }
+        if EMPTY.load(Ordering::SeqCst) == 0 {
+            EMPTY.store(base.alloc(place, 1)?, Ordering::SeqCst);
+        }
+        Ok(EMPTY.load(Ordering::SeqCst))
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        if address == EMPTY.load(Ordering::SeqCst) { Ok(()) } else { base.free(place, address) }
+    }
+}
+
+/// Has no memory for a thread while another one is inside.
+struct OneThreadAtATime;
+
+static INSIDE: Mutex<()> = Mutex::new(());
+
+impl Mutation for OneThreadAtATime {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let Ok(_inside) = INSIDE.try_lock() else { return Err(system::out_of_memory()) };
+        std::thread::yield_now();
+        base.alloc(place, size_bytes)
+    }
+}
+
+/// Forgets what it is given back.
+struct NeverFrees;
+
+impl Mutation for NeverFrees {
+    fn free(_base: &Base, _place: Place, _address: usize) -> Answer {
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! The ABIs of allocators that are two functions, and not the table of `allocert_place.h`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use strum::{Display, EnumString, VariantNames};
+
+/// What the two functions of a library take and return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Abi {
+    /// `void *malloc(ssize_t size, int device, cudaStream_t stream)` and
+    /// `void free(void *pointer, ssize_t size, int device, cudaStream_t stream)`, as PyTorch's
+    /// `CUDAPluggableAllocator` calls them.
+    Torch,
+}
+
+impl Abi {
+    /// The profile that subjects with this ABI are held to.
+    #[must_use]
+    pub fn profile(self) -> String {
+        self.to_string()
+    }
+
+    /// The names that the functions have in the text, where it names them.
+    #[must_use]
+    pub fn usual_names(self) -> Option<[&'static str; 2]> {
+        match self {
+            Self::Torch => Some(["my_malloc", "my_free"]),
+        }
+    }
+
+    /// Whether the functions take a stream.
+    #[must_use]
+    pub fn has_streams(self) -> bool {
+        match self {
+            Self::Torch => true,
+        }
+    }
+}
+
+/// The symbols of the two functions. As text: `torch(my_malloc,my_free)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionNames {
+    pub abi: Abi,
+    pub alloc: String,
+    pub free: String,
+}
+
+/// Why a text names no functions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AbiError {
+    #[error("there is no ABI `{given}` of place; there are {known}", known = Abi::VARIANTS.join(", "))]
+    Unknown { given: String },
+    #[error("`{given}` names no two functions: write {abi}:MALLOC,FREE")]
+    Names { given: String, abi: Abi },
+}
+
+impl FunctionNames {
+    /// Reads `torch` or `torch:MALLOC,FREE`, as a user writes it.
+    ///
+    /// # Errors
+    /// [`AbiError`], which says what was expected.
+    pub fn read(text: &str) -> Result<Self, AbiError> {
+        let (abi, names) = match text.split_once(':') {
+            Some((abi, names)) => (abi, Some(names)),
+            None => (text, None),
+        };
+        let abi: Abi = abi.parse().map_err(|_| AbiError::Unknown { given: abi.to_owned() })?;
+        let usual = abi.usual_names().filter(|_| names.is_none());
+        let found = match (usual, names) {
+            (Some([alloc, free]), _) => Some((alloc, free)),
+            (None, Some(names)) => names.split_once(','),
+            (None, None) => None,
+        };
+        let is_symbol = |name: &str| !name.is_empty() && !name.contains([',', '(', ')', ':', '\0']);
+        match found {
+            Some((alloc, free)) if is_symbol(alloc) && is_symbol(free) => {
+                Ok(Self { abi, alloc: alloc.to_owned(), free: free.to_owned() })
+            }
+            _ => Err(AbiError::Names { given: text.to_owned(), abi }),
+        }
+    }
+}
+
+impl fmt::Display for FunctionNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { abi, alloc, free } = self;
+        write!(f, "{abi}({alloc},{free})")
+    }
+}
+
+/// As a worker is told.
+impl FromStr for FunctionNames {
+    type Err = AbiError;
+
+    fn from_str(text: &str) -> Result<Self, AbiError> {
+        let names = text.strip_suffix(')').and_then(|text| text.split_once('('));
+        let (abi, names) = names.unwrap_or((text, ""));
+        Self::read(&format!("{abi}:{names}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_named_or_have_the_names_of_the_text() {
+        for (given, told) in
+            [("torch", "torch(my_malloc,my_free)"), ("torch:take,give", "torch(take,give)")]
+        {
+            let names = FunctionNames::read(given).expect("two functions");
+            assert_eq!(names.to_string(), told);
+            assert_eq!(told.parse(), Ok(names));
+        }
+    }
+
+    #[test]
+    fn what_names_no_functions_is_refused() {
+        let refused = |text: &str| FunctionNames::read(text).expect_err("refused").to_string();
+        assert_eq!(refused("torhc"), "there is no ABI `torhc` of place; there are torch");
+        for text in ["torch:take", "torch:take,", "torch:a,b,c", "torch:"] {
+            let wanted = format!("`{text}` names no two functions: write torch:MALLOC,FREE");
+            assert_eq!(refused(text), wanted);
+        }
+    }
+}
