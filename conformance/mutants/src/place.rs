@@ -1,6 +1,6 @@
 //! Mutants of allocators of memory by place (`allocert_place.h`). Each is a table under a symbol.
 //! They are a [`Base`](base::Base), which conforms, with one [`Mutation`](mutation::Mutation).
-//! Those of [`torch`] are two functions.
+//! Those of [`torch`] and [`functions`] are two functions.
 
 mod allocation;
 mod base;
@@ -8,6 +8,7 @@ mod crash_hang_output;
 mod driver_calls;
 mod driver_failures;
 mod free;
+mod functions;
 mod mutation;
 mod out_of_memory;
 mod places;

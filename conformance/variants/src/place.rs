@@ -75,6 +75,7 @@ export! {
     variant_place_cpu_only => table::<CpuOnly>(),
     variant_place_cuda_only => table::<CudaOnly>(),
     variant_place_chunks => table::<Chunks>(),
+    variant_place_exact_sizes => table::<ExactSizes>(),
 }
 
 /// One piece of memory of the system for each block, which goes back at once.
@@ -90,6 +91,14 @@ impl Style for Pages {
     const HEADER_BYTES: usize = 64;
     const SHIFT_BYTES: usize = 4096;
     const ZERO_IS_BLOCK: bool = true;
+    const KEEPS: bool = true;
+}
+
+/// Freed pieces of memory are kept for requests of exactly the same size.
+struct ExactSizes;
+
+impl Style for ExactSizes {
+    const GRANULE_BYTES: usize = 1;
     const KEEPS: bool = true;
 }
 

@@ -93,11 +93,11 @@ pub(crate) struct Run {
     /// an adapter of arrays; or the implementation that comes with allocert: reference,
     /// and for emm reference:pool, reference:deferred or reference:host-only
     pub(crate) subject: String,
-    /// place: the library exports no table, but two functions, such as those that PyTorch's
-    /// CUDAPluggableAllocator calls. NAME is torch (void *malloc(ssize_t size, int device,
-    /// cudaStream_t), void free(void *, ssize_t size, int device, cudaStream_t)). Without their
-    /// names the functions are my_malloc and my_free
-    #[arg(long, value_name = "NAME[:MALLOC,FREE]")]
+    /// place: the library exports no table but two functions. NAME is torch (those that PyTorch's
+    /// CUDAPluggableAllocator calls, [default names: my_malloc,my_free]), cupy (those that CuPy's
+    /// CFunctionAllocator calls; PARAM is the symbol whose address they are given, NULL without
+    /// it) or malloc (of the C standard, [default names: malloc,free])
+    #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
     pub(crate) abi: Option<String>,
     /// Only cases whose name, or a folder of it, matches
     #[arg(long, value_name = "GLOB")]
@@ -230,7 +230,7 @@ pub(crate) struct Debug {
     /// The id of a case, such as emm/alloc/exact-size/size:1
     pub(crate) case: String,
     /// As for `allocert run`
-    #[arg(long, value_name = "NAME[:MALLOC,FREE]")]
+    #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
     pub(crate) abi: Option<String>,
     /// The fixtures below this path instead of those of this program
     #[arg(long, value_name = "PATH")]

@@ -106,7 +106,7 @@ fn shows_a_code(words: &str) -> bool {
 )]
 #[case::no_such_abi(
     &["run", "place", "reference", "--abi", "torhc"],
-    "allocert: error[unknown-abi]: there is no ABI `torhc` of place; there are torch"
+    "allocert: error[unknown-abi]: there is no ABI `torhc` of place; there are torch, cupy, malloc"
 )]
 #[case::one_function(
     &["run", "place", "./lib.so", "--abi", "torch:take"],

@@ -199,7 +199,9 @@ fn own_functions(abi: Abi) -> Option<FunctionNames> {
             abi,
             alloc: "allocert_place_torch_malloc".to_owned(),
             free: "allocert_place_torch_free".to_owned(),
+            param: None,
         }),
+        Abi::Cupy | Abi::Malloc => None,
     }
 }
 

@@ -142,7 +142,7 @@ impl Mutation for Keeps {
 }
 
 /// Forgets freed blocks of the host, and takes new memory each time.
-struct Forgets;
+pub(crate) struct Forgets;
 
 impl Mutation for Forgets {
     fn free(base: &Base, place: Place, address: usize) -> Answer {

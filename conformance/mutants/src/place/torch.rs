@@ -59,7 +59,7 @@ export_torch_mutants! {
     mutant_torch_malloc_leaks, mutant_torch_free_leaks => NeverFrees,
 }
 
-struct Plain;
+pub(crate) struct Plain;
 
 impl Mutation for Plain {}
 
@@ -100,20 +100,18 @@ extern "C" fn mutant_torch_free_on_current_device(
     device: i32,
     stream: *mut c_void,
 ) {
-    let current = system::driver()
-        .and_then(|driver| driver.ctx_get_current().map_err(|error| system::driver_failure(&error)))
-        .ok()
-        .flatten();
-    let is_current = |device| {
-        let context = system::driver().and_then(|driver| system::context(driver, device));
-        context.ok() == current
-    };
-    let found = (0..2).find(|device| is_current(*device)).unwrap_or(device);
-    mutant_torch_free(pointer, size, found, stream);
+    mutant_torch_free(pointer, size, current_device().unwrap_or(device), stream);
 }
 
-/// Hands blocks of devices out 8 bytes behind their beginning.
-struct EightBytesOn;
+/// Which of the first two devices is current.
+pub(crate) fn current_device() -> Option<i32> {
+    let driver = system::driver().ok()?;
+    let current = driver.ctx_get_current().ok().flatten()?;
+    (0..2).find(|device| system::context(driver, *device) == Ok(current))
+}
+
+/// Hands blocks out 8 bytes behind their beginning.
+pub(crate) struct EightBytesOn;
 
 impl Mutation for EightBytesOn {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
@@ -148,7 +146,7 @@ impl Mutation for OneEmptyBlock {
 }
 
 /// Has no memory for a thread while another one is inside.
-struct OneThreadAtATime;
+pub(crate) struct OneThreadAtATime;
 
 static INSIDE: Mutex<()> = Mutex::new(());
 

@@ -13,6 +13,12 @@ pub enum Abi {
     /// `void free(void *pointer, ssize_t size, int device, cudaStream_t stream)`, as PyTorch's
     /// `CUDAPluggableAllocator` calls them.
     Torch,
+    /// `void *malloc(void *param, size_t size, int device)` and
+    /// `void free(void *param, void *pointer, int device)`, as CuPy's `CFunctionAllocator` calls
+    /// them.
+    Cupy,
+    /// `void *malloc(size_t size)` and `void free(void *pointer)`, as the C standard has them.
+    Malloc,
 }
 
 impl Abi {
@@ -27,6 +33,8 @@ impl Abi {
     pub fn usual_names(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Torch => Some(["my_malloc", "my_free"]),
+            Self::Cupy => None,
+            Self::Malloc => Some(["malloc", "free"]),
         }
     }
 
@@ -35,28 +43,44 @@ impl Abi {
     pub fn has_streams(self) -> bool {
         match self {
             Self::Torch => true,
+            Self::Cupy | Self::Malloc => false,
+        }
+    }
+
+    /// How a user writes the names of the functions.
+    fn pattern(self) -> &'static str {
+        match self {
+            Self::Torch | Self::Malloc => "MALLOC,FREE",
+            Self::Cupy => "MALLOC,FREE[,PARAM]",
         }
     }
 }
 
-/// The symbols of the two functions. As text: `torch(my_malloc,my_free)`.
+/// The symbols of the two functions. As text: `torch(my_malloc,my_free)`,
+/// `cupy(take,give,pool)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionNames {
     pub abi: Abi,
     pub alloc: String,
     pub free: String,
+    /// The symbol whose address the functions of [`Abi::Cupy`] are given; without it they are given
+    /// NULL.
+    pub param: Option<String>,
 }
 
 /// Why a text names no functions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AbiError {
-    #[error("there is no ABI `{given}` of place; there are {known}", known = Abi::VARIANTS.join(", "))]
+    #[error("there is no ABI `{given}` of place; there are {}", Abi::VARIANTS.join(", "))]
     Unknown { given: String },
-    #[error("`{given}` names no two functions: write {abi}:MALLOC,FREE")]
+    #[error("`{given}` names no two functions: write {abi}:{}", .abi.pattern())]
     Names { given: String, abi: Abi },
 }
 
 impl FunctionNames {
+    /// The ABI whose functions are given an address of the library.
+    const WITH_PARAM: Abi = Abi::Cupy;
+
     /// Reads `torch` or `torch:MALLOC,FREE`, as a user writes it.
     ///
     /// # Errors
@@ -67,26 +91,29 @@ impl FunctionNames {
             None => (text, None),
         };
         let abi: Abi = abi.parse().map_err(|_| AbiError::Unknown { given: abi.to_owned() })?;
-        let usual = abi.usual_names().filter(|_| names.is_none());
-        let found = match (usual, names) {
-            (Some([alloc, free]), _) => Some((alloc, free)),
-            (None, Some(names)) => names.split_once(','),
-            (None, None) => None,
+        let names: Vec<&str> = match names {
+            Some(names) => names.split(',').collect(),
+            None => abi.usual_names().into_iter().flatten().collect(),
         };
-        let is_symbol = |name: &str| !name.is_empty() && !name.contains([',', '(', ')', ':', '\0']);
-        match found {
-            Some((alloc, free)) if is_symbol(alloc) && is_symbol(free) => {
-                Ok(Self { abi, alloc: alloc.to_owned(), free: free.to_owned() })
-            }
-            _ => Err(AbiError::Names { given: text.to_owned(), abi }),
+        let is_symbol = |name: &&str| !name.is_empty() && !name.contains(['(', ')', ':', '\0']);
+        let (alloc, free, param) = match names.as_slice() {
+            [alloc, free] => (*alloc, *free, None),
+            [alloc, free, param] if abi == Self::WITH_PARAM => (*alloc, *free, Some(*param)),
+            _ => ("", "", None),
+        };
+        if ![alloc, free].iter().all(is_symbol) || !param.iter().all(is_symbol) {
+            return Err(AbiError::Names { given: text.to_owned(), abi });
         }
+        let param = param.map(str::to_owned);
+        Ok(Self { abi, alloc: alloc.to_owned(), free: free.to_owned(), param })
     }
 }
 
 impl fmt::Display for FunctionNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { abi, alloc, free } = self;
-        write!(f, "{abi}({alloc},{free})")
+        let Self { abi, alloc, free, param } = self;
+        let param = param.iter().map(|param| format!(",{param}")).collect::<String>();
+        write!(f, "{abi}({alloc},{free}{param})")
     }
 }
 
@@ -107,9 +134,13 @@ mod tests {
 
     #[test]
     fn functions_are_named_or_have_the_names_of_the_text() {
-        for (given, told) in
-            [("torch", "torch(my_malloc,my_free)"), ("torch:take,give", "torch(take,give)")]
-        {
+        for (given, told) in [
+            ("torch", "torch(my_malloc,my_free)"),
+            ("torch:take,give", "torch(take,give)"),
+            ("malloc", "malloc(malloc,free)"),
+            ("cupy:take,give", "cupy(take,give)"),
+            ("cupy:take,give,pool", "cupy(take,give,pool)"),
+        ] {
             let names = FunctionNames::read(given).expect("two functions");
             assert_eq!(names.to_string(), told);
             assert_eq!(told.parse(), Ok(names));
@@ -119,9 +150,16 @@ mod tests {
     #[test]
     fn what_names_no_functions_is_refused() {
         let refused = |text: &str| FunctionNames::read(text).expect_err("refused").to_string();
-        assert_eq!(refused("torhc"), "there is no ABI `torhc` of place; there are torch");
+        assert_eq!(
+            refused("torhc"),
+            "there is no ABI `torhc` of place; there are torch, cupy, malloc"
+        );
         for text in ["torch:take", "torch:take,", "torch:a,b,c", "torch:"] {
             let wanted = format!("`{text}` names no two functions: write torch:MALLOC,FREE");
+            assert_eq!(refused(text), wanted);
+        }
+        for text in ["cupy", "cupy:take", "cupy:a,b,c,d", "cupy:a,b,"] {
+            let wanted = format!("`{text}` names no two functions: write cupy:MALLOC,FREE[,PARAM]");
             assert_eq!(refused(text), wanted);
         }
     }

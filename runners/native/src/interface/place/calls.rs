@@ -82,11 +82,21 @@ impl<'a> PlaceCalls<'a> {
         }
     }
 
+    pub(crate) fn free_null(&self, place: Place) -> Result<(), NoResult> {
+        match self.exported {
+            Exported::Functions(functions) if functions.frees_null() => {
+                let block = Block { address: 0, size_bytes: 0 };
+                self.function_free(functions, place, block, 0)
+            }
+            _ => self.free_address(place, 0),
+        }
+    }
+
     /// Finds out whether the library serves a place.
     pub(crate) fn ask_for(&self, place: Place) -> Result<(), NoResult> {
         match self.exported {
             Exported::Table(_) => self.used(place).map(drop),
-            Exported::Functions(functions) => declined(functions, place, 0),
+            Exported::Functions(functions) => declined(functions, place, 1),
         }
     }
 
@@ -200,7 +210,8 @@ impl<'a> PlaceCalls<'a> {
         match self.exported {
             Exported::Table(table) => Ok(table),
             Exported::Functions(functions) => {
-                let because = format!("--abi {} has no {call}", functions.names().abi);
+                let because =
+                    format!("a caller of --abi {} makes no such {call}", functions.names().abi);
                 Err(NoResult::Declined { because })
             }
         }

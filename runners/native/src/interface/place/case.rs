@@ -120,7 +120,10 @@ impl PlaceCase<'_> {
                 self.alloc(c_place(*place), *size, r#as, stream)
             }
             Operation::Drop(Drop { name }) => self.drop_name(name),
-            Operation::FreeNull { place } => self.free_address(c_place(*place), 0),
+            Operation::FreeNull { place } => {
+                self.calls.free_null(c_place(*place))?;
+                Ok(Facts::new())
+            }
             Operation::FreeAddress { place, memory, offset } => {
                 let address = self.address(memory)?;
                 self.free_address(c_place(*place), address.wrapping_add(*offset))

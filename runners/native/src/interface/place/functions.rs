@@ -4,7 +4,7 @@ use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use allocert_abi::place::{CUDA, Place};
+use allocert_abi::place::{CPU, CUDA, Place};
 use allocert_suite::interface::place::{Abi, FunctionNames};
 use libloading::os::unix::Library;
 
@@ -20,6 +20,12 @@ type TorchFree = unsafe extern "C-unwind" fn(
     stream: *mut c_void,
 );
 
+type CupyAlloc =
+    unsafe extern "C-unwind" fn(param: *mut c_void, size: usize, device: i32) -> *mut c_void;
+type CupyFree = unsafe extern "C-unwind" fn(param: *mut c_void, pointer: *mut c_void, device: i32);
+type MallocAlloc = unsafe extern "C-unwind" fn(size: usize) -> *mut c_void;
+type MallocFree = unsafe extern "C-unwind" fn(pointer: *mut c_void);
+
 /// The functions of a library, which is never closed.
 #[derive(Debug)]
 pub(crate) struct Functions {
@@ -30,16 +36,33 @@ pub(crate) struct Functions {
 
 #[derive(Debug, Clone, Copy)]
 enum Pair {
-    Torch { alloc: TorchAlloc, free: TorchFree },
+    Torch {
+        alloc: TorchAlloc,
+        free: TorchFree,
+    },
+    /// `param` is the address that the functions are given.
+    Cupy {
+        alloc: CupyAlloc,
+        free: CupyFree,
+        param: u64,
+    },
+    Malloc {
+        alloc: MallocAlloc,
+        free: MallocFree,
+    },
 }
 
 impl Functions {
     /// The functions that are part of this program.
-    pub(crate) fn reference(names: FunctionNames) -> Self {
+    pub(crate) fn reference(names: FunctionNames) -> Result<Self, Refused> {
         let pair = match names.abi {
             Abi::Torch => Pair::Torch { alloc: own_torch_alloc, free: own_torch_free },
+            abi @ (Abi::Cupy | Abi::Malloc) => {
+                let message = format!("the reference allocator has no functions of --abi {abi}");
+                return Err(Refused::new("symbol", message, ""));
+            }
         };
-        Self { names, pair, path: None }
+        Ok(Self { names, pair, path: None })
     }
 
     /// Loads the library and looks the functions up.
@@ -49,6 +72,24 @@ impl Functions {
         let pair = match names.abi {
             Abi::Torch => Pair::Torch {
                 // SAFETY: the user says that the symbol has this type.
+                alloc: unsafe { symbol(&library, &path, alloc) }?,
+                // SAFETY: as above.
+                free: unsafe { symbol(&library, &path, free) }?,
+            },
+            Abi::Cupy => Pair::Cupy {
+                // SAFETY: as above.
+                alloc: unsafe { symbol(&library, &path, alloc) }?,
+                // SAFETY: as above.
+                free: unsafe { symbol(&library, &path, free) }?,
+                param: match &names.param {
+                    // SAFETY: the address of whatever the symbol is.
+                    Some(param) => unsafe { symbol::<*mut c_void>(&library, &path, param) }?
+                        .expose_provenance() as u64,
+                    None => 0,
+                },
+            },
+            Abi::Malloc => Pair::Malloc {
+                // SAFETY: as above.
                 alloc: unsafe { symbol(&library, &path, alloc) }?,
                 // SAFETY: as above.
                 free: unsafe { symbol(&library, &path, free) }?,
@@ -69,13 +110,26 @@ impl Functions {
     /// Why the functions cannot be asked for a block, if they cannot: no caller of theirs would.
     pub(crate) fn declines(&self, place: Place, size_bytes: u64) -> Option<String> {
         let abi = self.names.abi;
-        match self.pair {
-            Pair::Torch { .. } if place.kind != CUDA => {
-                Some(format!("the functions of --abi {abi} serve memory of devices alone"))
-            }
-            Pair::Torch { .. } => isize::try_from(size_bytes)
-                .is_err()
-                .then(|| format!("a caller of --abi {abi} has no size of {size_bytes} bytes")),
+        let (kind, kind_name) = match abi {
+            Abi::Torch | Abi::Cupy => (CUDA, "devices"),
+            Abi::Malloc => (CPU, "the host"),
+        };
+        if place.kind != kind {
+            return Some(format!("the functions of --abi {abi} serve memory of {kind_name} alone"));
+        }
+        let is_asked_for = match abi {
+            Abi::Torch => isize::try_from(size_bytes).is_ok(),
+            Abi::Cupy => size_bytes > 0 && isize::try_from(size_bytes).is_ok(),
+            Abi::Malloc => true,
+        };
+        (!is_asked_for).then(|| format!("a caller of --abi {abi} asks for no {size_bytes} bytes"))
+    }
+
+    /// Whether a caller of the functions frees NULL.
+    pub(crate) fn frees_null(&self) -> bool {
+        match self.names.abi {
+            Abi::Torch | Abi::Cupy => false,
+            Abi::Malloc => true,
         }
     }
 
@@ -86,6 +140,14 @@ impl Functions {
                 // SAFETY: the library's own function; it takes any number, and a stream of the
                 // driver or the default one.
                 unsafe { alloc(size_bytes as isize, place.device, pointer(stream)) }
+            }
+            Pair::Cupy { alloc, param, .. } => {
+                // SAFETY: as above; `param` is what the user named for it.
+                unsafe { alloc(pointer(param), size_bytes as usize, place.device) }
+            }
+            Pair::Malloc { alloc, .. } => {
+                // SAFETY: as above.
+                unsafe { alloc(size_bytes as usize) }
             }
         };
         address.expose_provenance() as u64
@@ -100,6 +162,14 @@ impl Functions {
                 unsafe {
                     free(pointer(address), size_bytes as isize, place.device, pointer(stream))
                 }
+            }
+            Pair::Cupy { free, param, .. } => {
+                // SAFETY: as above.
+                unsafe { free(pointer(param), pointer(address), place.device) }
+            }
+            Pair::Malloc { free, .. } => {
+                // SAFETY: as above, or NULL.
+                unsafe { free(pointer(address)) }
             }
         }
     }

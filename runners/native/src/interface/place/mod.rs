@@ -38,7 +38,7 @@ pub(crate) fn load(subject: &str) -> Result<Exported, Refused> {
     let (path, symbol) = library::split(subject, table::symbol());
     match symbol.parse::<FunctionNames>() {
         Ok(names) if path == Path::new("reference") => {
-            Ok(Exported::Functions(Functions::reference(names)))
+            Functions::reference(names).map(Exported::Functions)
         }
         Ok(names) => Functions::open(library::locate(&path)?, names).map(Exported::Functions),
         Err(_) => Table::open(library::locate(&path)?, symbol).map(Exported::Table),
