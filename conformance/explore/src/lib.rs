@@ -15,7 +15,6 @@ mod demand;
 mod expected;
 mod exploration;
 pub mod findings;
-pub mod fixture;
 mod model;
 mod random_numbers;
 mod random_part;
@@ -26,6 +25,7 @@ mod shrink;
 mod simpler_steps;
 mod step;
 mod summary;
+pub mod write_fixture;
 mod written_bytes;
 
 pub use demand::{RequirementIds, UnmetDemand};

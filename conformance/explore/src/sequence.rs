@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use allocert_requirements::yaml::Spanned;
-use allocert_suite::case::Case;
+use allocert_suite::fixture_format::Case;
 use allocert_suite::nouns::{Need, Teardown};
 use allocert_suite::plan::PlannedCase;
 

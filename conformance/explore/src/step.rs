@@ -1,10 +1,10 @@
 //! The steps of an exploration.
 
-use allocert_suite::case;
+use allocert_suite::fixture_format;
 use allocert_suite::interface::Operation;
 use allocert_suite::nouns::Thread;
 
-pub(crate) type Step = case::Step<Operation>;
+pub(crate) type Step = fixture_format::Step<Operation>;
 
 /// A step on the main thread, without expectations.
 pub(crate) fn step(operation: impl Into<Operation>, on: &str) -> Step {

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Refusal, RefusalCode};
 
-use crate::case::{Case, Step};
 use crate::expectation::{CoveredBy, Expectations, Wanted};
+use crate::fixture_format::{Case, Step};
 use crate::interface::arguments::{Accepts, NameUse};
 use crate::interface::interface;
 use crate::interface::properties::BoundType;

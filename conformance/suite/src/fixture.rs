@@ -8,7 +8,7 @@ use allocert_requirements::{Catalogue, Refusal, RefusalCode};
 
 use crate::axes::permutations;
 use crate::bindings;
-use crate::case::Case;
+use crate::fixture_format::Case;
 use crate::plan::PlannedCase;
 use crate::setup_and_teardown::expand;
 use crate::validate;

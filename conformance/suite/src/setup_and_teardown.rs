@@ -2,7 +2,7 @@
 
 use allocert_requirements::yaml::Document;
 
-use crate::case::{Case, Step};
+use crate::fixture_format::{Case, Step};
 use crate::interface::properties::Attachment;
 use crate::interface::{Left, LeftName, Operation, SideInterface, interface};
 use crate::nouns::{Name, Teardown, Thread};

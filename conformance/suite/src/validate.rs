@@ -8,8 +8,8 @@ use allocert_requirements::{Catalogue, Refusal, RefusalCode, Side};
 use smol_str::SmolStr;
 
 use crate::call_name;
-use crate::case::{Case, Step};
 use crate::expectation::{Calls, Expectation, Ordered, Wanted};
+use crate::fixture_format::{Case, Step};
 
 use crate::interface::interface;
 use crate::nouns::Need;

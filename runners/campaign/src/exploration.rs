@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use allocert_explore::fixture::{self, Origin};
 use allocert_explore::report::{BrokenReport, FixtureOutput, Report, ShrinkOutcome};
+use allocert_explore::write_fixture::{self, Origin};
 use allocert_explore::{
     BrokenRequirement, Exploration, Shrunk, Summary, declined, findings, shrink,
 };
@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
     ) -> Result<ShrinkOutcome, Failure> {
         let sequence = &shrunk.sequence;
         let placed = folder.write(&listed.id, self.origin.seed, |name| {
-            fixture::text(sequence, listed, name, &self.origin)
+            write_fixture::text(sequence, listed, name, &self.origin)
         });
         let planned =
             allocert_suite::fixture::plan_file(&placed.path, &placed.text, &self.suite.catalogue);
@@ -305,7 +305,7 @@ impl<'a> Search<'a> {
             .find_map(|judgement| findings::of_requirement(judgement, &listed.id))
             .unwrap_or(&shrunk.finding);
         Ok(ShrinkOutcome::Shrunk {
-            steps: fixture::lines(sequence),
+            steps: write_fixture::lines(sequence),
             at: finding.step.and_then(|step| (step as usize).checked_sub(setup)),
             candidates: shrunk.candidates,
             expected: finding.expected.clone(),

@@ -12,7 +12,7 @@ use allocert_suite::{Catalogue, RefusalCode, Side};
 
 use crate::failure::Failure;
 use crate::judging::judge_all;
-use crate::rerun_alone::rerun_alone;
+use crate::rerun_shared::rerun_alone;
 use crate::spool::{self, Needed, Spool};
 
 /// What came of the sweep.

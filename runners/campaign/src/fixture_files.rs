@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use allocert_explore::fixture;
 use allocert_explore::report::FixtureOutput;
+use allocert_explore::write_fixture;
 use allocert_suite::{RefusalCode, Side};
 use walkdir::WalkDir;
 
@@ -115,7 +115,7 @@ impl FixtureFolder {
         text_of: impl Fn(&str) -> String,
     ) -> WrittenFixture {
         for taken in 0..LARGEST_NUMBER {
-            let name = fixture::name(requirement, seed, taken);
+            let name = write_fixture::name(requirement, seed, taken);
             let text = text_of(&name);
             let case = self.case(&name);
             let path = format!("cases/{case}.yaml");
@@ -136,7 +136,7 @@ impl FixtureFolder {
             };
             return WrittenFixture { text, path, written };
         }
-        let name = fixture::name(requirement, seed, LARGEST_NUMBER);
+        let name = write_fixture::name(requirement, seed, LARGEST_NUMBER);
         let text = text_of(&name);
         let error = format!("{} is full of fixtures of {requirement}", self.folder.display());
         WrittenFixture {

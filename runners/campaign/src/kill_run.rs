@@ -16,8 +16,9 @@ use crate::judging::judge_all;
 use crate::spool::Needed;
 use crate::workers::Workers;
 
-/// How many cases a mutant is run on first; each further round has twice as many.
-const FIRST_ROUND: usize = 2;
+/// How many cases a mutant is run on before its findings are looked at again. Few, because a mutant
+/// that hangs may cost [`TIMEOUT_S`] for each.
+const ROUND: usize = 3;
 /// The limit of a case: what a mutant that hangs costs for each case that it hangs in.
 const TIMEOUT_S: u32 = 4;
 const PYTHON_FOLDERS: &[PythonFolder] = &[("mutants", mutant::PYTHON)];
@@ -75,9 +76,7 @@ impl KillRun {
         let cases: Vec<&PlannedCase> =
             self.ordered_cases(mutant, side).iter().filter(runs).copied().collect();
         let mut kill = Kill::new(mutant);
-        let (mut rest, mut round) = (cases.as_slice(), FIRST_ROUND);
-        while !rest.is_empty() && !kill.killed() {
-            let (now, later) = rest.split_at(round.min(rest.len()));
+        for now in cases.chunks(ROUND) {
             let RunOutput { observations, .. } = harness.run(now, &mut ())?;
             let decisions = vec![Applicability::Run; now.len()];
             let clean = judge_all(&self.selection.suite.catalogue, now, decisions, observations);
@@ -96,7 +95,9 @@ impl KillRun {
                 )?;
                 kill.add(&swept.judged);
             }
-            (rest, round) = (later, round * 2);
+            if kill.killed() {
+                break;
+            }
         }
         Ok(kill)
     }

@@ -18,7 +18,7 @@ mod judging;
 pub mod kill_run;
 pub mod profiles;
 pub mod recorded_run;
-mod rerun_alone;
+mod rerun_shared;
 pub mod run;
 mod run_file;
 pub mod side_names;

@@ -10,8 +10,8 @@ use crate::suite::Suite;
 /// # Errors
 /// No side is called so.
 pub fn named(word: &str) -> Result<Side, Failure> {
-    Side::by_name(word)
-        .ok_or_else(|| unknown(word, &Side::all().map(Side::name).collect::<Vec<_>>()))
+    let known: Vec<&str> = Side::all().map(Side::name).collect();
+    Side::by_name(word).ok_or_else(|| unknown("side", word, &known))
 }
 
 /// The side that `word` names, if there are cases for it.
@@ -44,12 +44,14 @@ pub fn sides(word: &str) -> Result<Vec<Side>, Failure> {
     let sides = Side::all().map(Side::name);
     let sides = sides.filter(|side| Interface::all().all(|one| one.name() != *side));
     let known: Vec<&str> = Interface::all().map(Interface::name).chain(sides).collect();
-    Side::by_name(word).map(|side| vec![side]).ok_or_else(|| unknown(word, &known))
+    Side::by_name(word)
+        .map(|side| vec![side])
+        .ok_or_else(|| unknown("interface or side", word, &known))
 }
 
-fn unknown(word: &str, known: &[&str]) -> Failure {
+fn unknown(noun: &str, word: &str, known: &[&str]) -> Failure {
     Failure::refused(
         RefusalCode::UnknownInterface,
-        format!("there is no interface or side `{word}`; there are {}", known.join(", ")),
+        format!("there is no {noun} `{word}`; there are {}", known.join(", ")),
     )
 }

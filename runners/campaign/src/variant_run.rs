@@ -10,7 +10,7 @@ use crate::built_subjects::{PythonFolder, Selection, SubjectOptions, SubjectRuns
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
 use crate::profiles;
-use crate::rerun_alone::rerun_alone;
+use crate::rerun_shared::rerun_alone;
 use crate::workers::Workers;
 
 /// Variants derive from the conforming subjects that mutants are made of.

@@ -39,8 +39,8 @@ fn shows_a_code(words: &str) -> bool {
 #[rstest]
 #[case::no_interface(
     &["run", "cuda", "reference"],
-    "allocert: error[unknown-interface]: there is no interface or side `cuda`; there are emm, \
-     emm-host, cai-producer, cai-consumer, nep49, nep49-host, place"
+    "allocert: error[unknown-interface]: there is no side `cuda`; there are emm, emm-host, \
+     cai-producer, cai-consumer, nep49, nep49-host, place"
 )]
 #[case::no_reference(
     &["run", "emm", "reference:arena"],

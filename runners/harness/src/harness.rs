@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::process_table::become_subreaper;
 use crate::progress::Progress;
 use crate::request::{Isolation, Request};
-use crate::rerun_alone::{rerun_timed_out, run_stopped, timed_out};
+use crate::rerun_timeouts::{rerun_timed_out, run_stopped, timed_out};
 use crate::run_output::RunOutput;
 use crate::session::Session;
 use crate::subject::Subject;

@@ -34,7 +34,7 @@ pub mod parallel;
 mod process_table;
 mod progress;
 mod request;
-mod rerun_alone;
+mod rerun_timeouts;
 mod ring;
 mod run_dir;
 mod run_output;

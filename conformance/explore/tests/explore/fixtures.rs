@@ -1,6 +1,6 @@
 //! What is written can be read, and means the same.
 
-use allocert_explore::fixture::{self, Origin};
+use allocert_explore::write_fixture::{self, Origin};
 use allocert_suite::fixture::plan_file;
 
 use crate::{catalogue, exploration, handler_exploration, sent_and_expected};
@@ -23,7 +23,7 @@ fn every_sequence_can_be_written_and_read_again() {
     let exploration = exploration(3, 20_000);
     for number in [0, 1, 7, 8, 9, 16] {
         let sequence = exploration.sequence(number);
-        let text = fixture::text(&sequence, listed, "some-name", &origin());
+        let text = write_fixture::text(&sequence, listed, "some-name", &origin());
         let read = plan_file("cases/emm/explored/some-name.yaml", &text, &catalogue);
         let read = read.unwrap_or_else(|refusal| panic!("sequence {number}:\n{refusal}"));
         let meant = sequence.planned("emm/explored/some-name", "x");
@@ -44,7 +44,7 @@ fn every_sequence_of_a_handler_can_be_written_and_read_again() {
     let exploration = handler_exploration(3, 20_000);
     for number in [0, 1, 7, 8] {
         let sequence = exploration.sequence(number);
-        let text = fixture::text(&sequence, listed, "some-name", &origin());
+        let text = write_fixture::text(&sequence, listed, "some-name", &origin());
         let read = plan_file("cases/nep49/explored/some-name.yaml", &text, &catalogue);
         let read = read.unwrap_or_else(|refusal| panic!("sequence {number}:\n{refusal}"));
         let meant = sequence.planned("nep49/explored/some-name", "x");
@@ -57,13 +57,17 @@ fn every_sequence_of_a_handler_can_be_written_and_read_again() {
 fn a_fixture_says_where_it_came_from() {
     let catalogue = catalogue();
     let listed = catalogue.get("EMM-ALLOC-13").expect("it is listed");
-    let text =
-        fixture::text(&exploration(3, 6).sequence(0), listed, "emm-alloc-13-seed-3", &origin());
+    let text = write_fixture::text(
+        &exploration(3, 6).sequence(0),
+        listed,
+        "emm-alloc-13-seed-3",
+        &origin(),
+    );
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn a_name_that_is_taken_gets_a_number() {
-    assert_eq!(fixture::name("EMM-ALLOC-13", 7, 0), "emm-alloc-13-seed-7");
-    assert_eq!(fixture::name("EMM-ALLOC-13", 7, 1), "emm-alloc-13-seed-7-2");
+    assert_eq!(write_fixture::name("EMM-ALLOC-13", 7, 0), "emm-alloc-13-seed-7");
+    assert_eq!(write_fixture::name("EMM-ALLOC-13", 7, 1), "emm-alloc-13-seed-7-2");
 }

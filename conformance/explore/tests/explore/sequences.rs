@@ -1,6 +1,6 @@
 //! What is drawn.
 
-use allocert_explore::{LENGTH, fixture};
+use allocert_explore::{LENGTH, write_fixture};
 use allocert_suite::interface::{Operation, emm};
 use allocert_suite::nouns::Need;
 
@@ -27,13 +27,13 @@ fn the_same_seed_makes_the_same_sequences() {
 #[test]
 fn a_seed_makes_this_sequence() {
     let sequence = exploration(7, 4_000).sequence(3);
-    insta::assert_snapshot!(fixture::lines(&sequence)[..24].join("\n"));
+    insta::assert_snapshot!(write_fixture::lines(&sequence)[..24].join("\n"));
 }
 
 #[test]
 fn a_sequence_is_the_same_among_more_and_cut_among_fewer() {
-    let long = fixture::lines(&exploration(7, 100_000).sequence(0));
-    let short = fixture::lines(&exploration(7, 100).sequence(0));
+    let long = write_fixture::lines(&exploration(7, 100_000).sequence(0));
+    let short = write_fixture::lines(&exploration(7, 100).sequence(0));
     assert!(short.len() >= 100 && short.len() < 120, "{}", short.len());
     assert_eq!(short[..100], long[..100]);
 }

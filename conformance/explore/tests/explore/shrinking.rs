@@ -1,6 +1,6 @@
 //! Shrinking against a judge that is known.
 
-use allocert_explore::{LENGTH, fixture, shrink};
+use allocert_explore::{LENGTH, shrink, write_fixture};
 use allocert_suite::Level;
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::{self, shared::Read};
@@ -43,7 +43,7 @@ fn a_long_sequence_becomes_the_few_steps_that_matter() {
         let small = shrink(&sequence, "EMM-ALLOC-13", &mut run)
             .expect("it never fails")
             .expect("it is found alone");
-        shrunk.push(fixture::lines(&small.sequence).join("\n"));
+        shrunk.push(write_fixture::lines(&small.sequence).join("\n"));
     }
     assert!(shrunk.len() > 5, "only {} sequences show it", shrunk.len());
     shrunk.sort();
@@ -104,5 +104,5 @@ fn the_finding_that_tells_most_is_shown() {
         .expect("it never fails")
         .expect("sequence 0 resets");
     assert_eq!(shrunk.finding.requirement, "EMM-RESET-03");
-    assert_eq!(fixture::lines(&shrunk.sequence), ["reset"]);
+    assert_eq!(write_fixture::lines(&shrunk.sequence), ["reset"]);
 }

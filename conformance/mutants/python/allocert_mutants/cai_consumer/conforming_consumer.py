@@ -13,7 +13,7 @@ import numpy
 
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call
 
-from .element_layout import Integers, byte_range, c_strides, offsets
+from .strided_offsets import Integers, byte_range, c_strides, offsets
 
 Entries: TypeAlias = dict[str, Any]
 HostArray: TypeAlias = "numpy.ndarray[Any, Any]"

@@ -2,7 +2,7 @@
 
 import ctypes
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from allocert_mutants.cuda_driver import call_without_check
 
@@ -88,3 +88,13 @@ class SynchronizesAtEnd(Consumer):
             handle = ctypes.c_void_p(view.stream)
             weakref.finalize(view, call_without_check, "cuStreamSynchronize", handle)
         return view
+
+
+class KeepsOwnersForEver(Consumer):
+    """Keeps every producer's object alive."""
+
+    owners: ClassVar[list[Any]] = []
+
+    def owner_to_keep(self, exporter: Any) -> Any:
+        self.owners.append(exporter)
+        return exporter

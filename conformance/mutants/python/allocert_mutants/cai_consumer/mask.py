@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 
 from .conforming_consumer import Consumer, Entries, HostArray, View
-from .element_layout import Integers
+from .strided_offsets import Integers
 
 
 class NoneMasksEverything(Consumer):
@@ -50,3 +50,11 @@ class FillsUpMask(Consumer):
             return super().validity(exporter, mask, shape)
         except ValueError:
             return numpy.ones(shape, bool)
+
+
+class IgnoresStreamOfMask(Consumer):
+    """Does not wait for the stream of a mask."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        view = self.view(mask, {**self.entries(mask), "stream": None})
+        return numpy.broadcast_to(self.is_true(self.read(view)), shape)

@@ -2,14 +2,14 @@
 
 import ctypes
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy
 
-from allocert_mutants.cuda_driver import Stream, call, call_without_check
+from allocert_mutants.cuda_driver import call, call_without_check
 
 from .conforming_consumer import Consumer, Entries, HostArray, View
-from .element_layout import Integers
+from .strided_offsets import Integers
 
 _KNOWN = {"shape", "typestr", "data", "version", "strides", "descr", "mask", "stream"}
 _MEMORY_TYPE, _ORDINAL = 2, 9
@@ -138,30 +138,3 @@ class HidesDataOfEarlyMasks(Consumer):
     def read(self, view: View) -> HostArray:
         elements = super().read(view)
         return elements * 0 if view.version == 0 and view.entries.get("mask") else elements
-
-
-class IgnoresStreamOfMask(Consumer):
-    """Does not wait for the stream of a mask."""
-
-    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
-        view = self.view(mask, {**self.entries(mask), "stream": None})
-        return numpy.broadcast_to(self.is_true(self.read(view)), shape)
-
-
-class KeepsOwnersForEver(Consumer):
-    """Keeps every producer's object alive."""
-
-    owners: ClassVar[list[Any]] = []
-
-    def owner_to_keep(self, exporter: Any) -> Any:
-        self.owners.append(exporter)
-        return exporter
-
-
-class UsesDestroyedStream(Consumer):
-    """Synchronizes with a stream that it has destroyed."""
-
-    def view(self, exporter: Any, entries: Entries) -> View:
-        handle = ctypes.c_void_p(Stream().handle)
-        call_without_check("cuStreamSynchronize", handle)
-        return super().view(exporter, entries)

@@ -1,15 +1,24 @@
 """Consumers that order their work wrongly with the exported stream."""
 
 import contextlib
+import ctypes
 import math
 import threading
 import weakref
 from typing import Any
 
-from allocert_mutants.cuda_driver import LEGACY, CallError, Event, Memory, Stream, copy_rows
+from allocert_mutants.cuda_driver import (
+    LEGACY,
+    CallError,
+    Event,
+    Memory,
+    Stream,
+    call_without_check,
+    copy_rows,
+)
 
 from .conforming_consumer import Consumer, Entries, View
-from .element_layout import byte_range
+from .strided_offsets import byte_range
 
 
 class NeedsStream(Consumer):
@@ -270,3 +279,12 @@ class EmptyArgumentEndsWaiting(Consumer):
     def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
         self.found_empty = self.found_empty or 0 in view.shape
         return own if self.found_empty else super().wait_for_argument(index, view, own)
+
+
+class UsesDestroyedStream(Consumer):
+    """Synchronizes with a stream that it has destroyed."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        handle = ctypes.c_void_p(Stream().handle)
+        call_without_check("cuStreamSynchronize", handle)
+        return super().view(exporter, entries)

@@ -5,7 +5,7 @@
 //! documentation says less than the GPU does, the rules follow the GPU; where nothing was measured,
 //! there is no order.
 
-mod host_wait;
+mod copy_and_fill_waits;
 #[cfg(test)]
 mod measured;
 mod passed_on;
@@ -17,7 +17,7 @@ use allocert_contract::trace::{
     cuda::{ATTRIBUTES_WORD, Function},
 };
 
-pub(crate) use host_wait::{CopyForm, HostWait, MemoryClass, Work};
+pub(crate) use copy_and_fill_waits::{CopyForm, HostWait, MemoryClass, Work};
 pub(crate) use passed_on::PassedOnEffect;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

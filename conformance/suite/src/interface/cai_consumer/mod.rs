@@ -2,8 +2,8 @@
 //! adapter.
 
 mod bound_type;
-mod fields;
 mod operation;
+mod operation_arguments;
 
 use allocert_requirements::Side;
 
@@ -13,8 +13,8 @@ use crate::nouns::Name;
 use crate::offer::Flavor;
 use crate::reason::Unswept;
 
-pub use fields::{Access, Attribute, Import, Launch, Memory, Pend, Produce};
 pub use operation::Operation;
+pub use operation_arguments::{Access, Attribute, Import, Launch, Memory, Pend, Produce};
 
 pub(crate) struct Definition;
 

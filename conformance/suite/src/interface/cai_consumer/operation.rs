@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
 use super::bound_type::{IMPORTED, PRODUCED};
-use super::fields::{Access, Import, Launch, Pend, Produce};
+use super::operation_arguments::{Access, Import, Launch, Pend, Produce};
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::Properties;

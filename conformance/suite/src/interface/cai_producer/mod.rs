@@ -3,8 +3,8 @@
 
 mod bound_type;
 mod exchange;
-mod fields;
 mod operation;
+mod operation_arguments;
 
 use allocert_requirements::Side;
 
@@ -15,8 +15,8 @@ use crate::offer::Flavor;
 use crate::reason::Unswept;
 use exchange::EXCHANGE;
 
-pub use fields::{Array, Derive, Field, Layout, Memory, ObjectKind};
 pub use operation::Operation;
+pub use operation_arguments::{Array, Derive, Field, Layout, Memory, ObjectKind};
 
 pub(crate) struct Definition;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
 use super::bound_type::OBJECT;
-use super::fields::{Array, Derive, ObjectKind};
+use super::operation_arguments::{Array, Derive, ObjectKind};
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::Properties;

@@ -3,8 +3,8 @@
 //! Cases of `emm` use the same operations on real numba-cuda with the subject installed.
 
 mod bound_type;
-mod fields;
 mod operation;
+mod operation_arguments;
 
 use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
@@ -15,8 +15,8 @@ use crate::nouns::Name;
 use crate::offer::Flavor;
 use crate::reason::Unswept;
 
-pub use fields::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
 pub use operation::Operation;
+pub use operation_arguments::{ForeignHandle, HostObject, PluginBase, PluginShape, PointerType};
 
 pub(crate) struct Definition;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
 use super::bound_type::HOST_OBJECT;
-use super::fields::{ForeignHandle, HostObject, PluginShape};
+use super::operation_arguments::{ForeignHandle, HostObject, PluginShape};
 use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::{DropsAll, Gains, Shares};

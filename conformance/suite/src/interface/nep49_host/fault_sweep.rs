@@ -3,8 +3,8 @@
 use allocert_contract::trace::{Call, Function, handler};
 use serde_json::json;
 
-use super::fields::Making;
 use super::operation::{Operation, eight_byte_integer};
+use super::operation_arguments::Making;
 use crate::expectation::{Expectation, Wanted};
 use crate::interface;
 use crate::interface::fault_sweep::{

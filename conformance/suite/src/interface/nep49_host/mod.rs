@@ -1,8 +1,8 @@
 //! The side `nep49-host`: NumPy, or what has its API, as the host of a handler of the worker.
 
 mod fault_sweep;
-mod fields;
 mod operation;
+mod operation_arguments;
 
 use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
@@ -12,8 +12,8 @@ use crate::interface::shared::{Drop, NO_MANAGER};
 use crate::nouns::Name;
 use crate::offer::Flavor;
 
-pub use fields::{Computation, Deriving, Making, Place};
 pub use operation::Operation;
+pub use operation_arguments::{Computation, Deriving, Making, Place};
 
 pub(crate) struct Definition;
 

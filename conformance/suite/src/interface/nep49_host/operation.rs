@@ -4,7 +4,7 @@ use allocert_contract::trace::handler;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
-use super::fields::{Computation, Deriving, Making, Place};
+use super::operation_arguments::{Computation, Deriving, Making, Place};
 use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::Properties;

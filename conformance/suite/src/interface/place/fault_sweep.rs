@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operation;
-use super::fields::{Place, PlaceKind};
+use super::operation_arguments::{Place, PlaceKind};
 use crate::expectation::Wanted;
 use crate::interface;
 use crate::interface::fault_sweep::{

@@ -3,8 +3,8 @@
 
 mod abi;
 mod fault_sweep;
-mod fields;
 mod operation;
+mod operation_arguments;
 
 use allocert_contract::trace::Boundary;
 use allocert_requirements::Side;
@@ -15,8 +15,8 @@ use crate::nouns::Name;
 use crate::offer::Flavor;
 
 pub use abi::{Abi, AbiError, FunctionNames};
-pub use fields::{Place, PlaceKind};
 pub use operation::Operation;
+pub use operation_arguments::{Place, PlaceKind};
 
 pub(crate) struct Definition;
 

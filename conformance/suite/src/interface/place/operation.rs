@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
-use super::fields::{AMOUNT, OCCUPIED, Place};
+use super::operation_arguments::{AMOUNT, OCCUPIED, Place};
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::Gains;

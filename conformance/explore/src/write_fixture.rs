@@ -1,7 +1,7 @@
 //! A sequence as a fixture file, ready to be committed.
 
 use allocert_requirements::Requirement;
-use allocert_suite::case::Case;
+use allocert_suite::fixture_format::Case;
 use allocert_suite::nouns::Teardown;
 use serde::Serialize;
 use serde_json::{Map, Value};
