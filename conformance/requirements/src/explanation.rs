@@ -21,6 +21,10 @@ pub struct Explanation {
     /// The requirements whose violations follow: ids, or beginnings of ids that end in `*`. A
     /// beginning means only requirements of the side of the causes, and not the causes themselves.
     pub explains: Vec<String>,
+    /// Whether the violation may show at a later step than those that follow from it. Otherwise it
+    /// explains only what shows at the same step or later.
+    #[serde(default)]
+    pub shows_later: bool,
     /// Why they follow: the end of a sentence that begins with "because".
     pub because: String,
 }

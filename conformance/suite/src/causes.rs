@@ -131,13 +131,15 @@ fn root(catalogue: &Catalogue, findings: &[Finding], index: usize) -> usize {
 fn explains(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bool {
     // `None` is the end of the case.
     let step = |finding: &Finding| finding.step.unwrap_or(u32::MAX);
-    let may = step(cause) <= step(consequence)
+    let (from, to) = (&cause.requirement, &consequence.requirement);
+    let explanation = catalogue.explanation(from, to);
+    let shows_later = explanation.is_some_and(|explanation| explanation.shows_later);
+    let may = (shows_later || step(cause) <= step(consequence))
         && cause.level <= consequence.level
         && cause.expected_because.is_some() == consequence.expected_because.is_some();
     if !may {
         return false;
     }
-    let (from, to) = (&cause.requirement, &consequence.requirement);
     // A defect is seen on the export itself. An expectation under the same requirement may fail
     // because of another defect, which leaves nothing to compare.
     let has_defects = catalogue.get(from).is_some_and(|one| !one.defects.is_empty());
@@ -150,5 +152,5 @@ fn explains(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bo
     {
         return true;
     }
-    catalogue.explanation(from, to).is_some()
+    explanation.is_some()
 }

@@ -10,6 +10,9 @@ use crate::observation::Facts;
 use crate::plan::PlannedStep;
 use crate::verdict::Witness;
 
+/// No address space of a process has more bytes.
+const ADDRESS_SPACE_BYTES: u64 = 1 << 57;
+
 /// Memory by name, and the names that share it.
 #[derive(Debug, Default)]
 pub(crate) struct Holdings<'a> {
@@ -110,6 +113,11 @@ impl<'a> Holdings<'a> {
         self.block_of.insert(name, index);
         let mut error = None;
         for (start, end) in ranges(facts) {
+            // A block for a request that nobody can serve has fewer bytes than were asked for. That
+            // is a violation of its own, and says nothing about the blocks behind it.
+            if end - start > ADDRESS_SPACE_BYTES {
+                continue;
+            }
             if let Some(other) = self.meeting(start, end) {
                 let overlap = HeldMemoryError::Overlap { name, other, range: (start, end) };
                 error = error.or((!pinned).then_some(overlap));

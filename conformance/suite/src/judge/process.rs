@@ -1,6 +1,7 @@
 //! Judges the process: crash, hang, exit code, and unexpected output.
 
 use allocert_contract::trace::Event;
+use allocert_requirements::Channel;
 
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{CheckFinding, FindingSink, witness};
@@ -41,6 +42,7 @@ fn crash(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, how: &str) {
     let step = in_flight(record);
     let observed = format!("{how} {}{}", during(record, step), stderr(&record.observation.stderr));
     let expected = "the process outlives the case".to_owned();
+    ended_in(record, sink, step, &expected, &observed);
     sink.report_check(CheckFinding {
         check: Check::Crash,
         step,
@@ -50,10 +52,32 @@ fn crash(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, how: &str) {
     });
 }
 
+/// A step that never ended violates each requirement that the step is expected to satisfy and whose
+/// violation the end of the process shows.
+fn ended_in(
+    record: &CaseRecord<'_>,
+    sink: &mut FindingSink<'_>,
+    step: Option<u32>,
+    expected: &str,
+    observed: &str,
+) {
+    let Some(step) = step.and_then(|index| record.case.steps.get(index as usize)) else { return };
+    for (id, expectation) in &step.expect {
+        let shown_by_end = record
+            .catalogue
+            .get(id)
+            .is_some_and(|requirement| requirement.observed_by.contains(&Channel::Exit));
+        if shown_by_end && expectation.given.is_empty() {
+            sink.report(id, step, expected.to_owned(), observed.to_owned(), last_call(record));
+        }
+    }
+}
+
 fn hang(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, after_s: u32) {
     let step = in_flight(record);
     let observed = format!("no end after {after_s} s {}", during(record, step));
     let expected = "every call returns".to_owned();
+    ended_in(record, sink, step, &expected, &observed);
     sink.report_check(CheckFinding {
         check: Check::Hang,
         step,

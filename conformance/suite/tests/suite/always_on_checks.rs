@@ -4,6 +4,8 @@ use allocert_contract::trace::{
     Call, Marker, What,
     cuda::{Function, Misuse},
 };
+use allocert_suite::Catalogue;
+use allocert_suite::judge;
 use allocert_suite::observation::Ending;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Verdict;
@@ -11,7 +13,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use crate::observation_builder::{
-    CONTEXT, Recorder, alloc, call, case, error, free, memalloc, memory,
+    CONTEXT, Recorder, alloc, call, case, duty, error, free, memalloc, memory,
 };
 
 const A: u64 = 0x7d00_0000_0000;
@@ -219,6 +221,16 @@ fn live_memory_does_not_overlap() {
     assert_eq!(made(A + 64), [""; 0]);
 }
 
+/// The first request is for more bytes than a process can have. What came back for it has fewer.
+#[test]
+fn memory_of_an_impossible_size_overlaps_nothing() {
+    let recorder = Recorder::new(two())
+        .step(&[alloc(A, 256)], memory(A, 1 << 62))
+        .step(&[], memory(A + 64, 64));
+    let found = recorder.step(&[], json!({})).step(&[free(A, 0)], json!({})).rest().found();
+    assert_eq!(found, [""; 0]);
+}
+
 #[test]
 fn a_dead_stream_is_a_misuse_and_late_work_a_use_after_free() {
     let misuse = |misuse, function, args| {
@@ -328,6 +340,31 @@ fn a_crash_names_its_step_and_its_last_call() {
     assert_eq!(finding.requirement, "EMM-CHECK-CRASH");
     assert_eq!(finding.observed, "the process was ended by signal 11 (SIGSEGV) in step 3 (drop)");
     assert_eq!(finding.events[0].role, "the last driver call");
+}
+
+/// `EMM-T-01` and `EMM-T-02` are expected of the same step. Only the first is shown by the end
+/// of the process.
+#[rstest]
+#[case::crash(Ending::Signal(11), "EMM-T-03")]
+#[case::hang(Ending::TimedOut { after_s: 10 }, "EMM-T-04")]
+fn a_step_that_never_ends_violates_what_its_end_shows(#[case] ending: Ending, #[case] check: &str) {
+    let duties = [
+        ("01", "[outcome, exit]", ""),
+        ("02", "[outcome]", ""),
+        ("03", "[exit]", "  check: crash\n"),
+        ("04", "[exit]", "  check: hang\n"),
+    ];
+    let text = duties.map(|(number, channels, more)| {
+        let duty = duty(&format!("EMM-T-{number}"), "MUST", "plugin", more);
+        duty.replace("[trace]", channels)
+    });
+    let text = text.concat();
+    let catalogue = Catalogue::from_files([("emm/test.yaml", text.as_str())]).expect("right");
+    let expected = "{EMM-T-01: {returns: {}}, EMM-T-02: {returns: {}}}";
+    let recorder = Recorder::new(memalloc(expected)).dies(&[], ending);
+    let judged = judge::judge(&catalogue, &recorder.case, &recorder.seen);
+    let found: Vec<_> = judged.findings.iter().map(|one| (&*one.requirement, one.step)).collect();
+    assert_eq!(found, [("EMM-T-01", Some(2)), (check, Some(2))]);
 }
 
 #[test]

@@ -23,6 +23,10 @@ fn catalogue() -> Catalogue {
 - causes: [EMM-T-02]
   explains: [EMM-T-01]
   because: a warning explains nothing that is worse
+- causes: [EMM-OP-CREATE]
+  explains: [EMM-OP-DESTROY]
+  shows_later: true
+  because: the case looks for the cause later
 ";
     let duty = |id: &str, defect: &str| {
         format!(
@@ -124,6 +128,17 @@ fn consequences_are_folded_under_the_cause_in_their_case() {
         [("EMM-T-10".to_owned(), 2, folded), alone("EMM-T-01", 1)],
         "case c has no cause, so its finding stands alone"
     );
+}
+
+#[test]
+fn a_cause_that_shows_later_explains_what_shows_before() {
+    let findings = [
+        ("EMM-OP-DESTROY", Some(2), None, "raised"),
+        ("EMM-OP-CREATE", Some(4), None, "raised"),
+        ("EMM-OP-DESTROY", Some(5), None, "raised"),
+    ];
+    let folded = BTreeMap::from([("EMM-OP-DESTROY".to_owned(), 2)]);
+    assert_eq!(grouped(&[judged("a", &findings)]), [("EMM-OP-CREATE".to_owned(), 1, folded)]);
 }
 
 /// What must not be folded under the first finding, although the catalogue explains it.
