@@ -4,6 +4,8 @@
 mod allocation;
 mod exit;
 mod free;
+mod lock_free;
+mod mapped;
 mod plain;
 mod realloc;
 mod structure;

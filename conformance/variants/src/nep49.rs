@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -225,7 +226,35 @@ fn header(block: *mut c_void) -> *mut Header {
     block.wrapping_byte_sub(size_of::<Header>()).cast()
 }
 
+/// No signal interrupts the thread while this lives: the functions may be called from a handler of
+/// a signal, which would wait for a lock of its own thread.
+struct SignalsBlocked {
+    before: libc::sigset_t,
+}
+
+impl SignalsBlocked {
+    fn new() -> Self {
+        // SAFETY: a set is numbers, for which zeros are valid.
+        let mut all: libc::sigset_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        let mut before = all;
+        // SAFETY: writes the set.
+        unsafe { libc::sigfillset(&raw mut all) };
+        // SAFETY: both sets outlive the call.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
+        Self { before }
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        let before = &raw const self.before;
+        // SAFETY: puts back the mask of this thread.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
+    }
+}
+
 fn keep(block: *mut c_void, size_bytes: usize) {
+    let _blocked = SignalsBlocked::new();
     let block = block.expose_provenance();
     let earlier = LAST.with_borrow_mut(|last| last.replace((block, size_bytes)));
     if let Some((earlier, size_bytes)) = earlier {
@@ -235,6 +264,7 @@ fn keep(block: *mut c_void, size_bytes: usize) {
 }
 
 fn kept(size_bytes: usize) -> Option<*mut c_void> {
+    let _blocked = SignalsBlocked::new();
     let own = LAST.with_borrow_mut(|last| last.take_if(|(_, size)| *size == size_bytes));
     let block = own.map(|(block, _)| block).or_else(|| {
         let mut freed = FREED.lock().expect("no panic while it is held");

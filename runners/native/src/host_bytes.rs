@@ -27,6 +27,14 @@ pub(crate) fn fill(address: usize, size_bytes: u64, byte: u8) -> Result<(), Rais
     Ok(())
 }
 
+/// Whether `size_bytes` bytes from `address` on can be read and have this value.
+pub(crate) fn holds(address: usize, size_bytes: u64, byte: u8) -> bool {
+    let read = read_uniform(size_bytes, |at, target| {
+        read_chunk(address.wrapping_add(at), target, size_bytes)
+    });
+    read.is_ok_and(|facts| facts.get("uniform") == Some(&json!(byte)))
+}
+
 /// Reads one chunk at `address`, which lies in memory of `size_bytes`.
 pub(crate) fn read_chunk(address: usize, target: &mut [u8], size_bytes: u64) -> Result<(), Raised> {
     if checked_memory::read(address, target) < target.len() {

@@ -65,6 +65,22 @@ unsafe extern "C" fn free_by_size(ctx: *mut c_void, block: *mut c_void, size: us
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_free_overwrites_size: StaticHandler =
+    mutant(Allocator { free: Some(free_overwriting), ..PLAIN });
+
+/// Overwrites as many bytes as it is told before it frees the block.
+unsafe extern "C" fn free_overwriting(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    if block.is_null() {
+        return;
+    }
+    // SAFETY: not guaranteed: the block may be shorter, which is the violation. The case has blocks
+    // of its own there.
+    unsafe { block.cast::<u8>().write_bytes(0xdd, size) };
+    // SAFETY: the same call; libc's free() uses the bytes, so the compiler keeps the write.
+    unsafe { plain::free(ctx, std::hint::black_box(block), size) };
+}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_free_keeps: StaticHandler =
     mutant(Allocator { malloc: Some(malloc_of_64_mib), free: Some(free_late), ..PLAIN });
 

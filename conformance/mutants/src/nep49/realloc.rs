@@ -55,6 +55,25 @@ unsafe extern "C" fn realloc_after_free(
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_realloc_frees_old: StaticHandler =
+    mutant(Allocator { realloc: Some(realloc_freeing), ..PLAIN });
+
+/// Frees the old block also where there is no new one. Others get it.
+unsafe extern "C" fn realloc_freeing(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the same call.
+    let new = unsafe { plain::realloc(ctx, block, size) };
+    if new.is_null() {
+        // SAFETY: null or a live block, which the host frees again: that is the violation.
+        unsafe { plain::free(ctx, block, size) };
+    }
+    new
+}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_realloc_never_shrinks: StaticHandler =
     mutant(Allocator { realloc: Some(realloc_growing), ..PLAIN });
 

@@ -27,3 +27,17 @@ static mutant_nep49_version_2: StaticHandler =
 #[unsafe(no_mangle)]
 static mutant_nep49_no_realloc: StaticHandler =
     StaticHandler(Handler::new("mutant", Allocator { realloc: None, ..PLAIN }));
+
+// What is no handler, and is refused.
+
+#[unsafe(no_mangle)]
+static not_a_handler_but_a_pointer: &StaticHandler = &mutant_nep49_version_2;
+
+#[unsafe(no_mangle)]
+extern "C" fn not_a_handler_but_a_function() -> &'static StaticHandler {
+    &mutant_nep49_version_2
+}
+
+/// The four functions and their context.
+#[unsafe(no_mangle)]
+static not_a_handler_but_a_table: [usize; 5] = [1; 5];

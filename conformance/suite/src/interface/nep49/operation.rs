@@ -94,6 +94,43 @@ pub enum Operation {
     ///
     /// Facts: those of `churn`, all threads together; without `overlaps` and `grown_bytes`.
     Stress { threads: u32, size: u64, times: u64 },
+    /// Takes `blocks` blocks of `size` bytes and fills each. Frees one of them with the size
+    /// `guess`: one that has others behind it in memory. Compares the others. If they have their
+    /// bytes, takes a block of `guess` bytes and two of `size` bytes, fills and compares all, and
+    /// frees them. After damage the operation ends at once, and leaves the other blocks.
+    ///
+    /// Facts: `failed`, `changed` (blocks that lost their byte or cannot be read), `overlaps` (new
+    /// blocks that meet a live one).
+    FreeGuessed {
+        size: u64,
+        /// The size that free() is given.
+        guess: u64,
+        /// How many blocks there are.
+        blocks: u64,
+    },
+    /// Takes a block of `size` bytes, fills it and frees it, `times` times with its size and then
+    /// `times` times with the size `guess`.
+    ///
+    /// Facts: `failed`, `grown_bytes` (by how much more the resident memory of the process grew in
+    /// the rounds with `guess`).
+    GuessedRounds {
+        size: u64,
+        /// The size that free() is given.
+        guess: u64,
+        times: u64,
+    },
+    /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
+    /// processor. At each stop another thread takes two blocks of `size` bytes; every second time
+    /// it frees the first of them again. Then the first thread goes on, and the live blocks are
+    /// compared. On x86-64 alone, without a debugger.
+    ///
+    /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
+    /// lost their byte), `stops` (how often the thread was stopped).
+    Interleave {
+        size: u64,
+        /// The most instructions before a stop. The function often returns earlier.
+        instructions: u64,
+    },
     /// Makes the handler NumPy's current one, and asks NumPy for its name and version.
     ///
     /// Facts: `name`, `version`.
@@ -227,7 +264,9 @@ impl OperationSet for Operation {
             | Self::Describe {}
             | Self::ReallocTooMuch { .. }
             | Self::FreeNull { .. }
-            | Self::Churn { .. } => none(),
+            | Self::Churn { .. }
+            | Self::FreeGuessed { .. }
+            | Self::GuessedRounds { .. } => none(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
             | Self::Calloc { r#as, .. }
@@ -237,6 +276,7 @@ impl OperationSet for Operation {
             }
             Self::FreeWithSize { block, .. } => none().unbinds(block).held(Drops { name: block }),
             Self::Stress { .. } => none().is_threaded(),
+            Self::Interleave { .. } => none().is_threaded().requires(Need::Native).may_decline(),
             Self::NpMake { r#as, .. } => none().binds(r#as, ARRAY).requires(Need::Numpy),
             Self::NpName {}
             | Self::NpCompare { .. }
@@ -266,6 +306,9 @@ impl OperationSet for Operation {
             | Self::FreeNull { .. }
             | Self::Churn { .. }
             | Self::Stress { .. }
+            | Self::FreeGuessed { .. }
+            | Self::GuessedRounds { .. }
+            | Self::Interleave { .. }
             | Self::NpName {}
             | Self::NpMake { .. }
             | Self::NpResize { .. }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
+use crate::interface::nep49::{guessed_size, interleave};
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
 use crate::recorder::Recorder;
@@ -73,6 +74,15 @@ impl HandlerCase<'_> {
             Operation::Churn { size, times, hold } => churn(self.calls, *size, *times, *hold),
             Operation::Stress { threads, size, times } => {
                 stress(self.calls, *threads, *size, *times)
+            }
+            Operation::FreeGuessed { size, guess, blocks } => {
+                guessed_size::free_guessed(self.calls, *size, *guess, *blocks)
+            }
+            Operation::GuessedRounds { size, guess, times } => {
+                guessed_size::rounds(self.calls, *size, *guess, *times)
+            }
+            Operation::Interleave { size, instructions } => {
+                interleave::interleave(self.calls.unrecorded()?, *size, *instructions)
             }
             Operation::NpName {}
             | Operation::NpMake { .. }

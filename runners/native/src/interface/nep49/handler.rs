@@ -9,6 +9,7 @@ use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::checked_memory;
+use crate::interface::nep49::symbol;
 use crate::library;
 use crate::protocol::Refused;
 use crate::recorder::Recorder;
@@ -41,6 +42,7 @@ impl LoadedHandler {
             .map_err(|error| library::no_symbol(&path, symbol, &error))?
             .as_raw_ptr()
             .addr();
+        symbol::check(&path, symbol, address)?;
         let handler = copy(address).ok_or_else(|| unreadable(&path, symbol, address))?;
         std::mem::forget(library);
         Ok(Self { handler, path: Some(path) })
@@ -138,6 +140,16 @@ impl HandlerCalls<'_> {
         Ok(())
     }
 
+    /// The functions that take and free a block, called without a record.
+    pub(crate) fn unrecorded(&self) -> Result<UnrecordedCalls, Raised> {
+        let (malloc, free) = (self.allocator.malloc, self.allocator.free);
+        Ok(UnrecordedCalls {
+            ctx: self.allocator.ctx,
+            malloc: malloc.ok_or_else(|| null_function("malloc"))?,
+            free: free.ok_or_else(|| null_function("free"))?,
+        })
+    }
+
     fn taking(
         &self,
         function: Function,
@@ -148,6 +160,33 @@ impl HandlerCalls<'_> {
             let address = call().expose_provenance();
             (address, [address as u64])
         })
+    }
+}
+
+/// As [`HandlerCalls`], for a step that makes more calls than the record takes, or that stops
+/// inside them.
+#[derive(Clone, Copy)]
+pub(crate) struct UnrecordedCalls {
+    ctx: *mut c_void,
+    malloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
+}
+
+// SAFETY: as for LoadedHandler, whose functions these are.
+unsafe impl Send for UnrecordedCalls {}
+// SAFETY: as for Send.
+unsafe impl Sync for UnrecordedCalls {}
+
+impl UnrecordedCalls {
+    pub(crate) fn malloc(&self, size: usize) -> usize {
+        // SAFETY: the handler's own function with its own context; any size is allowed.
+        unsafe { (self.malloc)(self.ctx, size) }.expose_provenance()
+    }
+
+    /// `block` is 0, or a live block of this handler.
+    pub(crate) fn free(&self, block: usize, size: usize) {
+        // SAFETY: as in malloc; the block is null or the handler's own and not given back yet.
+        unsafe { (self.free)(self.ctx, block as *mut c_void, size) };
     }
 }
 

@@ -2,11 +2,16 @@
 //! without NumPy and Python.
 //!
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
-//! [`source`] says how the long ones take and free blocks.
+//! [`source`] says how the long ones take and free blocks. [`guessed_size`] frees blocks with wrong
+//! sizes, [`interleave`] stops threads inside the functions. [`symbol`] tells a symbol that is no
+//! structure.
 
 mod case;
+mod guessed_size;
 mod handler;
+mod interleave;
 mod source;
+mod symbol;
 
 use allocert_cuda::Driver;
 use serde_json::Map;

@@ -1,7 +1,6 @@
 //! The blocks of a churn and a stress, by all functions of the handler.
 
 use allocert_suite::observation::Raised;
-use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource, Taken};
 use crate::host_bytes;
@@ -49,10 +48,6 @@ impl BlockSource for HandlerCalls<'_> {
     }
 
     fn is_filled(self, block: Block, byte: u8) -> bool {
-        let read = host_bytes::read_uniform(block.size_bytes, |at, target| {
-            let address = (block.address as usize).wrapping_add(at);
-            host_bytes::read_chunk(address, target, block.size_bytes)
-        });
-        read.is_ok_and(|facts| facts.get("uniform") == Some(&json!(byte)))
+        host_bytes::holds(block.address as usize, block.size_bytes, byte)
     }
 }

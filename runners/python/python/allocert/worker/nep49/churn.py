@@ -17,7 +17,7 @@ from .handler import HandlerCalls
 _STRESS_HOLD = 4
 
 
-class _Filled(NamedTuple):
+class Filled(NamedTuple):
     """A block that is filled with a byte."""
 
     address: int
@@ -32,24 +32,24 @@ class _Counts:
         self._calls = calls
         self.failed = self.misaligned = self.changed = self.dirty = 0
 
-    def take(self, number: int, size_bytes: int) -> _Filled | None:
+    def take(self, number: int, size_bytes: int) -> Filled | None:
         """Takes a block by one of the three functions, chosen by `number`, and fills it."""
         address = self._address(number, size_bytes)
         if not address:
             self.failed += 1
             return None
         self.misaligned += address % _alignment_of(size_bytes) != 0
-        if number % 3 == 1 and not _is_filled(address, size_bytes, 0):
+        if number % 3 == 1 and not is_filled(address, size_bytes, 0):
             self.dirty += 1
         byte = number % 255 + 1
         # A block that cannot be written is found when it is read.
         with contextlib.suppress(MemoryFault):
             checked_memory.fill(address, size_bytes, byte)
-        return _Filled(address, size_bytes, byte)
+        return Filled(address, size_bytes, byte)
 
-    def give(self, filled: _Filled) -> None:
+    def give(self, filled: Filled) -> None:
         """Compares a block and frees it."""
-        self.changed += not _is_filled(*filled)
+        self.changed += not is_filled(*filled)
         self._calls.free(filled.address, filled.size_bytes)
 
     def _address(self, number: int, size_bytes: int) -> int:
@@ -68,12 +68,12 @@ class _Counts:
 def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
     """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time."""
     counts, random, overlaps = _Counts(calls), Random(), 0
-    held: list[_Filled] = []
-    resident_bytes = _resident_bytes()
+    held: list[Filled] = []
+    resident_before = resident_bytes()
     for number in range(times):
         filled = counts.take(number, random.below(size_bytes) + 1)
         if filled is not None:
-            overlaps += any(_overlap(filled, other) for other in held)
+            overlaps += any(overlap(filled, other) for other in held)
             held.append(filled)
         if len(held) >= max(hold, 1):
             index = random.below(len(held))
@@ -87,11 +87,11 @@ def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
         "misaligned": counts.misaligned,
         "changed": counts.changed,
         "dirty": counts.dirty,
-        "grown_bytes": max(_resident_bytes() - resident_bytes, 0),
+        "grown_bytes": max(resident_bytes() - resident_before, 0),
     }
 
 
-def _resident_bytes() -> int:
+def resident_bytes() -> int:
     """The memory of the process that has pages."""
     pages = int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize()
@@ -103,7 +103,7 @@ class _Stress:
     def __init__(self, calls: HandlerCalls, threads: int, size_bytes: int, times: int) -> None:
         self._size_bytes, self._times = size_bytes, times
         self._start = threading.Barrier(threads)
-        self._given: list[queue.SimpleQueue[_Filled | None]] = [
+        self._given: list[queue.SimpleQueue[Filled | None]] = [
             queue.SimpleQueue() for _ in range(threads)
         ]
         self._counts = [_Counts(calls) for _ in range(threads)]
@@ -144,11 +144,11 @@ class _Stress:
     def _rounds(
         self,
         counts: _Counts,
-        own: "queue.SimpleQueue[_Filled | None]",
-        following: "queue.SimpleQueue[_Filled | None]",
-    ) -> list[_Filled]:
+        own: "queue.SimpleQueue[Filled | None]",
+        following: "queue.SimpleQueue[Filled | None]",
+    ) -> list[Filled]:
         """Takes all blocks. Returns those that nobody freed yet."""
-        held: list[_Filled] = []
+        held: list[Filled] = []
         for number in range(self._times):
             taken = counts.take(number, self._size_bytes)
             if taken is not None:
@@ -163,7 +163,7 @@ class _Stress:
         return held
 
     @staticmethod
-    def _give_all(counts: _Counts, own: "queue.SimpleQueue[_Filled | None]") -> None:
+    def _give_all(counts: _Counts, own: "queue.SimpleQueue[Filled | None]") -> None:
         while not own.empty():
             given = own.get()
             if given is None:
@@ -182,14 +182,16 @@ def _alignment_of(size_bytes: int) -> int:
     return 1 << (min(max(size_bytes, 1), 16).bit_length() - 1)
 
 
-def _overlap(one: _Filled, other: _Filled) -> bool:
+def overlap(one: Filled, other: Filled) -> bool:
+    """Whether two blocks share a byte."""
     return (
         one.address < other.address + other.size_bytes
         and other.address < one.address + one.size_bytes
     )
 
 
-def _is_filled(address: int, size_bytes: int, byte: int) -> bool:
+def is_filled(address: int, size_bytes: int, byte: int) -> bool:
+    """Whether all bytes can be read and have this value."""
     try:
         return checked_memory.uniform_byte(address, size_bytes) == byte
     except MemoryFault:

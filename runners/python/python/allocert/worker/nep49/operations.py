@@ -3,6 +3,7 @@
 from .. import checked_memory, process_operations
 from ..operations import Arguments, Facts, OperationTable
 from . import churn as many_blocks
+from . import guessed_size
 from .case import HandlerCase
 
 OPERATIONS: OperationTable[HandlerCase] = OperationTable()
@@ -102,4 +103,18 @@ def churn(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 def stress(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return many_blocks.stress(
         case.calls, arguments["threads"], arguments["size"], arguments["times"]
+    )
+
+
+@OPERATIONS.register
+def free_guessed(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return guessed_size.free_guessed(
+        case.calls, arguments["size"], arguments["guess"], arguments["blocks"]
+    )
+
+
+@OPERATIONS.register
+def guessed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return guessed_size.rounds(
+        case.calls, arguments["size"], arguments["guess"], arguments["times"]
     )

@@ -1,0 +1,147 @@
+//! free() with a size that is not the size of the block.
+//!
+//! A handler may believe the size: overwrite so many bytes, unmap them, or give them out as a block
+//! of that size. The block that is freed so has others of the case behind it. They take the damage,
+//! and not the memory of the worker.
+
+use allocert_suite::observation::{Facts, Raised};
+use serde_json::json;
+
+use crate::churn_and_stress::{Block, BlockSource};
+use crate::host_bytes;
+use crate::interface::nep49::handler::HandlerCalls;
+use crate::step_result::{NoResult, facts};
+
+/// Two blocks with fewer bytes between them are neighbours: a header and the rest of a page.
+const GAP_BYTES: u64 = 4096 + 64;
+
+/// A block, filled with its byte.
+type Filled = (Block, u8);
+
+/// Frees one of several blocks with the size `guess`.
+pub(crate) fn free_guessed(
+    calls: HandlerCalls<'_>,
+    size_bytes: u64,
+    guess: u64,
+    blocks: u64,
+) -> Result<Facts, NoResult> {
+    let (mut failed, mut changed, mut overlaps) = (0_u64, 0, 0);
+    // One allocation before the first block: none of the worker's own comes between the blocks.
+    let mut held: Vec<Filled> = Vec::with_capacity(blocks as usize + 3);
+    for number in 0..blocks {
+        match take(calls, size_bytes)? {
+            Some(block) => held.push((block, (number % 255) as u8 + 1)),
+            None => failed += 1,
+        }
+    }
+    held.sort_unstable_by_key(|(block, _)| block.address);
+    held.iter().for_each(|(block, byte)| calls.fill(*block, *byte));
+    if !held.is_empty() {
+        let (freed, _) = held.remove(with_most_behind(&held));
+        calls.free(freed.address as usize, guess)?;
+        changed = count_changed(calls, &held);
+    }
+    if changed == 0 {
+        for (number, size_bytes) in [guess.max(1), size_bytes, size_bytes].into_iter().enumerate() {
+            let Some(block) = take(calls, size_bytes)? else {
+                failed += 1;
+                continue;
+            };
+            overlaps += u64::from(held.iter().any(|(other, _)| overlap(block, *other)));
+            held.push((block, number as u8 + 1));
+        }
+    }
+    if changed == 0 && overlaps == 0 {
+        let new = held.len().saturating_sub(3);
+        held[new..].iter().for_each(|(block, byte)| calls.fill(*block, *byte));
+        changed = count_changed(calls, &held);
+    }
+    if changed == 0 && overlaps == 0 {
+        for (block, _) in held {
+            calls.give(block)?;
+        }
+    }
+    Ok(facts([
+        ("failed", json!(failed)),
+        ("changed", json!(changed)),
+        ("overlaps", json!(overlaps)),
+    ]))
+}
+
+/// Rounds with the right size and then with `guess`.
+pub(crate) fn rounds(
+    calls: HandlerCalls<'_>,
+    size_bytes: u64,
+    guess: u64,
+    times: u64,
+) -> Result<Facts, NoResult> {
+    let mut failed = 0_u64;
+    let mut grown_by = |told: u64| {
+        let before = host_bytes::resident();
+        for _ in 0..times {
+            let Some(block) = take(calls, size_bytes)? else {
+                failed += 1;
+                continue;
+            };
+            calls.fill(block, 1);
+            calls.free(block.address as usize, told)?;
+        }
+        Ok::<_, Raised>(host_bytes::resident().saturating_sub(before))
+    };
+    let (right, guessed) = (grown_by(size_bytes)?, grown_by(guess)?);
+    let grown_bytes = guessed.saturating_sub(right);
+    Ok(facts([("failed", json!(failed)), ("grown_bytes", json!(grown_bytes))]))
+}
+
+fn take(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<Option<Block>, Raised> {
+    let address = calls.malloc(size_bytes)? as u64;
+    Ok((address != 0).then_some(Block { address, size_bytes }))
+}
+
+/// The index of the block that begins the longest row of neighbours. The blocks are sorted.
+fn with_most_behind(blocks: &[Filled]) -> usize {
+    let (mut longest, mut first) = (0..0, 0);
+    for index in 0..blocks.len() {
+        let is_last = blocks.get(index + 1).is_none_or(|(next, _)| {
+            let end = blocks[index].0.address.saturating_add(blocks[index].0.size_bytes);
+            next.address.saturating_sub(end) > GAP_BYTES
+        });
+        if is_last {
+            if index + 1 - first > longest.len() {
+                longest = first..index + 1;
+            }
+            first = index + 1;
+        }
+    }
+    longest.start
+}
+
+fn count_changed(calls: HandlerCalls<'_>, held: &[Filled]) -> u64 {
+    held.iter().filter(|(block, byte)| !calls.is_filled(*block, *byte)).count() as u64
+}
+
+fn overlap(one: Block, other: Block) -> bool {
+    let end = |block: Block| block.address.saturating_add(block.size_bytes);
+    one.address < end(other) && other.address < end(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_that_is_freed_has_the_most_neighbours_behind_it() {
+        let at = |address| (Block { address, size_bytes: 80 }, 1);
+        let alone_then_row = [0x1000, 0x9000, 0x9060, 0x90c0, 0x20000, 0x20060].map(at);
+        assert_eq!(with_most_behind(&alone_then_row), 1);
+        assert_eq!(with_most_behind(&[at(0x1000)]), 0);
+    }
+
+    #[test]
+    fn blocks_that_touch_do_not_overlap() {
+        let block = |address, size_bytes| Block { address, size_bytes };
+        assert!(!overlap(block(0x1000, 16), block(0x1010, 16)));
+        assert!(overlap(block(0x1000, 17), block(0x1010, 16)));
+        assert!(overlap(block(0x1008, 1), block(0x1000, 16)));
+    }
+}

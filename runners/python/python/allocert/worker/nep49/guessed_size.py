@@ -1,0 +1,90 @@
+"""free() with a size that is not the size of the block.
+
+A handler may believe the size: overwrite so many bytes, unmap them, or give them out as a block of
+that size. The block that is freed so has others of the case behind it. They take the damage, and
+not the memory of the worker.
+"""
+
+import contextlib
+from collections.abc import Sequence
+
+from .. import checked_memory
+from ..checked_memory import MemoryFault
+from ..operations import Facts
+from .churn import Filled, is_filled, overlap, resident_bytes
+from .handler import HandlerCalls
+
+#: Two blocks with fewer bytes between them are neighbours: a header and the rest of a page.
+_GAP_BYTES = 4096 + 64
+
+
+def free_guessed(calls: HandlerCalls, size_bytes: int, guess: int, blocks: int) -> Facts:
+    """Frees one of several blocks with the size `guess`."""
+    # The list has its memory before the first block, so that it lies apart from the blocks.
+    addresses = [0] * blocks
+    for number in range(blocks):
+        addresses[number] = calls.malloc(size_bytes)
+    failed, changed, overlaps = addresses.count(0), 0, 0
+    held = [
+        Filled(address, size_bytes, number % 255 + 1)
+        for number, address in enumerate(sorted(filter(None, addresses)))
+    ]
+    _fill(held)
+    if held:
+        freed = held.pop(_with_most_behind(held))
+        calls.free(freed.address, guess)
+        changed = _changed(held)
+    new: list[Filled] = []
+    for number, new_bytes in enumerate([] if changed else [max(guess, 1), size_bytes, size_bytes]):
+        block = Filled(calls.malloc(new_bytes), new_bytes, number + 1)
+        if not block.address:
+            failed += 1
+            continue
+        overlaps += any(overlap(block, other) for other in held + new)
+        new.append(block)
+    if not changed and not overlaps:
+        _fill(new)
+        changed = _changed(held + new)
+    if not changed and not overlaps:
+        for block in held + new:
+            calls.free(block.address, block.size_bytes)
+    return {"failed": failed, "changed": changed, "overlaps": overlaps}
+
+
+def rounds(calls: HandlerCalls, size_bytes: int, guess: int, times: int) -> Facts:
+    """Rounds with the right size and then with `guess`."""
+    failed, grown = 0, []
+    for told in (size_bytes, guess):
+        before = resident_bytes()
+        for _ in range(times):
+            block = Filled(calls.malloc(size_bytes), size_bytes, 1)
+            if not block.address:
+                failed += 1
+                continue
+            _fill([block])
+            calls.free(block.address, told)
+        grown.append(max(resident_bytes() - before, 0))
+    return {"failed": failed, "grown_bytes": max(grown[1] - grown[0], 0)}
+
+
+def _with_most_behind(blocks: Sequence[Filled]) -> int:
+    """The index of the block that begins the longest row of neighbours. The blocks are sorted."""
+    longest, begin, first = 0, 0, 0
+    for index, block in enumerate(blocks):
+        end = block.address + block.size_bytes
+        if index + 1 == len(blocks) or blocks[index + 1].address - end > _GAP_BYTES:
+            if index + 1 - first > longest:
+                longest, begin = index + 1 - first, first
+            first = index + 1
+    return begin
+
+
+def _fill(blocks: Sequence[Filled]) -> None:
+    for block in blocks:
+        # A block that cannot be written is found when it is read.
+        with contextlib.suppress(MemoryFault):
+            checked_memory.fill(*block)
+
+
+def _changed(blocks: Sequence[Filled]) -> int:
+    return sum(not is_filled(*block) for block in blocks)
