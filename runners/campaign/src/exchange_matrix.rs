@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::judging::judge_all;
 use crate::run_file;
 use crate::suite::Suite;
-use crate::verdict_reports::OutputFile;
+use crate::verdict_reports::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::workers::{Workers, default_jobs};
 
 /// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have
@@ -74,6 +74,8 @@ pub fn run(
     let [html, markdown, out] =
         files.map(|path| path.as_deref().map(OutputFile::create).transpose());
     let (html, markdown, out) = (html?, markdown?, out?);
+    let outputs: Vec<PathBuf> = files.into_iter().flatten().cloned().collect();
+    refuse_one_file_twice(outputs.iter().map(PathBuf::as_path))?;
 
     let machine = workers.machine(options.driver)?;
     let jobs = options.jobs.unwrap_or_else(|| default_jobs(&machine));
@@ -83,6 +85,7 @@ pub fn run(
         workers,
         machine,
         jobs,
+        outputs,
         alone: AloneLock::default(),
     };
     let (matrix, judged) = filler.fill(options, progress)?;
@@ -122,6 +125,8 @@ struct Filler<'a> {
     workers: &'a Workers,
     machine: Machine,
     jobs: NonZeroUsize,
+    /// The files that are written at the end.
+    outputs: Vec<PathBuf>,
     alone: AloneLock,
 }
 
@@ -198,6 +203,8 @@ impl Filler<'_> {
             let subject = Subject::parse(text, side).map_err(Failure::from)?;
             match Harness::load(&Arc::new(self.request(side.name(), subject.clone())?)) {
                 Ok(harness) => {
+                    let mut outputs = self.outputs.iter();
+                    outputs.try_for_each(|output| refuse_to_overwrite(output, harness.loaded()))?;
                     let version =
                         harness.loaded().subject.get("version").and_then(|one| one.as_str());
                     let library =

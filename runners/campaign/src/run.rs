@@ -95,6 +95,7 @@ pub fn run(
 
     let (request, machine) = request(options, workers, subject, run_dir)?;
     let mut harness = Harness::load(&Arc::new(request))?;
+    files.keep_apart_from(harness.loaded())?;
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::report::{Report, junit};
@@ -76,9 +78,17 @@ impl VerdictFiles {
                 .map(|path| OutputFile::create_run(path))
                 .collect::<Result<_, _>>()?,
         };
-        let outputs = files.runs.iter().chain(&files.junit).map(|output| output.path.as_path());
-        refuse_one_file_twice(outputs.chain(expectations).chain(input))?;
+        refuse_one_file_twice(files.outputs().chain(expectations).chain(input))?;
         Ok(files)
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &Path> {
+        self.runs.iter().chain(&self.junit).map(OutputFile::path)
+    }
+
+    /// Refuses to write the file of the subject, which is known when the subject is loaded.
+    pub(crate) fn keep_apart_from(&self, subject: &Loaded) -> Result<(), Failure> {
+        self.outputs().try_for_each(|output| refuse_to_overwrite(output, subject))
     }
 
     /// Applies the expectations and writes the files. The spool has what is not in the cases.
@@ -105,12 +115,16 @@ impl VerdictFiles {
     }
 }
 
-/// Refuses to write a file that is read, or that is written for another purpose too.
-fn refuse_one_file_twice<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+/// Refuses to write a file that is read, or that is written for another purpose too: the same file
+/// of the file system, whatever its names are.
+pub(crate) fn refuse_one_file_twice<'p>(
+    paths: impl Iterator<Item = &'p Path>,
+) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     for path in paths {
         // A device, such as /dev/null, takes any number of outputs.
-        if path.is_file() && fs::canonicalize(path).is_ok_and(|file| !seen.insert(file)) {
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        if file.is_some_and(|file| !seen.insert((file.dev(), file.ino()))) {
             return Err(Failure::refused(
                 RefusalCode::UnwritableFile,
                 format!(
@@ -121,6 +135,25 @@ fn refuse_one_file_twice<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Refuses an output that is the file of a subject.
+pub(crate) fn refuse_to_overwrite(output: &Path, subject: &Loaded) -> Result<(), Failure> {
+    let Some(file) = subject.subject.get("file").and_then(|file| file.as_str()) else {
+        return Ok(());
+    };
+    if is_one_file(output, Path::new(file)) {
+        let output = output.display();
+        let message =
+            format!("cannot write {output}: the subject was loaded from it; name another file");
+        return Err(Failure::refused(RefusalCode::UnwritableFile, message));
+    }
+    Ok(())
+}
+
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let id = |path| fs::metadata(path).ok().map(|file| (file.is_file(), file.dev(), file.ino()));
+    id(one).is_some_and(|file| file.0 && Some(file) == id(other))
 }
 
 fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
@@ -153,6 +186,10 @@ impl OutputFile {
             )
         })?;
         Ok(Self { path: path.to_owned(), file })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// As [`OutputFile::create`], for a run file.

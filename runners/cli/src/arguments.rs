@@ -289,7 +289,8 @@ impl From<Flavor> for allocert_requirements::Flavor {
 /// What is done with verdicts, of a new run and of a recorded one.
 #[derive(Debug, Args)]
 pub(crate) struct Verdict {
-    /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm
+    /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm; v0,
+    /// v1, v2 or v3 for cai; nep49 or numpy-2 for nep49; paddle for place
     ///
     /// [default: the newest text and the host that it is used with; `judge` takes that of the run]
     #[arg(long, value_name = "NAME")]

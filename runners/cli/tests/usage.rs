@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use allocert_requirements::RefusalCode;
+use allocert_requirements::{Catalogue, Interface, RefusalCode};
 use rstest::rstest;
 
 fn allocert(arguments: &[&str]) -> Output {
@@ -404,6 +404,28 @@ fn the_embedded_fixtures_have_nothing_wrong() {
     let output = allocert(&["fixtures", "check"]);
     assert!(String::from_utf8_lossy(&output.stdout).ends_with(", nothing wrong\n"), "{output:?}");
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_help_of_a_run_names_all_profiles() {
+    let output = allocert(&["run", "--help"]);
+    let help = String::from_utf8(output.stdout).expect("our words are UTF-8");
+    let (_, of_option) = help.split_once("--profile <NAME>").expect("the option is there");
+    let (text, _) = of_option.split_once("[default:").expect("the default is there");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let catalogue = Catalogue::embedded().expect("the catalogue is right");
+    for interface in Interface::all() {
+        let names: Vec<&str> =
+            catalogue.profiles(interface).map(|profile| profile.name.as_str()).collect();
+        let listed = match names.as_slice() {
+            [] => continue,
+            [one] => format!("{one} for {}", interface.name()),
+            [others @ .., last] => {
+                format!("{} or {last} for {}", others.join(", "), interface.name())
+            }
+        };
+        assert!(text.contains(&listed), "`{listed}` is not in `{text}`");
+    }
 }
 
 #[test]
@@ -986,8 +1008,16 @@ fn no_output_replaces_a_file_that_the_run_reads_or_writes() {
     let (run, library) = (name("run.jsonl"), name("subject.so"));
     std::fs::write(&run, "an earlier run").expect("written");
     std::fs::write(&library, "a library").expect("written");
-    let refused_commands: [&[&str]; 4] = [
+    let (link, hard_link) = (name("link.jsonl"), name("hard-link.jsonl"));
+    std::os::unix::fs::symlink(&library, &link).expect("linked");
+    std::fs::hard_link(&library, &hard_link).expect("linked");
+    let refused_commands: [&[&str]; 9] = [
         &["run", "nep49", &library, "--out", &library],
+        &["run", "nep49", &library, "--out", &link],
+        &["run", "nep49", &library, "--out", &hard_link],
+        &["run", "nep49", &library, "--junit", &hard_link],
+        &["matrix", "cai", "--out", &link, "--html", &hard_link],
+        &["matrix", "cai", "--markdown", &run, "--html", &run],
         &["run", "nep49", &library, "--junit", &library],
         &["run", "nep49", &library, "--out", &run, "--junit", &run],
         &["run", "nep49", &library, "--out", &run], // it is no library
@@ -997,6 +1027,8 @@ fn no_output_replaces_a_file_that_the_run_reads_or_writes() {
         assert_eq!(std::fs::read_to_string(&run).expect("read"), "an earlier run");
         assert_eq!(std::fs::read_to_string(&library).expect("read"), "a library");
     }
+    let (_, words) = refused(&["run", "nep49", &library, "--out", &hard_link]);
+    assert!(words.contains("it is given twice, or it is also read"), "{words}");
     let one = ["run", "emm", "reference", "--filter", "emm/alloc/exact-size", "--out", &run];
     assert_eq!(allocert(&one).status.code(), Some(0));
     let recorded = std::fs::read(&run).expect("read");
@@ -1004,6 +1036,84 @@ fn no_output_replaces_a_file_that_the_run_reads_or_writes() {
     assert_eq!(code, 2);
     assert!(words.contains("it is given twice, or it is also read"), "{words}");
     assert!(recorded.starts_with(b"{") && std::fs::read(&run).expect("read") == recorded);
+}
+
+/// The file of a subject in Python is known when the subject is loaded.
+#[test]
+fn no_output_replaces_the_module_of_the_subject() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (module, link) = (folder.path().join("arrays.py"), folder.path().join("run.jsonl"));
+    let source = "class Producer:\n    def array(self): ...\n";
+    write(&module, source);
+    std::fs::hard_link(&module, &link).expect("linked");
+    let commands: [&[&str]; 3] = [
+        &["run", "cai-producer", "arrays", "--out", "run.jsonl"],
+        &["run", "cai-producer", "arrays", "--junit", "arrays.py"],
+        &["matrix", "cai", "--producers", "arrays", "--html", "arrays.py"],
+    ];
+    for arguments in commands {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+        command.args(arguments).current_dir(folder.path()).env("PYTHONPATH", folder.path());
+        command.env_remove("ALLOCERT_PYTHON");
+        let output = command.output().expect("the program that cargo built starts");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(words.contains("error[unwritable-file]: "), "{words}");
+        assert!(words.contains("the subject was loaded from it"), "{words}");
+        assert_eq!(std::fs::read_to_string(&module).expect("read"), source);
+    }
+}
+
+/// The words of a run on a mutant of a handler, and of what has another type than a handler.
+fn run_of_handler(symbol: &str) -> Output {
+    let folder = allocert_test_support::program().parent().expect("a folder");
+    let subject = format!("{}:{symbol}", folder.join("liballocert_mutants.so").display());
+    allocert(&["run", "nep49", &subject])
+}
+
+#[rstest]
+#[case::pointer(
+    "not_a_handler_but_a_pointer",
+    "`not_a_handler_but_a_pointer` has 8 bytes, so it seems to be a pointer. allocert needs the \
+     symbol of the structure PyDataMem_Handler itself, which has 168 bytes, and not of a pointer \
+     to it"
+)]
+#[case::function(
+    "not_a_handler_but_a_function",
+    "`not_a_handler_but_a_function` is a function. allocert needs the symbol of the structure \
+     PyDataMem_Handler itself; where a function makes the structure, export a variable that holds \
+     it"
+)]
+#[case::too_small(
+    "not_a_handler_but_a_table",
+    "`not_a_handler_but_a_table` has 40 bytes. allocert needs the symbol of the structure \
+     PyDataMem_Handler itself, which has 168 bytes"
+)]
+fn a_symbol_that_is_no_handler_is_refused(#[case] symbol: &str, #[case] words: &str) {
+    let output = run_of_handler(symbol);
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{printed}");
+    assert!(printed.starts_with("allocert: error[subject-refused]: "), "{printed}");
+    assert!(printed.trim_end().ends_with(words), "{printed}");
+}
+
+#[rstest]
+#[case::calloc_wraps("mutant_nep49_calloc_wraps", "NEP49-CALLOC-03", 0)]
+#[case::realloc_frees("mutant_nep49_realloc_frees_old", "NEP49-REALLOC-02", 1)]
+#[case::free_trusts_size("mutant_nep49_free_trusts_size", "NEP49-FREE-02", 1)]
+#[case::free_overwrites_size("mutant_nep49_free_overwrites_size", "NEP49-FREE-02", 1)]
+#[case::free_of_null_aborts("mutant_nep49_free_of_null_aborts", "NEP49-FREE-01", 1)]
+#[case::list_without_lock("mutant_nep49_swapped_free_list", "NEP49-THREAD-02", 1)]
+fn the_violation_itself_comes_before_what_follows_from_it(
+    #[case] symbol: &str,
+    #[case] requirement: &str,
+    #[case] exit_code: i32,
+) {
+    let output = run_of_handler(symbol);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = printed.lines().next().expect("a report");
+    assert!(first.contains(&format!("the subject violates {requirement} ")), "{printed}");
+    assert!(!printed.contains("harness-error"), "{printed}");
+    assert_eq!(output.status.code(), Some(exit_code), "{printed}");
 }
 
 /// What a sweep observed waits in a file, and the run file has all of it.
