@@ -102,15 +102,15 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
 /// then the things that the record does not show.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
-    if let Some(
-        Reason::Declined { step, .. }
-        | Reason::Refused { step, .. }
-        | Reason::NotInDriver { step, .. },
-    ) = &sink.declined
-    {
+    match &sink.declined {
         // Drop findings after the declined step. Always-on checks still hold.
-        findings
-            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
+        Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) => findings
+            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step)),
+        // The subject may go on with memory that it did not get.
+        Some(Reason::NotInDriver { step, .. }) => {
+            findings.retain(|finding| finding.step.is_none_or(|at| at <= *step));
+        }
+        _ => {}
     }
     let contradiction =
         record.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));

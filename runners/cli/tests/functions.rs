@@ -6,6 +6,7 @@ use std::process::Command;
 
 use allocert_test_support::{driver, library, program};
 use rstest::rstest;
+use tempfile::TempDir;
 
 /// Exit code, standard output and standard error of a run of `place`.
 fn run(subject: &str, abi: &str) -> (i32, String, String) {
@@ -61,6 +62,52 @@ fn two_functions_conform(#[case] subject: &str, #[case] abi: &str) {
     let ran = last.strip_prefix("no violation; ").and_then(|rest| rest.split(' ').next());
     let ran: u32 = ran.and_then(|ran| ran.parse().ok()).expect("a number of cases");
     assert!(ran >= 26, "{printed}");
+}
+
+/// The library of `functions.cc`, in a folder.
+fn throwing() -> (TempDir, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let library = folder.path().join("libthrowing.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/functions.cc");
+    let mut compiler = Command::new("c++");
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", source, "-o"]).arg(&library);
+    assert!(compiler.status().expect("there is a C++ compiler").success());
+    let path = library.display().to_string();
+    (folder, path)
+}
+
+/// A caller of `--abi torch` catches exceptions.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_exception_is_a_failure() {
+    let (_folder, library) = throwing();
+    let (code, printed, words) = run(&library, "torch:take,give");
+    assert_eq!((code, words.as_str()), (0, ""), "{printed}");
+    let (code, printed, _) = run(&library, "torch:take,give_and_throw");
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("MUST PLACE-FREE-01 "), "{printed}");
+    assert!(printed.contains("give_and_throw threw std::runtime_error"), "{printed}");
+}
+
+#[test]
+fn an_exception_ends_a_program_in_c() {
+    let (_folder, library) = throwing();
+    let (code, printed, _) = run(&library, "cupy:take_for_c,give_for_c");
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("MUST PLACE-EXIT-01 "), "{printed}");
+    assert!(printed.contains("the process was ended by signal 6 (SIGABRT)"), "{printed}");
+}
+
+/// A function on the CUDA runtime cannot work on the software driver, and is not to blame for that.
+#[test]
+fn what_needs_the_tables_of_the_driver_is_not_observed() {
+    let (_folder, library) = throwing();
+    let (code, printed, _) = run(&library, "torch:take_by_runtime,give_nothing");
+    assert_eq!(code, 4, "{printed}");
+    assert!(printed.contains("not-observed: the software driver does not have cuGetExportTable"));
+    let (code, printed, _) = run(&library, "torch:take_nothing,give_nothing");
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("MUST PLACE-ALLOC-02 "), "{printed}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod contexts;
 mod device_bytes;
 mod driver_facts;
 mod error;
+mod exceptions;
 mod forked_batch;
 mod host_buffer;
 mod host_bytes;

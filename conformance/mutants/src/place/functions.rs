@@ -1,6 +1,5 @@
 //! Mutants that are two functions as CuPy calls them, or `malloc` and `free`. They are the base
-//! with
-//! one mutation.
+//! with one mutation.
 
 use std::ffi::c_void;
 

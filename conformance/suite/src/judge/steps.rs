@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
 
-use crate::effect::cuda::manages_unseen_memory;
+use crate::effect::cuda::{is_needed_for_memory, manages_unseen_memory};
 use crate::expectation::{Expectation, Output, Wanted};
 use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
 use crate::judge::case_record::{CaseRecord, lookup};
@@ -105,8 +105,8 @@ fn returned(
         }
         return;
     }
-    let some_failed = facts.get("failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0);
-    if let Some(function) = virtual_memory_that_driver_lacks(record, step).filter(|_| some_failed) {
+    let needed = if has_no_memory(facts) { needed_of_driver(record, step) } else { None };
+    if let Some(function) = needed {
         return not_in_driver(sink, step, function);
     }
     for (requirement, expectation) in
@@ -308,6 +308,23 @@ fn unexpected_error(
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
     }
+}
+
+/// Whether blocks of a device were refused, or are none: the driver does not know the address, or
+/// the block holds no bytes of its own.
+fn has_no_memory(facts: &Facts) -> bool {
+    let counted = |fact: &&str| facts.get(*fact).and_then(Value::as_u64).is_some_and(|n| n > 0);
+    let is_block = facts.get("kind").is_some_and(|kind| kind == "block");
+    let is_of_device = facts.get("host_pointer").and_then(Value::as_u64) == Some(0);
+    let is_unknown = facts.get("device").is_some_and(Value::is_null);
+    ["failed", "overlaps", "changed"].iter().any(counted) || is_block && is_of_device && is_unknown
+}
+
+/// The function that the subject called in the step, if the software driver does not have it and a
+/// subject gets no memory without it.
+fn needed_of_driver(record: &CaseRecord<'_>, step: &PlannedStep) -> Option<Function> {
+    expected_calls::function_that_driver_lacks(record, step.index)
+        .filter(|function| is_needed_for_memory(*function))
 }
 
 /// The function for virtual memory that the subject called in the step, if the software driver does

@@ -124,6 +124,12 @@ pub(crate) fn manages_unseen_memory(function: Function) -> bool {
     BEGINNINGS.iter().any(|beginning| function.name().starts_with(beginning))
 }
 
+/// Whether a library that gets its memory with this function has none on a driver without the
+/// function: one for virtual memory, or the one with which the CUDA runtime begins.
+pub(crate) fn is_needed_for_memory(function: Function) -> bool {
+    manages_unseen_memory(function) || function == Function::cuGetExportTable
+}
+
 /// What kind of memory a function takes.
 pub(crate) fn memory_class(function: Function) -> MemoryClass {
     match function {

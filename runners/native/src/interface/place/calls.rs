@@ -13,6 +13,7 @@ use allocert_suite::observation::{Raised, TableCalls};
 
 use crate::checked_memory;
 use crate::churn_and_stress::Block;
+use crate::exceptions::Thrown;
 use crate::interface::place::exported::Exported;
 use crate::interface::place::functions::Functions;
 use crate::interface::place::memory::{Memory, WhenCurrent};
@@ -111,12 +112,16 @@ impl<'a> PlaceCalls<'a> {
         declined(functions, place, size_bytes)?;
         let address = self.memory.with_device_current(place, WhenCurrent::Always, || {
             self.recorded(Function::Alloc, place, &[size_bytes], || {
-                let address = functions.alloc(place, size_bytes, stream);
-                let failed = address == 0 && size_bytes > 0;
-                let status = if failed { Status::OUT_OF_MEMORY } else { Status::OK };
-                (status, address, address)
+                let answer = functions.alloc(place, size_bytes, stream);
+                let status = match answer {
+                    Ok(0) if size_bytes > 0 => Status::OUT_OF_MEMORY,
+                    Ok(_) => Status::OK,
+                    Err(_) => Status::INTERNAL,
+                };
+                (status, *answer.as_ref().unwrap_or(&0), answer)
             })
         })?;
+        let address = address.map_err(|thrown| exception(&functions.names().alloc, thrown))?;
         if address == 0 && size_bytes > 0 {
             let name = &functions.names().alloc;
             let message = format!("{name} returned NULL for {size_bytes} bytes");
@@ -136,12 +141,13 @@ impl<'a> PlaceCalls<'a> {
         stream: u64,
     ) -> Result<(), NoResult> {
         let Block { address, size_bytes } = block;
-        Ok(self.memory.with_device_current(place, WhenCurrent::IfNone, || {
+        let answer = self.memory.with_device_current(place, WhenCurrent::IfNone, || {
             self.recorded(Function::Free, place, &[address], || {
-                functions.free(place, address, size_bytes, stream);
-                (Status::OK, 0, ())
+                let answer = functions.free(place, address, size_bytes, stream);
+                (if answer.is_ok() { Status::OK } else { Status::INTERNAL }, 0, answer)
             })
-        })?)
+        })?;
+        Ok(answer.map_err(|thrown| exception(&functions.names().free, thrown))?)
     }
 
     fn table_alloc(&self, table: &Table, place: Place, size_bytes: u64) -> Result<u64, NoResult> {
@@ -308,6 +314,13 @@ impl<'a> PlaceCalls<'a> {
             None => format!("{call} answered {status:?}, and last_error {address:#x}"),
         }
     }
+}
+
+/// The error that an exception of a function is.
+fn exception(function: &str, thrown: Thrown) -> Raised {
+    let name = thrown.type_name.unwrap_or_else(|| "an exception".to_owned());
+    let message = format!("{function} threw {name}");
+    error_of_worker(&name, message, None)
 }
 
 /// Declines what no caller of the functions asks for.

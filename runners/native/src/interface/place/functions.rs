@@ -2,101 +2,62 @@
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr;
 
 use allocert_abi::place::{CPU, CUDA, Place};
 use allocert_suite::interface::place::{Abi, FunctionNames};
 use libloading::os::unix::Library;
 
+use crate::exceptions::{self, Arguments, Thrown};
 use crate::library;
 use crate::protocol::Refused;
 
-type TorchAlloc =
-    unsafe extern "C-unwind" fn(size: isize, device: i32, stream: *mut c_void) -> *mut c_void;
-type TorchFree = unsafe extern "C-unwind" fn(
-    pointer: *mut c_void,
-    size: isize,
-    device: i32,
-    stream: *mut c_void,
-);
-
-type CupyAlloc =
-    unsafe extern "C-unwind" fn(param: *mut c_void, size: usize, device: i32) -> *mut c_void;
-type CupyFree = unsafe extern "C-unwind" fn(param: *mut c_void, pointer: *mut c_void, device: i32);
-type MallocAlloc = unsafe extern "C-unwind" fn(size: usize) -> *mut c_void;
-type MallocFree = unsafe extern "C-unwind" fn(pointer: *mut c_void);
-
-/// The functions of a library, which is never closed.
+/// The functions of a library.
 #[derive(Debug)]
 pub(crate) struct Functions {
     names: FunctionNames,
-    pair: Pair,
+    alloc: *const c_void,
+    free: *const c_void,
+    /// The address that functions for CuPy are given.
+    param: u64,
     path: Option<PathBuf>,
+    /// It stays open as long as the functions may be called.
+    library: Option<Library>,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Pair {
-    Torch {
-        alloc: TorchAlloc,
-        free: TorchFree,
-    },
-    /// `param` is the address that the functions are given.
-    Cupy {
-        alloc: CupyAlloc,
-        free: CupyFree,
-        param: u64,
-    },
-    Malloc {
-        alloc: MallocAlloc,
-        free: MallocFree,
-    },
-}
+// SAFETY: the addresses are of functions that every thread may call, and of the library's own data,
+// which only its functions read.
+unsafe impl Send for Functions {}
+// SAFETY: as for Send.
+unsafe impl Sync for Functions {}
 
 impl Functions {
     /// The functions that are part of this program.
     pub(crate) fn reference(names: FunctionNames) -> Result<Self, Refused> {
-        let pair = match names.abi {
-            Abi::Torch => Pair::Torch { alloc: own_torch_alloc, free: own_torch_free },
-            abi @ (Abi::Cupy | Abi::Malloc) => {
-                let message = format!("the reference allocator has no functions of --abi {abi}");
-                return Err(Refused::new("symbol", message, ""));
-            }
-        };
-        Ok(Self { names, pair, path: None })
+        if names.abi != Abi::Torch {
+            let message =
+                format!("the reference allocator has no functions of --abi {}", names.abi);
+            return Err(Refused::new("symbol", message, ""));
+        }
+        Ok(Self {
+            names,
+            alloc: allocert_place::allocert_place_torch_malloc as *const () as *const c_void,
+            free: allocert_place::allocert_place_torch_free as *const () as *const c_void,
+            param: 0,
+            path: None,
+            library: None,
+        })
     }
 
     /// Loads the library and looks the functions up.
     pub(crate) fn open(path: PathBuf, names: FunctionNames) -> Result<Self, Refused> {
         let library = library::open(&path)?;
-        let (alloc, free) = (names.alloc.as_str(), names.free.as_str());
-        let pair = match names.abi {
-            Abi::Torch => Pair::Torch {
-                // SAFETY: the user says that the symbol has this type.
-                alloc: unsafe { symbol(&library, &path, alloc) }?,
-                // SAFETY: as above.
-                free: unsafe { symbol(&library, &path, free) }?,
-            },
-            Abi::Cupy => Pair::Cupy {
-                // SAFETY: as above.
-                alloc: unsafe { symbol(&library, &path, alloc) }?,
-                // SAFETY: as above.
-                free: unsafe { symbol(&library, &path, free) }?,
-                param: match &names.param {
-                    // SAFETY: the address of whatever the symbol is.
-                    Some(param) => unsafe { symbol::<*mut c_void>(&library, &path, param) }?
-                        .expose_provenance() as u64,
-                    None => 0,
-                },
-            },
-            Abi::Malloc => Pair::Malloc {
-                // SAFETY: as above.
-                alloc: unsafe { symbol(&library, &path, alloc) }?,
-                // SAFETY: as above.
-                free: unsafe { symbol(&library, &path, free) }?,
-            },
+        let alloc = symbol(&library, &path, &names.alloc)?;
+        let free = symbol(&library, &path, &names.free)?;
+        let param = match &names.param {
+            Some(param) => symbol(&library, &path, param)?.expose_provenance() as u64,
+            None => 0,
         };
-        std::mem::forget(library);
-        Ok(Self { names, pair, path: Some(path) })
+        Ok(Self { names, alloc, free, param, path: Some(path), library: Some(library) })
     }
 
     pub(crate) fn names(&self) -> &FunctionNames {
@@ -133,76 +94,62 @@ impl Functions {
         }
     }
 
-    /// The address that came back. The caller has made the device current.
-    pub(crate) fn alloc(&self, place: Place, size_bytes: u64, stream: u64) -> u64 {
-        let address = match self.pair {
-            Pair::Torch { alloc, .. } => {
-                // SAFETY: the library's own function; it takes any number, and a stream of the
-                // driver or the default one.
-                unsafe { alloc(size_bytes as isize, place.device, pointer(stream)) }
-            }
-            Pair::Cupy { alloc, param, .. } => {
-                // SAFETY: as above; `param` is what the user named for it.
-                unsafe { alloc(pointer(param), size_bytes as usize, place.device) }
-            }
-            Pair::Malloc { alloc, .. } => {
-                // SAFETY: as above.
-                unsafe { alloc(size_bytes as usize) }
-            }
-        };
-        address.expose_provenance() as u64
+    /// The address that came back, 0 for NULL. The caller has made the device current.
+    pub(crate) fn alloc(&self, place: Place, size_bytes: u64, stream: u64) -> Result<u64, Thrown> {
+        let device = device(place);
+        self.call(
+            self.alloc,
+            &match self.names.abi {
+                Abi::Torch => [size_bytes, device, stream, 0],
+                Abi::Cupy => [self.param, size_bytes, device, 0],
+                Abi::Malloc => [size_bytes, 0, 0, 0],
+            },
+        )
     }
 
     /// Gives a block back with the size, the device and the stream that it was taken with.
-    pub(crate) fn free(&self, place: Place, address: u64, size_bytes: u64, stream: u64) {
-        match self.pair {
-            Pair::Torch { free, .. } => {
-                // SAFETY: the library's own function; the worker passes a block that the library
-                // gave, once.
-                unsafe {
-                    free(pointer(address), size_bytes as isize, place.device, pointer(stream))
-                }
-            }
-            Pair::Cupy { free, param, .. } => {
+    pub(crate) fn free(
+        &self,
+        place: Place,
+        address: u64,
+        size_bytes: u64,
+        stream: u64,
+    ) -> Result<(), Thrown> {
+        let device = device(place);
+        let answer = self.call(
+            self.free,
+            &match self.names.abi {
+                Abi::Torch => [address, size_bytes, device, stream],
+                Abi::Cupy => [self.param, address, device, 0],
+                Abi::Malloc => [address, 0, 0, 0],
+            },
+        );
+        answer.map(drop)
+    }
+
+    /// PyTorch catches what its functions throw. The other callers are C code, which cannot.
+    fn call(&self, function: *const c_void, arguments: &Arguments) -> Result<u64, Thrown> {
+        match self.names.abi {
+            // SAFETY: the user says that the symbol is a function of this ABI, whose arguments
+            // these are; the worker frees what the library gave, once, or NULL where callers do.
+            Abi::Torch => unsafe { exceptions::call(self.library.as_ref(), function, arguments) },
+            Abi::Cupy | Abi::Malloc => {
                 // SAFETY: as above.
-                unsafe { free(pointer(param), pointer(address), place.device) }
-            }
-            Pair::Malloc { free, .. } => {
-                // SAFETY: as above, or NULL.
-                unsafe { free(pointer(address)) }
+                Ok(unsafe { exceptions::call_without_catching(function, arguments) })
             }
         }
     }
 }
 
-fn pointer(address: u64) -> *mut c_void {
-    ptr::with_exposed_provenance_mut(address as usize)
+/// An `int` as an argument.
+fn device(place: Place) -> u64 {
+    u64::from(place.device.cast_unsigned())
 }
 
-/// The function behind a symbol.
-///
-/// # Safety
-/// The symbol is a function of the type `F`.
-unsafe fn symbol<F: Copy>(library: &Library, path: &Path, name: &str) -> Result<F, Refused> {
+/// The address of a symbol.
+fn symbol(library: &Library, path: &Path, name: &str) -> Result<*const c_void, Refused> {
     let text = CString::new(name).unwrap_or_default();
-    // SAFETY: the caller's promise.
-    let found = unsafe { library.get::<F>(text.as_bytes_with_nul()) };
-    found.map(|function| *function).map_err(|error| library::no_symbol(path, name, &error))
-}
-
-unsafe extern "C-unwind" fn own_torch_alloc(
-    size: isize,
-    device: i32,
-    stream: *mut c_void,
-) -> *mut c_void {
-    allocert_place::allocert_place_torch_malloc(size, device, stream)
-}
-
-unsafe extern "C-unwind" fn own_torch_free(
-    pointer: *mut c_void,
-    size: isize,
-    device: i32,
-    stream: *mut c_void,
-) {
-    allocert_place::allocert_place_torch_free(pointer, size, device, stream);
+    // SAFETY: nothing is behind the address before a function of this type is called there.
+    let found = unsafe { library.get::<*const c_void>(text.as_bytes_with_nul()) };
+    found.map(|address| *address).map_err(|error| library::no_symbol(path, name, &error))
 }
