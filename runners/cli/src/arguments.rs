@@ -41,11 +41,11 @@ pub(crate) enum Command {
     Debug(Debug),
     /// Try random sequences of operations, and write each violation as a fixture
     Explore(Explore),
-    /// Give the arrays of each library to each other library, and show which pairs work
+    /// Pass the arrays of each library to each other library, and show which pairs work
     Matrix(Matrix),
     /// Explain a requirement, a case, a profile or the code of a refusal
     Explain {
-        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size), a profile
+        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size/size:1), a profile
         /// (numba-cuda-0.30) or the code of a refusal (unknown-case)
         id: String,
     },
@@ -112,7 +112,8 @@ pub(crate) struct Run {
     /// The interpreter for a Python subject [default: python3]
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
-    /// Run every case of emm again for each of its driver calls, with that call failing
+    /// Run the cases again, each time with one call that the subject makes failing: of the driver
+    /// for emm and place, of the handler for nep49-host
     ///
     /// [default: edges for a native subject, sample for a Python one]
     #[arg(long, value_enum, value_name = "WIDTH", num_args = 0..=1, require_equals = true)]
@@ -144,7 +145,7 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explore {
-    /// emm or nep49
+    /// emm, nep49 or place
     pub(crate) side: String,
     /// As for `allocert run`
     pub(crate) subject: String,

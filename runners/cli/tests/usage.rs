@@ -443,7 +443,7 @@ fn help_names_the_exit_codes() {
       trace     Show all that was recorded of one case, step by step
       debug     Run one case under a debugger, without a time limit
       explore   Try random sequences of operations, and write each violation as a fixture
-      matrix    Give the arrays of each library to each other library, and show which pairs work
+      matrix    Pass the arrays of each library to each other library, and show which pairs work
       explain   Explain a requirement, a case, a profile or the code of a refusal
       list      List the cases
       coverage  Show which requirements are tested by how many cases

@@ -144,11 +144,9 @@ fn explain_profile(profile: &Profile, catalogue: &Catalogue) -> String {
     };
     let all: Vec<&Requirement> = catalogue.iter().filter(own).collect();
     let left_out: Vec<&&Requirement> = all.iter().filter(|one| !profile.contains(one)).collect();
-    lines.push(format!(
-        "contains {} of {} requirements; left out are",
-        all.len() - left_out.len(),
-        all.len()
-    ));
+    let rest = if left_out.is_empty() { "" } else { "; left out are" };
+    let contained = all.len() - left_out.len();
+    lines.push(format!("contains {contained} of {} requirements{rest}", all.len()));
     lines.extend(
         left_out.iter().map(|one| {
             format!("    {:<16} {} ({})", one.id, one.statement, one.versions.join(", "))

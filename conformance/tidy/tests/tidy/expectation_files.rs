@@ -58,7 +58,7 @@ fn every_expectation_is_about_a_case_that_looks_at_its_requirement() {
         for entry in &read.entries {
             let requirement = catalogue.get(&entry.requirement).expect("it was read");
             let at = format!("{name}:{}: {}", entry.line, entry.requirement);
-            // Only a run with a fault sweep has injected cases; the case that they change is there.
+            // Only a run with a fault sweep has swept cases; the case that they change is there.
             let is_missing =
                 |case: &&str| case.split_once(SWEPT).is_none_or(|(clean, _)| !ids.contains(&clean));
             let missing: Vec<&str> = entry.idle(&ids).into_iter().filter(is_missing).collect();
