@@ -193,3 +193,32 @@ def test_each_handler_conforms(allocert: Program, attribute: str) -> None:
     run = allocert("run", "nep49", subject, "--python", sys.executable)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "no violation; " in run.stdout and "not-observed" not in run.stdout
+
+
+@pytest.mark.parametrize("wrong", [1, "mem_handler", object()])
+def test_what_is_no_capsule_is_named(wrong: object) -> None:
+    before = _allocert.get_data_handler()
+    with pytest.raises(ValueError, match=r"is no handler: install\(\) takes a capsule"):
+        allocert.numpy.install(wrong)
+    with pytest.raises(ValueError, match="is no handler"), allocert.numpy.installed(wrong):
+        raise AssertionError("the block is not entered")
+    assert _allocert.get_data_handler() is before
+
+
+def test_a_block_is_entered_once_and_a_function_at_each_call() -> None:
+    before = _allocert.get_data_handler()
+    block = allocert.numpy.installed()
+    with block:
+        with pytest.raises(RuntimeError, match=r"entered before: call installed\(\) again"):
+            block.__enter__()
+        assert _allocert.get_data_handler() is not before
+    assert _allocert.get_data_handler() is before
+    with pytest.raises(RuntimeError, match="entered before"):
+        block.__enter__()
+
+    @allocert.numpy.installed()
+    def current() -> object:
+        return _allocert.get_data_handler()
+
+    assert current() is current() is not before
+    assert _allocert.get_data_handler() is before

@@ -28,7 +28,6 @@ import contextvars
 import ctypes
 import functools
 import os
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import _allocert
@@ -125,6 +124,11 @@ def install(capsule: object | None = None) -> None:
 
     Raises ValueError for what is no capsule ``mem_handler``.
     """
+    if capsule is not None and type(capsule).__name__ != "PyCapsule":
+        raise ValueError(
+            f"{capsule!r:.100} is no handler: install() takes a capsule `mem_handler`, such as"
+            " pinned() or library(path), or nothing for handler()"
+        )
     previous = _allocert.set_data_handler(handler() if capsule is None else capsule)
     _before.set((*_before.get(), previous))
 
@@ -141,20 +145,41 @@ def uninstall() -> None:
     _before.set(tuple(earlier))
 
 
-@contextlib.contextmanager
-def installed(capsule: object | None = None) -> Iterator[None]:
-    """``install()``, and when the block is left, the handler before it again. Blocks may nest.
+class _Installed(contextlib.ContextDecorator):
+    """A block in which NumPy uses a handler."""
 
-    The end of the block also ends each ``install()`` and ``uninstall()`` inside it.
-    """
-    before = _before.get()
-    install(capsule)
-    previous = _before.get()[-1]
-    try:
-        yield
-    finally:
+    def __init__(self, capsule: object | None) -> None:
+        self._capsule = capsule
+        #: What NumPy used before the block, and the entry of `_before`; None before it is entered.
+        self._outside: tuple[object, tuple[object, ...]] | None = None
+
+    def _recreate_cm(self) -> "_Installed":  # what `ContextDecorator` enters at each call
+        return _Installed(self._capsule)
+
+    def __enter__(self) -> None:
+        if self._outside is not None:
+            raise RuntimeError(
+                "this installed() was entered before: call installed() again for each `with` block"
+            )
+        before = _before.get()
+        install(self._capsule)
+        self._outside = (_before.get()[-1], before)
+
+    def __exit__(self, *_: object) -> None:
+        if self._outside is None:
+            raise RuntimeError("this installed() was not entered")
+        previous, before = self._outside
         _allocert.set_data_handler(previous)
         _before.set(before)
+
+
+def installed(capsule: object | None = None) -> _Installed:
+    """``install()``, and when the block is left, the handler before it again. Blocks may nest.
+
+    The end of the block also ends each ``install()`` and ``uninstall()`` inside it. Call
+    ``installed()`` again for each block.
+    """
+    return _Installed(capsule)
 
 
 def stats(capsule: object | None = None) -> Stats:
