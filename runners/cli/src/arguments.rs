@@ -291,9 +291,10 @@ impl From<Flavor> for allocert_requirements::Flavor {
 #[derive(Debug, Args)]
 pub(crate) struct Verdict {
     /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm; v0,
-    /// v1, v2 or v3 for cai; nep49 or numpy-2 for nep49; paddle for place
+    /// v1, v2 or v3 for cai; nep49 or numpy-2 for nep49; paddle, torch, cupy or malloc for place
     ///
-    /// [default: the newest text and the host that it is used with; `judge` takes that of the run]
+    /// [default: the newest text and the host that it is used with, and with --abi the profile of
+    /// the same name; `judge` takes that of the run]
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// The violations that are known, with their reasons

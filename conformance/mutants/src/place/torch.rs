@@ -56,6 +56,7 @@ export_torch_mutants! {
     mutant_torch_malloc_odd, mutant_torch_free_odd => EightBytesOn,
     mutant_torch_malloc_one_empty, mutant_torch_free_one_empty => OneEmptyBlock,
     mutant_torch_malloc_alone, mutant_torch_free_alone => OneThreadAtATime,
+    mutant_torch_malloc_leaves_none, mutant_torch_free_leaves_none => LeavesNone,
     mutant_torch_malloc_leaks, mutant_torch_free_leaks => NeverFrees,
 }
 
@@ -108,6 +109,18 @@ pub(crate) fn current_device() -> Option<i32> {
     let driver = system::driver().ok()?;
     let current = driver.ctx_get_current().ok().flatten()?;
     (0..2).find(|device| system::context(driver, *device) == Ok(current))
+}
+
+/// Leaves the thread without a current context.
+struct LeavesNone;
+
+impl Mutation for LeavesNone {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        let left = system::driver()?.ctx_set_current(None);
+        left.map_err(|error| system::driver_failure(&error))?;
+        Ok(address)
+    }
 }
 
 /// Hands blocks out 8 bytes behind their beginning.

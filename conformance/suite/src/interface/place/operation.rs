@@ -41,6 +41,8 @@ pub enum Operation {
     /// Calls `free(place, pointer)` with the place at which the block was taken, and with its
     /// stream. Memory that the worker took goes back to the driver, and a stream of the worker is
     /// destroyed; a buffer stays until the case ends.
+    ///
+    /// Facts: `leaves_current`, as for `alloc`.
     Drop(Drop),
     /// Makes a stream of the worker on a device. It does not wait for the default stream.
     Stream { device: u32, r#as: Name },
@@ -67,7 +69,9 @@ pub enum Operation {
     ///
     /// Facts: `kind` (`block`, or `none` for NULL), `pointer` (0 for NULL), `host_pointer` (0 for
     /// memory of a device), `size_bytes` (as asked for), `device` (the device on which the driver
-    /// says that it lies; null if the driver does not know it as memory of a device).
+    /// says that it lies; null if the driver does not know it as memory of a device),
+    /// `leaves_current` (whether the context is current that was before the call; null for a table,
+    /// whose calls the judge checks).
     Alloc {
         /// `cpu`, `cuda`, `cuda:1`, `cuda_pinned`. A place of the kinds `unknown` (9) and
         /// `negative` (-1) does not exist.

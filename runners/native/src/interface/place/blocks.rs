@@ -31,8 +31,8 @@ impl BlockSource for PlaceBlocks<'_> {
 
     fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
         match self.calls.alloc(self.place, size_bytes, DEFAULT_STREAM) {
-            Ok(0) | Err(_) => Ok(None),
-            Ok(address) => {
+            Ok((0, _)) | Err(_) => Ok(None),
+            Ok((address, _)) => {
                 let block = Block { address, size_bytes };
                 Ok(Some(Taken { block, dirty: false }))
             }
@@ -40,7 +40,7 @@ impl BlockSource for PlaceBlocks<'_> {
     }
 
     fn give(self, block: Block) -> Result<(), Raised> {
-        self.calls.free(self.place, block, DEFAULT_STREAM).map_err(|why| match why {
+        self.calls.free(self.place, block, DEFAULT_STREAM).map(drop).map_err(|why| match why {
             NoResult::Raised(raised) => raised,
             NoResult::Declined { because } | NoResult::Skipped { because } => {
                 error_of_worker("NoPlace", because, None)

@@ -60,25 +60,31 @@ impl<'a> PlaceCalls<'a> {
         self.guard.take()
     }
 
-    /// The address that came back, 0 for NULL.
+    /// The address that came back, 0 for NULL, and whether two functions left the context current
+    /// that was.
     pub(crate) fn alloc(
         &self,
         place: Place,
         size_bytes: u64,
         stream: u64,
-    ) -> Result<u64, NoResult> {
+    ) -> Result<(u64, Option<bool>), NoResult> {
         match self.exported {
-            Exported::Table(table) => self.table_alloc(table, place, size_bytes),
+            Exported::Table(table) => Ok((self.table_alloc(table, place, size_bytes)?, None)),
             Exported::Functions(functions) => {
                 self.function_alloc(functions, place, size_bytes, stream)
             }
         }
     }
 
-    /// Gives a block back.
-    pub(crate) fn free(&self, place: Place, block: Block, stream: u64) -> Result<(), NoResult> {
+    /// Gives a block back. Also says whether two functions left the context current that was.
+    pub(crate) fn free(
+        &self,
+        place: Place,
+        block: Block,
+        stream: u64,
+    ) -> Result<Option<bool>, NoResult> {
         match self.exported {
-            Exported::Table(_) => self.free_address(place, block.address),
+            Exported::Table(_) => self.free_address(place, block.address).map(|()| None),
             Exported::Functions(functions) => self.function_free(functions, place, block, stream),
         }
     }
@@ -87,7 +93,7 @@ impl<'a> PlaceCalls<'a> {
         match self.exported {
             Exported::Functions(functions) if functions.frees_null() => {
                 let block = Block { address: 0, size_bytes: 0 };
-                self.function_free(functions, place, block, 0)
+                self.function_free(functions, place, block, 0).map(drop)
             }
             _ => self.free_address(place, 0),
         }
@@ -108,19 +114,20 @@ impl<'a> PlaceCalls<'a> {
         place: Place,
         size_bytes: u64,
         stream: u64,
-    ) -> Result<u64, NoResult> {
+    ) -> Result<(u64, Option<bool>), NoResult> {
         declined(functions, place, size_bytes)?;
-        let address = self.memory.with_device_current(place, WhenCurrent::Always, || {
-            self.recorded(Function::Alloc, place, &[size_bytes], || {
-                let answer = functions.alloc(place, size_bytes, stream);
-                let status = match answer {
-                    Ok(0) if size_bytes > 0 => Status::OUT_OF_MEMORY,
-                    Ok(_) => Status::OK,
-                    Err(_) => Status::INTERNAL,
-                };
-                (status, *answer.as_ref().unwrap_or(&0), answer)
-            })
-        })?;
+        let (address, is_kept) =
+            self.memory.with_device_current(place, WhenCurrent::Always, || {
+                self.recorded(Function::Alloc, place, &[size_bytes], || {
+                    let answer = functions.alloc(place, size_bytes, stream);
+                    let status = match answer {
+                        Ok(0) if size_bytes > 0 => Status::OUT_OF_MEMORY,
+                        Ok(_) => Status::OK,
+                        Err(_) => Status::INTERNAL,
+                    };
+                    (status, *answer.as_ref().unwrap_or(&0), answer)
+                })
+            })?;
         let address = address.map_err(|thrown| exception(&functions.names().alloc, thrown))?;
         if address == 0 && size_bytes > 0 {
             let name = &functions.names().alloc;
@@ -128,7 +135,7 @@ impl<'a> PlaceCalls<'a> {
             let status = Status::OUT_OF_MEMORY.name().map(str::to_owned);
             return Err(Raised { status, ..error_of_worker(NO_MEMORY, message, None) }.into());
         }
-        Ok(address)
+        Ok((address, is_kept))
     }
 
     /// The caller of the functions leaves the device current that is. Where none is, the thread has
@@ -139,15 +146,17 @@ impl<'a> PlaceCalls<'a> {
         place: Place,
         block: Block,
         stream: u64,
-    ) -> Result<(), NoResult> {
+    ) -> Result<Option<bool>, NoResult> {
         let Block { address, size_bytes } = block;
-        let answer = self.memory.with_device_current(place, WhenCurrent::IfNone, || {
-            self.recorded(Function::Free, place, &[address], || {
-                let answer = functions.free(place, address, size_bytes, stream);
-                (if answer.is_ok() { Status::OK } else { Status::INTERNAL }, 0, answer)
-            })
-        })?;
-        Ok(answer.map_err(|thrown| exception(&functions.names().free, thrown))?)
+        let (answer, is_kept) =
+            self.memory.with_device_current(place, WhenCurrent::IfNone, || {
+                self.recorded(Function::Free, place, &[address], || {
+                    let answer = functions.free(place, address, size_bytes, stream);
+                    (if answer.is_ok() { Status::OK } else { Status::INTERNAL }, 0, answer)
+                })
+            })?;
+        answer.map_err(|thrown| exception(&functions.names().free, thrown))?;
+        Ok(is_kept)
     }
 
     fn table_alloc(&self, table: &Table, place: Place, size_bytes: u64) -> Result<u64, NoResult> {

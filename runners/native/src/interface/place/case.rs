@@ -186,7 +186,7 @@ impl PlaceCase<'_> {
         stream: u64,
     ) -> Result<Facts, NoResult> {
         self.places.insert((place.kind, place.device));
-        let address = self.calls.alloc(place, size_bytes, stream)?;
+        let (address, is_kept) = self.calls.alloc(place, size_bytes, stream)?;
         let block = Block { address, size_bytes };
         if address != 0 {
             self.blocks.bind(name, PlacedBlock { place, block, stream });
@@ -197,6 +197,7 @@ impl PlaceCase<'_> {
             ("host_pointer", json!(if place.kind == CUDA { 0 } else { address })),
             ("size_bytes", json!(size_bytes)),
             ("device", json!(self.calls.memory().device_of(place, address))),
+            ("leaves_current", json!(is_kept)),
         ]))
     }
 
@@ -215,8 +216,8 @@ impl PlaceCase<'_> {
         }
         let placed = self.blocks.take(name)?;
         self.freed.insert(name.into(), placed);
-        self.calls.free(placed.place, placed.block, placed.stream)?;
-        Ok(Facts::new())
+        let is_kept = self.calls.free(placed.place, placed.block, placed.stream)?;
+        Ok(facts([("leaves_current", json!(is_kept))]))
     }
 
     fn free_address(&self, place: Place, address: u64) -> Result<Facts, NoResult> {

@@ -45,31 +45,33 @@ impl<'a> Memory<'a> {
     }
 
     /// Does something of the subject's while the primary context of the place's device is current,
-    /// and leaves the context current that was.
+    /// and leaves the context current that was. Also says whether the subject did so: nothing for
+    /// memory of the host.
     pub(crate) fn with_device_current<T>(
         &self,
         place: Place,
         when: WhenCurrent,
         work: impl FnOnce() -> T,
-    ) -> Result<T, Raised> {
-        let Some(device) = device(place) else { return Ok(work()) };
+    ) -> Result<(T, Option<bool>), Raised> {
+        let Some(device) = device(place) else { return Ok((work(), None)) };
         let driver = self.driver()?;
         let begin = || {
-            let is_needed = match when {
-                WhenCurrent::Always => true,
-                WhenCurrent::IfNone => driver.ctx_get_current()?.is_none(),
-            };
-            if is_needed {
-                driver.ctx_push_current(self.context(driver, device)?)?;
+            let context = self.context(driver, device)?;
+            let found = driver.ctx_get_current()?;
+            if when == WhenCurrent::Always || found.is_none() {
+                driver.ctx_set_current(Some(context))?;
             }
-            Ok(is_needed)
+            Ok((found, driver.ctx_get_current()?))
         };
-        let is_pushed = self.recorder.as_harness(begin).map_err(driver_error)?;
+        let (found, given) = self.recorder.as_harness(begin).map_err(driver_error)?;
         let result = work();
-        if is_pushed {
-            self.recorder.as_harness(|| driver.ctx_pop_current()).map_err(driver_error)?;
-        }
-        Ok(result)
+        let end = || {
+            let left = driver.ctx_get_current()?;
+            driver.ctx_set_current(found)?;
+            Ok(left == given)
+        };
+        let is_kept = self.recorder.as_harness(end).map_err(driver_error)?;
+        Ok((result, Some(is_kept)))
     }
 
     /// The device on which the driver says that an address lies.
