@@ -34,8 +34,7 @@ fn every_mutant_is_killed_and_every_must_by_one_of_them() {
 
 #[test]
 fn the_reference_under_the_mutants_conforms() {
-    let found = examine(Side::Emm, "mutant_conforming", &["--faults"]);
-    assert!(found.is_empty(), "{found:?}");
+    assert_nothing_is_found(Side::Emm, "mutant_conforming", &["--faults"]);
 }
 
 #[test]
@@ -43,8 +42,7 @@ fn what_shows_in_failures_alone_is_not_found_without_the_fault_sweep() {
     let mutants = registry(|mutant| mutant.faults);
     assert!(!mutants.is_empty(), "mutants.yaml: no mutant is `faults: true`");
     for mutant in mutants {
-        let clean = examine(side(&mutant), &mutant.subject, &[]);
-        assert!(clean.is_empty(), "{} is found without the sweep: {clean:?}", mutant.name);
+        assert_nothing_is_found(side(&mutant), &mutant.subject, &[]);
     }
 }
 
@@ -53,7 +51,7 @@ fn hopeless_subjects_violate_much() {
     let mutants = registry(|mutant| HOPELESS.contains(&mutant.name.as_str()));
     assert_eq!(mutants.len(), HOPELESS.len());
     for mutant in mutants {
-        let found = examine(side(&mutant), &mutant.subject, &[]);
+        let found = examine(side(&mutant), &mutant.subject);
         assert!(found.len() > 5, "{}: only {found:?}", mutant.name);
     }
 }
@@ -68,17 +66,33 @@ fn side(mutant: &Mutant) -> Side {
     mutant.side(&catalogue).expect("the registry is read by its own tests")
 }
 
-/// Runs all cases of a side on a native mutant: what was found against it.
-fn examine(side: Side, symbol: &str, more: &[&str]) -> Found {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let out = folder.path().join("run.jsonl");
+/// Runs all cases of a side on a native mutant, which has neither violations nor warnings.
+fn assert_nothing_is_found(side: Side, symbol: &str, more: &[&str]) {
+    let output = run(side, symbol).args(more).output().expect("the program was found above");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), complaints.as_ref()), (Some(0), ""), "{symbol}: {printed}");
+    let summary = |begin: &str, part: &str| {
+        printed.lines().any(|line| line.starts_with(begin) && line.contains(part))
+    };
+    assert!(summary("no violation; ", "cases ran"), "{symbol}: {printed}");
+    assert!(more.is_empty() || summary("fault sweep: ", " 0 findings"), "{symbol}: {printed}");
+}
+
+/// The program, told to run all cases of a side on a native mutant.
+fn run(side: Side, symbol: &str) -> Command {
     let subject = format!("{}:{symbol}", library("liballocert_mutants.so").display());
     let mut run = Command::new(program());
-    run.args(["run", side.name(), &subject, "--timeout", "5", "--jobs", "1"])
-        .args(more)
-        .arg("--out")
-        .arg(&out);
-    let output = run.output().expect("the program was found above");
+    run.args(["run", side.name(), &subject, "--timeout", "5", "--jobs", "1"]);
+    run
+}
+
+/// Runs all cases of a side on a native mutant: what was found against it.
+fn examine(side: Side, symbol: &str) -> Found {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run.jsonl");
+    let mut run = run(side, symbol);
+    let output = run.arg("--out").arg(&out).output().expect("the program was found above");
     let complain = |error: String| -> ! {
         let printed = String::from_utf8_lossy(&output.stdout);
         let complaints = String::from_utf8_lossy(&output.stderr);
