@@ -13,13 +13,13 @@
 
 mod demand;
 mod expected;
-mod exploration;
 pub mod findings;
 mod model;
 mod random_numbers;
 mod random_part;
 mod renumber_names;
 pub mod report;
+mod seeded_sequences;
 mod sequence;
 mod shrink;
 mod simpler_steps;
@@ -29,8 +29,8 @@ pub mod write_fixture;
 mod written_bytes;
 
 pub use demand::{RequirementIds, UnmetDemand};
-pub use exploration::{Exploration, LENGTH, Unexplorable, demand_names, sides};
 pub use model::Machine;
+pub use seeded_sequences::{Exploration, LENGTH, Unexplorable, demand_names, sides};
 pub use sequence::Sequence;
 pub use shrink::{Run, Shrunk, shrink};
 pub use summary::{BrokenRequirement, Summary, declined};

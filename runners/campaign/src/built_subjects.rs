@@ -16,7 +16,7 @@ use allocert_suite::{RefusalCode, Side};
 
 use crate::case_filter::glob;
 use crate::failure::Failure;
-use crate::side_names;
+use crate::find_side;
 use crate::suite::Suite;
 use crate::workers::Workers;
 
@@ -57,7 +57,7 @@ impl<S: BuiltSubject> Selection<S> {
     pub(crate) fn new(options: &SubjectOptions, mut subjects: Vec<S>) -> Result<Self, Failure> {
         let suite = Suite::load()?;
         let sides = match options.side.as_deref() {
-            Some(name) => vec![side_names::side(name, &suite)?],
+            Some(name) => vec![find_side::side(name, &suite)?],
             None => Side::all().filter(|side| suite.certifies(*side)).collect(),
         };
         let filter = options.filter.as_deref();

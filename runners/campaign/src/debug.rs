@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
 use crate::suite::Suite;
 use crate::workers::Workers;
-use crate::{case_filter, profiles, side_names};
+use crate::{case_filter, find_side, profiles};
 
 /// What a user wants debugged.
 #[derive(Debug, Clone)]
@@ -34,10 +34,10 @@ pub struct DebugOptions {
 /// What is wrong with the options or the subject, or what kept the harness from its work.
 pub fn debug(options: &DebugOptions, workers: &Workers) -> Result<Judged, Failure> {
     let mut suite = match options.fixtures.as_slice() {
-        [] => Suite::of(&[side_names::named(&options.side)?])?,
+        [] => Suite::of(&[find_side::named(&options.side)?])?,
         paths => Suite::read(paths)?,
     };
-    let side = side_names::side(&options.side, &suite)?;
+    let side = find_side::side(&options.side, &suite)?;
     let subject = Subject::parse_with(&options.subject, options.abi.as_deref(), side)?;
     let profile = profiles::of_subject(&suite.catalogue, side, None, subject.abi())?;
     suite.catalogue.choose(profile);

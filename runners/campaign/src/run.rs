@@ -21,7 +21,7 @@ use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
-use crate::{fault_sweep, profiles, side_names};
+use crate::{fault_sweep, find_side, profiles};
 
 /// The least time for loading a subject: numba-cuda takes some of it to import on a busy machine.
 const LEAST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -67,10 +67,10 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Verdicts, Failure> {
     let mut suite = match options.fixtures.as_slice() {
-        [] => Suite::of(&[side_names::named(&options.side)?])?,
+        [] => Suite::of(&[find_side::named(&options.side)?])?,
         paths => Suite::read(paths)?,
     };
-    let side = side_names::side(&options.side, &suite)?;
+    let side = find_side::side(&options.side, &suite)?;
     if options.faults.is_some() {
         fault_sweep::check(side)?;
     }
@@ -160,8 +160,8 @@ fn check_driver(options: &RunOptions) -> Result<(), Failure> {
         (Driver::Sim, _) => Ok(()),
         (Driver::Real, _) if options.faults.is_some() => Err(Failure::refused(
             RefusalCode::OptionConflict,
-            "--driver real takes no --faults: only the software driver can be told to make a call \
-             fail",
+            "--driver real takes no --faults: each of thousands of injections needs a driver that \
+             starts over, which only the software driver does",
         )),
         (Driver::Real, None | Some(Isolation::Case)) => Ok(()),
         (Driver::Real, Some(Isolation::Group | Isolation::None)) => Err(Failure::refused(

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use allocert_campaign::{Failure, Suite, Workers, profiles, side_names};
+use allocert_campaign::{Failure, Suite, Workers, find_side, profiles};
 use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
 use allocert_suite::Side;
 use libtest_mimic::Arguments;
@@ -69,8 +69,8 @@ fn served(result: Result<(), allocert_native::WorkerError>) -> Result<ExitCode, 
 
 fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let arguments = Arguments::from_args();
-    let mut suite = Suite::of(&[side_names::named(interface)?])?;
-    let side = side_names::side(interface, &suite)?;
+    let mut suite = Suite::of(&[find_side::named(interface)?])?;
+    let side = find_side::side(interface, &suite)?;
     let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
     suite.catalogue.choose(profile);
 

@@ -27,7 +27,7 @@ Exit codes:
   1  violations
   2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
-  4  no case applies to the subject";
+  4  no case has a result";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -43,10 +43,11 @@ pub(crate) enum Command {
     Explore(Explore),
     /// Pass the arrays of each library to each other library, and show which pairs work
     Matrix(Matrix),
-    /// Explain a requirement, a case, a profile or the code of a refusal
+    /// Explain a requirement, freedom, case, profile, C contract or the code of a refusal
     Explain {
-        /// A requirement (EMM-ALLOC-03), a case (emm/alloc/exact-size/size:1), a profile
-        /// (numba-cuda-0.30) or the code of a refusal (unknown-case)
+        /// A requirement (EMM-ALLOC-03), a freedom (EMM-FREEDOM-01), a case
+        /// (emm/alloc/exact-size/size:1), a profile (numba-cuda-0.30), a C contract
+        /// (allocert-emm-h) or the code of a refusal (unknown-case)
         id: String,
     },
     /// List the cases
@@ -370,7 +371,7 @@ pub(crate) enum Isolation {
     Case,
     /// Those of one group, such as emm/alloc
     Group,
-    /// All: the cases share one process
+    /// All cases that need the same settings of the driver share one process
     None,
 }
 

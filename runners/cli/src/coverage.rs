@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use allocert_campaign::{Failure, Suite, profiles, side_names};
+use allocert_campaign::{Failure, Suite, find_side, profiles};
 use allocert_requirements::{Mutant, mutant, variant};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::coverage;
@@ -10,7 +10,7 @@ use allocert_suite::report::coverage;
 use crate::terminal;
 
 pub(crate) fn coverage(word: &str, profile: Option<&str>) -> Result<ExitCode, Failure> {
-    let sides = side_names::sides(word)?;
+    let sides = find_side::sides(word)?;
     let mut suite = Suite::of(&sides)?;
     if let (Some(name), Some(side)) = (profile, sides.first()) {
         let profile = profiles::of(&suite.catalogue, side.interface(), Some(name))?;

@@ -1,4 +1,4 @@
-//! `allocert mutants [INTERFACE]`
+//! `allocert mutants [SIDE]`
 
 use std::process::ExitCode;
 

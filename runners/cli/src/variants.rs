@@ -1,4 +1,4 @@
-//! `allocert variants [INTERFACE]`
+//! `allocert variants [SIDE]`
 
 use std::process::ExitCode;
 

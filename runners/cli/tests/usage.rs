@@ -313,9 +313,8 @@ fn a_shard_without_cases_ran_nothing() {
 fn an_unknown_id_gets_the_closest_one() {
     let (code, words) = refused(&["explain", "EMM-ALOC-01"]);
     assert_eq!(code, 2);
-    let told = "allocert: error[unknown-id]: no requirement, no case and no profile is called \
-                EMM-ALOC-01, did you \
-                mean EMM-ALLOC-01?";
+    let told = "allocert: error[unknown-id]: no requirement, freedom, case, profile or C contract \
+                is called EMM-ALOC-01, did you mean EMM-ALLOC-01?";
     assert_eq!(words, told);
 }
 
@@ -444,7 +443,7 @@ fn help_names_the_exit_codes() {
       debug     Run one case under a debugger, without a time limit
       explore   Try random sequences of operations, and write each violation as a fixture
       matrix    Pass the arrays of each library to each other library, and show which pairs work
-      explain   Explain a requirement, a case, a profile or the code of a refusal
+      explain   Explain a requirement, freedom, case, profile, C contract or the code of a refusal
       list      List the cases
       coverage  Show which requirements are tested by how many cases
       mutants   Run the suite on subjects that violate requirements, and show which it finds
@@ -461,7 +460,7 @@ fn help_names_the_exit_codes() {
       1  violations
       2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
-      4  no case applies to the subject
+      4  no case has a result
     ");
 }
 

@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
 use crate::own_time::OwnTime;
 use crate::process_table;
-use crate::request::Request;
 use crate::ring::Slice;
+use crate::run_request::Request;
 use crate::worker::Worker;
 
 /// From the order to run a batch to its first case.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::interrupt::Interrupt;
+use crate::interrupt_flag::Interrupt;
 use crate::message::FromWorker;
 
 /// The longest line that a worker may write.

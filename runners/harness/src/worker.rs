@@ -11,13 +11,13 @@ use std::{io, thread};
 use crate::capture::Capture;
 use crate::channel::{Channel, Received};
 use crate::error::{Error, appended};
-use crate::interrupt::Interrupt;
+use crate::interrupt_flag::Interrupt;
 use crate::launch::Launch;
 use crate::message::ToWorker;
 use crate::own_time::{Counted, OwnTime};
 use crate::process_table::{children, kill_inherited, kill_server};
-use crate::request::Request;
 use crate::ring::Ring;
+use crate::run_request::Request;
 
 /// How long a worker that was asked to quit may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);

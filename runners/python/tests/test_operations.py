@@ -13,8 +13,9 @@ import yaml
 from harness import ROOT, Worker
 
 CASES = ROOT / "fixtures/cases"
-#: The operations on the table of a C plugin, which only the native worker has.
-NATIVE = {"call"}
+#: The operations of cases that need a shared library: a call of a C table, and a call of a handler
+#: that is stopped between two instructions.
+NATIVE = {"call", "interleave"}
 #: Prints side -> side of the operations -> the operations in its table.
 TABLES = """
 import json

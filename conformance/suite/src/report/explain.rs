@@ -45,7 +45,7 @@ pub fn render(id: &str, catalogue: &Catalogue, cases: &[PlannedCase]) -> Result<
     let ids = ids.chain(RefusalCode::ALL.iter().map(|code| code.code()));
     let hint =
         nearest::nearest(id, ids).map(|near| format!(", did you mean {near}?")).unwrap_or_default();
-    Err(format!("no requirement, no case and no profile is called {id}{hint}"))
+    Err(format!("no requirement, freedom, case, profile or C contract is called {id}{hint}"))
 }
 
 fn explain(requirement: &Requirement, catalogue: &Catalogue, cases: &[PlannedCase]) -> String {

@@ -186,7 +186,8 @@ fn a_requirement_is_explained() {
     "#);
     assert_eq!(
         explain::render("EMM-T-10", &catalogue(), &cases).expect_err("it does not exist"),
-        "no requirement, no case and no profile is called EMM-T-10, did you mean EMM-T-01?"
+        "no requirement, freedom, case, profile or C contract is called EMM-T-10, did you mean \
+         EMM-T-01?"
     );
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 
 from .conforming_consumer import Consumer, Dtype, Entries, View
-from .strided_offsets import Integers, c_strides
+from .offset_helpers import Integers, c_strides
 
 
 class NeedsStrides(Consumer):

@@ -13,7 +13,7 @@ import numpy
 
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call
 
-from .strided_offsets import Integers, byte_range, c_strides, offsets
+from .offset_helpers import Integers, byte_range, c_strides, offsets
 
 Entries: TypeAlias = dict[str, Any]
 HostArray: TypeAlias = "numpy.ndarray[Any, Any]"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 
 from .conforming_consumer import Consumer, Entries, HostArray, View
-from .strided_offsets import Integers
+from .offset_helpers import Integers
 
 
 class NoneMasksEverything(Consumer):

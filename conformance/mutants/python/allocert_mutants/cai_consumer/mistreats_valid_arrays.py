@@ -9,7 +9,7 @@ import numpy
 from allocert_mutants.cuda_driver import call, call_without_check
 
 from .conforming_consumer import Consumer, Entries, HostArray, View
-from .strided_offsets import Integers
+from .offset_helpers import Integers
 
 _KNOWN = {"shape", "typestr", "data", "version", "strides", "descr", "mask", "stream"}
 _MEMORY_TYPE, _ORDINAL = 2, 9

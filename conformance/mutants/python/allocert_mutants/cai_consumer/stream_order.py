@@ -18,7 +18,7 @@ from allocert_mutants.cuda_driver import (
 )
 
 from .conforming_consumer import Consumer, Entries, View
-from .strided_offsets import byte_range
+from .offset_helpers import byte_range
 
 
 class NeedsStream(Consumer):

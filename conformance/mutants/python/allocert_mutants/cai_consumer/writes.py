@@ -6,7 +6,7 @@ import math
 from allocert_mutants.cuda_driver import Stream, call
 
 from .conforming_consumer import Consumer, HostArray, View, fill
-from .strided_offsets import byte_range, offsets
+from .offset_helpers import byte_range, offsets
 
 
 class WritesReadOnly(Consumer):

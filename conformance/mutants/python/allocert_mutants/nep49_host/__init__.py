@@ -14,7 +14,7 @@ from . import (  # noqa: F401 - they register their mutants
     crash_hang_output,
     names,
     requests,
-    set_handler,
+    set_and_get_handler,
 )
 from .host import MUTATIONS, Host
 

@@ -12,7 +12,7 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
     fill,
     synchronize,
 )
-from allocert_mutants.cai_consumer.strided_offsets import c_strides, offsets
+from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cuda_driver import Event, Memory, Stream, call
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from allocert_mutants.cai_consumer.conforming_consumer import Consumer, Entries, HostArray, View
-from allocert_mutants.cai_consumer.strided_offsets import c_strides
+from allocert_mutants.cai_consumer.offset_helpers import c_strides
 
 
 class UnsupportedError(Exception):

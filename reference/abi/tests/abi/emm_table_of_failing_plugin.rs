@@ -1,3 +1,5 @@
+//! The table that `EmmPlugin` makes of a plugin which refuses or panics.
+
 use std::ffi::{CStr, c_void};
 use std::ptr;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use allocert_suite::plan::PlannedCase;
 
 use crate::alone_lock::AloneLock;
-use crate::interrupt::Interrupt;
+use crate::interrupt_flag::Interrupt;
 use crate::launch::Launch;
 use crate::run_dir::RunDir;
 use crate::subject::Subject;

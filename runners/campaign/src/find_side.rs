@@ -1,4 +1,4 @@
-//! The names by which a user means an interface or one side of it.
+//! The side or the sides that a word of the user names.
 
 use allocert_suite::{Interface, RefusalCode, Side};
 
