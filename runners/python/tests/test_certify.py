@@ -26,12 +26,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("runs")
 
 
-@pytest.mark.parametrize("manager", ["PoolManager", "DeferredManager", "HostOnlyManager"])
+@pytest.mark.parametrize(
+    ("manager", "isolation"),
+    [("PoolManager", "case"), ("DeferredManager", "group"), ("HostOnlyManager", "none")],
+)
 def test_the_reference_conforms_from_python(
-    allocert: Program, runs: pathlib.Path, manager: str
+    allocert: Program, runs: pathlib.Path, manager: str, isolation: str
 ) -> None:
     out = runs / f"{manager}.jsonl"
-    ended = certify(allocert, f"allocert.numba:{manager}", out)
+    ended = certify(allocert, f"allocert.numba:{manager}", out, "--isolation", isolation)
     assert {case: found for case, found in findings(out).items() if found} == {}
     assert ended.returncode == 0
 

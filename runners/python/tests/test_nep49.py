@@ -108,6 +108,7 @@ def test_a_handler_in_python_that_fails_under_numpy_is_a_finding(
     allocert: Program, mutant: str, requirement: str
 ) -> None:
     subject = f"allocert_mutants.nep49.python_handlers:{mutant}"
-    run = allocert("run", "nep49", subject, "--python", sys.executable)
+    some = ("--filter", "nep49/numpy/[m-o]*")
+    run = allocert("run", "nep49", subject, "--python", sys.executable, *some)
     assert run.returncode == 1, run.stdout + run.stderr
     assert requirement in run.stdout and "harness-error" not in run.stdout
