@@ -68,8 +68,8 @@ pub(crate) struct DrawSource<'a> {
 /// What a side defines in its folder.
 trait SideDefinition {
     type Demand: Demand;
-    /// The operations of the side. The functions below get no others.
-    type Operation: SideOperation + 'static;
+    /// The operations of the side.
+    type Operation: ExploredOperation + 'static;
 
     const SIDE: Side;
     /// The simplest machine; nothing if the subjects of the side use no driver.
@@ -80,22 +80,25 @@ trait SideDefinition {
 
     /// The state after the setup of a case.
     fn start(machine: Option<Machine>) -> Box<dyn Model>;
+}
 
-    /// The capability without which an operation is not asked for.
-    fn need(operation: &Self::Operation) -> Option<Need>;
+/// What exploration asks of an operation. Each side answers for its own, in its `operations.rs`.
+trait ExploredOperation: SideOperation + Sized {
+    /// The capability without which it is not asked for.
+    fn need(&self) -> Option<Need>;
 
-    /// Simpler forms of an operation, the simplest first.
-    fn simpler(operation: &Self::Operation) -> Vec<Self::Operation>;
+    /// Simpler forms of it, the simplest first.
+    fn simpler(&self) -> Vec<Self>;
 
-    /// The name of the memory that an operation asks for.
-    fn requested(operation: &Self::Operation) -> Option<&Name>;
+    /// The name of the memory that it asks for.
+    fn requested(&self) -> Option<&Name>;
 
     /// The same operation where the memory `name` has this size, and is written and read whole.
     /// `None` if the operation does not concern that memory.
-    fn whole(operation: &Self::Operation, name: &Name, size_bytes: u64) -> Option<Self::Operation>;
+    fn whole(&self, name: &Name, size_bytes: u64) -> Option<Self>;
 
-    /// All names in an operation.
-    fn names(operation: &mut Self::Operation) -> Vec<&mut Name>;
+    /// The names in it that the model knows.
+    fn names(&mut self) -> Vec<&mut Name>;
 }
 
 /// One side, as code sees it that works for every side.
@@ -137,16 +140,21 @@ impl SideModel {
             },
             machine: D::machine,
             start: D::start,
-            need: |operation| D::Operation::of(operation).and_then(D::need),
+            need: |operation| D::Operation::of(operation).and_then(ExploredOperation::need),
             simpler: |operation| {
-                let forms = D::Operation::of(operation).map(D::simpler).unwrap_or_default();
+                let forms =
+                    D::Operation::of(operation).map(ExploredOperation::simpler).unwrap_or_default();
                 forms.into_iter().map(Into::into).collect()
             },
-            requested: |operation| D::Operation::of(operation).and_then(D::requested),
-            whole: |operation, name, size_bytes| {
-                D::whole(D::Operation::of(operation)?, name, size_bytes).map(Into::into)
+            requested: |operation| {
+                D::Operation::of(operation).and_then(ExploredOperation::requested)
             },
-            names: |operation| D::Operation::of_mut(operation).map(D::names).unwrap_or_default(),
+            whole: |operation, name, size_bytes| {
+                D::Operation::of(operation)?.whole(name, size_bytes).map(Into::into)
+            },
+            names: |operation| {
+                D::Operation::of_mut(operation).map(ExploredOperation::names).unwrap_or_default()
+            },
         }
     }
 }

@@ -62,10 +62,11 @@ impl TableGuard {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn defects(guard: &TableGuard) -> Vec<String> {
+    /// Takes what a guard has noted, a line for each defect.
+    pub(crate) fn defects(guard: &TableGuard) -> Vec<String> {
         guard.called();
         let taken = guard.take().map(|guard| guard.defects).unwrap_or_default();
         taken

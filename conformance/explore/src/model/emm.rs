@@ -25,7 +25,7 @@ use allocert_suite::expectation::Expectations;
 use allocert_suite::interface::SideOperation;
 use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::{Attach, Drop, Fill, HostBuffer, Read};
-use allocert_suite::nouns::{Name, Need, Thread};
+use allocert_suite::nouns::{Name, Thread};
 
 use crate::demand::RequirementIds;
 use crate::expected;
@@ -57,26 +57,6 @@ impl SideDefinition for Definition {
 
     fn start(machine: Option<Machine>) -> Box<dyn model::Model> {
         Box::new(Model::new(machine.unwrap_or(PLAIN)))
-    }
-
-    fn need(operation: &Operation) -> Option<Need> {
-        operations::need(operation)
-    }
-
-    fn simpler(operation: &Operation) -> Vec<Operation> {
-        simpler_operations::forms(operation)
-    }
-
-    fn requested(operation: &Operation) -> Option<&Name> {
-        operations::requested(operation)
-    }
-
-    fn whole(operation: &Operation, name: &Name, size_bytes: u64) -> Option<Operation> {
-        operations::whole(operation, name, size_bytes)
-    }
-
-    fn names(operation: &mut Operation) -> Vec<&mut Name> {
-        operations::names(operation)
     }
 }
 

@@ -17,7 +17,7 @@ use allocert_suite::expectation::Expectations;
 use allocert_suite::interface::SideOperation;
 use allocert_suite::interface::nep49::Operation;
 use allocert_suite::interface::shared::Drop;
-use allocert_suite::nouns::{Name, Need, Thread};
+use allocert_suite::nouns::{Name, Thread};
 
 use crate::demand::RequirementIds;
 use crate::expected;
@@ -49,26 +49,6 @@ impl SideDefinition for Definition {
 
     fn start(_machine: Option<Machine>) -> Box<dyn model::Model> {
         Box::new(Model::default())
-    }
-
-    fn need(_operation: &Operation) -> Option<Need> {
-        None
-    }
-
-    fn simpler(operation: &Operation) -> Vec<Operation> {
-        operations::simpler(operation)
-    }
-
-    fn requested(operation: &Operation) -> Option<&Name> {
-        operations::requested(operation)
-    }
-
-    fn whole(operation: &Operation, name: &Name, size_bytes: u64) -> Option<Operation> {
-        operations::whole(operation, name, size_bytes)
-    }
-
-    fn names(operation: &mut Operation) -> Vec<&mut Name> {
-        operations::names(operation)
     }
 }
 

@@ -12,11 +12,10 @@ mod random_step;
 
 use allocert_requirements::Side;
 use allocert_suite::expectation::Expectations;
-use allocert_suite::interface::OperationSet;
 use allocert_suite::interface::SideOperation;
 use allocert_suite::interface::place::{Operation, Place, PlaceKind};
 use allocert_suite::interface::shared::{Drop, Fill, Read};
-use allocert_suite::nouns::{ErrorKind, Name, Need, Thread};
+use allocert_suite::nouns::{ErrorKind, Name, Thread};
 
 use crate::demand::RequirementIds;
 use crate::expected::{self, at_least, is, multiple_of, not};
@@ -61,26 +60,6 @@ impl SideDefinition for Definition {
 
     fn start(_machine: Option<Machine>) -> Box<dyn model::Model> {
         Box::new(Model::default())
-    }
-
-    fn need(operation: &Operation) -> Option<Need> {
-        operation.properties().requires
-    }
-
-    fn simpler(operation: &Operation) -> Vec<Operation> {
-        operations::simpler(operation)
-    }
-
-    fn requested(operation: &Operation) -> Option<&Name> {
-        operations::requested(operation)
-    }
-
-    fn whole(operation: &Operation, name: &Name, size_bytes: u64) -> Option<Operation> {
-        operations::whole(operation, name, size_bytes)
-    }
-
-    fn names(operation: &mut Operation) -> Vec<&mut Name> {
-        operations::names(operation)
     }
 }
 

@@ -7,6 +7,8 @@
 #![expect(unsafe_code, reason = "calls C functions")]
 
 mod emm_pool;
+#[path = "../../../emm/benches/pool/endless_driver.rs"]
+mod endless_driver;
 
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -167,7 +169,7 @@ fn all(criterion: &mut Criterion) {
     all_of(criterion, AtPlace::<0>::open());
     all_of(criterion, AtPlace::<1>::open());
     all_of(criterion, AtPlace::<2>::open());
-    all_of(criterion, Some(emm_pool::open()));
+    all_of(criterion, Some(endless_driver::pool()));
     all_of(criterion, Some(Libc));
 }
 

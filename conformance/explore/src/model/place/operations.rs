@@ -1,66 +1,70 @@
 //! What the machinery asks of the operations of `place`.
 
+use allocert_suite::interface::OperationSet;
 use allocert_suite::interface::place::Operation;
 use allocert_suite::interface::shared::{Drop, Fill, Read};
-use allocert_suite::nouns::Name;
+use allocert_suite::nouns::{Name, Need};
 
+use crate::model::ExploredOperation;
 use crate::simpler_steps::{simpler_fills, simpler_reads, smaller, whole_fill, whole_read};
 
-/// Simpler forms of an operation, the simplest first.
-pub(super) fn simpler(operation: &Operation) -> Vec<Operation> {
-    match operation.clone() {
-        Operation::Alloc { place, size, r#as, .. } => smaller(size)
-            .map(|size| Operation::Alloc { place, size, r#as: r#as.clone(), stream: None })
-            .collect(),
-        Operation::Fill(fill) => simpler_fills(&fill).into_iter().map(Operation::Fill).collect(),
-        Operation::Read(read) => simpler_reads(&read).into_iter().map(Operation::Read).collect(),
-        Operation::Churn { place, size, times, hold } => {
-            let mut forms: Vec<Operation> =
-                smaller(size).map(|size| Operation::Churn { place, size, times, hold }).collect();
-            let fewer = Operation::Churn { place, size, times: times / 2, hold };
-            forms.extend((times > 1).then_some(fewer));
-            forms.extend((hold > 1).then_some(Operation::Churn { place, size, times, hold: 1 }));
-            forms
+impl ExploredOperation for Operation {
+    fn need(&self) -> Option<Need> {
+        self.properties().requires
+    }
+
+    fn simpler(&self) -> Vec<Self> {
+        match self.clone() {
+            Self::Alloc { place, size, r#as, .. } => smaller(size)
+                .map(|size| Self::Alloc { place, size, r#as: r#as.clone(), stream: None })
+                .collect(),
+            Self::Fill(fill) => simpler_fills(&fill).into_iter().map(Self::Fill).collect(),
+            Self::Read(read) => simpler_reads(&read).into_iter().map(Self::Read).collect(),
+            Self::Churn { place, size, times, hold } => {
+                let mut forms: Vec<Self> =
+                    smaller(size).map(|size| Self::Churn { place, size, times, hold }).collect();
+                let fewer = Self::Churn { place, size, times: times / 2, hold };
+                forms.extend((times > 1).then_some(fewer));
+                forms.extend((hold > 1).then_some(Self::Churn { place, size, times, hold: 1 }));
+                forms
+            }
+            Self::Stress { place, threads, size, times } => {
+                let with = |threads, times| Self::Stress { place, threads, size, times };
+                let fewer = (threads > 2).then(|| with(2, times));
+                fewer.into_iter().chain((times > 1).then(|| with(threads, times / 2))).collect()
+            }
+            _ => Vec::new(),
         }
-        Operation::Stress { place, threads, size, times } => {
-            let with = |threads, times| Operation::Stress { place, threads, size, times };
-            let fewer = (threads > 2).then(|| with(2, times));
-            fewer.into_iter().chain((times > 1).then(|| with(threads, times / 2))).collect()
+    }
+
+    fn requested(&self) -> Option<&Name> {
+        match self {
+            Self::Alloc { r#as, .. } => Some(r#as),
+            _ => None,
         }
-        _ => Vec::new(),
     }
-}
 
-/// The name of the block that it asks for.
-pub(super) fn requested(operation: &Operation) -> Option<&Name> {
-    match operation {
-        Operation::Alloc { r#as, .. } => Some(r#as),
-        _ => None,
+    fn whole(&self, name: &Name, size_bytes: u64) -> Option<Self> {
+        match self {
+            Self::Fill(fill) if fill.memory == *name => Some(Self::Fill(whole_fill(fill))),
+            Self::Read(read) if read.memory == *name => Some(Self::Read(whole_read(read))),
+            Self::Alloc { place, r#as, .. } if r#as == name => Some(Self::Alloc {
+                place: *place,
+                size: size_bytes,
+                r#as: r#as.clone(),
+                stream: None,
+            }),
+            _ => None,
+        }
     }
-}
 
-/// The same where the block has this size, and is written and read whole.
-pub(super) fn whole(operation: &Operation, name: &Name, size_bytes: u64) -> Option<Operation> {
-    match operation {
-        Operation::Fill(fill) if fill.memory == *name => Some(Operation::Fill(whole_fill(fill))),
-        Operation::Read(read) if read.memory == *name => Some(Operation::Read(whole_read(read))),
-        Operation::Alloc { place, r#as, .. } if r#as == name => Some(Operation::Alloc {
-            place: *place,
-            size: size_bytes,
-            r#as: r#as.clone(),
-            stream: None,
-        }),
-        _ => None,
-    }
-}
-
-/// The names in an operation that the model knows.
-pub(super) fn names(operation: &mut Operation) -> Vec<&mut Name> {
-    match operation {
-        Operation::Alloc { r#as, .. } => vec![r#as],
-        Operation::FreeAddress { memory, .. } => vec![memory],
-        Operation::Drop(Drop { name }) => vec![name],
-        Operation::Fill(Fill { memory, .. }) | Operation::Read(Read { memory, .. }) => vec![memory],
-        _ => Vec::new(),
+    fn names(&mut self) -> Vec<&mut Name> {
+        match self {
+            Self::Alloc { r#as, .. } => vec![r#as],
+            Self::FreeAddress { memory, .. } => vec![memory],
+            Self::Drop(Drop { name }) => vec![name],
+            Self::Fill(Fill { memory, .. }) | Self::Read(Read { memory, .. }) => vec![memory],
+            _ => Vec::new(),
+        }
     }
 }

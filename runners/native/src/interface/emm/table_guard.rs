@@ -188,16 +188,9 @@ impl<T: Structure> Out<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::table_guard::tests::defects;
 
-    fn defects(guard: &TableGuard) -> Vec<String> {
-        guard.called();
-        let taken = guard.take().map(|guard| guard.defects).unwrap_or_default();
-        taken
-            .into_iter()
-            .map(|one| format!("{} {}: {}", one.call, one.defect, one.observed))
-            .collect()
-    }
+    use super::*;
 
     #[test]
     fn what_is_written_shows_where_it_is_not_to_be() {
