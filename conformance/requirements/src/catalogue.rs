@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::explanation::{self, Explanation, Explanations};
+use crate::consequence::{self, Consequence, Consequences};
 use crate::freedom::{self, Freedom};
 use crate::profile::{self, Contract, Difference, Profile};
 use crate::refusal_code::RefusalCode;
@@ -25,7 +25,7 @@ pub struct Catalogue {
     contracts: Vec<Contract>,
     differences: Vec<Difference>,
     freedoms: BTreeMap<String, Freedom>,
-    explanations: Explanations,
+    consequences: Consequences,
     /// Nothing where all requirements are judged.
     chosen: Option<Profile>,
 }
@@ -53,11 +53,11 @@ impl Catalogue {
             .collect();
         let (freedoms, rest): (Vec<_>, Vec<_>) =
             documents.into_iter().partition(|document| freedom::is_file_of(document));
-        let (explanations, rest): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|document| explanation::is_file_of(document));
+        let (consequences, rest): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|document| consequence::is_file_of(document));
         let (profiles, requirements): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|document| profile::interface_of(document).is_some());
-        // Differences and explanations name requirements, so those come first.
+        // Differences and consequences name requirements, so those come first.
         let mut refusals = refused(&requirements, |document| catalogue.add(document));
         refusals.extend(refused(&freedoms, |document| catalogue.add_freedoms(document)));
         if refusals.is_empty() {
@@ -70,7 +70,7 @@ impl Catalogue {
             refusals = refused(&profiles, |document| catalogue.add_differences(document));
         }
         if refusals.is_empty() {
-            refusals = refused(&explanations, |document| catalogue.add_explanations(document));
+            refusals = refused(&consequences, |document| catalogue.add_consequences(document));
         }
         if refusals.is_empty() { Ok(catalogue) } else { Err(refusals) }
     }
@@ -172,14 +172,14 @@ impl Catalogue {
     /// Why the violation of one requirement leads to that of another in the same case; nothing if
     /// it does not.
     #[must_use]
-    pub fn explanation(&self, cause: &str, consequence: &str) -> Option<&Explanation> {
-        self.explanations.find(cause, consequence)
+    pub fn consequence(&self, cause: &str, consequence: &str) -> Option<&Consequence> {
+        self.consequences.find(cause, consequence)
     }
 
-    /// Whether one explanation names both requirements as causes.
+    /// Whether one entry names both requirements as causes.
     #[must_use]
     pub fn are_peers(&self, left: &str, right: &str) -> bool {
-        self.explanations.are_peers(left, right)
+        self.consequences.are_peers(left, right)
     }
 
     /// Judges by this profile from now on; by all requirements without one.
@@ -314,10 +314,10 @@ impl Catalogue {
         Ok(())
     }
 
-    fn add_explanations(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
-        for entry in document.read::<Vec<Spanned<Explanation>>>()? {
+    fn add_consequences(&mut self, document: &Document<'_>) -> Result<(), Box<Refusal>> {
+        for entry in document.read::<Vec<Spanned<Consequence>>>()? {
             let line = entry.line();
-            self.explanations.add(entry.value, &self.requirements).map_err(|(word, message)| {
+            self.consequences.add(entry.value, &self.requirements).map_err(|(word, message)| {
                 document.refuse_word(RefusalCode::InconsistentCatalogue, line, &word, message)
             })?;
         }

@@ -7,7 +7,7 @@
 //! - [`profile`]: which text holds where the texts disagree.
 //! - [`refusal_code`]: a stable word for each reason to refuse what a user gives.
 //! - [`freedom`]: what a text leaves to the subject.
-//! - [`explanation`]: which violation leads to which others.
+//! - [`consequence`]: which violation leads to which others.
 //! - [`mutant`]: the subjects that are built to break requirements.
 //! - [`variant`]: the subjects that use freedoms.
 //! - [`built_subject`]: what the two registries have in common.
@@ -19,7 +19,7 @@
 
 pub mod built_subject;
 pub mod catalogue;
-pub mod explanation;
+pub mod consequence;
 pub mod freedom;
 pub mod mutant;
 pub mod nearest;
@@ -32,7 +32,7 @@ pub mod yaml;
 
 pub use built_subject::{BuiltSubject, Flavor};
 pub use catalogue::Catalogue;
-pub use explanation::Explanation;
+pub use consequence::Consequence;
 pub use freedom::Freedom;
 pub use mutant::Mutant;
 pub use profile::{Contract, Difference, Profile};

@@ -1,6 +1,7 @@
 //! Groups the findings of a run by cause. Findings of one requirement that say the same are one
-//! cause, in however many cases. A finding that another one of its case explains, by the catalogue,
-//! is a consequence of it. Nothing is dropped: every finding belongs to exactly one cause.
+//! cause, in however many cases. If the catalogue says that one violation leads to another, the
+//! finding of the other in the same case is a consequence of the first. Nothing is dropped: every
+//! finding belongs to exactly one cause.
 
 mod shape;
 
@@ -101,8 +102,8 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
                 .entry(&finding.requirement)
                 .or_default()
                 .push(Found { judged, finding });
-            let why = catalogue.explanation(&root.requirement, &finding.requirement);
-            cause.because.extend(why.map(|explanation| explanation.because.as_str()));
+            let entry = catalogue.consequence(&root.requirement, &finding.requirement);
+            cause.because.extend(entry.map(|entry| entry.because.as_str()));
         }
     }
     causes.sort_by_key(|cause| {
@@ -112,13 +113,13 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
     causes
 }
 
-/// The finding that explains this one and is explained by none; itself if nothing explains it.
+/// The finding that this one follows from, and that follows from no other; itself if there is none.
 fn root(catalogue: &Catalogue, findings: &[Finding], index: usize) -> usize {
     let mut root = index;
-    // No explanation leads back, so each turn reaches another finding.
+    // No requirement is a consequence of itself, so each turn reaches another finding.
     for _ in 0..findings.len() {
         let causes = (0..findings.len())
-            .filter(|cause| explains(catalogue, &findings[*cause], &findings[root]));
+            .filter(|cause| leads_to(catalogue, &findings[*cause], &findings[root]));
         match causes.min_by_key(|cause| findings[*cause].step) {
             Some(cause) => root = cause,
             None => break,
@@ -127,13 +128,13 @@ fn root(catalogue: &Catalogue, findings: &[Finding], index: usize) -> usize {
     root
 }
 
-/// Whether one finding of a case explains another one.
-fn explains(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bool {
+/// Whether one finding of a case leads to another one.
+fn leads_to(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bool {
     // `None` is the end of the case.
     let step = |finding: &Finding| finding.step.unwrap_or(u32::MAX);
     let (from, to) = (&cause.requirement, &consequence.requirement);
-    let explanation = catalogue.explanation(from, to);
-    let shows_later = explanation.is_some_and(|explanation| explanation.shows_later);
+    let entry = catalogue.consequence(from, to);
+    let shows_later = entry.is_some_and(|entry| entry.shows_later);
     let may = (shows_later || step(cause) <= step(consequence))
         && cause.level <= consequence.level
         && cause.expected_because.is_some() == consequence.expected_because.is_some();
@@ -152,5 +153,5 @@ fn explains(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bo
     {
         return true;
     }
-    explanation.is_some()
+    entry.is_some()
 }

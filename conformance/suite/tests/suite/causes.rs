@@ -14,17 +14,17 @@ use rstest::rstest;
 use crate::observation_builder::{Recorder, alloc, catalogue_text, free, memalloc, memory};
 use crate::run_file::header;
 
-/// `EMM-T-10` and `EMM-T-11` carry defects and explain all of `EMM-T-`; `EMM-T-02` is a SHOULD.
+/// `EMM-T-10` and `EMM-T-11` carry defects and lead to all of `EMM-T-`; `EMM-T-02` is a SHOULD.
 fn catalogue() -> Catalogue {
-    let explanations = "
+    let entries = "
 - causes: [EMM-T-10, EMM-T-11]
-  explains: [EMM-T-*]
+  consequences: [EMM-T-*]
   because: nobody can read it
 - causes: [EMM-T-02]
-  explains: [EMM-T-01]
-  because: a warning explains nothing that is worse
+  consequences: [EMM-T-01]
+  because: a warning leads to nothing that is worse
 - causes: [EMM-OP-CREATE]
-  explains: [EMM-OP-DESTROY]
+  consequences: [EMM-OP-DESTROY]
   shows_later: true
   because: the case looks for the cause later
 ";
@@ -37,7 +37,7 @@ fn catalogue() -> Catalogue {
     };
     let text =
         format!("{}{}{}", catalogue_text(), duty("EMM-T-10", "ten"), duty("EMM-T-11", "eleven"));
-    Catalogue::from_files([("emm/test.yaml", text.as_str()), ("emm/causes.yaml", explanations)])
+    Catalogue::from_files([("emm/test.yaml", text.as_str()), ("emm/consequences.yaml", entries)])
         .unwrap_or_else(|refusals| panic!("{refusals:#?}"))
 }
 
@@ -203,25 +203,29 @@ fn reports_begin_with_the_cause() {
 }
 
 #[rstest]
-#[case::unknown("causes: [EMM-T-01], explains: [EMM-T-99]", "no requirement `EMM-T-99`")]
-#[case::unknown_cause("causes: [EMM-T-99], explains: [EMM-T-01]", "no requirement `EMM-T-99`")]
-#[case::empty("causes: [EMM-T-01], explains: [EMM-NO-*]", "`EMM-NO-*` adds no requirement")]
-#[case::itself("causes: [EMM-T-01], explains: [EMM-T-01]", "EMM-T-01 explains itself")]
-#[case::no_cause("causes: [], explains: [EMM-T-01]", "requirements of one side")]
-fn a_wrong_explanation_is_refused(#[case] entry: &str, #[case] message: &str) {
+#[case::unknown("causes: [EMM-T-01], consequences: [EMM-T-99]", "no requirement `EMM-T-99`")]
+#[case::unknown_cause("causes: [EMM-T-99], consequences: [EMM-T-01]", "no requirement `EMM-T-99`")]
+#[case::empty("causes: [EMM-T-01], consequences: [EMM-NO-*]", "`EMM-NO-*` adds no requirement")]
+#[case::itself(
+    "causes: [EMM-T-01], consequences: [EMM-T-01]",
+    "EMM-T-01 is a consequence of itself"
+)]
+#[case::no_cause("causes: [], consequences: [EMM-T-01]", "requirements of one side")]
+fn a_wrong_entry_of_consequences_is_refused(#[case] entry: &str, #[case] message: &str) {
     refuses(&format!("- {{{entry}, because: so}}\n"), message);
 }
 
 #[test]
-fn a_circle_of_explanations_is_refused() {
-    let text = "- {causes: [EMM-T-01], explains: [EMM-T-02], because: so}\n\
-                - {causes: [EMM-T-02], explains: [EMM-OP-DROP], because: so}\n\
-                - {causes: [EMM-OP-DROP], explains: [EMM-T-01], because: so}\n";
-    refuses(text, "explains itself, through what it explains");
+fn a_circle_of_consequences_is_refused() {
+    let text = "- {causes: [EMM-T-01], consequences: [EMM-T-02], because: so}\n\
+                - {causes: [EMM-T-02], consequences: [EMM-OP-DROP], because: so}\n\
+                - {causes: [EMM-OP-DROP], consequences: [EMM-T-01], because: so}\n";
+    refuses(text, "is a consequence of itself, through its other consequences");
 }
 
-fn refuses(explanations: &str, message: &str) {
-    let files = [("emm/test.yaml", catalogue_text()), ("emm/causes.yaml", explanations.to_owned())];
+fn refuses(entries: &str, message: &str) {
+    let files =
+        [("emm/test.yaml", catalogue_text()), ("emm/consequences.yaml", entries.to_owned())];
     let files = files.iter().map(|(file, text)| (*file, text.as_str()));
     let refusals = Catalogue::from_files(files).expect_err("it is wrong");
     let text: Vec<String> = refusals.iter().map(ToString::to_string).collect();

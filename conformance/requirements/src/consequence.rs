@@ -1,5 +1,5 @@
-//! Explanations: which violation leads to which others in the same case. A report folds the others
-//! under it.
+//! Which violation leads to which others in the same case. A report shows only the first as a
+//! cause, and counts the others below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,28 +8,28 @@ use serde::Deserialize;
 use crate::requirement::Requirement;
 use crate::yaml::Document;
 
-/// The name of the file, in the folder of each interface, that lists its explanations.
-const FILE: &str = "causes.yaml";
+/// The name of the file, in the folder of each interface, that lists its entries.
+const FILE: &str = "consequences.yaml";
 
-/// One reason why a violation leads to others.
+/// One entry: requirements whose violation leads to violations of others, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Explanation {
-    /// Ids of requirements. The violation of any one of them is a cause. None of them explains
-    /// another, except a defect that shows why the check of another found nothing to check.
+pub struct Consequence {
+    /// Ids of requirements. The violation of any one of them is a cause. None of them leads
+    /// to another, except a defect that shows why the check of another found nothing to check.
     pub causes: Vec<String>,
     /// The requirements whose violations follow: ids, or beginnings of ids that end in `*`. A
     /// beginning means only requirements of the side of the causes, and not the causes themselves.
-    pub explains: Vec<String>,
+    pub consequences: Vec<String>,
     /// Whether the violation may show at a later step than those that follow from it. Otherwise it
-    /// explains only what shows at the same step or later.
+    /// leads only to what shows at the same step or later.
     #[serde(default)]
     pub shows_later: bool,
     /// Why they follow: the end of a sentence that begins with "because".
     pub because: String,
 }
 
-/// Whether a catalogue file lists explanations.
+/// Whether a catalogue file lists such entries.
 pub(crate) fn is_file_of(document: &Document<'_>) -> bool {
     document.file.rsplit('/').next() == Some(FILE)
 }
@@ -37,34 +37,34 @@ pub(crate) fn is_file_of(document: &Document<'_>) -> bool {
 /// The word at fault and why.
 type Fault = (String, String);
 
-/// All explanations, found by cause and consequence.
+/// All entries, found by cause and consequence.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Explanations {
-    entries: Vec<Explanation>,
+pub(crate) struct Consequences {
+    entries: Vec<Consequence>,
     /// By cause, then by consequence, the entry.
     edges: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
-impl Explanations {
+impl Consequences {
     /// Why the violation of one requirement leads to that of another.
-    pub(crate) fn find(&self, cause: &str, consequence: &str) -> Option<&Explanation> {
+    pub(crate) fn find(&self, cause: &str, consequence: &str) -> Option<&Consequence> {
         self.entries.get(*self.edges.get(cause)?.get(consequence)?)
     }
 
     /// Whether one entry names both as causes.
     pub(crate) fn are_peers(&self, left: &str, right: &str) -> bool {
-        let names = |entry: &Explanation, id: &str| entry.causes.iter().any(|cause| cause == id);
+        let names = |entry: &Consequence, id: &str| entry.causes.iter().any(|cause| cause == id);
         self.entries.iter().any(|entry| names(entry, left) && names(entry, right))
     }
 
     /// Adds an entry, unless it names what does not exist or makes a circle.
     pub(crate) fn add(
         &mut self,
-        entry: Explanation,
+        entry: Consequence,
         known: &BTreeMap<String, Requirement>,
     ) -> Result<(), Fault> {
         if entry.because.trim().is_empty() {
-            return Err(("because".to_owned(), "an explanation says why".to_owned()));
+            return Err(("because".to_owned(), "an entry of this file says why".to_owned()));
         }
         let consequences = consequences(&entry, known)?;
         let index = self.entries.len();
@@ -75,7 +75,10 @@ impl Explanations {
             }
         }
         if let Some(id) = entry.causes.iter().find(|cause| self.leads_back(cause)) {
-            return Err((id.clone(), format!("{id} explains itself, through what it explains")));
+            return Err((
+                id.clone(),
+                format!("{id} is a consequence of itself, through its other consequences"),
+            ));
         }
         self.entries.push(entry);
         Ok(())
@@ -98,9 +101,9 @@ impl Explanations {
     }
 }
 
-/// The ids that the entry explains.
+/// The ids of the consequences of an entry.
 fn consequences(
-    entry: &Explanation,
+    entry: &Consequence,
     known: &BTreeMap<String, Requirement>,
 ) -> Result<BTreeSet<String>, Fault> {
     let missing = |id: &str| (id.to_owned(), format!("there is no requirement `{id}`"));
@@ -111,12 +114,12 @@ fn consequences(
     let side = match sides.into_iter().collect::<Vec<_>>()[..] {
         [Some(side)] => side,
         _ => {
-            let message = "the causes of an explanation are requirements of one side".to_owned();
+            let message = "the causes of an entry are requirements of one side".to_owned();
             return Err(("causes".to_owned(), message));
         }
     };
     let mut consequences = BTreeSet::new();
-    for wanted in &entry.explains {
+    for wanted in &entry.consequences {
         let Some(beginning) = wanted.strip_suffix('*') else {
             known.get(wanted).ok_or_else(|| missing(wanted))?;
             consequences.insert(wanted.clone());
