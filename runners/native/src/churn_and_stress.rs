@@ -1,4 +1,5 @@
-//! Many blocks, in a row or on several threads at once. The facts count what was wrong.
+//! The operations `churn` and `stress` of `nep49` and `place`: many blocks, in a row or on several
+//! threads at once. The facts count what was wrong.
 
 use std::sync::Barrier;
 use std::sync::mpsc::{self, Receiver, Sender};

@@ -1,4 +1,5 @@
-//! Many allocations, in a row or on several threads at once. The facts count what was wrong.
+//! The operations `churn`, `churn_mixed` and `stress`: many allocations, in a row or on several
+//! threads at once. The facts count what was wrong.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,15 +2,15 @@
 //! without NumPy and Python.
 //!
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
-//! [`source`] says how the long ones take and free blocks. [`guessed_size`] frees blocks with wrong
-//! sizes, [`interleave`] stops threads inside the functions. [`symbol`] tells a symbol that is no
-//! structure.
+//! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
+//! [`guessed_size`] frees blocks with wrong sizes, [`interleave`] stops threads inside the
+//! functions. [`symbol`] tells a symbol that is no structure.
 
+mod block_source;
 mod case;
 mod guessed_size;
 mod handler;
 mod interleave;
-mod source;
 mod symbol;
 
 use allocert_cuda::Driver;

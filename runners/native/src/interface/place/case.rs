@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::checked_memory;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_buffer::HostBuffer;
-use crate::interface::place::blocks::{DEFAULT_STREAM, PlaceBlocks};
+use crate::interface::place::block_source::{DEFAULT_STREAM, PlaceBlocks};
 use crate::interface::place::calls::PlaceCalls;
 use crate::interface::place::exported::Exported;
 

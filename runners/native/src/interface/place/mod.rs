@@ -2,10 +2,11 @@
 //! `allocert_place.h` or behind two functions of another ABI.
 //!
 //! [`table`] finds the table and describes it, [`functions`] finds the functions, [`calls`] makes
-//! the calls of both, [`case`] performs each operation, [`blocks`] takes many blocks in a row, and
-//! [`memory`] writes and reads blocks, wherever they lie.
+//! the calls of both, [`case`] performs each operation, [`block_source`] takes and gives back the
+//! blocks of the operations `churn` and `stress`, and [`memory`] writes and reads blocks, wherever
+//! they lie.
 
-mod blocks;
+mod block_source;
 mod calls;
 mod case;
 mod exported;

@@ -1,4 +1,5 @@
-//! The blocks of a churn and a stress, by all functions of the handler.
+//! Takes and gives back the blocks of the operations `churn` and `stress`, by all functions of the
+//! handler.
 
 use allocert_suite::observation::Raised;
 

@@ -1,4 +1,4 @@
-//! The blocks of a churn and a stress.
+//! Takes and gives back the blocks of the operations `churn` and `stress`.
 
 use allocert_abi::place::Place;
 use allocert_suite::observation::Raised;
