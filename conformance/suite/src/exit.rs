@@ -41,6 +41,18 @@ impl Exit {
         }
     }
 
+    /// As a report calls it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Conforms => "no violation",
+            Self::Violations => "violations",
+            Self::Usage => "the subject cannot be used",
+            Self::Harness => "no result: allocert could not do its work",
+            Self::NothingRan => "nothing ran",
+        }
+    }
+
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8

@@ -27,6 +27,10 @@ pub struct Observation {
     /// The step that had begun and not ended when the process ended, from the trace's marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_in_flight: Option<u32>,
+    /// From the worker's line that begins the case to the one that ends it, or to the end of the
+    /// process. No verdict depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     #[serde(default)]
     pub stdout: Captured,
     #[serde(default)]
@@ -160,6 +164,7 @@ impl Observation {
             done: false,
             ending,
             step_in_flight: None,
+            duration_ms: None,
             stdout: Captured::default(),
             stderr: Captured::default(),
         }

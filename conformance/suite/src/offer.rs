@@ -37,3 +37,14 @@ pub enum Driver {
     /// A real one, recorded.
     Real,
 }
+
+impl Driver {
+    /// As a report calls it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Sim => "software driver",
+            Self::Real => "real driver",
+        }
+    }
+}

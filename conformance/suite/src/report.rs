@@ -1,13 +1,22 @@
 //! Reports: each file renders the judgements in one format. A report decides nothing.
 
+pub mod badge;
 pub mod call;
 pub mod coverage;
+pub mod ctrf;
 pub mod explain;
+pub mod format;
+pub mod github;
 pub mod junit;
 pub mod kills;
 pub mod list;
+pub mod markdown;
+mod outcome;
+pub mod page;
+pub mod sarif;
 pub mod style;
 mod table;
+pub mod tap;
 pub mod terminal;
 pub mod trace;
 pub mod variant_runs;
@@ -44,4 +53,22 @@ pub fn clean(text: &str) -> String {
 /// Characters that reorder the text around them.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A JSON document for a person to read as well, with a newline at its end.
+fn json_text(document: &serde_json::Value) -> String {
+    format!("{document:#}\n")
+}
+
+/// Filters of the templates.
+#[allow(unreachable_pub, reason = "the attribute makes a public type of a filter")]
+pub(crate) mod filters {
+    /// Writes out what would hide or reorder text. The template escapes what would be markup.
+    #[askama::filter_fn]
+    pub(crate) fn clean(
+        text: impl std::fmt::Display,
+        _: &dyn askama::Values,
+    ) -> askama::Result<String> {
+        Ok(crate::report::clean(&text.to_string()))
+    }
 }

@@ -33,6 +33,10 @@ pub struct Header {
     pub profile: Option<String>,
     pub subject: Subject,
     pub driver: DriverInfo,
+    /// When the run began, in milliseconds since 1970; nothing in files of versions that did not
+    /// write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ms: Option<u64>,
 }
 
 /// The subject as the worker described it.

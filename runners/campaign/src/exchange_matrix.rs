@@ -291,6 +291,7 @@ impl Filler<'_> {
                 ..Default::default()
             },
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
+            started_unix_ms: run_file::unix_time_ms(),
         }
     }
 }

@@ -1,16 +1,21 @@
 //! A recorded run, judged again by this program's catalogue.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::reason::Reason;
+use allocert_suite::report::Report;
+use allocert_suite::report::format::{self, Format};
+use allocert_suite::report::style::Palette;
 use allocert_suite::run_format::{Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
-use allocert_suite::{Catalogue, Side, judge};
+use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::failure::Failure;
 pub use crate::run_file::read;
-use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::verdict_reports::{
+    OutputFile, VerdictFiles, VerdictOptions, Verdicts, refuse_one_file_twice,
+};
 use crate::{case_filter, profiles};
 
 /// The case of a run with this id.
@@ -37,6 +42,40 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
     let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
+}
+
+/// Renders recorded runs as they were judged, and writes the document to a file where one is
+/// named; otherwise gives it.
+///
+/// # Errors
+/// A run file cannot be read, the format takes one run alone, or the output cannot be written.
+pub fn report(
+    runs: &[PathBuf],
+    format: Format,
+    out: Option<&Path>,
+    palette: Palette,
+) -> Result<Option<String>, Failure> {
+    if runs.len() > 1 && !format.takes_several() {
+        return Err(Failure::refused(
+            RefusalCode::OptionConflict,
+            format!("--format {} is about one run: name one run file", format.name()),
+        ));
+    }
+    refuse_one_file_twice(runs.iter().map(PathBuf::as_path).chain(out))?;
+    let mut catalogue = Catalogue::embedded()?;
+    let runs = runs.iter().map(|path| read(path)).collect::<Result<Vec<Run>, _>>()?;
+    if let [run] = runs.as_slice() {
+        choose_profile(&mut catalogue, &run.header, None)?;
+    }
+    let reports: Vec<Report<'_>> = runs
+        .iter()
+        .map(|run| Report { header: &run.header, cases: &run.cases, catalogue: &catalogue })
+        .collect();
+    let text = format::render(format, &reports, palette).map_err(Failure::harness)?;
+    match out {
+        Some(out) => OutputFile::create(out)?.write_text(&text).map(|()| None),
+        None => Ok(Some(text)),
+    }
 }
 
 /// Puts the profile in force that was asked for, or else the one that the run was made with; gives

@@ -7,6 +7,7 @@ use allocert_campaign::case_filter::Shard;
 use allocert_campaign::{Failure, SubjectOptions, VerdictOptions};
 use allocert_suite::RefusalCode;
 use allocert_suite::offer;
+use allocert_suite::report::format::Format;
 use allocert_suite::report::terminal::Detail;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Judge a recorded run again
     Judge(Judge),
+    /// Report recorded runs in the format of another tool
+    Report(Report),
     /// Show all that was recorded of one case, step by step
     Trace(Trace),
     /// Run one case under a debugger, without a time limit
@@ -213,6 +216,57 @@ pub(crate) struct Judge {
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// What `allocert run --out` wrote; html takes several, one for each column of its table
+    #[arg(required = true)]
+    pub(crate) run: Vec<PathBuf>,
+    /// The format of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    pub(crate) format: ReportFormat,
+    /// Where to write it [default: to standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// What `allocert run` prints
+    Terminal,
+    /// JUnit XML, as GitHub, GitLab and Jenkins read it
+    Junit,
+    /// SARIF 2.1.0: a rule for each requirement, a result for each cause
+    Sarif,
+    /// The Common Test Report Format
+    Ctrf,
+    /// The Test Anything Protocol, version 14
+    Tap,
+    /// Workflow commands of GitHub Actions, for the log of a job: an annotation for each cause
+    Github,
+    /// Markdown, for $GITHUB_STEP_SUMMARY
+    Markdown,
+    /// The JSON of an endpoint badge of shields.io
+    Badge,
+    /// One page for a browser, which loads nothing and runs no script
+    Html,
+}
+
+impl From<ReportFormat> for Format {
+    fn from(format: ReportFormat) -> Self {
+        match format {
+            ReportFormat::Terminal => Self::Terminal,
+            ReportFormat::Junit => Self::Junit,
+            ReportFormat::Sarif => Self::Sarif,
+            ReportFormat::Ctrf => Self::Ctrf,
+            ReportFormat::Tap => Self::Tap,
+            ReportFormat::Github => Self::Github,
+            ReportFormat::Markdown => Self::Markdown,
+            ReportFormat::Badge => Self::Badge,
+            ReportFormat::Html => Self::Html,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

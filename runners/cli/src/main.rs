@@ -15,6 +15,7 @@ mod list;
 mod matrix;
 mod mutants;
 mod progress_bar;
+mod report;
 mod run;
 mod terminal;
 mod trace;
@@ -46,6 +47,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
         Command::Judge(arguments) => judge::judge(arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),

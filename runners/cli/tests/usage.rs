@@ -439,6 +439,7 @@ fn help_names_the_exit_codes() {
     Commands:
       run       Run the cases of a side on a subject and judge what was recorded
       judge     Judge a recorded run again
+      report    Report recorded runs in the format of another tool
       trace     Show all that was recorded of one case, step by step
       debug     Run one case under a debugger, without a time limit
       explore   Try random sequences of operations, and write each violation as a fixture
@@ -462,6 +463,54 @@ fn help_names_the_exit_codes() {
       3  allocert could not do its work
       4  no case has a result
     ");
+}
+
+/// One run in every format; a file that is refused, or that is not asked for, is not written.
+#[test]
+fn a_recorded_run_is_reported_in_each_format() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (run, other) = (path("run.jsonl"), path("other.jsonl"));
+    for (out, reference) in [(&run, "reference"), (&other, "reference:deferred")] {
+        let output = allocert(&["run", "emm", reference, "--filter", "emm/zero/*", "--out", out]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let begins = [
+        ("terminal", "emm reference on the software driver"),
+        ("junit", "<?xml version"),
+        ("sarif", "{\n  \"$schema\""),
+        ("ctrf", "{\n  \"generatedBy\": \"allocert\""),
+        ("tap", "TAP version 14\n1..15\nok 1 - emm/zero/"),
+        ("markdown", "## allocert: no violation\n"),
+        ("badge", "{\n  \"color\": \"brightgreen\""),
+        ("html", "<!DOCTYPE html>"),
+    ];
+    for (format, begin) in begins {
+        let output = allocert(&["report", &run, "--format", format]);
+        let text = String::from_utf8(output.stdout).expect("our words are UTF-8");
+        assert!(text.starts_with(begin), "{format}: {text}");
+        let file = path(format);
+        let output = allocert(&["report", &run, "--format", format, "--out", &file]);
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &[][..]));
+        assert_eq!(fs::read_to_string(&file).expect("it is written"), text);
+    }
+    // There is nothing to annotate.
+    let output = allocert(&["report", &run, "--format", "github"]);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &[][..]));
+    let output = allocert(&["report", &run, &other, "--format", "html"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("reference:deferred"), "{output:?}");
+
+    let new = path("new");
+    for arguments in [
+        ["report", run.as_str(), &other, "--format", "tap", "--out", &new],
+        ["report", new.as_str(), &run, "--format", "html", "--out", &other],
+        ["report", run.as_str(), &other, "--format", "html", "--out", &run],
+    ] {
+        let before = fs::read(&run).expect("it is there");
+        let (code, words) = refused(&arguments);
+        assert_eq!((code, Path::new(&new).exists()), (2, false), "{words}");
+        assert_eq!(fs::read(&run).expect("it is there"), before);
+    }
 }
 
 #[rstest]

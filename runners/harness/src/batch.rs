@@ -64,8 +64,11 @@ struct BatchState {
     trace: Slice,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct CaseState {
+    begun_at: Instant,
+    /// Until the case was done.
+    duration: Option<Duration>,
     steps: Vec<StepOutcome>,
     done: bool,
 }
@@ -148,7 +151,12 @@ impl Batch<'_> {
                     ));
                 }
                 let planned = self.cases[state.begun.len()].steps.len();
-                state.begun.push(CaseState { steps: Vec::with_capacity(planned), done: false });
+                state.begun.push(CaseState {
+                    begun_at: Instant::now(),
+                    duration: None,
+                    steps: Vec::with_capacity(planned),
+                    done: false,
+                });
             }
             FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
                 let planned = self.current(state).map_or(0, |case| case.steps.len());
@@ -174,7 +182,7 @@ impl Batch<'_> {
                 let begun = begun.filter(|begun| begun.steps.len() == case.steps.len());
                 begun
                     .ok_or_else(|| format!("case {id} was called done before its last step"))?
-                    .done = true;
+                    .end();
                 state.take(worker.ring.settled());
             }
             other => return Err(format!("a line that is not due: {other:?}")),
@@ -276,6 +284,7 @@ impl Batch<'_> {
                 let step_in_flight = in_flight(&events);
                 events.retain(|event| !looks_up_a_function(event));
                 Observation {
+                    duration_ms: u64::try_from(begun.duration().as_millis()).ok(),
                     steps: begun.steps,
                     // A child that forges the line cannot have ended the step that it is in.
                     done: begun.done && step_in_flight.is_none(),
@@ -286,6 +295,18 @@ impl Batch<'_> {
                 }
             })
             .collect()
+    }
+}
+
+impl CaseState {
+    fn end(&mut self) {
+        self.duration = Some(self.begun_at.elapsed());
+        self.done = true;
+    }
+
+    /// A case that is not done lasted until now.
+    fn duration(&self) -> Duration {
+        self.duration.unwrap_or_else(|| self.begun_at.elapsed())
     }
 }
 

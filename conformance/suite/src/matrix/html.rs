@@ -5,6 +5,7 @@ use askama::Template;
 use strum::VariantArray as _;
 
 use crate::matrix::{Cell, Exchange, Library, Matrix, State};
+use crate::report::filters;
 
 const TITLE: &str = "Who can hand CUDA arrays to whom";
 
@@ -72,17 +73,5 @@ impl State {
             Self::Refuses => "no",
             Self::Unseen | Self::Unavailable => "faint",
         }
-    }
-}
-
-#[allow(unreachable_pub, reason = "the attribute makes a public type of a filter")]
-mod filters {
-    /// Writes out what would hide or reorder text. The template escapes what would be markup.
-    #[askama::filter_fn]
-    pub(super) fn clean(
-        text: impl std::fmt::Display,
-        _: &dyn askama::Values,
-    ) -> askama::Result<String> {
-        Ok(crate::report::clean(&text.to_string()))
     }
 }

@@ -3,7 +3,7 @@
 use strum::VariantArray as _;
 
 use crate::matrix::{Cell, Exchange, Library, Matrix, State};
-use crate::report::clean;
+use crate::report::markdown::escape;
 
 pub(crate) fn document(matrix: &Matrix) -> String {
     let mut lines = vec![
@@ -67,19 +67,4 @@ fn table(matrix: &Matrix) -> Vec<String> {
 
 fn name(library: &Library) -> String {
     escape(library.name())
-}
-
-/// A subject's text for a table: on one line, without Markdown.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '\\' | '|' | '*' | '`' | '[' | ']' => escaped.extend(['\\', c]),
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -2,14 +2,16 @@
 //! failure's text stands in the message and again in the body, a skip says why. A failure names the
 //! causes in its case; what follows from each is one line below it.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use quick_junit::{
     NonSuccessKind, Property, Report as Xml, SerializeError, TestCase, TestCaseStatus, TestSuite,
 };
 
-use crate::causes::{Cause, causes};
-use crate::report::{Report, call, clean};
+use crate::report::outcome::{self, Outcome};
+use crate::report::{Report, clean};
 use crate::run_format::Judged;
-use crate::verdict::{Finding, Verdict};
 
 /// The whole file.
 ///
@@ -17,29 +19,43 @@ use crate::verdict::{Finding, Verdict};
 /// Those of the XML writer, which a string does not cause.
 pub fn render(report: &Report<'_>) -> Result<String, SerializeError> {
     let mut xml = Xml::new("allocert");
-    let mut suites: Vec<(&str, TestSuite)> = Vec::new();
-    for judged in report.cases {
-        let group = judged.case.group();
-        let case = test_case(report, judged);
-        match suites.iter_mut().find(|(name, _)| *name == group) {
-            Some((_, suite)) => {
-                suite.add_test_case(case);
-            }
-            None => {
-                let mut suite = TestSuite::new(group);
-                suite
-                    .add_property(Property::new("subject", clean(&report.header.subject.argument)));
-                suite.add_property(Property::new("suite", &report.header.suite));
-                suite.add_properties(
-                    report.header.profile.iter().map(|profile| Property::new("profile", profile)),
-                );
-                suite.add_test_case(case);
-                suites.push((group, suite));
-            }
-        }
+    let mut suites: Vec<TestSuite> = Vec::new();
+    let (listed, unlisted) = outcome::listed(report.cases);
+    for judged in listed {
+        suite(&mut suites, report, judged.case.group()).add_test_case(test_case(report, judged));
     }
-    xml.add_test_suites(suites.into_iter().map(|(_, suite)| suite));
+    for (group, count) in unlisted {
+        let mut test = TestCase::new("fault sweep", TestCaseStatus::success());
+        test.set_classname(classname(group));
+        test.set_system_out(format!("{count} more injections, without a finding"));
+        suite(&mut suites, report, group).add_test_case(test);
+    }
+    xml.add_test_suites(suites);
     xml.to_string()
+}
+
+/// The suite of a group, made where there is none.
+fn suite<'s>(
+    suites: &'s mut Vec<TestSuite>,
+    report: &Report<'_>,
+    group: &str,
+) -> &'s mut TestSuite {
+    let place = suites.iter().position(|suite| suite.name.as_str() == group);
+    let place = place.unwrap_or_else(|| {
+        let mut suite = TestSuite::new(group);
+        let header = report.header;
+        suite.add_property(Property::new("subject", clean(&header.subject.argument)));
+        suite.add_property(Property::new("suite", &header.suite));
+        suite
+            .add_properties(header.profile.iter().map(|profile| Property::new("profile", profile)));
+        suites.push(suite);
+        suites.len() - 1
+    });
+    &mut suites[place]
+}
+
+fn classname(group: &str) -> String {
+    group.replace('/', ".")
 }
 
 fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
@@ -47,106 +63,38 @@ fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
     let group = case.group();
     let name = case.id.strip_prefix(group).unwrap_or(&case.id).trim_start_matches('/');
     let mut test = TestCase::new(name, status(report, judged));
-    test.set_classname(group.replace('/', "."));
+    test.set_classname(classname(group));
+    let duration_ms = judged.observation.as_ref().and_then(|observation| observation.duration_ms);
+    if let Some(duration_ms) = duration_ms {
+        test.set_time(Duration::from_millis(duration_ms));
+    }
     let line = judgement.findings.first().map_or(1, |finding| finding.place.line);
     test.extra.insert("file".into(), format!("fixtures/{}", case.file).into());
     test.extra.insert("line".into(), line.to_string().into());
-    for requirement in case.requirements().collect::<std::collections::BTreeSet<_>>() {
+    for requirement in case.requirements().collect::<BTreeSet<_>>() {
         test.add_property(Property::new("requirement", requirement));
     }
     // A failure says it all already; warnings and listed violations have no other place.
-    if !judgement.findings.is_empty() && judgement.verdict != Verdict::Violates {
-        test.set_system_out(body(report, judged, &causes_in(report, judged)));
+    if let Some(notes) = outcome::notes(report, judged) {
+        test.set_system_out(notes);
     }
     test
 }
 
 fn status(report: &Report<'_>, judged: &Judged) -> TestCaseStatus {
-    let kind = |kind, message: String, body: String| {
+    let non_success = |kind, message: String, body: String| {
         let mut status = TestCaseStatus::non_success(kind);
         status.set_message(message).set_type(judged.judgement.verdict.name()).set_description(body);
         status
     };
-    let skipped = |message: String| {
-        let mut status = TestCaseStatus::skipped();
-        status.set_message(message);
-        status
-    };
-    match &judged.judgement.verdict {
-        Verdict::Conforms => TestCaseStatus::success(),
-        Verdict::Violates => {
-            let causes = causes_in(report, judged);
-            kind(NonSuccessKind::Failure, headline(&causes), body(report, judged, &causes))
-        }
-        Verdict::UnexpectedConformance { message } => {
-            kind(NonSuccessKind::Failure, clean(message), clean(message))
-        }
-        Verdict::Unusable { message } | Verdict::HarnessError { message } => {
-            kind(NonSuccessKind::Error, clean(message), clean(message))
-        }
-        Verdict::NotApplicable { reason } => {
-            skipped(format!("not applicable: {}", clean(&reason.to_string())))
-        }
-        Verdict::NotObserved { reason } => {
-            skipped(format!("not observed: {}", clean(&reason.to_string())))
-        }
-        Verdict::ExpectedViolation => {
-            let because = judged
-                .judgement
-                .findings
-                .iter()
-                .find_map(|finding| finding.expected_because.as_deref());
-            skipped(format!("expected failure: {}", clean(because.unwrap_or_default())))
+    match outcome::outcome(report, judged) {
+        Outcome::Passed => TestCaseStatus::success(),
+        Outcome::Failed { message, body } => non_success(NonSuccessKind::Failure, message, body),
+        Outcome::Error { message } => non_success(NonSuccessKind::Error, message.clone(), message),
+        Outcome::Skipped { message } | Outcome::Expected { message } => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(message);
+            status
         }
     }
-}
-
-fn causes_in<'r>(report: &'r Report<'_>, judged: &'r Judged) -> Vec<Cause<'r>> {
-    causes(report.catalogue, std::slice::from_ref(judged))
-}
-
-/// The likeliest cause in the case that no expectation file lists.
-fn headline(causes: &[Cause<'_>]) -> String {
-    let Some(cause) = causes.iter().find(|cause| !cause.is_listed()) else { return String::new() };
-    let first = cause.first().finding;
-    format!(
-        "{}: expected {}; observed {}",
-        first.requirement,
-        clean(&first.expected),
-        clean(&first.observed)
-    )
-}
-
-fn body(report: &Report<'_>, judged: &Judged, causes: &[Cause<'_>]) -> String {
-    let mut lines = Vec::new();
-    for cause in causes {
-        for found in &cause.findings {
-            describe(&mut lines, report, judged, found.finding);
-        }
-        lines.extend(consequences(cause));
-    }
-    lines.join("\n")
-}
-
-fn describe(lines: &mut Vec<String>, report: &Report<'_>, judged: &Judged, finding: &Finding) {
-    let statement =
-        report.catalogue.get(&finding.requirement).map_or("", |one| one.statement.as_str());
-    lines.push(format!("{} {}: {statement}", finding.level, finding.requirement));
-    lines.push(format!("the subject violated this at fixtures/{}", finding.place));
-    lines.push(format!("expected {}", clean(&finding.expected)));
-    lines.push(format!("observed {}", clean(&finding.observed)));
-    for witness in &finding.events {
-        let events = judged.observation.iter().flat_map(|observation| &observation.events);
-        if let Some(event) = events.into_iter().find(|event| event.seq == witness.seq) {
-            lines.push(format!("#{} {} ({})", event.seq, call::render(event), witness.role));
-        }
-    }
-}
-
-/// One line for all that follows from a cause.
-fn consequences(cause: &Cause<'_>) -> Option<String> {
-    let each = cause.consequences.iter().map(|(id, findings)| format!("{id} ({})", findings.len()));
-    let each: Vec<String> = each.collect();
-    (!each.is_empty())
-        .then(|| format!("leads to {} more: {}", cause.consequence_count(), each.join(", ")))
 }

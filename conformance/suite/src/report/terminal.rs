@@ -86,10 +86,7 @@ fn likeliest(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palett
 fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
     let header = report.header;
     let subject = palette.strong(clean(&header.subject.argument));
-    let driver = match header.driver.kind {
-        crate::offer::Driver::Sim => "software driver",
-        crate::offer::Driver::Real => "real driver",
-    };
+    let driver = header.driver.kind.words();
     line!(out, "{} {subject} on the {driver}, suite {}", header.interface, header.suite);
     profile(out, report, palette);
     line!(out);

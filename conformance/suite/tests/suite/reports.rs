@@ -7,11 +7,13 @@ use allocert_suite::nouns::Need;
 use allocert_suite::observation::Ending;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::coverage::{self, Mutant};
+use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, clean, explain, junit, list, trace};
 use allocert_suite::run_format::Judged;
 use allocert_suite::{Catalogue, Side};
+use rstest::rstest;
 use serde_json::json;
 
 use crate::observation_builder::{Recorder, alloc, case, catalogue, free, memalloc, memory};
@@ -150,6 +152,78 @@ fn a_terminal_wants_colour_unless_told_otherwise() {
 #[test]
 fn the_junit_report() {
     insta::assert_snapshot!(report(&run(), |report| junit::render(report).expect("a string")));
+}
+
+/// Each format once, on the same run. The page is checked in a browser too (`xtask`).
+#[rstest]
+#[case::sarif(Format::Sarif)]
+#[case::ctrf(Format::Ctrf)]
+#[case::tap(Format::Tap)]
+#[case::github(Format::Github)]
+#[case::markdown(Format::Markdown)]
+#[case::badge(Format::Badge)]
+#[case::html(Format::Html)]
+fn the_report_in_the_format_of_another_tool(#[case] format: Format) {
+    insta::assert_snapshot!(format.name(), rendered(&run(), format));
+}
+
+fn rendered(cases: &[Judged], format: Format) -> String {
+    report(cases, |report| {
+        format::render(format, &[*report], Palette { colour: false }).expect("a string")
+    })
+}
+
+/// Swept cases without a finding are counted, so that a fault sweep fits into a test tool.
+#[rstest]
+#[case::junit(Format::Junit, "2 more injections, without a finding")]
+#[case::tap(Format::Tap, "# emm/alloc: 2 more injections, without a finding")]
+fn swept_cases_without_a_finding_are_counted(#[case] format: Format, #[case] count: &str) {
+    let swept = |call: &str| {
+        let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {}}}"))
+            .step(&[alloc(A, 64)], memory(A, 64))
+            .step(&[free(A, 0)], json!({}))
+            .rest();
+        judged(renamed(recorder, &format!("emm/alloc/size!{call}")))
+    };
+    let cases = [swept("cuMemAlloc_v2@1=2"), swept("cuMemAlloc_v2@1=1")];
+    let text = rendered(&cases, format);
+    assert!(text.contains(count), "{text}");
+    assert!(!text.contains("cuMemAlloc_v2@1"), "{text}");
+}
+
+/// A subject's text cannot end a block, begin a command or become markup.
+#[rstest]
+#[case::github(Format::Github, "\n::error::")]
+#[case::markdown(Format::Markdown, "\n```\n#")]
+#[case::html(Format::Html, "<script>")]
+#[case::tap(Format::Tap, "\nok 2")]
+fn a_subjects_text_stays_text_in_every_format(#[case] format: Format, #[case] breaks_out: &str) {
+    let mut cases = run();
+    let before = rendered(&cases, format).matches(breaks_out).count();
+    let hostile = "``` \n```\n# \n::error::x\nok 2\n<script>alert(1)</script>";
+    for judged in &mut cases {
+        for finding in &mut judged.judgement.findings {
+            hostile.clone_into(&mut finding.observed);
+        }
+    }
+    assert_eq!(rendered(&cases, format).matches(breaks_out).count(), before);
+}
+
+/// Two runs are two columns; a requirement that one of them does not state is not tested there.
+#[test]
+fn a_page_has_a_column_for_each_run() {
+    let (one, catalogue) = (header(), catalogue());
+    let mut other = header();
+    "other.so".clone_into(&mut other.subject.argument);
+    let (cases, few) = (run(), [run().remove(6)]);
+    let reports = [(&one, cases.as_slice()), (&other, &few)].map(|(header, cases)| Report {
+        header,
+        cases,
+        catalogue: &catalogue,
+    });
+    let text = format::render(Format::Html, &reports, Palette { colour: false }).expect("a string");
+    assert!(text.contains("<a href=\"#run-1\">other.so</a>"), "{text}");
+    assert!(text.contains("not tested") && text.contains("no result"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! A run as Markdown, short enough for the job summary of GitHub Actions: the verdict, a table of
+//! groups, and each cause; and how other Markdown of ours writes a subject's text.
+
+use std::collections::BTreeMap;
+
+use crate::causes::{Cause, Found, causes};
+use crate::exit::Exit;
+use crate::report::{Report, clean, outcome};
+use crate::verdict::Verdict;
+
+/// The most causes that are shown in full.
+const CAUSES: usize = 50;
+
+/// The whole document.
+#[must_use]
+pub fn render(report: &Report<'_>) -> String {
+    let causes = causes(report.catalogue, report.cases);
+    let mut lines = head(report);
+    lines.extend(groups(report));
+    for cause in causes.iter().take(CAUSES) {
+        lines.push(String::new());
+        lines.extend(describe(report, cause));
+    }
+    if causes.len() > CAUSES {
+        lines.extend([String::new(), format!("{} more causes.", causes.len() - CAUSES)]);
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn head(report: &Report<'_>) -> Vec<String> {
+    let header = report.header;
+    let exit = Exit::of(report.cases.iter().map(|judged| &judged.judgement));
+    let profile = header.profile.as_deref().map(|name| format!(", profile {}", code(name)));
+    vec![
+        format!("## allocert: {}", exit.words()),
+        String::new(),
+        format!(
+            "{} {}{}, suite {}, allocert {}.",
+            code(&header.interface),
+            code(&header.subject.argument),
+            profile.unwrap_or_default(),
+            code(&header.suite),
+            escape(&header.allocert)
+        ),
+    ]
+}
+
+fn groups(report: &Report<'_>) -> Vec<String> {
+    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for judged in report.cases {
+        let verdict = judged.judgement.verdict.name();
+        *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
+    }
+    let is_used = |name: &&&str| counts.values().any(|verdicts| verdicts.contains_key(**name));
+    let used: Vec<&str> = Verdict::NAMES.iter().filter(is_used).copied().collect();
+    let mut lines = vec![
+        String::new(),
+        format!("| group | {} |", used.join(" | ")),
+        format!("|---{}|", "|---:".repeat(used.len())),
+    ];
+    for (group, verdicts) in &counts {
+        let cell = |name: &&str| verdicts.get(*name).map_or(String::new(), usize::to_string);
+        let cells: Vec<String> = used.iter().map(cell).collect();
+        lines.push(format!("| {} | {} |", escape(group), cells.join(" | ")));
+    }
+    lines
+}
+
+fn describe(report: &Report<'_>, cause: &Cause<'_>) -> Vec<String> {
+    let Found { judged, finding } = cause.first();
+    let cases = cause.cases();
+    let listed = if cause.is_listed() { ", known" } else { "" };
+    let more = match cases.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let mut lines = vec![
+        format!("### {} {}{listed}", finding.level, escape(&finding.requirement)),
+        String::new(),
+        format!("In {}{more}:", code(cases[0])),
+        String::new(),
+        "```text".to_owned(),
+    ];
+    let text = outcome::describe(report, judged, finding);
+    // A line of backticks would end the block.
+    lines.extend(text.iter().map(|line| line.replace("```", "` ` `")));
+    lines.push("```".to_owned());
+    if let Some(consequences) = outcome::consequences(cause) {
+        lines.extend([String::new(), escape(&consequences)]);
+    }
+    lines
+}
+
+/// A subject's text as code: between more backticks than it has in a row.
+fn code(text: &str) -> String {
+    let text = clean(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    if longest == 0 { format!("{fence}{text}{fence}") } else { format!("{fence} {text} {fence}") }
+}
+
+/// A subject's text for a sentence or a table: on one line, without Markdown.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '\\' | '|' | '*' | '`' | '[' | ']' => escaped.extend(['\\', c]),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

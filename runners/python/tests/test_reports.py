@@ -1,0 +1,82 @@
+"""Reports are read by the tools that they are for."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import junitparser
+import pytest
+import tap.parser
+from harness import Program
+
+#: What keeps a browser from asking for anything but the page.
+_QUIET = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def run_file(allocert: Program, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A run with one violation: by NBEP 7 every manager reports memory information."""
+    out = tmp_path_factory.mktemp("run") / "run.jsonl"
+    ended = allocert("run", "emm", "reference:host-only", "--profile", "nbep7", "--out", out)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    return out
+
+
+def report(allocert: Program, run_file: pathlib.Path, format_name: str) -> pathlib.Path:
+    out = run_file.with_suffix(f".{format_name}")
+    ended = allocert("report", run_file, "--format", format_name, "--out", out)
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+    return out
+
+
+def cases(run_file: pathlib.Path) -> int:
+    footer = json.loads(run_file.read_text().splitlines()[-1])["footer"]
+    return int(footer["cases"])
+
+
+def test_junit_is_read_by_junitparser(allocert: Program, run_file: pathlib.Path) -> None:
+    xml = junitparser.JUnitXml.fromfile(str(report(allocert, run_file, "junit")))
+    assert (xml.tests, xml.failures, xml.errors) == (cases(run_file), 1, 0)
+    assert xml.time is not None
+    assert xml.time > 0
+    (failed,) = [case for suite in xml for case in suite if not (case.is_passed or case.is_skipped)]
+    assert failed.name == "always-answers"
+    assert "EMM-INFO-10" in failed.result[0].message
+
+
+def test_tap_is_read_by_tap_py(allocert: Program, run_file: pathlib.Path) -> None:
+    lines = list(tap.parser.Parser().parse_file(str(report(allocert, run_file, "tap"))))
+    tests = [line for line in lines if line.category == "test"]
+    assert len(tests) == cases(run_file)
+    failed = [test.description for test in tests if not test.ok]
+    assert failed == ["- emm/info/always-answers"]
+    assert not [line for line in lines if line.category == "unknown"]
+
+
+@pytest.mark.parametrize("width_px", [480, 1200])
+def test_the_page_is_shown_by_a_browser(
+    allocert: Program, run_file: pathlib.Path, tmp_path: pathlib.Path, width_px: int
+) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("there is no chromium in PATH: no browser has opened the page")
+    page = report(allocert, run_file, "html")
+    command = [browser, *_QUIET, f"--user-data-dir={tmp_path}", f"--window-size={width_px},900"]
+    url = f"{page.as_uri()}#run-0-EMM-INFO-10"
+    shown = subprocess.run(
+        [*command, "--dump-dom", url], capture_output=True, text=True, timeout=120, check=True
+    )
+    rows = page.read_text().count('<th scope="row">')
+    assert rows > 100
+    assert shown.stdout.count('<th scope="row">') == rows
+    assert '<section id="run-0-EMM-INFO-10"' in shown.stdout
+    assert "<script" not in shown.stdout
