@@ -1,8 +1,8 @@
 //! EMM plugins: each is the reference plugin with one mutation, behind a C symbol of its own.
 //!
 //! A file holds the mutations of one function or topic, and exports their symbols at its top. The
-//! first sentence of a mutation says what it does wrong. [`base_manager`], [`mutation`] and
-//! [`shared_state`] are what all mutations are made of.
+//! first sentence of a mutation says what it does wrong. All mutations are made of [`base_manager`]
+//! and [`mutation`], in whose folder are the state and the second manager that some of them need.
 
 mod base_manager;
 mod call_table;
@@ -22,8 +22,6 @@ mod mutation;
 mod out_of_memory;
 mod release;
 mod reset;
-mod second_manager;
-mod shared_state;
 mod threads;
 mod token;
 mod zero_size;

@@ -1,12 +1,12 @@
 //! Mutants of NumPy's data-allocation handlers (NEP 49). Each is a `PyDataMem_Handler` under a
-//! symbol. Their functions are those of [`plain`], but for the one that is broken.
+//! symbol. Their functions are those of [`conforming`], but for the one that is broken.
 
-mod allocation;
-mod exit;
+mod calloc;
+mod conforming;
+mod crash_hang_output;
 mod free;
 mod lock_free;
+mod malloc;
 mod mapped;
-mod plain;
 mod realloc;
 mod structure;
-mod zeroed;

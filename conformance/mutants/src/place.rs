@@ -1,19 +1,19 @@
 //! Mutants of allocators of memory by place (`allocert_place.h`). Each is a table under a symbol.
-//! They are a [`Base`](base::Base), which conforms, with one [`Mutation`](mutation::Mutation).
-//! Those of [`torch`] and [`functions`] are two functions.
+//! They are a [`Base`](base_allocator::Base), which conforms, with one
+//! [`Mutation`](mutation::Mutation). Those of [`torch`] and [`cupy_and_malloc`] are two functions.
 
-mod allocation;
-mod base;
+mod alloc;
+mod base_allocator;
 mod crash_hang_output;
+mod cupy_and_malloc;
 mod driver_calls;
-mod driver_failures;
+mod driver_fault;
 mod free;
-mod functions;
 mod mutation;
 mod out_of_memory;
 mod places;
 mod release;
-mod system;
+mod system_memory;
 mod table;
 mod threads;
 mod torch;

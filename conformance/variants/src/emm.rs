@@ -3,8 +3,8 @@
 mod answers;
 mod choice;
 mod device_memory;
-mod held;
 mod host_memory;
 mod later_table;
 mod manager;
+mod manager_records;
 mod release_thread;

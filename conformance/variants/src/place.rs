@@ -3,7 +3,7 @@
 
 mod allocator;
 mod chunks;
-mod system;
+mod system_memory;
 
 use std::ffi::c_void;
 

@@ -6,9 +6,9 @@ use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail, failed_with};
+use crate::emm::mutation::second_manager::SecondManager;
+use crate::emm::mutation::state::{Count, Flag, Locked, ScopeDepth};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::second_manager::SecondManager;
-use crate::emm::shared_state::{Count, Flag, Locked, ScopeDepth};
 
 export_emm_plugin! {
     mutant_defer_begin_fails => Mutant<DeferBeginFails>,

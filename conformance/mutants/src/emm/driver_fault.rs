@@ -7,8 +7,8 @@ use allocert_abi::export_emm_plugin;
 use crate::emm::base_manager::{
     Answer, BaseManager, driver_error, fail, failed_with, null_memory, release_unless_null,
 };
+use crate::emm::mutation::state::Flag;
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::Flag;
 
 export_emm_plugin! {
     mutant_not_initialized_returns_null => Mutant<NotInitializedReturnsNull>,

@@ -4,8 +4,8 @@ use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail};
+use crate::emm::mutation::state::{Count, LiveBlocks};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, LiveBlocks};
 
 export_emm_plugin! {
     mutant_initialize_fails => Mutant<InitializeFails>,

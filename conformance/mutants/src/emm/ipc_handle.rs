@@ -5,8 +5,8 @@ use allocert_abi::emm::{IpcHandle, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, fail};
+use crate::emm::mutation::state::{Count, LiveBlocks, Locked};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_ipc_fails => Mutant<IpcFails>,

@@ -5,8 +5,8 @@ use allocert_abi::export_emm_plugin;
 use allocert_cuda::{Span, Stream};
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, driver_error, fail};
+use crate::emm::mutation::state::{Count, LiveBlocks, Locked};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_overlapping_blocks => Mutant<OverlappingBlocks>,

@@ -6,8 +6,8 @@ use allocert_abi::emm::{HOST_MAPPED, HOST_PORTABLE, HOST_WRITE_COMBINED, Memory,
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail};
+use crate::emm::mutation::state::LiveBlocks;
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::LiveBlocks;
 
 export_emm_plugin! {
     mutant_memhostalloc_fails => Mutant<MemhostallocFails>,

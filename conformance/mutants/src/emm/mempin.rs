@@ -8,8 +8,8 @@ use allocert_abi::export_emm_plugin;
 use crate::emm::base_manager::{
     Answer, BaseManager, NULL_TOKEN, OWN_TOKEN, PinRequest, fail, release_unless_null,
 };
+use crate::emm::mutation::state::{Count, LiveBlocks, Locked, ScopeDepth};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, LiveBlocks, Locked, ScopeDepth};
 
 const PAGE_BYTES: usize = 4096;
 

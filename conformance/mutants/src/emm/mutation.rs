@@ -1,5 +1,8 @@
 //! A mutation, and the plugin that it makes of the base manager.
 
+pub(crate) mod second_manager;
+pub(crate) mod state;
+
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
@@ -7,7 +10,7 @@ use allocert_abi::emm::{CAP_HOST_MEMORY, CAP_IPC, CAP_MEMORY_INFO, IpcHandle, Me
 use allocert_abi::plugin::{CudaContext, EmmPlugin};
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, PinRequest};
-use crate::emm::shared_state::{LiveBlocks, ScopeDepth};
+use state::{LiveBlocks, ScopeDepth};
 
 /// One thing that a mutant does wrong. Methods without an override call the base manager.
 pub(crate) trait Mutation: Default + Send + Sync + 'static {

@@ -6,8 +6,8 @@ use allocert_abi::export_emm_plugin;
 use crate::emm::base_manager::{
     Answer, BaseManager, fail, failed_with, null_memory, release_unless_null,
 };
+use crate::emm::mutation::state::{Flag, LiveBlocks, Locked};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Flag, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_oom_returns_null => Mutant<OomReturnsNull>,

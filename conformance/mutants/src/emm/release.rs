@@ -4,8 +4,8 @@ use allocert_abi::emm::{KIND_DEVICE, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseKind, BaseManager, fail};
+use crate::emm::mutation::state::{Count, FirstThread, LiveBlocks};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, FirstThread, LiveBlocks};
 
 export_emm_plugin! {
     mutant_leaks_on_release => Mutant<LeaksOnRelease>,

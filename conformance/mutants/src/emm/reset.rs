@@ -4,9 +4,9 @@ use allocert_abi::emm::{HOST_MAPPED, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, PinRequest, fail};
+use crate::emm::mutation::second_manager::SecondManager;
+use crate::emm::mutation::state::{Count, Flag, LiveBlocks, Locked};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::second_manager::SecondManager;
-use crate::emm::shared_state::{Count, Flag, LiveBlocks, Locked};
 
 export_emm_plugin! {
     mutant_reset_leaks => Mutant<ResetLeaks>,

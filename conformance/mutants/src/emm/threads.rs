@@ -8,8 +8,8 @@ use allocert_abi::emm::{IpcHandle, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, fail};
+use crate::emm::mutation::state::{Count, FirstThread, Locked};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Count, FirstThread, Locked};
 
 export_emm_plugin! {
     mutant_other_threads_share_block => Mutant<OtherThreadsShareBlock>,

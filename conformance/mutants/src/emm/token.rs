@@ -6,8 +6,8 @@ use allocert_abi::emm::{IpcHandle, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, PinRequest, failed_with};
+use crate::emm::mutation::state::Locked;
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::Locked;
 
 export_emm_plugin! {
     mutant_token_reused => Mutant<TokenReused>,

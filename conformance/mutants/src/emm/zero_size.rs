@@ -4,8 +4,8 @@ use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, fail};
+use crate::emm::mutation::state::{Flag, LiveBlocks};
 use crate::emm::mutation::{Mutant, Mutation};
-use crate::emm::shared_state::{Flag, LiveBlocks};
 
 export_emm_plugin! {
     mutant_zero_size_is_internal_error => Mutant<ZeroSizeIsInternalError>,

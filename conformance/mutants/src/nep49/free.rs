@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_free_of_null_clears: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_noted), free: Some(free_of_last), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_noted), free: Some(free_of_last), ..CONFORMING });
 
 /// The block that was given last.
 static NOTED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn malloc_noted(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call.
-    let block = unsafe { plain::malloc(ctx, size) };
+    let block = unsafe { conforming::malloc(ctx, size) };
     NOTED.store(block, Ordering::SeqCst);
     block
 }
@@ -32,12 +32,12 @@ unsafe extern "C" fn free_of_last(ctx: *mut c_void, block: *mut c_void, size: us
         unsafe { cleared.cast::<u8>().write_volatile(0) };
     }
     // SAFETY: the same call.
-    unsafe { plain::free(ctx, block, size) }
+    unsafe { conforming::free(ctx, block, size) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_free_trusts_size: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_last_freed), free: Some(free_by_size), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_last_freed), free: Some(free_by_size), ..CONFORMING });
 
 /// The block that was freed last, and the size that free() was told.
 static FREED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -51,7 +51,7 @@ unsafe extern "C" fn malloc_last_freed(ctx: *mut c_void, size: usize) -> *mut c_
         }
     }
     // SAFETY: the same call.
-    unsafe { plain::malloc(ctx, size) }
+    unsafe { conforming::malloc(ctx, size) }
 }
 
 unsafe extern "C" fn free_by_size(ctx: *mut c_void, block: *mut c_void, size: usize) {
@@ -61,12 +61,12 @@ unsafe extern "C" fn free_by_size(ctx: *mut c_void, block: *mut c_void, size: us
     FREED_SIZE.store(size, Ordering::SeqCst);
     let earlier = FREED.swap(block, Ordering::SeqCst);
     // SAFETY: null or a block that was freed and not given out again.
-    unsafe { plain::free(ctx, earlier, 0) };
+    unsafe { conforming::free(ctx, earlier, 0) };
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_free_overwrites_size: StaticHandler =
-    mutant(Allocator { free: Some(free_overwriting), ..PLAIN });
+    mutant(Allocator { free: Some(free_overwriting), ..CONFORMING });
 
 /// Overwrites as many bytes as it is told before it frees the block.
 unsafe extern "C" fn free_overwriting(ctx: *mut c_void, block: *mut c_void, size: usize) {
@@ -77,12 +77,12 @@ unsafe extern "C" fn free_overwriting(ctx: *mut c_void, block: *mut c_void, size
     // of its own there.
     unsafe { block.cast::<u8>().write_bytes(0xdd, size) };
     // SAFETY: the same call; libc's free() uses the bytes, so the compiler keeps the write.
-    unsafe { plain::free(ctx, std::hint::black_box(block), size) };
+    unsafe { conforming::free(ctx, std::hint::black_box(block), size) };
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_free_keeps: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_of_64_mib), free: Some(free_late), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_of_64_mib), free: Some(free_late), ..CONFORMING });
 
 /// All that was ever asked for, freed or not.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -93,17 +93,20 @@ unsafe extern "C" fn malloc_of_64_mib(ctx: *mut c_void, size: usize) -> *mut c_v
         return ptr::null_mut();
     }
     // SAFETY: the same call.
-    unsafe { plain::malloc(ctx, size) }
+    unsafe { conforming::malloc(ctx, size) }
 }
 
 unsafe extern "C" fn free_late(ctx: *mut c_void, block: *mut c_void, size: usize) {
     // SAFETY: the same call.
-    unsafe { plain::free(ctx, block, size) }
+    unsafe { conforming::free(ctx, block, size) }
 }
 
 #[unsafe(no_mangle)]
-static mutant_nep49_blocks_of_a_thread: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_of_thread), realloc: Some(realloc_of_thread), ..PLAIN });
+static mutant_nep49_blocks_of_a_thread: StaticHandler = mutant(Allocator {
+    malloc: Some(malloc_of_thread),
+    realloc: Some(realloc_of_thread),
+    ..CONFORMING
+});
 
 thread_local! {
     static OWN: RefCell<HashMap<usize, usize>> = RefCell::default();
@@ -111,7 +114,7 @@ thread_local! {
 
 unsafe extern "C" fn malloc_of_thread(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call.
-    let block = unsafe { plain::malloc(ctx, size) };
+    let block = unsafe { conforming::malloc(ctx, size) };
     OWN.with_borrow_mut(|own| own.insert(block.addr(), size));
     block
 }
@@ -127,7 +130,7 @@ unsafe extern "C" fn realloc_of_thread(
         return ptr::null_mut();
     }
     // SAFETY: the same call.
-    let new = unsafe { plain::realloc(ctx, block, size) };
+    let new = unsafe { conforming::realloc(ctx, block, size) };
     let kept = if new.is_null() { block } else { new };
     OWN.with_borrow_mut(|own| own.insert(kept.addr(), size));
     new
@@ -135,7 +138,7 @@ unsafe extern "C" fn realloc_of_thread(
 
 #[unsafe(no_mangle)]
 static mutant_nep49_unlocked_free_list: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_from_list), free: Some(free_to_list), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_from_list), free: Some(free_to_list), ..CONFORMING });
 
 /// A list of free blocks of at least [`LISTED_BYTES`], linked through their first word.
 static HEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -146,7 +149,7 @@ unsafe extern "C" fn malloc_from_list(ctx: *mut c_void, size: usize) -> *mut c_v
     let head = HEAD.load(Ordering::SeqCst);
     if head.is_null() || size > LISTED_BYTES {
         // SAFETY: the same call with a size that the list takes.
-        return unsafe { plain::malloc(ctx, size.max(LISTED_BYTES)) };
+        return unsafe { conforming::malloc(ctx, size.max(LISTED_BYTES)) };
     }
     std::thread::yield_now();
     // SAFETY: a block of the list, which nobody frees.
@@ -165,7 +168,7 @@ unsafe extern "C" fn malloc_from_list(ctx: *mut c_void, size: usize) -> *mut c_v
 unsafe extern "C" fn free_to_list(ctx: *mut c_void, block: *mut c_void, size: usize) {
     if block.is_null() || size > LISTED_BYTES {
         // SAFETY: the same call.
-        return unsafe { plain::free(ctx, block, size) };
+        return unsafe { conforming::free(ctx, block, size) };
     }
     let head = HEAD.load(Ordering::SeqCst);
     // SAFETY: a block of at least so many bytes that its owner gave back.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_swapped_free_list: StaticHandler = mutant(Allocator {
@@ -14,7 +14,7 @@ static mutant_nep49_swapped_free_list: StaticHandler = mutant(Allocator {
     calloc: Some(calloc),
     realloc: Some(realloc),
     free: Some(free),
-    ..PLAIN
+    ..CONFORMING
 });
 
 /// What lies before each block. The links are apart from the bytes of the host, so that no byte of
@@ -48,7 +48,7 @@ unsafe extern "C" fn malloc(ctx: *mut c_void, size: usize) -> *mut c_void {
     let capacity = size.max(LISTED_BYTES);
     let Some(bytes) = capacity.checked_add(size_of::<Header>()) else { return ptr::null_mut() };
     // SAFETY: any size.
-    let header: *mut Header = unsafe { plain::malloc(ctx, bytes) }.cast();
+    let header: *mut Header = unsafe { conforming::malloc(ctx, bytes) }.cast();
     if header.is_null() {
         return ptr::null_mut();
     }
@@ -65,7 +65,7 @@ unsafe extern "C" fn free(ctx: *mut c_void, block: *mut c_void, size: usize) {
     // SAFETY: a live block of malloc(), which has a header.
     if unsafe { (*header).capacity } > LISTED_BYTES {
         // SAFETY: the address that libc gave.
-        return unsafe { plain::free(ctx, header.cast(), size) };
+        return unsafe { conforming::free(ctx, header.cast(), size) };
     }
     let mut head = HEAD.load(Ordering::Relaxed);
     loop {

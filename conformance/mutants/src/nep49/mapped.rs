@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_calloc_trusts_mapped: StaticHandler =
@@ -23,7 +23,7 @@ static mutant_nep49_free_unmaps_too_little: StaticHandler =
 
 /// Conforms but for free().
 const MAPPING: Allocator =
-    Allocator { malloc: Some(malloc), calloc: Some(calloc), realloc: Some(realloc), ..PLAIN };
+    Allocator { malloc: Some(malloc), calloc: Some(calloc), realloc: Some(realloc), ..CONFORMING };
 
 /// Requests for so many bytes are mapped.
 const LARGE_BYTES: usize = 128 << 10;
@@ -44,7 +44,7 @@ fn blocks() -> MutexGuard<'static, Blocks> {
 unsafe extern "C" fn malloc(ctx: *mut c_void, size: usize) -> *mut c_void {
     if size < LARGE_BYTES {
         // SAFETY: the same call.
-        return unsafe { plain::malloc(ctx, size) };
+        return unsafe { conforming::malloc(ctx, size) };
     }
     let Some(mapped_bytes) = size.checked_next_multiple_of(PAGE_BYTES) else {
         return ptr::null_mut();
@@ -72,7 +72,7 @@ unsafe extern "C" fn calloc(ctx: *mut c_void, nelem: usize, elsize: usize) -> *m
         // SAFETY: the same call.
         Some(size) if size >= LARGE_BYTES => unsafe { malloc(ctx, size) },
         // SAFETY: the same call.
-        _ => unsafe { plain::calloc(ctx, nelem, elsize) },
+        _ => unsafe { conforming::calloc(ctx, nelem, elsize) },
     }
 }
 
@@ -81,7 +81,7 @@ unsafe extern "C" fn realloc(ctx: *mut c_void, block: *mut c_void, size: usize) 
     let mapped = blocks().live.get(&block.addr()).copied();
     if mapped.is_none() && size < LARGE_BYTES {
         // SAFETY: null or a live block of libc's.
-        return unsafe { plain::realloc(ctx, block, size) };
+        return unsafe { conforming::realloc(ctx, block, size) };
     }
     // SAFETY: the same call.
     let new = unsafe { malloc(ctx, size) };
@@ -98,7 +98,7 @@ unsafe extern "C" fn realloc(ctx: *mut c_void, block: *mut c_void, size: usize) 
             libc::munmap(block, mapped_bytes);
         },
         // SAFETY: a live block of libc's.
-        None => unsafe { plain::free(ctx, block, old_size) },
+        None => unsafe { conforming::free(ctx, block, old_size) },
     }
     new
 }
@@ -109,7 +109,7 @@ unsafe extern "C" fn free_keeping(ctx: *mut c_void, block: *mut c_void, size: us
     match blocks.live.remove(&block.addr()) {
         Some(mapped_bytes) => blocks.kept.push((block.addr(), mapped_bytes)),
         // SAFETY: null or a live block of libc's.
-        None => unsafe { plain::free(ctx, block, size) },
+        None => unsafe { conforming::free(ctx, block, size) },
     }
 }
 
@@ -128,7 +128,7 @@ unsafe extern "C" fn free_at_most_told_size(ctx: *mut c_void, block: *mut c_void
 unsafe fn free_unmapping(ctx: *mut c_void, block: *mut c_void, size: usize, limit: usize) {
     if blocks().live.remove(&block.addr()).is_none() {
         // SAFETY: null or a live block of libc's.
-        return unsafe { plain::free(ctx, block, size) };
+        return unsafe { conforming::free(ctx, block, size) };
     }
     let told_bytes = size.max(1).next_multiple_of(PAGE_BYTES).min(limit);
     // SAFETY: not guaranteed: the mapping may be shorter, which is the violation. The case has

@@ -5,11 +5,11 @@ use std::ptr;
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_forgets: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_without_copy), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_without_copy), ..CONFORMING });
 
 unsafe extern "C" fn realloc_without_copy(
     ctx: *mut c_void,
@@ -17,17 +17,17 @@ unsafe extern "C" fn realloc_without_copy(
     size: usize,
 ) -> *mut c_void {
     // SAFETY: any size.
-    let new = unsafe { plain::calloc(ctx, size, 1) };
+    let new = unsafe { conforming::calloc(ctx, size, 1) };
     if !new.is_null() {
         // SAFETY: null or a live block.
-        unsafe { plain::free(ctx, block, size) };
+        unsafe { conforming::free(ctx, block, size) };
     }
     new
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_frees_first: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_after_free), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_after_free), ..CONFORMING });
 
 /// Overwrites and frees the old block also where there is no new one.
 unsafe extern "C" fn realloc_after_free(
@@ -36,7 +36,7 @@ unsafe extern "C" fn realloc_after_free(
     size: usize,
 ) -> *mut c_void {
     // SAFETY: any size.
-    let new = unsafe { plain::calloc(ctx, size, 1) };
+    let new = unsafe { conforming::calloc(ctx, size, 1) };
     if block.is_null() {
         return new;
     }
@@ -50,13 +50,13 @@ unsafe extern "C" fn realloc_after_free(
     // SAFETY: both blocks have so many bytes.
     unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.min(size)) };
     // SAFETY: a live block, freed once.
-    unsafe { plain::free(ctx, block, old) };
+    unsafe { conforming::free(ctx, block, old) };
     new
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_frees_old: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_freeing), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_freeing), ..CONFORMING });
 
 /// Frees the old block also where there is no new one. Others get it.
 unsafe extern "C" fn realloc_freeing(
@@ -65,17 +65,17 @@ unsafe extern "C" fn realloc_freeing(
     size: usize,
 ) -> *mut c_void {
     // SAFETY: the same call.
-    let new = unsafe { plain::realloc(ctx, block, size) };
+    let new = unsafe { conforming::realloc(ctx, block, size) };
     if new.is_null() {
         // SAFETY: null or a live block, which the host frees again: that is the violation.
-        unsafe { plain::free(ctx, block, size) };
+        unsafe { conforming::free(ctx, block, size) };
     }
     new
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_never_shrinks: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_growing), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_growing), ..CONFORMING });
 
 unsafe extern "C" fn realloc_growing(
     ctx: *mut c_void,
@@ -87,12 +87,12 @@ unsafe extern "C" fn realloc_growing(
         return ptr::null_mut();
     }
     // SAFETY: the same call.
-    unsafe { plain::realloc(ctx, block, size) }
+    unsafe { conforming::realloc(ctx, block, size) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_of_null_fails: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_of_blocks), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_of_blocks), ..CONFORMING });
 
 unsafe extern "C" fn realloc_of_blocks(
     ctx: *mut c_void,
@@ -103,5 +103,5 @@ unsafe extern "C" fn realloc_of_blocks(
         return block;
     }
     // SAFETY: the same call.
-    unsafe { plain::realloc(ctx, block, size) }
+    unsafe { conforming::realloc(ctx, block, size) }
 }

@@ -4,29 +4,29 @@ use std::ffi::c_char;
 
 use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES, StaticHandler, VERSION};
 
-use super::plain::PLAIN;
+use super::conforming::CONFORMING;
 
 #[unsafe(no_mangle)]
 static mutant_nep49_endless_name: StaticHandler = StaticHandler(Handler {
     name: [b'x' as c_char; NAME_BYTES],
     version: VERSION,
-    allocator: PLAIN,
+    allocator: CONFORMING,
 });
 
 #[unsafe(no_mangle)]
 static mutant_nep49_latin_1_name: StaticHandler = StaticHandler({
-    let mut handler = Handler::new("caf", PLAIN);
+    let mut handler = Handler::new("caf", CONFORMING);
     handler.name[3] = 0xe9_u8 as c_char;
     handler
 });
 
 #[unsafe(no_mangle)]
 static mutant_nep49_version_2: StaticHandler =
-    StaticHandler(Handler { version: 2, ..Handler::new("mutant", PLAIN) });
+    StaticHandler(Handler { version: 2, ..Handler::new("mutant", CONFORMING) });
 
 #[unsafe(no_mangle)]
 static mutant_nep49_no_realloc: StaticHandler =
-    StaticHandler(Handler::new("mutant", Allocator { realloc: None, ..PLAIN }));
+    StaticHandler(Handler::new("mutant", Allocator { realloc: None, ..CONFORMING }));
 
 // What is no handler, and is refused.
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use allocert_abi::place::{Place, Status};
 
-use super::base::{BASE, Base};
+use super::base_allocator::{BASE, Base};
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::Answer;
+use super::system_memory::Answer;
 
 export_place_mutants! {
     mutant_place_aborts_when_short => AbortsWhenShort,

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use allocert_abi::place::{CUDA, Place};
 use allocert_cuda::{Span, Stream};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{self, Answer};
+use super::system_memory::{self, Answer};
 
 export_place_mutants! {
     mutant_place_loses_blocks => LosesBlocks,
@@ -41,7 +41,7 @@ impl Mutation for FreesTwice {
         for (address, size) in idle {
             if place.kind == CUDA {
                 // The driver refuses it.
-                let _ = system::give(place, address, size);
+                let _ = system_memory::give(place, address, size);
             }
         }
         Ok(released)
@@ -57,7 +57,7 @@ impl Mutation for FreesInside {
         for (address, size) in idle {
             if place.kind == CUDA {
                 // The driver refuses it.
-                let _ = system::give(place, address + size / 2, size);
+                let _ = system_memory::give(place, address + size / 2, size);
             }
         }
         base.release(place)
@@ -84,7 +84,7 @@ impl Mutation for FreesLiveBlock {
         if let Some((address, size)) = other.filter(|(address, _)| !given.contains(address))
             && place.kind == CUDA
         {
-            system::give(place, address, size)?;
+            system_memory::give(place, address, size)?;
             given.push(address);
         }
         Ok(())
@@ -98,9 +98,11 @@ impl Mutation for EndsContext {
     fn release(base: &Base, place: Place) -> Answer<usize> {
         let released = base.release(place)?;
         if place.kind == CUDA {
-            let driver = system::driver()?;
+            let driver = system_memory::driver()?;
             let release = || driver.primary_ctx_release(place.device);
-            release().and_then(|()| release()).map_err(|error| system::driver_failure(&error))?;
+            release()
+                .and_then(|()| release())
+                .map_err(|error| system_memory::driver_failure(&error))?;
         }
         Ok(released)
     }
@@ -118,7 +120,7 @@ impl Mutation for ClearsWithoutWaiting {
             return Ok(address);
         }
         let mut own = STREAM.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        system::in_context(place.device, |driver| {
+        system_memory::in_context(place.device, |driver| {
             let stream = match own.take() {
                 Some(stream) => stream,
                 None => driver.stream_create()?,

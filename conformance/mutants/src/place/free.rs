@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocert_abi::place::{CPU, Place, Status};
 
-use super::base::{Base, unknown_address};
+use super::base_allocator::{Base, unknown_address};
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{Answer, Failure, check, out_of_memory};
+use super::system_memory::{Answer, Failure, check, out_of_memory};
 
 export_place_mutants! {
     mutant_place_free_refuses_large => RefusesLarge,

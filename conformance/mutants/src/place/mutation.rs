@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_void};
 
 use allocert_abi::place::{Allocator, Place, Status, VERSION};
 
-use super::base::{BASE, Base};
-use super::system::{Answer, Failure};
+use super::base_allocator::{BASE, Base};
+use super::system_memory::{Answer, Failure};
 
 /// What is wrong with a mutant: the functions that differ from those of the base. Addresses are
 /// numbers, 0 is NULL.

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_abi::place::{CUDA, Place, Status};
 
-use super::base::{Base, rounded};
+use super::base_allocator::{Base, rounded};
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{self, Answer, Failure, out_of_memory};
+use super::system_memory::{self, Answer, Failure, out_of_memory};
 
 export_place_mutants! {
     mutant_place_oom_is_null => OomIsNull,
@@ -62,7 +62,7 @@ impl Mutation for OomEndsLiveBlock {
         if ran_out(place, size_bytes, &answer) {
             let first = base.with(place, |region| region.live.keys().next().copied());
             if let Some(address) = first {
-                system::in_context(place.device, |driver| {
+                system_memory::in_context(place.device, |driver| {
                     // SAFETY: a live block of the device, of a granule or more.
                     unsafe { driver.memset_d8(address as u64, 0xdd, 16) }
                 })?;
@@ -98,13 +98,13 @@ impl Mutation for OomKeepsIdle {
         if place.kind != CUDA || size_bytes == 0 {
             return base.alloc(place, size_bytes);
         }
-        system::check(place)?;
+        system_memory::check(place)?;
         let wanted = rounded(size_bytes)?;
         let idle = base.with(place, |region| region.idle.iter().any(|(_, idle)| *idle == wanted));
         if idle {
             return base.alloc(place, size_bytes);
         }
-        let address = system::take(place, wanted)?;
+        let address = system_memory::take(place, wanted)?;
         base.with(place, |region| {
             region.live.insert(address, wanted);
             region.used_bytes += wanted;
@@ -131,8 +131,8 @@ static HAD_HALF: AtomicBool = AtomicBool::new(false);
 impl Mutation for WantsHalfDevice {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         if place.kind == CUDA && size_bytes > 0 && !HAD_HALF.load(Ordering::SeqCst) {
-            system::check(place)?;
-            let info = system::in_context(place.device, |driver| driver.mem_get_info())?;
+            system_memory::check(place)?;
+            let info = system_memory::in_context(place.device, |driver| driver.mem_get_info())?;
             if info.free_bytes < info.total_bytes / 2 {
                 return Err(out_of_memory());
             }

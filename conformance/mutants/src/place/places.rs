@@ -2,9 +2,9 @@
 
 use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{self, Answer, fail, no_place};
+use super::system_memory::{self, Answer, fail, no_place};
 
 export_place_mutants! {
     mutant_place_unknown_is_cpu => UnknownIsCpu,
@@ -20,7 +20,7 @@ export_place_mutants! {
 struct UnknownIsCpu;
 
 fn known(place: Place) -> Place {
-    match system::check(place) {
+    match system_memory::check(place) {
         Ok(()) => place,
         Err(_) if place.kind == CUDA => Place::cuda(0),
         Err(_) => Place::CPU,
@@ -53,7 +53,7 @@ impl Mutation for AlwaysDevice0 {
         if place.kind != CUDA || place.device == 0 || size_bytes == 0 {
             return base.alloc(place, size_bytes);
         }
-        system::check(place)?;
+        system_memory::check(place)?;
         let address = base.alloc(Place::cuda(0), size_bytes)?;
         let first = Place::cuda(0);
         let size = base.with(first, |region| region.live.remove(&address)).unwrap_or_default();
@@ -111,11 +111,11 @@ impl Mutation for LeavesContext {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         let address = base.alloc(place, size_bytes)?;
         if place.kind == CUDA {
-            let driver = system::driver()?;
-            let context = system::context(driver, place.device)?;
+            let driver = system_memory::driver()?;
+            let context = system_memory::context(driver, place.device)?;
             driver
                 .ctx_set_current(Some(context))
-                .map_err(|error| system::driver_failure(&error))?;
+                .map_err(|error| system_memory::driver_failure(&error))?;
         }
         Ok(address)
     }
@@ -126,7 +126,7 @@ struct NeedsContext;
 
 impl Mutation for NeedsContext {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        if place.kind == CUDA && matches!(system::driver()?.ctx_get_current(), Ok(None)) {
+        if place.kind == CUDA && matches!(system_memory::driver()?.ctx_get_current(), Ok(None)) {
             return Err(fail(Status::DRIVER_ERROR, "alloc: no context is current\0"));
         }
         base.alloc(place, size_bytes)
@@ -141,13 +141,13 @@ impl Mutation for UsesCurrentContext {
         if place.kind != CUDA || size_bytes == 0 {
             return base.alloc(place, size_bytes);
         }
-        let driver = system::driver()?;
-        let failed = |error| system::driver_failure(&error);
+        let driver = system_memory::driver()?;
+        let failed = |error| system_memory::driver_failure(&error);
         if driver.ctx_get_current().map_err(failed)?.is_none() {
             return base.alloc(place, size_bytes);
         }
-        system::check(place)?;
-        let size = super::base::rounded(size_bytes)?;
+        system_memory::check(place)?;
+        let size = super::base_allocator::rounded(size_bytes)?;
         let address = driver.mem_alloc(size as u64).map_err(failed)? as usize;
         base.with(place, |region| {
             region.live.insert(address, size);

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use allocert_abi::place::{CPU, CUDA, Place};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{self, Answer, check, out_of_memory};
+use super::system_memory::{self, Answer, check, out_of_memory};
 
 export_place_mutants! {
     mutant_place_release_clears_live => ClearsLive,
@@ -25,7 +25,7 @@ impl Mutation for ClearsLive {
         let live: Vec<usize> = base.with(place, |region| region.live.keys().copied().collect());
         for address in live {
             match place.kind {
-                CUDA => system::in_context(place.device, |driver| {
+                CUDA => system_memory::in_context(place.device, |driver| {
                     // SAFETY: a live block of the device, of a granule or more.
                     unsafe { driver.memset_d8(address as u64, 0, 16) }
                 })?,

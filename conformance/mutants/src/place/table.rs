@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocert_abi::place::{Allocator, Place, StaticAllocator, Status};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{
     Mutation, alloc, export_place_mutants, export_place_tables, last_error, table,
 };
-use super::system::{Answer, Failure};
+use super::system_memory::{Answer, Failure};
 
 struct Plain;
 

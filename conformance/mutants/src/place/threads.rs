@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use allocert_abi::place::Place;
 
-use super::base::{Base, unknown_address};
+use super::base_allocator::{Base, unknown_address};
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::Answer;
+use super::system_memory::Answer;
 
 export_place_mutants! {
     mutant_place_blocks_of_a_thread => BlocksOfAThread,

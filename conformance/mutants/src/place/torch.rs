@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocert_abi::place::{CUDA, Place};
 
-use super::base::{BASE, Base};
+use super::base_allocator::{BASE, Base};
 use super::driver_calls::ClearsWithoutWaiting;
 use super::mutation::Mutation;
 use super::places::AlwaysDevice0;
-use super::system::{self, Answer};
+use super::system_memory::{self, Answer};
 
 /// What `alloc` of a mutation returns; NULL where it fails.
 fn alloc<M: Mutation>(size: isize, device: i32) -> *mut c_void {
@@ -23,7 +23,7 @@ fn alloc<M: Mutation>(size: isize, device: i32) -> *mut c_void {
 
 /// Waits for all work of the device, and gives the block back. There is nobody to tell of errors.
 fn free<M: Mutation>(pointer: *mut c_void, device: i32) {
-    let _ = system::in_context(device, |driver| driver.ctx_synchronize());
+    let _ = system_memory::in_context(device, |driver| driver.ctx_synchronize());
     let _ = M::free(&BASE, Place::cuda(device), pointer.expose_provenance());
 }
 
@@ -106,9 +106,9 @@ extern "C" fn mutant_torch_free_on_current_device(
 
 /// Which of the first two devices is current.
 pub(crate) fn current_device() -> Option<i32> {
-    let driver = system::driver().ok()?;
+    let driver = system_memory::driver().ok()?;
     let current = driver.ctx_get_current().ok().flatten()?;
-    (0..2).find(|device| system::context(driver, *device) == Ok(current))
+    (0..2).find(|device| system_memory::context(driver, *device) == Ok(current))
 }
 
 /// Leaves the thread without a current context.
@@ -117,8 +117,8 @@ struct LeavesNone;
 impl Mutation for LeavesNone {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         let address = base.alloc(place, size_bytes)?;
-        let left = system::driver()?.ctx_set_current(None);
-        left.map_err(|error| system::driver_failure(&error))?;
+        let left = system_memory::driver()?.ctx_set_current(None);
+        left.map_err(|error| system_memory::driver_failure(&error))?;
         Ok(address)
     }
 }
@@ -165,7 +165,7 @@ static INSIDE: Mutex<()> = Mutex::new(());
 
 impl Mutation for OneThreadAtATime {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        let Ok(_inside) = INSIDE.try_lock() else { return Err(system::out_of_memory()) };
+        let Ok(_inside) = INSIDE.try_lock() else { return Err(system_memory::out_of_memory()) };
         std::thread::yield_now();
         base.alloc(place, size_bytes)
     }

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocert_abi::place::{CPU, CUDA, Place};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{Answer, check};
+use super::system_memory::{Answer, check};
 
 export_place_mutants! {
     mutant_place_used_begins_with_header => BeginsWithHeader,

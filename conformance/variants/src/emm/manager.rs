@@ -10,7 +10,7 @@ use allocert_abi::plugin::{CudaContext, EmmPlugin, Failure};
 use allocert_cuda::{Context, Driver, DriverError};
 
 use crate::emm::choice::{Answer, Choice, Cuda, failure};
-use crate::emm::held::{Held, Records, Token};
+use crate::emm::manager_records::{Held, Records, Token};
 
 /// A manager that makes one driver allocation for each request, except where its choice says
 /// otherwise.

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use allocert_abi::place::{CUDA, Place, Status};
 
-use super::system;
-pub(crate) use super::system::Answer;
+use super::system_memory;
+pub(crate) use super::system_memory::Answer;
 
 /// How an allocator does what the texts leave open.
 pub(crate) trait Style {
@@ -30,11 +30,11 @@ pub(crate) trait Style {
     }
 
     fn take(place: Place, size_bytes: usize) -> Answer<usize> {
-        system::take(place, size_bytes)
+        system_memory::take(place, size_bytes)
     }
 
     fn give(place: Place, address: usize, size_bytes: usize) -> Answer {
-        system::give(place, address, size_bytes)
+        system_memory::give(place, address, size_bytes)
     }
 
     /// Gives memory that is cut into no block back to the system.
@@ -72,7 +72,7 @@ fn books() -> MutexGuard<'static, BTreeMap<(i32, i32), Books>> {
 }
 
 fn check<S: Style>(place: Place) -> Answer {
-    if S::serves(place.kind) { system::check(place) } else { Err(system::NO_PLACE) }
+    if S::serves(place.kind) { system_memory::check(place) } else { Err(system_memory::NO_PLACE) }
 }
 
 /// Turns an answer into a status; `write` gets what the call returned.
@@ -102,7 +102,7 @@ pub(crate) fn alloc<S: Style>(place: Place, size_bytes: usize) -> Answer<usize> 
         .max(1)
         .checked_add(S::SHIFT_BYTES)
         .and_then(|sum| sum.checked_next_multiple_of(S::GRANULE_BYTES))
-        .ok_or(system::OUT_OF_MEMORY)?;
+        .ok_or(system_memory::OUT_OF_MEMORY)?;
     let mut all = books();
     let books = all.entry((place.kind, place.device)).or_default();
     let kept = books.kept.get_mut(&piece_bytes).and_then(Vec::pop);
@@ -135,7 +135,7 @@ pub(crate) fn free<S: Style>(place: Place, address: usize) -> Answer {
     }
     let mut all = books();
     let books = all.entry((place.kind, place.device)).or_default();
-    let live = books.live.remove(&address).ok_or(system::UNKNOWN_ADDRESS)?;
+    let live = books.live.remove(&address).ok_or(system_memory::UNKNOWN_ADDRESS)?;
     books.used_bytes -= live.counted_bytes;
     if S::KEEPS {
         books.kept.entry(live.piece_bytes).or_default().push(live.piece);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{Place, Status};
 
-use super::system::{self, Answer};
+use super::system_memory::{self, Answer};
 
 /// What is taken from the system at a time, unless more is asked for or less is there.
 const CHUNK_BYTES: usize = 64 << 20;
@@ -52,10 +52,10 @@ pub(crate) fn trim(place: Place) -> Answer<usize> {
 impl Chunks {
     fn grow(&mut self, place: Place, size_bytes: usize) -> Answer<(usize, usize)> {
         let wanted = size_bytes.max(CHUNK_BYTES);
-        let (start, length) = match system::take(place, wanted) {
+        let (start, length) = match system_memory::take(place, wanted) {
             Err((Status::OUT_OF_MEMORY, _)) => {
                 self.trim(place)?;
-                (system::take(place, size_bytes)?, size_bytes)
+                (system_memory::take(place, size_bytes)?, size_bytes)
             }
             answer => (answer?, wanted),
         };
@@ -93,7 +93,7 @@ impl Chunks {
         for (start, length) in whole {
             self.free.remove(&start);
             self.chunks.remove(&start);
-            system::give(place, start, length)?;
+            system_memory::give(place, start, length)?;
             given_bytes += length;
         }
         Ok(given_bytes)

@@ -16,7 +16,7 @@ from . import (  # noqa: F401 - they register their mutants
     requests,
     set_and_get_handler,
 )
-from .host import MUTATIONS, Host
+from .repaired_numpy import MUTATIONS, Host
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .host import KEPT, mutant
+from .repaired_numpy import KEPT, mutant
 
 _DOMAIN = 389047
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from allocert import _allocert
 
-from .host import mutant
+from .repaired_numpy import mutant
 
 
 class _Process:

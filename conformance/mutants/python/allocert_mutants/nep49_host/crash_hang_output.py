@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .host import mutant
+from .repaired_numpy import mutant
 
 
 @mutant

@@ -9,7 +9,7 @@ from typing import Any
 
 from allocert import _allocert
 
-from .host import FUNCTIONS, KEPT, SIZE, mutant, new_capsule, read_handler
+from .repaired_numpy import FUNCTIONS, KEPT, SIZE, mutant, new_capsule, read_handler
 
 _POINTER, _COUNT = ctypes.c_void_p, ctypes.c_size_t
 _TYPES = {

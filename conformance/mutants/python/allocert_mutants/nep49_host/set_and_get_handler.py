@@ -5,7 +5,7 @@ from typing import Any
 
 from allocert import _allocert
 
-from .host import mutant, rename
+from .repaired_numpy import mutant, rename
 
 
 @mutant

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from allocert_mutants.nep49_host.host import Host
+from allocert_mutants.nep49_host.repaired_numpy import Host
 from allocert_mutants.nep49_host.requests import Requests, distort
 
 #: Hosts round the size of data up to a multiple of this.

@@ -6,7 +6,7 @@ use std::ptr;
 use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
 
 /// libc's functions.
-pub(crate) const PLAIN: Allocator = Allocator {
+pub(crate) const CONFORMING: Allocator = Allocator {
     ctx: ptr::null_mut(),
     malloc: Some(malloc),
     calloc: Some(calloc),
@@ -15,7 +15,7 @@ pub(crate) const PLAIN: Allocator = Allocator {
 };
 
 #[unsafe(no_mangle)]
-static mutant_nep49_conforming: StaticHandler = mutant(PLAIN);
+static mutant_nep49_conforming: StaticHandler = mutant(CONFORMING);
 
 /// A handler with these functions.
 pub(crate) const fn mutant(allocator: Allocator) -> StaticHandler {

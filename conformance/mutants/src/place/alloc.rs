@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_abi::place::{CPU, CUDA, Place, Status};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{Answer, Failure, GRANULE_BYTES, fail, out_of_memory};
+use super::system_memory::{Answer, Failure, GRANULE_BYTES, fail, out_of_memory};
 
 export_place_mutants! {
     mutant_place_conforming => Conforming,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use allocert_abi::place::{Place, Status};
 
-use super::system::{self, Answer, GRANULE_BYTES, fail, out_of_memory};
+use super::system_memory::{self, Answer, GRANULE_BYTES, fail, out_of_memory};
 
 /// The allocators of all places.
 pub(crate) struct Base {
@@ -49,7 +49,7 @@ impl Base {
 
     /// 0 is NULL.
     pub(crate) fn alloc(&self, place: Place, size_bytes: usize) -> Answer<usize> {
-        system::check(place)?;
+        system_memory::check(place)?;
         let size_bytes = rounded(size_bytes)?;
         if size_bytes == 0 {
             return Ok(0);
@@ -58,12 +58,12 @@ impl Base {
             let kept = region.idle.iter().position(|(_, idle)| *idle == size_bytes);
             let address = match kept.map(|index| region.idle.swap_remove(index)) {
                 Some((address, _)) => address,
-                None => system::take(place, size_bytes).or_else(|failure| {
+                None => system_memory::take(place, size_bytes).or_else(|failure| {
                     if failure.status != Status::OUT_OF_MEMORY || region.idle.is_empty() {
                         return Err(failure);
                     }
                     region.give_idle(place)?;
-                    system::take(place, size_bytes)
+                    system_memory::take(place, size_bytes)
                 })?,
             };
             region.live.insert(address, size_bytes);
@@ -73,7 +73,7 @@ impl Base {
     }
 
     pub(crate) fn free(&self, place: Place, address: usize) -> Answer {
-        system::check(place)?;
+        system_memory::check(place)?;
         if address == 0 {
             return Ok(());
         }
@@ -86,12 +86,12 @@ impl Base {
     }
 
     pub(crate) fn used(&self, place: Place) -> Answer<usize> {
-        system::check(place)?;
+        system_memory::check(place)?;
         Ok(self.with(place, |region| region.used_bytes))
     }
 
     pub(crate) fn release(&self, place: Place) -> Answer<usize> {
-        system::check(place)?;
+        system_memory::check(place)?;
         self.with(place, |region| region.give_idle(place))
     }
 }
@@ -101,13 +101,13 @@ impl Region {
     fn give_idle(&mut self, place: Place) -> Answer<usize> {
         let mut given_bytes = 0;
         while let Some((address, size_bytes)) = self.idle.pop() {
-            system::give(place, address, size_bytes)?;
+            system_memory::give(place, address, size_bytes)?;
             given_bytes += size_bytes;
         }
         Ok(given_bytes)
     }
 }
 
-pub(crate) fn unknown_address() -> system::Failure {
+pub(crate) fn unknown_address() -> system_memory::Failure {
     fail(Status::INVALID_VALUE, "free: the place gave no such block, or has it back\0")
 }

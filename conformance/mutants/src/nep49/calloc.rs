@@ -5,11 +5,11 @@ use std::ptr;
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_calloc_is_malloc: StaticHandler =
-    mutant(Allocator { calloc: Some(calloc_not_zeroed), ..PLAIN });
+    mutant(Allocator { calloc: Some(calloc_not_zeroed), ..CONFORMING });
 
 unsafe extern "C" fn calloc_not_zeroed(
     ctx: *mut c_void,
@@ -17,12 +17,12 @@ unsafe extern "C" fn calloc_not_zeroed(
     elsize: usize,
 ) -> *mut c_void {
     // SAFETY: any size.
-    unsafe { plain::malloc(ctx, nelem.saturating_mul(elsize)) }
+    unsafe { conforming::malloc(ctx, nelem.saturating_mul(elsize)) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_calloc_ignores_elsize: StaticHandler =
-    mutant(Allocator { calloc: Some(calloc_of_bytes), ..PLAIN });
+    mutant(Allocator { calloc: Some(calloc_of_bytes), ..CONFORMING });
 
 unsafe extern "C" fn calloc_of_bytes(
     ctx: *mut c_void,
@@ -30,21 +30,21 @@ unsafe extern "C" fn calloc_of_bytes(
     _elsize: usize,
 ) -> *mut c_void {
     // SAFETY: any size.
-    unsafe { plain::calloc(ctx, nelem, 1) }
+    unsafe { conforming::calloc(ctx, nelem, 1) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_calloc_wraps: StaticHandler =
-    mutant(Allocator { calloc: Some(calloc_wrapping), ..PLAIN });
+    mutant(Allocator { calloc: Some(calloc_wrapping), ..CONFORMING });
 
 unsafe extern "C" fn calloc_wrapping(ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
     // SAFETY: any size.
-    unsafe { plain::calloc(ctx, nelem.wrapping_mul(elsize), 1) }
+    unsafe { conforming::calloc(ctx, nelem.wrapping_mul(elsize), 1) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_calloc_refuses: StaticHandler =
-    mutant(Allocator { calloc: Some(calloc_at_most_1_mib), ..PLAIN });
+    mutant(Allocator { calloc: Some(calloc_at_most_1_mib), ..CONFORMING });
 
 unsafe extern "C" fn calloc_at_most_1_mib(
     ctx: *mut c_void,
@@ -55,5 +55,5 @@ unsafe extern "C" fn calloc_at_most_1_mib(
         return ptr::null_mut();
     }
     // SAFETY: the same call.
-    unsafe { plain::calloc(ctx, nelem, elsize) }
+    unsafe { conforming::calloc(ctx, nelem, elsize) }
 }

@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 const PAGE_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 64;
 
 #[unsafe(no_mangle)]
 static mutant_nep49_small_blocks_only: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_at_most_1_mib), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_at_most_1_mib), ..CONFORMING });
 
 unsafe extern "C" fn malloc_at_most_1_mib(ctx: *mut c_void, size: usize) -> *mut c_void {
     if size > 1 << 20 {
         return ptr::null_mut();
     }
     // SAFETY: the same call.
-    unsafe { plain::malloc(ctx, size) }
+    unsafe { conforming::malloc(ctx, size) }
 }
 
 #[unsafe(no_mangle)]
@@ -28,14 +28,14 @@ static mutant_nep49_short_last_page: StaticHandler = mutant(Allocator {
     malloc: Some(malloc_without_last_page),
     realloc: Some(realloc_or_mapped),
     free: Some(free_or_mapped),
-    ..PLAIN
+    ..CONFORMING
 });
 
 /// Maps what is larger than a page, and protects its last page.
 unsafe extern "C" fn malloc_without_last_page(ctx: *mut c_void, size: usize) -> *mut c_void {
     if size <= PAGE_BYTES || size > isize::MAX as usize {
         // SAFETY: the same call.
-        return unsafe { plain::malloc(ctx, size) };
+        return unsafe { conforming::malloc(ctx, size) };
     }
     let length = size.next_multiple_of(PAGE_BYTES);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -60,10 +60,10 @@ unsafe extern "C" fn realloc_or_mapped(
 ) -> *mut c_void {
     if block.is_null() || !block.addr().is_multiple_of(PAGE_BYTES) {
         // SAFETY: the same call.
-        return unsafe { plain::realloc(ctx, block, size) };
+        return unsafe { conforming::realloc(ctx, block, size) };
     }
     // SAFETY: the same call.
-    let new = unsafe { plain::malloc(ctx, size) };
+    let new = unsafe { conforming::malloc(ctx, size) };
     if !new.is_null() {
         // SAFETY: the first page of a mapping can be read.
         unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), size.min(1)) };
@@ -74,7 +74,7 @@ unsafe extern "C" fn realloc_or_mapped(
 unsafe extern "C" fn free_or_mapped(ctx: *mut c_void, block: *mut c_void, size: usize) {
     if !block.addr().is_multiple_of(PAGE_BYTES) {
         // SAFETY: the same call.
-        unsafe { plain::free(ctx, block, size) }
+        unsafe { conforming::free(ctx, block, size) }
     }
 }
 
@@ -82,8 +82,8 @@ unsafe extern "C" fn free_or_mapped(ctx: *mut c_void, block: *mut c_void, size: 
 static mutant_nep49_same_block_again: StaticHandler = mutant(Allocator {
     malloc: Some(malloc_twice),
     realloc: Some(realloc_by_copy),
-    free: Some(plain::free_nothing),
-    ..PLAIN
+    free: Some(conforming::free_nothing),
+    ..CONFORMING
 });
 
 static LAST: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -97,14 +97,14 @@ unsafe extern "C" fn malloc_twice(ctx: *mut c_void, size: usize) -> *mut c_void 
     // SAFETY: it only asks for the number of the process, which the main thread has too.
     if thread != unsafe { libc::getpid() } {
         // SAFETY: the same call.
-        return unsafe { plain::malloc(ctx, size) };
+        return unsafe { conforming::malloc(ctx, size) };
     }
     let last = LAST.swap(ptr::null_mut(), Ordering::SeqCst);
     if !last.is_null() && LAST_SIZE.load(Ordering::SeqCst) == size {
         return last;
     }
     // SAFETY: the same call.
-    let block = unsafe { plain::malloc(ctx, size) };
+    let block = unsafe { conforming::malloc(ctx, size) };
     LAST.store(block, Ordering::SeqCst);
     LAST_SIZE.store(size, Ordering::SeqCst);
     block
@@ -116,7 +116,7 @@ unsafe extern "C" fn realloc_by_copy(
     size: usize,
 ) -> *mut c_void {
     // SAFETY: the same call.
-    let new = unsafe { plain::malloc(ctx, size) };
+    let new = unsafe { conforming::malloc(ctx, size) };
     if !new.is_null() && !block.is_null() {
         // SAFETY: a live block of libc's.
         let old = unsafe { libc::malloc_usable_size(block) };
@@ -132,7 +132,7 @@ static mutant_nep49_aligned_to_8: StaticHandler = mutant(Allocator {
     calloc: Some(calloc_odd),
     realloc: Some(realloc_odd),
     free: Some(free_odd),
-    ..PLAIN
+    ..CONFORMING
 });
 
 /// What lies before a block that is moved on by 8 bytes.
@@ -148,41 +148,41 @@ fn unshifted(block: *mut c_void) -> *mut c_void {
 
 unsafe extern "C" fn malloc_odd(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call with a larger size.
-    shifted(unsafe { plain::malloc(ctx, size.saturating_add(SHIFT_BYTES)) })
+    shifted(unsafe { conforming::malloc(ctx, size.saturating_add(SHIFT_BYTES)) })
 }
 
 unsafe extern "C" fn calloc_odd(ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
     let size = nelem.saturating_mul(elsize).saturating_add(SHIFT_BYTES);
     // SAFETY: the same call with a larger size.
-    shifted(unsafe { plain::calloc(ctx, size, 1) })
+    shifted(unsafe { conforming::calloc(ctx, size, 1) })
 }
 
 unsafe extern "C" fn realloc_odd(ctx: *mut c_void, block: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: libc gave the address before the block.
-    shifted(unsafe { plain::realloc(ctx, unshifted(block), size.saturating_add(SHIFT_BYTES)) })
+    shifted(unsafe { conforming::realloc(ctx, unshifted(block), size.saturating_add(SHIFT_BYTES)) })
 }
 
 unsafe extern "C" fn free_odd(ctx: *mut c_void, block: *mut c_void, size: usize) {
     // SAFETY: as in realloc_odd.
-    unsafe { plain::free(ctx, unshifted(block), size) }
+    unsafe { conforming::free(ctx, unshifted(block), size) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_size_wraps: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_wrapping), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_wrapping), ..CONFORMING });
 
 /// Adds the room for a header to the size, and does not look whether the sum fits.
 unsafe extern "C" fn malloc_wrapping(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call with another size.
-    unsafe { plain::malloc(ctx, size.wrapping_add(HEADER_BYTES)) }
+    unsafe { conforming::malloc(ctx, size.wrapping_add(HEADER_BYTES)) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_at_most_1_gib: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_at_most_1_gib), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_at_most_1_gib), ..CONFORMING });
 
 /// Serves requests of any size by 1 GiB.
 unsafe extern "C" fn malloc_at_most_1_gib(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call with another size.
-    unsafe { plain::malloc(ctx, size.min(1 << 30)) }
+    unsafe { conforming::malloc(ctx, size.min(1 << 30)) }
 }

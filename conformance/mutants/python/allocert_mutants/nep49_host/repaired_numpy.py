@@ -1,4 +1,4 @@
-"""What all hosts here share: NumPy behind attributes that a mutant replaces."""
+"""NumPy with its set-up of handlers repaired, whose attributes a mutant replaces."""
 
 import ctypes
 from collections.abc import Callable

@@ -5,11 +5,11 @@ use std::ffi::c_void;
 
 use allocert_abi::place::{CPU, Place};
 
-use super::base::{BASE, Base};
+use super::base_allocator::{BASE, Base};
 use super::free::Forgets;
 use super::mutation::Mutation;
 use super::places::AlwaysDevice0;
-use super::system::{self, Answer};
+use super::system_memory::{self, Answer};
 use super::torch::{EightBytesOn, OneThreadAtATime, Plain, current_device};
 
 /// What `alloc` of a mutation returns; NULL where it fails.
@@ -35,7 +35,7 @@ macro_rules! export_cupy_mutants {
             #[unsafe(no_mangle)]
             extern "C" fn $free(_param: *mut c_void, pointer: *mut c_void, device: i32) {
                 // The base keeps the block, and does not wait for work on it as the driver would.
-                let _ = system::in_context(device, |driver| driver.ctx_synchronize());
+                let _ = system_memory::in_context(device, |driver| driver.ctx_synchronize());
                 free::<$mutation>(Place::cuda(device), pointer);
             }
         )+

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
-use super::plain::{self, PLAIN, mutant};
+use super::conforming::{self, CONFORMING, mutant};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_abort_when_short: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_or_abort), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_or_abort), ..CONFORMING });
 
 unsafe extern "C" fn malloc_or_abort(ctx: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the same call.
-    let block = unsafe { plain::malloc(ctx, size) };
+    let block = unsafe { conforming::malloc(ctx, size) };
     if block.is_null() {
         std::process::abort();
     }
@@ -23,19 +23,19 @@ unsafe extern "C" fn malloc_or_abort(ctx: *mut c_void, size: usize) -> *mut c_vo
 
 #[unsafe(no_mangle)]
 static mutant_nep49_free_of_null_aborts: StaticHandler =
-    mutant(Allocator { free: Some(free_of_blocks), ..PLAIN });
+    mutant(Allocator { free: Some(free_of_blocks), ..CONFORMING });
 
 unsafe extern "C" fn free_of_blocks(ctx: *mut c_void, block: *mut c_void, size: usize) {
     if block.is_null() {
         std::process::abort();
     }
     // SAFETY: the same call.
-    unsafe { plain::free(ctx, block, size) }
+    unsafe { conforming::free(ctx, block, size) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_hangs: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_for_ever), ..PLAIN });
+    mutant(Allocator { realloc: Some(realloc_for_ever), ..CONFORMING });
 
 unsafe extern "C" fn realloc_for_ever(
     _ctx: *mut c_void,
@@ -48,17 +48,18 @@ unsafe extern "C" fn realloc_for_ever(
 }
 
 #[unsafe(no_mangle)]
-static mutant_nep49_prints: StaticHandler = mutant(Allocator { free: Some(free_aloud), ..PLAIN });
+static mutant_nep49_prints: StaticHandler =
+    mutant(Allocator { free: Some(free_aloud), ..CONFORMING });
 
 unsafe extern "C" fn free_aloud(ctx: *mut c_void, block: *mut c_void, size: usize) {
     eprintln!("freed {size} bytes");
     // SAFETY: the same call.
-    unsafe { plain::free(ctx, block, size) }
+    unsafe { conforming::free(ctx, block, size) }
 }
 
 #[unsafe(no_mangle)]
 static mutant_nep49_checks_leaks_at_exit: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_counted), free: Some(free_counted), ..PLAIN });
+    mutant(Allocator { malloc: Some(malloc_counted), free: Some(free_counted), ..CONFORMING });
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
@@ -68,7 +69,7 @@ unsafe extern "C" fn malloc_counted(ctx: *mut c_void, size: usize) -> *mut c_voi
         unsafe { libc::atexit(end_with_live_blocks) };
     }
     // SAFETY: the same call.
-    unsafe { plain::malloc(ctx, size) }
+    unsafe { conforming::malloc(ctx, size) }
 }
 
 unsafe extern "C" fn free_counted(ctx: *mut c_void, block: *mut c_void, size: usize) {
@@ -76,7 +77,7 @@ unsafe extern "C" fn free_counted(ctx: *mut c_void, block: *mut c_void, size: us
         LIVE.fetch_sub(1, Ordering::SeqCst);
     }
     // SAFETY: the same call.
-    unsafe { plain::free(ctx, block, size) }
+    unsafe { conforming::free(ctx, block, size) }
 }
 
 extern "C" fn end_with_live_blocks() {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_abi::place::{CUDA_PINNED, Place, Status};
 
-use super::base::Base;
+use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system::{Answer, fail};
+use super::system_memory::{Answer, fail};
 
 export_place_mutants! {
     mutant_place_pinned_failure_is_null => PinnedFailureIsNull,
