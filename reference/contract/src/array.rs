@@ -5,8 +5,8 @@
 //! way from it to an [`ArrayInterface`], which is valid, or to every [`Defect`] that it has.
 
 mod defect;
-mod descr;
 mod description;
+mod fields;
 mod interface;
 mod interpretation;
 mod json;
@@ -16,8 +16,8 @@ mod typestr;
 mod unit;
 
 pub use defect::{Defect, DefectKind};
-pub use descr::{Element, Field};
 pub use description::{Content, Description, Entries, Items};
+pub use fields::{Element, Field};
 pub use interface::{ArrayInterface, Stream, Version};
 pub use interpretation::{
     BitFields, DictSubclass, EarlyStream, ExplicitContiguous, Interpretation, LaterVersion,

@@ -2,7 +2,7 @@
 
 use strum::{FromRepr, VariantArray};
 
-use super::{BitFields, Defect, Description, Field, Interpretation, Typestr, descr, read};
+use super::{BitFields, Defect, Description, Field, Interpretation, Typestr, fields, read};
 use crate::{DevicePtr, StreamHandle};
 
 /// An array as an export describes it. Only [`ArrayInterface::read`] makes one, so it is always
@@ -105,7 +105,7 @@ impl ArrayInterface {
             entries.push(("strides", ints(&mut strides.iter().map(|stride| i128::from(*stride)))));
         }
         if let Some(fields) = &self.descr {
-            entries.push(("descr", descr::describe(fields)));
+            entries.push(("descr", fields::describe(fields)));
         }
         if let Some(mask) = &self.mask {
             entries.push(("mask", Description::exporter("Mask", mask.describe())));

@@ -4,7 +4,7 @@
 //! typestr allows is asked of them, and where they are broken themselves nothing is said twice.
 
 mod data;
-mod fields;
+mod descr;
 mod mask;
 mod quote;
 mod reader;
@@ -154,7 +154,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        match fields::element(text) {
+        match descr::element(text) {
             Ok(typestr) => Some(typestr),
             Err((kind, message)) => {
                 self.report(kind, "typestr", message);

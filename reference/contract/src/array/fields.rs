@@ -1,4 +1,7 @@
-//! The descr of the NumPy array interface: the fields of a record.
+//! The fields of a record, which the entry `descr` of the NumPy array interface lists. [`read`]
+//! makes them of an entry.
+//!
+//! [`read`]: super::read
 
 use super::{Description, Typestr};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::KnownEntries;
 use super::quote::{quote, quote_text};
 use super::reader::{Number, Reader};
-use crate::array::descr::record_bytes;
+use crate::array::fields::record_bytes;
 use crate::array::{
     ByteOrder, Content, DefectKind, Description, Element, ElementKind, Field, Typestr, TypestrError,
 };
