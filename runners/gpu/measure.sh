@@ -7,8 +7,9 @@
 #   OUT        where the results go (default: ./out); each program has a file there
 #   CUDA       the folder of cuda.h (default: /usr/local/cuda/include)
 #   PROGRAMS   a folder of the built programs, for a machine without a compiler
-#   PARTS      answers, order, further, copies, open, open-copies, sequences
-#              (default: answers, open-copies, open, sequences)
+#   PARTS      answers, order, further, remaining, copies, remaining-copies,
+#              sequences
+#              (default: answers, remaining-copies, remaining, sequences)
 #   FIRST      the number of the first sequence (default: 1000)
 #   COUNT      how many there are (default: 24000)
 #   JOBS       sequences run in so many processes (default: 12)
@@ -65,11 +66,11 @@ sequences() {
 }
 
 command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-for name in ${PARTS:-answers open-copies open sequences}; do
+for name in ${PARTS:-answers remaining-copies remaining sequences}; do
   case $name in
     answers) part answers.tsv "$programs/answers" ;;
     order) part order.tsv "$programs/order" table ;;
-    further | copies | open | open-copies) part "$name.tsv" "$programs/order" "$name" ;;
+    further | remaining | copies | remaining-copies) part "$name.tsv" "$programs/order" "$name" ;;
     sequences) sequences ;;
     *) say "there is no part $name" >&2; failed=1 ;;
   esac

@@ -2,11 +2,13 @@
 //! processes.
 #![expect(unsafe_code, reason = "calls the C functions under test")]
 
+mod address_window;
 mod answers;
 mod child_process;
 mod control;
 mod fork;
 mod forward;
+mod host_functions;
 mod instrument;
 mod launches;
 mod library;
@@ -15,6 +17,5 @@ mod probe;
 mod sequences;
 mod settings;
 mod sharing;
-mod streams;
 mod symbols;
 mod trace;

@@ -9,14 +9,14 @@ use crate::instrument;
 
 /// What `order table` measured on an H200.
 const MEASURED: &str = include_str!("../order/order_h200.tsv");
-/// What `order open` measured on an H200.
-const OPEN: &str = include_str!("../order/open_h200.tsv");
+/// What `order remaining` measured on an H200.
+const REMAINING: &str = include_str!("../order/remaining_h200.tsv");
 /// The rows in which the software driver keeps less order, by reason.
 const DIFFERENCES: &str = include_str!("../order/differences.tsv");
 /// What `order copies` measured on an H200.
 const COPIES: &str = include_str!("../order/copies_h200.tsv");
-/// What `order open-copies` measured on an H200.
-const OPEN_COPIES: &str = include_str!("../order/open_copies_h200.tsv");
+/// What `order remaining-copies` measured on an H200.
+const REMAINING_COPIES: &str = include_str!("../order/remaining_copies_h200.tsv");
 /// The rows in which bytes arrive later here than on the H200, by reason.
 const LATER_COPIES: &str = include_str!("../order/copies_differences.tsv");
 /// The calls that the software driver answers with `CUDA_ERROR_NOT_SUPPORTED`: graphs and capture,
@@ -110,18 +110,18 @@ fn every_row_equals_the_h200_but_for_the_listed_ones() {
 }
 
 #[test]
-fn every_row_that_was_open_equals_the_h200() {
-    let measured = rows(OPEN, 4);
-    let ours = rows(&instrument::run("order/order.cpp", &["open"], &[]), 4);
+fn every_remaining_row_equals_the_h200() {
+    let measured = rows(REMAINING, 4);
+    let ours = rows(&instrument::run("order/order.cpp", &["remaining"], &[]), 4);
     assert_eq!(ours, measured);
 }
 
 #[test]
 fn no_copy_arrives_earlier_than_on_the_h200() {
-    let measured = rows(&[COPIES, OPEN_COPIES].concat(), 3);
+    let measured = rows(&[COPIES, REMAINING_COPIES].concat(), 3);
     let mut unlisted = listed(LATER_COPIES);
     let asked =
-        ["copies", "open-copies"].map(|mode| instrument::run("order/order.cpp", &[mode], &[]));
+        ["copies", "remaining-copies"].map(|mode| instrument::run("order/order.cpp", &[mode], &[]));
     let ours = rows(&asked.concat(), 3);
     assert_eq!(ours.len(), measured.len(), "rows that were measured");
     let mut wrong = Vec::new();

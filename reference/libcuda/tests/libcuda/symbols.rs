@@ -1,10 +1,10 @@
-//! Names: exported, looked up, described.
+//! Symbols: exported, looked up, per thread; and the names of errors.
 
 use std::ffi::{CStr, c_char};
 
 use rstest::rstest;
 
-use crate::library::Cuda;
+use crate::{fork::in_child, library::Cuda};
 
 #[rstest]
 #[case(c"cuMemAlloc", 3020, 0, "cuMemAlloc_v2")]
@@ -27,6 +27,22 @@ fn look_up_gives_the_symbol_of_that_version(
         0
     );
     assert_eq!((status, address), (0, cuda.address(symbol)));
+}
+
+#[test]
+fn stream_0_of_a_per_thread_symbol_is_the_threads_own() {
+    in_child(|| {
+        let cuda = Cuda::up();
+        let data = cuda.alloc(1);
+        let mut seen = 0;
+        assert_eq!(cuda.cuMemHostAlloc(&mut seen, 1, 0), 0);
+        assert_eq!(cuda.cuMemsetD8Async_ptsz(data, 5, 1, 0), 0);
+        assert_eq!(cuda.cuStreamQuery(2), 600, "CU_STREAM_PER_THREAD has the work");
+        assert_eq!(cuda.cuMemcpyDtoHAsync_v2_ptsz(seen, data, 1, 0), 0);
+        assert_eq!(cuda.cuStreamSynchronize_ptsz(0), 0);
+        // SAFETY: a live page-locked byte.
+        assert_eq!(unsafe { *std::ptr::with_exposed_provenance::<u8>(seen as usize) }, 5);
+    });
 }
 
 #[test]

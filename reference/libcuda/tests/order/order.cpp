@@ -8,10 +8,12 @@
 //
 // Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
 // nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
-// PREFIX and whose second column contains PART, `order further` what `table` leaves out, `order
-// open` what both leave out, `order copies` whether copies are over when they return.
-// order_h200.tsv, further_h200.tsv and copies_h200.tsv are the output on an NVIDIA H200. Columns of
-// the table, separated by tabs:
+// PREFIX and whose second column contains PART, `order further` calls that `table` leaves out, and
+// `order remaining` calls that both leave out. `order copies` measures when the bytes of a copy
+// arrive, and `order remaining-copies` measures this for copies that `copies` leaves out.
+//
+// The files *_h200.tsv are the output on an NVIDIA H200: order_h200.tsv that of `order table`, each
+// of the others that of the mode in its name. Columns of the first three, separated by tabs:
 //   call     the driver function; `_ptds` and `_ptsz` forms are the per-thread ones
 //   what     memory, sizes, arguments; "(none)" rows make no call
 //   busy     the busy stream: blocking, non_blocking, legacy, per_thread (of the calling thread),
@@ -1401,7 +1403,7 @@ static CUDA_MEMCPY3D slices(CUdeviceptr to, Memory to_memory, CUdeviceptr from,
   return copy;
 }
 
-static void add_open_copies() {
+static void add_remaining_table_copies() {
   static auto copy_2d = per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2D", 7000);
   static auto copy_3d = per_thread<CUresult (*)(const CUDA_MEMCPY3D*)>("cuMemcpy3D", 7000);
   for (auto [from, to] : {std::pair{DEVICE, DEVICE}, {PAGEABLE, DEVICE}, {DEVICE, PINNED}})
@@ -1493,9 +1495,9 @@ static void start_another_process() {
   }
 }
 
-/// What neither `table` nor `further` asks: `order open`.
-static void add_open() {
-  add_open_copies();
+/// What neither `table` nor `further` asks: `order remaining`.
+static void add_remaining() {
+  add_remaining_table_copies();
   for (int opens : {1, 2})
     add("cuIpcCloseMemHandle", opens == 1 ? "the last one" : "one of two", false,
         [=](const Stream&) {
@@ -1754,8 +1756,8 @@ static void copies() {
                size_text(size).c_str(), staged(unified, from, size) ? "staged" : "read later");
 }
 
-/// What `copies` leaves out: `order open-copies`.
-static void open_copies() {
+/// What `copies` leaves out: `order remaining-copies`.
+static void remaining_copies() {
   printf("# call\twhat\tbusy\trounds\tfirst byte there\tlast byte there\n");
   const StreamKind kinds[] = {{NON_BLOCKING, false}, {BLOCKING, false}, {LEGACY, false}};
   for (const char* call : {"cuMemcpyHtoD_v2", "cuMemcpy2D_v2_ptds", "cuMemcpy3D_v2_ptds"}) {
@@ -1776,29 +1778,30 @@ static void open_copies() {
 int main(int count, char** arguments) {
   std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "",
               part = count > 3 ? arguments[3] : "";
-  if (mode != "table" && mode != "further" && mode != "open" && mode != "copies" &&
-      mode != "open-copies") {
+  if (mode != "table" && mode != "further" && mode != "remaining" && mode != "copies" &&
+      mode != "remaining-copies") {
     fprintf(stderr,
-            "usage: order table|further|open [PREFIX [PART]] | order copies|open-copies\n");
+            "usage: order table|further|remaining [PREFIX [PART]] | "
+            "order copies|remaining-copies\n");
     return 2;
   }
-  if (mode == "open") start_another_process();
+  if (mode == "remaining") start_another_process();
   start();
   char name[128];
   int version;
   NEED(cuDeviceGetName(name, sizeof name, device));
   NEED(cuDriverGetVersion(&version));
-  printf("# %s, CUDA driver %d\n", name, version);
-  if (mode == "copies" || mode == "open-copies") {
-    mode == "copies" ? copies() : open_copies();
+  printf("# %s, CUDA driver %d: `order %s`\n", name, version, mode.c_str());
+  if (mode == "copies" || mode == "remaining-copies") {
+    mode == "copies" ? copies() : remaining_copies();
     other_thread->end();
     return 0;
   }
   printf("# call\twhat\tbusy\tstream\tresult\thost\tlater\n");
   if (mode == "further") {
     add_further();
-  } else if (mode == "open") {
-    add_open();
+  } else if (mode == "remaining") {
+    add_remaining();
   } else {
     add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
     add_frees();

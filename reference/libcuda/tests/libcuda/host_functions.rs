@@ -1,4 +1,4 @@
-//! Per-thread symbols and callbacks.
+//! Host functions that a stream calls (`cuLaunchHostFunc`).
 
 use std::{
     ffi::c_void,
@@ -16,38 +16,6 @@ use crate::{fork::in_child, library::Cuda};
 
 unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
-}
-
-#[test]
-fn stream_0_of_a_per_thread_symbol_is_the_threads_own() {
-    in_child(|| {
-        let cuda = Cuda::up();
-        let data = cuda.alloc(1);
-        let mut seen = 0;
-        assert_eq!(cuda.cuMemHostAlloc(&mut seen, 1, 0), 0);
-        assert_eq!(cuda.cuMemsetD8Async_ptsz(data, 5, 1, 0), 0);
-        assert_eq!(cuda.cuStreamQuery(2), 600, "CU_STREAM_PER_THREAD has the work");
-        assert_eq!(cuda.cuMemcpyDtoHAsync_v2_ptsz(seen, data, 1, 0), 0);
-        assert_eq!(cuda.cuStreamSynchronize_ptsz(0), 0);
-        // SAFETY: a live page-locked byte.
-        assert_eq!(unsafe { *std::ptr::with_exposed_provenance::<u8>(seen as usize) }, 5);
-    });
-}
-
-#[test]
-fn device_memory_cannot_be_touched_from_the_host() {
-    in_child(|| {
-        let cuda = Cuda::up();
-        let data = cuda.alloc(64);
-        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
-        let holding = maps.lines().find(|line| {
-            let bounds =
-                line.split(' ').next().and_then(|range| range.split_once('-')).expect("a range");
-            let number = |text| u64::from_str_radix(text, 16).expect("hexadecimal");
-            (number(bounds.0)..number(bounds.1)).contains(&data)
-        });
-        assert!(holding.is_some_and(|line| line.contains(" ---p ")), "{holding:?}");
-    });
 }
 
 extern "C" fn call_back(data: *mut c_void) {
