@@ -2,8 +2,8 @@
 //!
 //! This crate never calls a subject. A run passes through these modules:
 //!
-//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s ([`case`] and [`interface`] are the
-//!    format, [`predicate`] what facts must satisfy)
+//! 1. [`fixture`]: fixture files -> [`plan::PlannedCase`]s. The format is [`fixture_format`] and
+//!    [`interface`]; [`predicate`] is what facts must satisfy
 //! 2. [`applicability`]: capabilities x needs x driver -> run, or a typed reason why not
 //! 3. a worker performs [`plan::PlannedCase::wire`]; a harness collects its
 //!    [`observation::Observation`]

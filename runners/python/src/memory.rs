@@ -2,13 +2,14 @@
 
 use pyo3::prelude::*;
 
-/// One page-locked allocation or pinned region. Addresses are integers, 0 for none.
+/// What `memhostalloc` and `mempin` return: one page-locked allocation or pinned region. Addresses
+/// are integers.
 #[pyclass(frozen, get_all, module = "allocert._allocert")]
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// Device address; 0 for pinned memory that is not mapped.
+    /// Device address; 0 for memory that is not mapped.
     device_pointer: u64,
-    /// Host address; 0 for device memory.
+    /// Host address.
     host_pointer: usize,
     /// The size of the request, never rounded.
     size_bytes: u64,
