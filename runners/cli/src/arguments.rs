@@ -24,8 +24,9 @@ struct Program {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  every case conforms, or is as the expectation file says
-  1  violations
+  0  no violation of a MUST, or only those that the expectation file lists
+  1  a violation of a MUST, or a listed violation that no longer happens; of mutants and variants:
+     a mutant survives, or a variant is blamed
   2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
   4  no case has a result";
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     },
     /// Show which requirements are tested by how many cases
     Coverage {
+        /// An interface (emm, cai, nep49, place) or one of its sides (emm-host)
         #[arg(default_value = "emm")]
         interface: String,
         /// Only requirements that this profile contains
@@ -119,7 +121,7 @@ pub(crate) struct Run {
     /// Run the cases again, each time with one call that the subject makes failing: of the driver
     /// for emm and place, of the handler for nep49-host
     ///
-    /// [default: edges for a native subject, sample for a Python one]
+    /// [default: sample for a Python subject and for place, edges for any other]
     #[arg(long, value_enum, value_name = "WIDTH", num_args = 0..=1, require_equals = true)]
     pub(crate) faults: Option<Option<Width>>,
     /// Which cases share a process [default: case; with --faults, the injections of a native

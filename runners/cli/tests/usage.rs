@@ -457,8 +457,9 @@ fn help_names_the_exit_codes() {
       -V, --version  Print version
 
     Exit codes:
-      0  every case conforms, or is as the expectation file says
-      1  violations
+      0  no violation of a MUST, or only those that the expectation file lists
+      1  a violation of a MUST, or a listed violation that no longer happens; of mutants and variants:
+         a mutant survives, or a variant is blamed
       2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
       4  no case has a result
