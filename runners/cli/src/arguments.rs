@@ -25,8 +25,8 @@ struct Program {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  no violation of a MUST, or only those that the expectation file lists
-  1  a violation of a MUST, or a listed violation that no longer happens; of mutants and variants:
-     a mutant survives, or a variant is blamed
+  1  a violation of a MUST, or a listed violation that no longer happens;
+     of mutants and variants: a mutant survives, or a variant is blamed
   2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
   4  no case has a result";
