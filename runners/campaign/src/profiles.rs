@@ -28,8 +28,7 @@ pub fn of(
     found.cloned().map(Some).ok_or_else(unknown)
 }
 
-/// As [`of`], for one subject: two functions have a profile of their own, which a table does not
-/// have.
+/// As [`of`], for one subject: each ABI has a profile of its own, which a table does not have.
 ///
 /// # Errors
 /// As [`of`], or the profile is not that of the subject's ABI.
@@ -40,9 +39,9 @@ pub fn of_subject(
     abi: Option<Abi>,
 ) -> Result<Option<Profile>, Failure> {
     let conflict = |message| Failure::refused(RefusalCode::OptionConflict, message);
-    match (abi.map(Abi::profile), name) {
-        (None, Some(name)) if side == Side::Place && name.parse::<Abi>().is_ok() => Err(conflict(
-            format!("the profile {name} is for two functions of a library: add --abi {name}"),
+    match (abi.map(|abi| abi.to_string()), name) {
+        (None, Some(name)) if side == Side::Place && Abi::names().contains(&name) => Err(conflict(
+            format!("the profile {name} is for allocators that have no table: add --abi {name}"),
         )),
         (Some(abi), Some(name)) if abi != name => Err(conflict(format!(
             "--abi {abi} is judged by the profile {abi}, so --profile {name} does not apply"

@@ -99,10 +99,11 @@ pub(crate) struct Run {
     /// an adapter of arrays; or the implementation that comes with allocert: reference,
     /// and for emm reference:pool, reference:deferred or reference:host-only
     pub(crate) subject: String,
-    /// place: the library exports no table but two functions. NAME is torch (those that PyTorch's
-    /// CUDAPluggableAllocator calls, [default names: my_malloc,my_free]), cupy (those that CuPy's
-    /// CFunctionAllocator calls; PARAM is the symbol whose address they are given, NULL without
-    /// it) or malloc (of the C standard, [default names: malloc,free])
+    /// place: the subject has no table. A library exports two functions: NAME is torch (those that
+    /// PyTorch's CUDAPluggableAllocator calls, [default names: my_malloc,my_free]), cupy (those
+    /// that CuPy's CFunctionAllocator calls; PARAM is the symbol whose address they are given, NULL
+    /// without it) or malloc (of the C standard, [default names: malloc,free]). A Python object
+    /// has methods: NAME is cupy, rmm, cuda-core or nvmath, the library whose objects have them
     #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
     pub(crate) abi: Option<String>,
     /// Only cases whose name, or a folder of it, matches
@@ -348,7 +349,8 @@ impl From<Flavor> for allocert_requirements::Flavor {
 #[derive(Debug, Args)]
 pub(crate) struct Verdict {
     /// Which text holds where the texts disagree: nbep7, numba-docs or numba-cuda-0.30 for emm; v0,
-    /// v1, v2 or v3 for cai; nep49 or numpy-2 for nep49; paddle, torch, cupy or malloc for place
+    /// v1, v2 or v3 for cai; nep49 or numpy-2 for nep49; paddle, torch, cupy, malloc, rmm,
+    /// cuda-core or nvmath for place
     ///
     /// [default: the newest text and the host that it is used with, and with --abi the profile of
     /// the same name; `judge` takes that of the run]

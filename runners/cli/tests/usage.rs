@@ -94,19 +94,20 @@ fn shows_a_code(words: &str) -> bool {
     "allocert: error[unknown-reference]: there is no reference subject `buddy` of place; there are \
      pool"
 )]
-#[case::no_allocator_in_python(
+#[case::allocator_in_python_without_abi(
     &["run", "place", "module:attribute"],
-    "allocert: error[invalid-subject]: `module:attribute` is no subject of place, which is \
-     certified in shared libraries: give ./lib.so[:symbol]"
+    "allocert: error[invalid-subject]: `module:attribute` is a Python subject of place: say how it \
+     is called, by --abi cupy|rmm|cuda-core|nvmath"
 )]
 #[case::abi_of_a_plugin(
     &["run", "emm", "reference", "--abi", "torch"],
-    "allocert: error[option-conflict]: --abi is for place alone, whose libraries export a table or \
-     two functions; it does not apply to emm"
+    "allocert: error[option-conflict]: --abi is for place alone, whose subjects are a table, two \
+     functions or a Python object; it does not apply to emm"
 )]
 #[case::no_such_abi(
     &["run", "place", "reference", "--abi", "torhc"],
-    "allocert: error[unknown-abi]: there is no ABI `torhc` of place; there are torch, cupy, malloc"
+    "allocert: error[unknown-abi]: there is no ABI `torhc` of place; there are torch, cupy, \
+     malloc, rmm, cuda-core, nvmath"
 )]
 #[case::one_function(
     &["run", "place", "./lib.so", "--abi", "torch:take"],
@@ -114,8 +115,13 @@ fn shows_a_code(words: &str) -> bool {
 )]
 #[case::functions_of_no_library(
     &["run", "place", "module:attribute", "--abi", "torch"],
-    "allocert: error[invalid-subject]: `module:attribute` is no shared library with the functions \
-     of --abi torch: give ./lib.so, and the names of the functions in --abi torch:MALLOC,FREE"
+    "allocert: error[unknown-abi]: --abi torch is for shared libraries alone, and this subject is \
+     a Python object; its ABIs are cupy, rmm, cuda-core, nvmath"
+)]
+#[case::abi_of_objects(
+    &["run", "place", "./lib.so", "--abi", "rmm"],
+    "allocert: error[unknown-abi]: --abi rmm is for Python objects alone, and this subject is a \
+     shared library; its ABIs are torch, cupy, malloc"
 )]
 #[case::functions_of_another_profile(
     &["run", "place", "reference", "--abi", "torch", "--profile", "paddle"],
@@ -124,8 +130,8 @@ fn shows_a_code(words: &str) -> bool {
 )]
 #[case::profile_of_functions(
     &["run", "place", "reference", "--profile", "torch"],
-    "allocert: error[option-conflict]: the profile torch is for two functions of a library: add \
-     --abi torch"
+    "allocert: error[option-conflict]: the profile torch is for allocators that have no table: \
+     add --abi torch"
 )]
 #[case::faults_of_functions(
     &["run", "place", "reference", "--abi", "torch", "--faults"],

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use allocert_suite::interface::place::{Abi, AbiError, FunctionNames};
+use allocert_suite::interface::place::{Abi, AbiError, FunctionAbi, FunctionNames, ObjectAbi};
 use allocert_suite::interface::{Reference, interface};
 use allocert_suite::offer::Flavor;
 use allocert_suite::{RefusalCode, Side};
@@ -21,6 +21,8 @@ pub enum Subject {
     /// What a Python interpreter can import; without an attribute it is the module itself, or what
     /// the side expects there.
     Python { module: String, attribute: Option<String> },
+    /// An object of Python that is an allocator by place.
+    Allocator { abi: ObjectAbi, module: String, attribute: Option<String> },
     /// The adapters of two libraries, for one process.
     Pair { producer: Box<Subject>, consumer: Box<Subject> },
 }
@@ -46,8 +48,8 @@ pub enum SubjectError {
     )]
     FileName { given: String, module: String },
     #[error(
-        "--abi is for place alone, whose libraries export a table or two functions; it does not \
-         apply to {0}"
+        "--abi is for place alone, whose subjects are a table, two functions or a Python object; \
+         it does not apply to {0}"
     )]
     AbiOfOtherSide(Side),
     #[error(transparent)]
@@ -56,7 +58,12 @@ pub enum SubjectError {
         "`{given}` is no shared library with the functions of --abi {abi}: give ./lib.so, and the \
          names of the functions in --abi {abi}:MALLOC,FREE"
     )]
-    NoFunctions { given: String, abi: Abi },
+    NoFunctions { given: String, abi: FunctionAbi },
+    #[error(
+        "`{given}` is a Python subject of place: say how it is called, by --abi {}",
+        .abis.join("|")
+    )]
+    NoAbi { given: String, abis: &'static [&'static str] },
     #[error(
         "`{0}` is no module[:attribute] that Python could import, and no path of a shared library \
          (which holds a `/` or ends in .so)"
@@ -74,6 +81,7 @@ impl SubjectError {
             Self::AbiOfOtherSide(_) => RefusalCode::OptionConflict,
             Self::Abi(_) => RefusalCode::UnknownAbi,
             Self::NoFunctions { .. }
+            | Self::NoAbi { .. }
             | Self::NotPython { .. }
             | Self::NotLibrary { .. }
             | Self::FileName { .. }
@@ -104,12 +112,13 @@ impl Subject {
             _ if facts.is_some_and(|facts| !facts.flavors.contains(&Flavor::Python)) => {
                 Err(SubjectError::NotLibrary { given: text.to_owned(), side })
             }
+            _ if side == Side::Place => called_allocator(text),
             _ => python(text, facts.and_then(|facts| facts.python_attribute)),
         }
     }
 
     /// As [`Subject::parse`]; with an ABI, `torch` or `torch:MALLOC,FREE`, the subject is two
-    /// functions of a library.
+    /// functions of a library, or an object of Python.
     ///
     /// # Errors
     /// [`SubjectError`], as for [`Subject::parse`].
@@ -117,6 +126,9 @@ impl Subject {
         let Some(abi) = abi else { return Self::parse(text, side) };
         if side != Side::Place {
             return Err(SubjectError::AbiOfOtherSide(side));
+        }
+        if text != "reference" && !looks_like_path(text) && !text.starts_with("reference:") {
+            return allocator(text, ObjectAbi::read(abi)?);
         }
         let names = FunctionNames::read(abi)?;
         let none = |abi| SubjectError::NoFunctions { given: text.to_owned(), abi };
@@ -133,11 +145,12 @@ impl Subject {
         }
     }
 
-    /// The ABI of a subject that is two functions.
+    /// The ABI of a subject that has no table.
     #[must_use]
     pub fn abi(&self) -> Option<Abi> {
         match self {
-            Self::Functions { names, .. } => Some(names.abi),
+            Self::Functions { names, .. } => Some(Abi::Functions(names.abi)),
+            Self::Allocator { abi, .. } => Some(Abi::Object(*abi)),
             _ => None,
         }
     }
@@ -153,7 +166,7 @@ impl Subject {
     }
 
     pub fn is_python(&self) -> bool {
-        matches!(self, Self::Python { .. } | Self::Pair { .. })
+        matches!(self, Self::Python { .. } | Self::Allocator { .. } | Self::Pair { .. })
     }
 }
 
@@ -174,6 +187,10 @@ impl fmt::Display for Subject {
             Self::Python { module, attribute: Some(attribute) } => {
                 write!(out, "{module}:{attribute}")
             }
+            Self::Allocator { abi, module, attribute: None } => write!(out, "{abi}({module})"),
+            Self::Allocator { abi, module, attribute: Some(attribute) } => {
+                write!(out, "{abi}({module}:{attribute})")
+            }
             Self::Pair { producer, consumer } => write!(out, "{producer}+{consumer}"),
         }
     }
@@ -193,15 +210,15 @@ fn reference(
 }
 
 /// The functions of the project's own allocator.
-fn own_functions(abi: Abi) -> Option<FunctionNames> {
+fn own_functions(abi: FunctionAbi) -> Option<FunctionNames> {
     match abi {
-        Abi::Torch => Some(FunctionNames {
+        FunctionAbi::Torch => Some(FunctionNames {
             abi,
             alloc: "allocert_place_torch_malloc".to_owned(),
             free: "allocert_place_torch_free".to_owned(),
             param: None,
         }),
-        Abi::Cupy | Abi::Malloc => None,
+        FunctionAbi::Cupy | FunctionAbi::Malloc => None,
     }
 }
 
@@ -225,7 +242,32 @@ fn library(text: &str) -> Result<Subject, SubjectError> {
     Ok(Subject::Library { path, symbol })
 }
 
+/// Reads `cupy(module:attribute)`, as registries write it and a worker is told.
+fn called_allocator(text: &str) -> Result<Subject, SubjectError> {
+    let called = text.strip_suffix(')').and_then(|text| text.split_once('('));
+    let none = || SubjectError::NoAbi { given: text.to_owned(), abis: ObjectAbi::names() };
+    let (abi, object) = called.ok_or_else(none)?;
+    allocator(object, ObjectAbi::read(abi)?)
+}
+
+fn allocator(text: &str, abi: ObjectAbi) -> Result<Subject, SubjectError> {
+    python_names(text, None).map(|(module, attribute)| Subject::Allocator {
+        abi,
+        module,
+        attribute,
+    })
+}
+
 fn python(text: &str, default_attribute: Option<&str>) -> Result<Subject, SubjectError> {
+    python_names(text, default_attribute)
+        .map(|(module, attribute)| Subject::Python { module, attribute })
+}
+
+/// The names of a module, and of its attribute if there is one.
+fn python_names(
+    text: &str,
+    default_attribute: Option<&str>,
+) -> Result<(String, Option<String>), SubjectError> {
     let (module, attribute) = match text.split_once(':') {
         Some((module, attribute)) => (module, Some(attribute)),
         None => (text, default_attribute),
@@ -240,7 +282,7 @@ fn python(text: &str, default_attribute: Option<&str>) -> Result<Subject, Subjec
     {
         return Err(SubjectError::Module(text.to_owned()));
     }
-    Ok(Subject::Python { module: module.to_owned(), attribute: attribute.map(str::to_owned) })
+    Ok((module.to_owned(), attribute.map(str::to_owned)))
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -284,7 +326,35 @@ mod tests {
     #[case("/bin/../bin/sh", "torch:take,give", &format!("{}:torch(take,give)", shell()))]
     fn reads_functions(#[case] text: &str, #[case] abi: &str, #[case] told: &str) {
         let subject = Subject::parse_with(text, Some(abi), Side::Place).expect("a subject");
-        assert_eq!((subject.to_string().as_str(), subject.abi()), (told, Some(Abi::Torch)));
+        let abi = Some(Abi::Functions(FunctionAbi::Torch));
+        assert_eq!((subject.to_string().as_str(), subject.abi()), (told, abi));
+    }
+
+    #[test]
+    fn reads_an_object_of_python() {
+        let subject = Subject::parse_with("pool:Pool", Some("cuda-core"), Side::Place);
+        let subject = subject.expect("a subject");
+        assert_eq!(subject.to_string(), "cuda-core(pool:Pool)");
+        assert_eq!(subject.abi(), Some(Abi::Object(ObjectAbi::CudaCore)));
+        assert_eq!(Subject::parse(&subject.to_string(), Side::Place), Ok(subject));
+        let refused = |text, abi| {
+            let read = Subject::parse_with(text, abi, Side::Place);
+            read.expect_err("no subject").to_string()
+        };
+        assert_eq!(
+            refused("pool:Pool", None),
+            "`pool:Pool` is a Python subject of place: say how it is called, by --abi \
+             cupy|rmm|cuda-core|nvmath"
+        );
+        assert_eq!(
+            refused("pool:Pool", Some("malloc")),
+            "--abi malloc is for shared libraries alone, and this subject is a Python object; its \
+             ABIs are cupy, rmm, cuda-core, nvmath"
+        );
+        assert_eq!(
+            refused("pool.py", Some("cupy")),
+            "`pool.py` is a file name; a Python subject is a module as `import` takes it: `pool`"
+        );
     }
 
     fn shell() -> String {
@@ -294,11 +364,10 @@ mod tests {
     #[rstest]
     #[case("reference", "torch:take,give")]
     #[case("reference:pool", "torch")]
-    #[case("module:attribute", "torch")]
     #[case("/bin/sh:table", "torch")]
     fn refuses_what_has_no_functions(#[case] text: &str, #[case] abi: &str) {
         let refused = Subject::parse_with(text, Some(abi), Side::Place).expect_err("no subject");
-        let abi = Abi::Torch;
+        let abi = FunctionAbi::Torch;
         assert_eq!(refused, SubjectError::NoFunctions { given: text.to_owned(), abi });
         let refused = Subject::parse_with(text, Some("torch"), Side::Emm).expect_err("no subject");
         assert_eq!(refused, SubjectError::AbiOfOtherSide(Side::Emm));

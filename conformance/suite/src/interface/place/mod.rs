@@ -1,5 +1,5 @@
 //! The side `place`: an allocator of memory by place, whose functions are called directly. They are
-//! those of the C table of `allocert_place.h`, or two functions of another [`Abi`].
+//! those of the C table of `allocert_place.h`, or have another [`Abi`].
 
 mod abi;
 mod fault_sweep;
@@ -14,7 +14,7 @@ use crate::interface::shared::{Drop, NO_MANAGER};
 use crate::nouns::Name;
 use crate::offer::Flavor;
 
-pub use abi::{Abi, AbiError, FunctionNames};
+pub use abi::{Abi, AbiError, FunctionAbi, FunctionNames, ObjectAbi};
 pub use operation::Operation;
 pub use operation_arguments::{Place, PlaceKind};
 
@@ -26,7 +26,7 @@ impl SideDefinition for Definition {
     const FACTS: SideFacts = SideFacts {
         side: Side::Place,
         may_use: &[],
-        flavors: &[Flavor::Native],
+        flavors: &[Flavor::Native, Flavor::Python],
         reference: Reference::Native(&["pool"]),
         python_attribute: None,
         drives_numba: false,

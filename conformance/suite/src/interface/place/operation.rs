@@ -71,7 +71,8 @@ pub enum Operation {
     /// memory of a device), `size_bytes` (as asked for), `device` (the device on which the driver
     /// says that it lies; null if the driver does not know it as memory of a device),
     /// `leaves_current` (whether the context is current that was before the call; null for a table,
-    /// whose calls the judge checks).
+    /// whose calls the judge checks), `stated_bytes` (the size that a returned buffer says it has;
+    /// null where an address is returned).
     Alloc {
         /// `cpu`, `cuda`, `cuda:1`, `cuda_pinned`. A place of the kinds `unknown` (9) and
         /// `negative` (-1) does not exist.

@@ -198,6 +198,7 @@ impl PlaceCase<'_> {
             ("size_bytes", json!(size_bytes)),
             ("device", json!(self.calls.memory().device_of(place, address))),
             ("leaves_current", json!(is_kept)),
+            ("stated_bytes", json!(null)),
         ]))
     }
 

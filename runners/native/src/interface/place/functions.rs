@@ -4,7 +4,7 @@ use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 
 use allocert_abi::place::{CPU, CUDA, Place};
-use allocert_suite::interface::place::{Abi, FunctionNames};
+use allocert_suite::interface::place::{FunctionAbi, FunctionNames};
 use libloading::os::unix::Library;
 
 use crate::exceptions::{self, Arguments, Thrown};
@@ -33,7 +33,7 @@ unsafe impl Sync for Functions {}
 impl Functions {
     /// The functions that are part of this program.
     pub(crate) fn reference(names: FunctionNames) -> Result<Self, Refused> {
-        if names.abi != Abi::Torch {
+        if names.abi != FunctionAbi::Torch {
             let message =
                 format!("the reference allocator has no functions of --abi {}", names.abi);
             return Err(Refused::new("symbol", message, ""));
@@ -72,16 +72,16 @@ impl Functions {
     pub(crate) fn declines(&self, place: Place, size_bytes: u64) -> Option<String> {
         let abi = self.names.abi;
         let (kind, kind_name) = match abi {
-            Abi::Torch | Abi::Cupy => (CUDA, "devices"),
-            Abi::Malloc => (CPU, "the host"),
+            FunctionAbi::Torch | FunctionAbi::Cupy => (CUDA, "devices"),
+            FunctionAbi::Malloc => (CPU, "the host"),
         };
         if place.kind != kind {
             return Some(format!("the functions of --abi {abi} serve memory of {kind_name} alone"));
         }
         let is_asked_for = match abi {
-            Abi::Torch => isize::try_from(size_bytes).is_ok(),
-            Abi::Cupy => size_bytes > 0 && isize::try_from(size_bytes).is_ok(),
-            Abi::Malloc => true,
+            FunctionAbi::Torch => isize::try_from(size_bytes).is_ok(),
+            FunctionAbi::Cupy => size_bytes > 0 && isize::try_from(size_bytes).is_ok(),
+            FunctionAbi::Malloc => true,
         };
         (!is_asked_for).then(|| format!("a caller of --abi {abi} asks for no {size_bytes} bytes"))
     }
@@ -89,8 +89,8 @@ impl Functions {
     /// Whether a caller of the functions frees NULL.
     pub(crate) fn frees_null(&self) -> bool {
         match self.names.abi {
-            Abi::Torch | Abi::Cupy => false,
-            Abi::Malloc => true,
+            FunctionAbi::Torch | FunctionAbi::Cupy => false,
+            FunctionAbi::Malloc => true,
         }
     }
 
@@ -100,9 +100,9 @@ impl Functions {
         self.call(
             self.alloc,
             &match self.names.abi {
-                Abi::Torch => [size_bytes, device, stream, 0],
-                Abi::Cupy => [self.param, size_bytes, device, 0],
-                Abi::Malloc => [size_bytes, 0, 0, 0],
+                FunctionAbi::Torch => [size_bytes, device, stream, 0],
+                FunctionAbi::Cupy => [self.param, size_bytes, device, 0],
+                FunctionAbi::Malloc => [size_bytes, 0, 0, 0],
             },
         )
     }
@@ -119,9 +119,9 @@ impl Functions {
         let answer = self.call(
             self.free,
             &match self.names.abi {
-                Abi::Torch => [address, size_bytes, device, stream],
-                Abi::Cupy => [self.param, address, device, 0],
-                Abi::Malloc => [address, 0, 0, 0],
+                FunctionAbi::Torch => [address, size_bytes, device, stream],
+                FunctionAbi::Cupy => [self.param, address, device, 0],
+                FunctionAbi::Malloc => [address, 0, 0, 0],
             },
         );
         answer.map(drop)
@@ -132,8 +132,10 @@ impl Functions {
         match self.names.abi {
             // SAFETY: the user says that the symbol is a function of this ABI, whose arguments
             // these are; the worker frees what the library gave, once, or NULL where callers do.
-            Abi::Torch => unsafe { exceptions::call(self.library.as_ref(), function, arguments) },
-            Abi::Cupy | Abi::Malloc => {
+            FunctionAbi::Torch => unsafe {
+                exceptions::call(self.library.as_ref(), function, arguments)
+            },
+            FunctionAbi::Cupy | FunctionAbi::Malloc => {
                 // SAFETY: as above.
                 Ok(unsafe { exceptions::call_without_catching(function, arguments) })
             }

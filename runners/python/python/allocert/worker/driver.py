@@ -101,6 +101,21 @@ class Driver:
         with self.harness():
             return self.code("cuDeviceGetCount", ctypes.byref(count)) != _NOT_INITIALIZED
 
+    def primary_context(self, device: int) -> int:
+        """The CUcontext of a device that its libraries share. It is retained once more."""
+        context = ctypes.c_void_p()
+        with self.harness():
+            self.call("cuInit", ctypes.c_uint(0))
+            self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device))
+        return context.value or 0
+
+    def current(self) -> int:
+        """The CUcontext that is current on the calling thread, 0 for none."""
+        context = ctypes.c_void_p()
+        with self.harness():
+            code = self.code("cuCtxGetCurrent", ctypes.byref(context))
+        return 0 if code == _NOT_INITIALIZED else context.value or 0
+
     def set_current(self, handle: int) -> None:
         """Makes a CUcontext (0: none) the calling thread's current one."""
         with self.harness():
@@ -109,13 +124,11 @@ class Driver:
     @contextlib.contextmanager
     def current_kept(self) -> Iterator[None]:
         """After its block the same context is current as before, whatever happens inside."""
-        before = ctypes.c_void_p()
-        if self.code("cuCtxGetCurrent", ctypes.byref(before)) == _NOT_INITIALIZED:
-            before.value = None
+        before = self.current()
         try:
             yield
         finally:
-            self.call("cuCtxSetCurrent", before)
+            self.set_current(before)
 
     def fill(self, pointer: int, byte: int, size_bytes: int) -> None:
         """Sets device memory to a byte."""

@@ -5,6 +5,7 @@ The library that records driver calls exports C functions for it; they call no d
 
 import contextlib
 import ctypes
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -31,6 +32,7 @@ class Recorder:
         self._begin = control(library, "allocert_trace_call_begin", u32, _Words, size, returns=u64)
         self._end = control(library, "allocert_trace_call_end", u64, i32, _Words, size)
         self._known: dict[str, _Function] = {}
+        self._threads = threading.local()
 
     def case_begin(self) -> None:
         """Marks the beginning of a case."""
@@ -46,12 +48,20 @@ class Recorder:
 
     @contextlib.contextmanager
     def harness(self) -> Iterator[None]:
-        """Around driver calls of the worker, so that nobody takes them for the subject's."""
+        """Around driver calls of the worker, so that nobody takes them for the subject's.
+
+        Inside another one of the same thread it adds nothing.
+        """
+        if getattr(self._threads, "in_harness", False):
+            yield
+            return
+        self._threads.in_harness = True
         self._marker(_HARNESS_BEGIN, 0)
         try:
             yield
         finally:
             self._marker(_HARNESS_END, 0)
+            self._threads.in_harness = False
 
     @contextlib.contextmanager
     def call(self, name: str, facts: dict[str, Any]) -> Iterator[None]:

@@ -15,6 +15,7 @@ FOLDERS = {
     "cai-pair": "cai_pair",
     "nep49": "nep49",
     "nep49-host": "nep49_host",
+    "place": "place",
 }
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..cai_shared import data_facts
 from ..cai_shared.case import AdapterCase, Imported
-from ..cai_shared.device import Memory
 from ..cai_shared.element import Element
 from ..cai_shared.exported_interface import ExportedInterface
 from ..cai_shared.layout import Layout
+from ..device import Memory
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
 from ..safe_access import read_attribute

@@ -4,8 +4,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from ..cai_shared.device import Memory
 from ..cai_shared.layout import Layout
+from ..device import Memory
 
 #: What fills memory between elements, and how many bytes of it follow them.
 GAP_BYTE, TRAILING_BYTES = 0xEE, 64

@@ -1,17 +1,16 @@
 """A case of the CUDA Array Interface: the worker's own device, and the subject's adapter."""
 
-import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..case import Case
+from ..device import Device
 from ..driver import Driver
 from ..operations import Arguments, Operation
 from ..outcome import Declined
 from ..protocol import CaseDescription
 from ..safe_access import read_attribute
 from ..safe_text import class_name
-from .device import Device
 
 #: The name that a case binds the adapter to.
 _ADAPTER = "adapter"
@@ -55,13 +54,7 @@ class AdapterCase(Case):
         self.attach(0)
 
     def attach(self, device: int) -> None:
-        context = ctypes.c_void_p()
-        with self.driver.harness():
-            self.driver.call("cuInit", ctypes.c_uint(0))
-            self.driver.call(
-                "cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(device)
-            )
-        self.driver.set_current(context.value or 0)
+        self.driver.set_current(self.driver.primary_context(device))
 
     def adapter_class(self) -> Any:
         """The class of the adapter that performs the step."""

@@ -6,10 +6,10 @@ Any object may stand there.
 import contextlib
 from typing import Any
 
+from ..device import Device
 from ..operations import Facts
 from ..safe_text import bounded
 from . import describe
-from .device import Device
 from .element import Element
 from .layout import Layout
 

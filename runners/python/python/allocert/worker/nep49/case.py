@@ -8,17 +8,10 @@ from ..driver import Driver
 from ..operations import Facts, Operation
 from ..outcome import Missing
 from ..protocol import CaseDescription
+from .block_source import Block, HandlerBlocks
 from .handler import HandlerCalls
 from .numpy_handlers import RecordedHandler
 from .subject import HandlerSubject
-
-
-class Block(NamedTuple):
-    """A block that the handler gave."""
-
-    address: int
-    #: As asked for.
-    size_bytes: int
 
 
 class MadeArray(NamedTuple):
@@ -44,6 +37,7 @@ class HandlerCase(Case):
         super().__init__(described, subject, driver, operations)
         self.calls = HandlerCalls(subject.handler, driver.recorder)
         self.blocks: dict[str, Block] = {}
+        self.source = HandlerBlocks(self.calls)
         self.arrays: dict[str, MadeArray] = {}
         self._recorded: RecordedHandler | None = None
 

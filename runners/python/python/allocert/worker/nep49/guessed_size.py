@@ -7,15 +7,25 @@ not the memory of the worker.
 
 import contextlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .. import checked_memory
 from ..checked_memory import MemoryFault
+from ..churn_and_stress import overlap, resident_bytes
 from ..operations import Facts
-from .churn import Filled, is_filled, overlap, resident_bytes
+from .block_source import is_filled
 from .handler import HandlerCalls
 
 #: Two blocks with fewer bytes between them are neighbours: a header and the rest of a page.
 _GAP_BYTES = 4096 + 64
+
+
+class Filled(NamedTuple):
+    """A block that is filled with a byte."""
+
+    address: int
+    size_bytes: int
+    byte: int
 
 
 def free_guessed(calls: HandlerCalls, size_bytes: int, guess: int, blocks: int) -> Facts:

@@ -1,8 +1,7 @@
 """The operations that call the functions of a handler."""
 
-from .. import checked_memory, process_operations
+from .. import checked_memory, churn_and_stress, process_operations
 from ..operations import Arguments, Facts, OperationTable
-from . import churn as many_blocks
 from . import guessed_size
 from .case import HandlerCase
 
@@ -96,13 +95,15 @@ def _range(case: HandlerCase, arguments: Arguments) -> tuple[int, int]:
 
 @OPERATIONS.register
 def churn(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
-    return many_blocks.churn(case.calls, arguments["size"], arguments["times"], arguments["hold"])
+    return churn_and_stress.churn(
+        case.source, arguments["size"], arguments["times"], arguments["hold"]
+    )
 
 
 @OPERATIONS.register
 def stress(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
-    return many_blocks.stress(
-        case.calls, arguments["threads"], arguments["size"], arguments["times"]
+    return churn_and_stress.stress(
+        case.source, arguments["threads"], arguments["size"], arguments["times"]
     )
 
 

@@ -11,8 +11,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..driver import Driver
-from ..operations import Facts
+from .driver import Driver
+from .operations import Facts
 
 LEGACY, PER_THREAD = 1, 2
 #: Bytes behind every allocation that the subject does not know of.

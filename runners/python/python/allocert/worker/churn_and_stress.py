@@ -1,79 +1,102 @@
 """Many blocks, in a row or on several threads at once. The facts count what was wrong."""
 
-import contextlib
 import pathlib
 import queue
 import resource
 import threading
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from .. import checked_memory
-from ..checked_memory import MemoryFault
-from ..operations import Facts
-from ..random_numbers import Random
-from .handler import HandlerCalls
+from .operations import Facts
+from .random_numbers import Random
 
 #: So many blocks each thread of a stress keeps alive.
 _STRESS_HOLD = 4
 
 
-class Filled(NamedTuple):
+class Block(Protocol):
+    """Memory that a source gave."""
+
+    @property
+    def address(self) -> int:
+        """Where it begins."""
+
+    @property
+    def size_bytes(self) -> int:
+        """As asked for."""
+
+
+B = TypeVar("B", bound=Block)
+
+
+class BlockSource(Protocol[B]):
+    """Where the blocks come from, and how their bytes are reached."""
+
+    #: Whether some of the blocks must hold zeros.
+    has_zeroed: bool
+
+    def alignment_of(self, size_bytes: int) -> int:
+        """What the address of a block must be a multiple of."""
+
+    def take(self, number: int, size_bytes: int) -> B | None:
+        """The block with this number, or None where there is none."""
+
+    def is_dirty(self, number: int, block: B) -> bool:
+        """Whether a new block must hold zeros and does not."""
+
+    def fill(self, block: B, byte: int) -> None:
+        """Writes the byte to all of a block.
+
+        One that cannot be written is found when it is read.
+        """
+
+    def is_filled(self, block: B, byte: int) -> bool:
+        """Whether all bytes of a block can be read and have this value."""
+
+    def give(self, block: B) -> None:
+        """Frees a block."""
+
+
+class _Filled(NamedTuple, Generic[B]):
     """A block that is filled with a byte."""
 
-    address: int
-    size_bytes: int
+    block: B
     byte: int
 
 
-class _Counts:
+class _Counts(Generic[B]):
     """What was wrong with the blocks of one thread."""
 
-    def __init__(self, calls: HandlerCalls) -> None:
-        self._calls = calls
+    def __init__(self, source: BlockSource[B]) -> None:
+        self._source = source
         self.failed = self.misaligned = self.changed = self.dirty = 0
 
-    def take(self, number: int, size_bytes: int) -> Filled | None:
-        """Takes a block by one of the three functions, chosen by `number`, and fills it."""
-        address = self._address(number, size_bytes)
-        if not address:
+    def take(self, number: int, size_bytes: int) -> _Filled[B] | None:
+        """Takes a block and fills it."""
+        block = self._source.take(number, size_bytes)
+        if block is None:
             self.failed += 1
             return None
-        self.misaligned += address % _alignment_of(size_bytes) != 0
-        if number % 3 == 1 and not is_filled(address, size_bytes, 0):
-            self.dirty += 1
+        self.misaligned += block.address % self._source.alignment_of(size_bytes) != 0
+        self.dirty += self._source.is_dirty(number, block)
         byte = number % 255 + 1
-        # A block that cannot be written is found when it is read.
-        with contextlib.suppress(MemoryFault):
-            checked_memory.fill(address, size_bytes, byte)
-        return Filled(address, size_bytes, byte)
+        self._source.fill(block, byte)
+        return _Filled(block, byte)
 
-    def give(self, filled: Filled) -> None:
+    def give(self, filled: _Filled[B]) -> None:
         """Compares a block and frees it."""
-        self.changed += not is_filled(*filled)
-        self._calls.free(filled.address, filled.size_bytes)
-
-    def _address(self, number: int, size_bytes: int) -> int:
-        if number % 3 == 0:
-            return self._calls.malloc(size_bytes)
-        if number % 3 == 1:
-            return self._calls.calloc(size_bytes, 1)
-        half_bytes = (size_bytes + 1) // 2
-        half = self._calls.malloc(half_bytes)
-        whole = self._calls.realloc(half, size_bytes) if half else 0
-        if half and not whole:
-            self._calls.free(half, half_bytes)
-        return whole
+        self.changed += not self._source.is_filled(filled.block, filled.byte)
+        self._source.give(filled.block)
 
 
-def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
+def churn(source: BlockSource[B], size_bytes: int, times: int, hold: int) -> Facts:
     """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time."""
-    counts, random, overlaps = _Counts(calls), Random(), 0
-    held: list[Filled] = []
+    counts, random, overlaps = _Counts(source), Random(), 0
+    held: list[_Filled[B]] = []
     resident_before = resident_bytes()
     for number in range(times):
         filled = counts.take(number, random.below(size_bytes) + 1)
         if filled is not None:
-            overlaps += any(overlap(filled, other) for other in held)
+            overlaps += any(overlap(filled.block, other.block) for other in held)
             held.append(filled)
         if len(held) >= max(hold, 1):
             index = random.below(len(held))
@@ -82,13 +105,16 @@ def churn(calls: HandlerCalls, size_bytes: int, times: int, hold: int) -> Facts:
     for filled in held:
         counts.give(filled)
     return {
-        "failed": counts.failed,
+        **_facts(source, [counts]),
         "overlaps": overlaps,
-        "misaligned": counts.misaligned,
-        "changed": counts.changed,
-        "dirty": counts.dirty,
         "grown_bytes": max(resident_bytes() - resident_before, 0),
     }
+
+
+def _facts(source: BlockSource[B], counts: list[_Counts[B]]) -> Facts:
+    """What was wrong, all threads together."""
+    names = ("failed", "misaligned", "changed", *(("dirty",) if source.has_zeroed else ()))
+    return {name: sum(getattr(one, name) for one in counts) for name in names}
 
 
 def resident_bytes() -> int:
@@ -97,16 +123,16 @@ def resident_bytes() -> int:
     return pages * resource.getpagesize()
 
 
-class _Stress:
+class _Stress(Generic[B]):
     """Threads in a circle. A thread gives every second block of its own to the next thread."""
 
-    def __init__(self, calls: HandlerCalls, threads: int, size_bytes: int, times: int) -> None:
-        self._size_bytes, self._times = size_bytes, times
+    def __init__(self, source: BlockSource[B], threads: int, size_bytes: int, times: int) -> None:
+        self._source, self._size_bytes, self._times = source, size_bytes, times
         self._start = threading.Barrier(threads)
-        self._given: list[queue.SimpleQueue[Filled | None]] = [
+        self._given: list[queue.SimpleQueue[_Filled[B] | None]] = [
             queue.SimpleQueue() for _ in range(threads)
         ]
-        self._counts = [_Counts(calls) for _ in range(threads)]
+        self._counts = [_Counts(source) for _ in range(threads)]
         self._errors: list[BaseException] = []
 
     def run(self) -> Facts:
@@ -120,8 +146,7 @@ class _Stress:
             thread.join()
         if self._errors:
             raise self._errors[0]
-        names = ("failed", "misaligned", "changed", "dirty")
-        return {name: sum(getattr(counts, name) for counts in self._counts) for name in names}
+        return _facts(self._source, self._counts)
 
     def _work(self, index: int) -> None:
         following = self._given[(index + 1) % len(self._given)]
@@ -143,12 +168,12 @@ class _Stress:
 
     def _rounds(
         self,
-        counts: _Counts,
-        own: "queue.SimpleQueue[Filled | None]",
-        following: "queue.SimpleQueue[Filled | None]",
-    ) -> list[Filled]:
+        counts: _Counts[B],
+        own: "queue.SimpleQueue[_Filled[B] | None]",
+        following: "queue.SimpleQueue[_Filled[B] | None]",
+    ) -> list[_Filled[B]]:
         """Takes all blocks. Returns those that nobody freed yet."""
-        held: list[Filled] = []
+        held: list[_Filled[B]] = []
         for number in range(self._times):
             taken = counts.take(number, self._size_bytes)
             if taken is not None:
@@ -163,7 +188,7 @@ class _Stress:
         return held
 
     @staticmethod
-    def _give_all(counts: _Counts, own: "queue.SimpleQueue[Filled | None]") -> None:
+    def _give_all(counts: _Counts[B], own: "queue.SimpleQueue[_Filled[B] | None]") -> None:
         while not own.empty():
             given = own.get()
             if given is None:
@@ -172,27 +197,14 @@ class _Stress:
             counts.give(given)
 
 
-def stress(calls: HandlerCalls, threads: int, size_bytes: int, times: int) -> Facts:
+def stress(source: BlockSource[B], threads: int, size_bytes: int, times: int) -> Facts:
     """`times` blocks on each of several threads."""
-    return _Stress(calls, threads, size_bytes, times).run()
+    return _Stress(source, threads, size_bytes, times).run()
 
 
-def _alignment_of(size_bytes: int) -> int:
-    """What NumPy's sorts rely on: 16, or the largest element that the block has room for."""
-    return 1 << (min(max(size_bytes, 1), 16).bit_length() - 1)
-
-
-def overlap(one: Filled, other: Filled) -> bool:
+def overlap(one: Block, other: Block) -> bool:
     """Whether two blocks share a byte."""
     return (
         one.address < other.address + other.size_bytes
         and other.address < one.address + one.size_bytes
     )
-
-
-def is_filled(address: int, size_bytes: int, byte: int) -> bool:
-    """Whether all bytes can be read and have this value."""
-    try:
-        return checked_memory.uniform_byte(address, size_bytes) == byte
-    except MemoryFault:
-        return False

@@ -1,0 +1,1 @@
+"""Mutants of `place` that are Python objects."""

@@ -1,0 +1,89 @@
+"""Mutants that CuPy's PythonFunctionAllocator calls."""
+
+import ctypes
+import os
+from typing import Any
+
+from ..cuda_driver import call
+from .conforming_allocator import CupyAllocator, context, current
+
+
+class ReturnsText(CupyAllocator):
+    """Returns the address as text."""
+
+    def malloc(self, size: int, device: int) -> Any:
+        return hex(super().malloc(size, device))
+
+
+class AlwaysDevice0(CupyAllocator):
+    """Takes memory on device 0 for every device."""
+
+    def malloc(self, size: int, device: int) -> int:
+        return super().malloc(size, 0)
+
+    def free(self, address: int, device: int) -> None:
+        super().free(address, 0)
+
+
+class LeavesDevice0Current(CupyAllocator):
+    """Leaves device 0 current, whichever was."""
+
+    def malloc(self, size: int, device: int) -> int:
+        address = super().malloc(size, device)
+        call("cuCtxSetCurrent", context(0))
+        return address
+
+
+class FreesTwice(CupyAllocator):
+    """Gives a block back to the driver twice."""
+
+    def free(self, address: int, device: int) -> None:
+        super().free(address, device)
+        with current(device):
+            try:
+                call("cuMemFree_v2", ctypes.c_uint64(address))
+            except RuntimeError:
+                return
+
+
+class OneBlockForAll(CupyAllocator):
+    """Gives a block of 4096 bytes to all small requests."""
+
+    _shared = 0
+
+    def malloc(self, size: int, device: int) -> int:
+        if size > 4096:
+            return super().malloc(size, device)
+        self._shared = self._shared or super().malloc(4096, device)
+        return self._shared
+
+    def free(self, address: int, device: int) -> None:
+        if address != self._shared:
+            super().free(address, device)
+
+
+class NeverFrees(CupyAllocator):
+    """Forgets what it is given back."""
+
+    def free(self, address: int, device: int) -> None:
+        """Does nothing."""
+
+
+class EndsProcess(CupyAllocator):
+    """Ends the process where there is no memory."""
+
+    def malloc(self, size: int, device: int) -> int:
+        try:
+            return super().malloc(size, device)
+        except RuntimeError:
+            os._exit(0)
+
+
+class ReturnsMadeUpAddress(CupyAllocator):
+    """Returns an address where there is no memory."""
+
+    def malloc(self, size: int, device: int) -> int:
+        try:
+            return super().malloc(size, device)
+        except RuntimeError:
+            return 1 << 40

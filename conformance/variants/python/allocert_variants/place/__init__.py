@@ -1,0 +1,1 @@
+"""Variants of `place` that are Python objects."""

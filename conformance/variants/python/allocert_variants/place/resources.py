@@ -1,0 +1,111 @@
+"""Variants that are memory resources: as RMM, cuda.core and nvmath-python call them."""
+
+import ctypes
+import logging
+from typing import Any
+
+from allocert_mutants.cuda_driver import call
+from allocert_mutants.place.conforming_allocator import (
+    CoreResource,
+    NvmathManager,
+    NvmathPointer,
+    RmmResource,
+)
+from cuda.core import DeviceMemoryResource, LegacyPinnedMemoryResource
+
+
+def _handle(stream: Any) -> int:
+    handle: int = stream.__cuda_stream__()[1]
+    return handle
+
+
+class OnStreams(RmmResource):
+    """Takes and frees each block in the order of its stream, by the pool of the driver."""
+
+    def allocate(self, size: int, stream: Any) -> int:
+        address = ctypes.c_uint64()
+        try:
+            call(
+                "cuMemAllocAsync",
+                ctypes.byref(address),
+                ctypes.c_size_t(size),
+                ctypes.c_void_p(_handle(stream)),
+            )
+        except RuntimeError as error:
+            raise MemoryError(str(error)) from error
+        return address.value
+
+    def deallocate(self, address: int, _size: int, stream: Any) -> None:
+        call("cuMemFreeAsync", ctypes.c_uint64(address), ctypes.c_void_p(_handle(stream)))
+
+
+class KeepsForItsStream(RmmResource):
+    """Keeps a freed block for the next request of the same size on the same stream.
+
+    Where the driver has no memory, it gives back all that it keeps.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[tuple[int, int], list[int]] = {}
+
+    def allocate(self, size: int, stream: Any) -> int:
+        kept = self._kept.get((_handle(stream), size))
+        if kept:
+            return kept.pop()
+        try:
+            return super().allocate(size, stream)
+        except MemoryError:
+            for addresses in self._kept.values():
+                while addresses:
+                    super().deallocate(addresses.pop(), size, stream)
+            return super().allocate(size, stream)
+
+    def deallocate(self, address: int, size: int, stream: Any) -> None:
+        self._kept.setdefault((_handle(stream), size), []).append(address)
+
+
+def upstream(device: int) -> Any:
+    """A resource that passes every request on to one of cuda.core."""
+    return Upstream(device)
+
+
+class Upstream(CoreResource):
+    """Returns the buffers of another resource."""
+
+    def __init__(self, device: int) -> None:
+        super().__init__(device)
+        self._upstream = DeviceMemoryResource(device)
+
+    def allocate(self, size: int, *, stream: Any) -> Any:
+        return self._upstream.allocate(size, stream=stream)
+
+
+#: Serves memory that the host and the device reach. It belongs to no device.
+pinned = LegacyPinnedMemoryResource()
+
+
+class NamedPtr:
+    """Memory whose address has the last of the three names."""
+
+    def __init__(self, memory: NvmathPointer) -> None:
+        self._memory, self.ptr = memory, memory.device_ptr
+
+
+class Manager(NvmathManager):
+    """Returns memory whose address has the last of the three names."""
+
+    def memalloc(self, size: int) -> Any:
+        return NamedPtr(super().memalloc(size))
+
+
+class OneManager:
+    """Takes memory on the device that is current."""
+
+    def memalloc(self, size: int) -> Any:
+        device = ctypes.c_int()
+        call("cuCtxGetDevice", ctypes.byref(device))
+        return Manager(device.value, logging.getLogger(__name__)).memalloc(size)
+
+
+one_manager = OneManager()
