@@ -14,6 +14,8 @@ use crate::step::Step;
 pub struct Origin {
     /// As on the command line.
     pub subject: String,
+    /// How a subject is called that has no table.
+    pub abi: Option<String>,
     pub seed: u64,
     pub ops: u64,
     /// Of the program.
@@ -31,14 +33,15 @@ pub fn name(requirement: &str, seed: u64, taken: u32) -> String {
 /// The text of `cases/SIDE/explored/NAME.yaml`.
 #[must_use]
 pub fn text(sequence: &Sequence, requirement: &Requirement, name: &str, origin: &Origin) -> String {
-    let Origin { subject, seed, ops, version } = origin;
+    let Origin { subject, abi, seed, ops, version } = origin;
     let (side, subject) = (sequence.side.side, word(subject));
+    let abi: String = abi.iter().map(|abi| format!(" --abi {}", word(abi))).collect();
     let case =
         sequence.clone().into_case(&format!("{side}/explored/{name}"), &requirement.statement);
     let mut text = format!("# Broke {} in a random sequence of operations.\n", requirement.id);
     text.push_str(&allocert_suite::fixture::origin(
         version,
-        &format!("allocert explore {side} {subject} --seed {seed} --ops {ops}"),
+        &format!("allocert explore {side} {subject}{abi} --seed {seed} --ops {ops}"),
     ));
     text.push_str(&head(&case));
     for step in &sequence.steps {

@@ -23,6 +23,7 @@ pub enum Need {
     /// of the host's class for host memory.
     DeferredHostMemory,
     /// Device memory that ends with the device: not managed memory, which the host's memory backs.
+    /// A subject of `place` without a table has this, or host memory.
     DeviceMemory,
     MemoryInfo,
     Ipc,

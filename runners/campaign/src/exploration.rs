@@ -40,6 +40,8 @@ pub struct ExplorationOptions {
     /// The name of the side.
     pub side: String,
     pub subject: String,
+    /// How a subject is called that has no table.
+    pub abi: Option<String>,
     /// The same seed makes the same sequences, on any machine.
     pub seed: u64,
     /// How many operations are tried.
@@ -70,9 +72,9 @@ pub fn explore(
     progress: &mut dyn Progress,
 ) -> Result<Explored, Failure> {
     let side = explored_side(&options.side)?;
-    let subject = Subject::parse(&options.subject, side).map_err(Failure::from)?;
+    let subject = Subject::parse_with(&options.subject, options.abi.as_deref(), side)?;
     let mut suite = Suite::of(&[])?;
-    let profile = profiles::of(&suite.catalogue, side.interface(), None)?;
+    let profile = profiles::of_subject(&suite.catalogue, side, None, subject.abi())?;
     suite.catalogue.choose(profile);
     let folder = FixtureFolder::open(&options.out, side)?;
     let request = Arc::new(request(options, workers, subject)?);
@@ -134,7 +136,14 @@ impl<'a> Search<'a> {
         mut offer: Offer,
     ) -> Result<Self, Failure> {
         offer.capabilities.insert(Need::TwoDevices);
-        let (seed, ops, subject) = (options.seed, options.ops, options.subject.clone());
+        let (seed, ops) = (options.seed, options.ops);
+        let origin = Origin {
+            subject: options.subject.clone(),
+            abi: options.abi.clone(),
+            seed,
+            ops,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
         let exploration = Exploration::new(side, seed, ops, offer.capabilities, &suite.catalogue);
         let exploration = exploration.map_err(|error| Failure::harness(error.to_string()))?;
         Ok(Self {
@@ -143,7 +152,7 @@ impl<'a> Search<'a> {
             options,
             suite,
             exploration,
-            origin: Origin { subject, seed, ops, version: env!("CARGO_PKG_VERSION").to_owned() },
+            origin,
             notes: Vec::new(),
         })
     }

@@ -156,6 +156,9 @@ pub(crate) struct Explore {
     pub(crate) side: String,
     /// As for `allocert run`
     pub(crate) subject: String,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
+    pub(crate) abi: Option<String>,
     /// The same seed makes the same sequences, on any machine
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,

@@ -16,6 +16,7 @@ pub(crate) fn explore(arguments: Explore) -> Result<ExitCode, Failure> {
     let options = ExplorationOptions {
         side: arguments.side,
         subject: arguments.subject,
+        abi: arguments.abi,
         seed: arguments.seed,
         ops: arguments.ops,
         out: arguments.out,

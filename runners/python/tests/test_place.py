@@ -92,7 +92,7 @@ def test_the_worker_passes_the_arguments_of_the_abi(worker: Worker, subjects: pa
     )
     kind, body = worker.load("rmm(arguments:Resource)", "place")
     assert kind == "loaded", body
-    assert body["capabilities"] == ["python", "streams"]
+    assert body["capabilities"] == ["python", "device_memory", "streams"]
     (outcome,), _ = worker.run(
         {"do": {"alloc": {"place": "cuda", "size": 7, "as": "a"}}}, side="place"
     )

@@ -8,6 +8,7 @@ use crate::{catalogue, exploration, handler_exploration, sent_and_expected};
 fn origin() -> Origin {
     Origin {
         subject: "./lib my\npool.so".to_owned(),
+        abi: None,
         seed: 3,
         ops: 20_000,
         version: "0.1.0".to_owned(),

@@ -74,6 +74,30 @@ fn a_broken_allocator_is_found_shrunk_and_found_again(
     allocator.is_found_shrunk_and_found_again(symbol, requirement, steps);
 }
 
+/// The same for two functions.
+#[test]
+fn broken_functions_are_found_shrunk_and_found_again() {
+    let faithful = "torch:mutant_torch_malloc,mutant_torch_free";
+    let functions = Explored { side: "place", faithful };
+    let broken = "torch:mutant_torch_malloc,mutant_torch_free_as_power_of_two";
+    functions.is_found_shrunk_and_found_again(broken, "PLACE-LEDGER-04", 6);
+}
+
+/// Sequences ask functions for nothing that they do not serve.
+#[rstest]
+#[case("torch:mutant_torch_malloc,mutant_torch_free")]
+#[case("cupy:mutant_cupy_malloc,mutant_cupy_free")]
+#[case("malloc:mutant_malloc,mutant_free")]
+fn nothing_is_found_in_faithful_functions(#[case] symbols: &str) {
+    let mut explore = Command::new(program());
+    explore.args(["explore", "place"]).args(subject(symbols)).args(["--seed", "7"]);
+    let output = explore.args(["--ops", "6400"]).output().expect("the program was found above");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert!(printed.contains("6,400 operations in 16 sequences"), "{printed}");
+    assert!(printed.ends_with("nothing found\n") && !printed.contains("note:"), "{printed}");
+}
+
 /// A side, and its mutant that breaks nothing.
 struct Explored {
     side: &'static str,
@@ -84,11 +108,10 @@ impl Explored {
     fn is_found_shrunk_and_found_again(&self, symbol: &str, requirement: &str, steps: usize) {
         let side = self.side;
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let subject = mutant(symbol);
+        let subject = subject(symbol);
         let mut explore = Command::new(program());
-        explore.args([
-            "explore", side, &subject, "--seed", "7", "--ops", "12800", "--jobs", "1", "--out",
-        ]);
+        explore.args(["explore", side]).args(&subject);
+        explore.args(["--seed", "7", "--ops", "12800", "--jobs", "1", "--out"]);
         let output = explore.arg(folder.path()).output().expect("the program was found above");
         let printed = String::from_utf8_lossy(&output.stdout);
         let complaints = String::from_utf8_lossy(&output.stderr);
@@ -110,16 +133,27 @@ impl Explored {
         assert_eq!(code, Some(1), "{printed}");
         assert!(printed.contains(requirement), "{requirement} is not found again:\n{printed}");
 
-        let (code, printed) = self.run(&mutant(self.faithful), &path);
+        let (code, printed) = self.run(&self::subject(self.faithful), &path);
         assert_eq!(code, Some(0), "a faithful subject breaks it too:\n{text}\n{printed}");
     }
 
     /// Runs one fixture: how the program exits, and what it prints.
-    fn run(&self, subject: &str, fixture: &Path) -> (Option<i32>, String) {
+    fn run(&self, subject: &[String], fixture: &Path) -> (Option<i32>, String) {
         let mut run = Command::new(program());
-        let run = run.args(["run", self.side, subject, "--fixtures"]).arg(fixture);
+        let run = run.args(["run", self.side]).args(subject).arg("--fixtures").arg(fixture);
         let output = run.output().expect("the program was found above");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// The arguments for a mutant: a symbol, or `ABI:MALLOC,FREE`.
+fn subject(symbols: &str) -> Vec<String> {
+    match symbols.contains(':') {
+        true => {
+            let library = library("liballocert_mutants.so").display().to_string();
+            vec![library, "--abi".to_owned(), symbols.to_owned()]
+        }
+        false => vec![mutant(symbols)],
     }
 }
 

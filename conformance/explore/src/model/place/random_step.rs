@@ -44,6 +44,9 @@ struct StepSource<'s, 'a> {
     draw: &'s mut DrawSource<'a>,
 }
 
+/// No caller of an allocator without a table asks for more.
+const MOST_WITHOUT_TABLE: u64 = i64::MAX as u64;
+
 /// Some step; the model may refuse it.
 pub(super) fn draw(model: &Model, draw: &mut DrawSource<'_>) -> Option<Step> {
     let kind = draw.random.weighted(WEIGHTS)?;
@@ -60,6 +63,9 @@ fn alloc(source: &mut StepSource<'_, '_>) -> Option<Step> {
 
 fn too_much(source: &mut StepSource<'_, '_>) -> Option<Step> {
     let (place, size) = (source.place()?, *source.draw.random.pick(&TOO_MUCH)?);
+    if size > MOST_WITHOUT_TABLE && !source.has_table() {
+        return None;
+    }
     Some(step(Operation::Alloc { place, size, r#as: source.name("x"), stream: None }, "m"))
 }
 
@@ -74,19 +80,22 @@ fn free(source: &mut StepSource<'_, '_>) -> Option<Step> {
 }
 
 fn free_null(source: &mut StepSource<'_, '_>) -> Option<Step> {
-    Some(step(Operation::FreeNull { place: source.place()? }, "m"))
+    let place = source.place()?;
+    source.has_table().then(|| step(Operation::FreeNull { place }, "m"))
 }
 
 fn free_inside(source: &mut StepSource<'_, '_>) -> Option<Step> {
     let block = source.block()?;
     let (place, memory) = (block.place, block.name.clone());
     let offset = source.draw.random.between(1, block.size_bytes);
-    Some(step(Operation::FreeAddress { place, memory, offset }, "m"))
+    source.has_table().then(|| step(Operation::FreeAddress { place, memory, offset }, "m"))
 }
 
 fn free_elsewhere(source: &mut StepSource<'_, '_>) -> Option<Step> {
     let memory = source.block()?.name.clone();
-    Some(step(Operation::FreeAddress { place: source.place()?, memory, offset: 0 }, "m"))
+    let place = source.place()?;
+    let step = step(Operation::FreeAddress { place, memory, offset: 0 }, "m");
+    source.has_table().then_some(step)
 }
 
 fn fill(source: &mut StepSource<'_, '_>) -> Option<Step> {
@@ -106,7 +115,9 @@ fn read(source: &mut StepSource<'_, '_>) -> Option<Step> {
 }
 
 fn used(source: &mut StepSource<'_, '_>) -> Option<Step> {
-    Some(step(Operation::Used { place: source.place()?, since: None, r#as: None }, "m"))
+    let offered = source.draw.offer.contains(&Need::Used);
+    let place = source.place()?;
+    offered.then(|| step(Operation::Used { place, since: None, r#as: None }, "m"))
 }
 
 fn release(source: &mut StepSource<'_, '_>) -> Option<Step> {
@@ -142,12 +153,21 @@ impl<'s> StepSource<'s, '_> {
         self.draw.random.pick(&self.model.blocks)
     }
 
-    /// The host in every second sequence, since a library need not serve any other place.
+    fn has_table(&self) -> bool {
+        self.draw.offer.contains(&Need::Table)
+    }
+
+    /// The one that an allocator without a table serves. For a table the host in every second
+    /// sequence, since a library need not serve any other place.
     fn place(&mut self) -> Option<Place> {
-        if !self.draw.varied {
-            return Some(Place { kind: PlaceKind::Cpu, device: 0 });
+        let of = |kind| Some(Place { kind, device: 0 });
+        if self.draw.offer.contains(&Need::DeviceMemory) {
+            of(PlaceKind::Cuda)
+        } else if self.draw.offer.contains(&Need::HostMemory) || !self.draw.varied {
+            of(PlaceKind::Cpu)
+        } else {
+            self.draw.random.pick(&PLACES).copied()
         }
-        self.draw.random.pick(&PLACES).copied()
     }
 
     /// Mostly small, and often that of another block.

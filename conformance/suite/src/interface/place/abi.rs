@@ -80,15 +80,6 @@ impl FunctionAbi {
         }
     }
 
-    /// Whether the functions take a stream.
-    #[must_use]
-    pub fn has_streams(self) -> bool {
-        match self {
-            Self::Torch => true,
-            Self::Cupy | Self::Malloc => false,
-        }
-    }
-
     /// How a user writes the names of the functions.
     fn pattern(self) -> &'static str {
         match self {

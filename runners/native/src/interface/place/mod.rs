@@ -17,7 +17,7 @@ mod table;
 use std::path::Path;
 
 use allocert_cuda::Driver;
-use allocert_suite::interface::place::FunctionNames;
+use allocert_suite::interface::place::{FunctionAbi, FunctionNames};
 use serde_json::Map;
 
 use crate::checked_memory;
@@ -75,10 +75,11 @@ impl Subject for Exported {
                 vec!["native", "table", "used"]
             }
             Self::Table(_) => vec!["native", "table", "used", "release"],
-            Self::Functions(functions) if functions.names().abi.has_streams() => {
-                vec!["native", "streams"]
-            }
-            Self::Functions(_) => vec!["native"],
+            Self::Functions(functions) => match functions.names().abi {
+                FunctionAbi::Torch => vec!["native", "device_memory", "streams"],
+                FunctionAbi::Cupy => vec!["native", "device_memory"],
+                FunctionAbi::Malloc => vec!["native", "host_memory"],
+            },
         }
     }
 

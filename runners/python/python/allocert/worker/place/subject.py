@@ -19,7 +19,7 @@ class AllocatorSubject(ModuleSubject):
             known = ", ".join(ABIS)
             raise Refused("class", f"there is no ABI `{abi}` of Python objects; there are {known}")
         self.abi_name, self.abi = abi, ABIS[abi]
-        self.always = ("python", "streams") if self.abi.has_streams else ("python",)
+        self.always = ("python", "device_memory", *(("streams",) if self.abi.has_streams else ()))
         super().__init__(named, driver)
 
     def looks_like_subject(self, cls: type) -> bool:
