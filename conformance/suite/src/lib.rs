@@ -13,12 +13,14 @@
 //! 7. [`run_format`]: the run file, from which a run can be judged and reported again
 //! 8. [`causes`]: which findings come from one thing; [`report`]: one file a format; [`exit`]: the
 //!    exit code
-//! 9. [`matrix`]: two libraries at a time, each with the arrays of the other
+//! 9. [`behaviour`]: what a subject did, without what differs from run to run
+//! 10. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
 
 pub mod applicability;
 mod axes;
+pub mod behaviour;
 mod bindings;
 mod call_name;
 pub mod causes;

@@ -6,6 +6,7 @@
 //! the [`Workers`] to run with, and shows the result. Nothing here prints.
 #![forbid(unsafe_code)]
 
+pub mod behaviour_files;
 mod built_subjects;
 pub mod case_filter;
 pub mod debug;

@@ -56,6 +56,29 @@ pub struct RunOptions {
     pub verdict: VerdictOptions,
 }
 
+impl RunOptions {
+    /// All cases of a side, with every other choice left to the program.
+    #[must_use]
+    pub fn new(side: String, subject: String, profile: Option<String>, driver: Driver) -> Self {
+        Self {
+            side,
+            subject,
+            abi: None,
+            fixtures: Vec::new(),
+            filter: None,
+            shard: None,
+            driver,
+            faults: None,
+            isolation: None,
+            jobs: None,
+            timeout_s: None,
+            out: None,
+            keep: None,
+            verdict: VerdictOptions { profile, ..VerdictOptions::default() },
+        }
+    }
+}
+
 /// Runs what is wanted and judges it.
 ///
 /// # Errors

@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Report recorded runs in the format of another tool
     Report(Report),
+    /// Write what the subject did in each case as a snapshot file
+    Snapshot(Snapshot),
+    /// Show what changed between two runs, the verdicts first
+    Diff(Diff),
     /// Show all that was recorded of one case, step by step
     Trace(Trace),
     /// Run one case under a debugger, without a time limit
@@ -273,6 +277,49 @@ impl From<ReportFormat> for Format {
             ReportFormat::Html => Self::Html,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Snapshot {
+    /// What `allocert run --out` wrote
+    pub(crate) run: PathBuf,
+    /// The folder for the snapshots, a file a case; those of cases that the run has not are removed
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// What `allocert run --out` wrote, or a folder of `allocert snapshot`
+    pub(crate) before: PathBuf,
+    /// The same of the other run
+    #[arg(required_unless_present = "against")]
+    pub(crate) after: Option<PathBuf>,
+    /// Run this subject, such as reference, on the software driver, and show how the run, which
+    /// must be a run file, differs from it
+    #[arg(long, value_name = "SUBJECT", conflicts_with = "after")]
+    pub(crate) against: Option<String>,
+    /// The interpreter for a Python subject of --against [default: python3]
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub(crate) format: DiffFormat,
+    /// Make the first folder hold what the other run did; the exit code is 0 then
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) accept: bool,
+    /// Write changed snapshots beside those of the first folder, for `cargo insta review`
+    #[arg(long, conflicts_with_all = ["accept", "against"])]
+    pub(crate) pending: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For a terminal
+    Text,
+    /// For a comment on a pull request
+    Markdown,
+    /// For a program: a list of cases
+    Json,
 }
 
 #[derive(Debug, Args)]

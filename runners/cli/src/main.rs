@@ -17,6 +17,7 @@ mod mutants;
 mod progress_bar;
 mod report;
 mod run;
+mod snapshot;
 mod terminal;
 mod trace;
 mod variants;
@@ -48,6 +49,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Explore(arguments) => explore::explore(arguments),
         Command::Judge(arguments) => judge::judge(arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
+        Command::Diff(arguments) => snapshot::diff(arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),

@@ -446,6 +446,8 @@ fn help_names_the_exit_codes() {
       run       Run the cases of a side on a subject and judge what was recorded
       judge     Judge a recorded run again
       report    Report recorded runs in the format of another tool
+      snapshot  Write what the subject did in each case as a snapshot file
+      diff      Show what changed between two runs, the verdicts first
       trace     Show all that was recorded of one case, step by step
       debug     Run one case under a debugger, without a time limit
       explore   Try random sequences of operations, and write each violation as a fixture
@@ -518,6 +520,64 @@ fn a_recorded_run_is_reported_in_each_format() {
         assert_eq!((code, Path::new(&new).exists()), (2, false), "{words}");
         assert_eq!(fs::read(&run).expect("it is there"), before);
     }
+}
+
+/// Two runs of one subject are the same in every case, threads included; another subject is not.
+#[test]
+fn runs_are_compared_and_accepted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let run = |reference: &str, name: &str| {
+        let out = path(name);
+        let output = allocert(&["run", "emm", reference, "--filter", "emm/alloc/*", "--out", &out]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        out
+    };
+    let diff = |arguments: &[&str]| {
+        let output = allocert(&[&["diff"], arguments].concat());
+        let text = String::from_utf8(output.stdout).expect("our words are UTF-8");
+        (output.status.code().expect("no signal"), text)
+    };
+    let (one, again) = (run("reference", "one.jsonl"), run("reference", "again.jsonl"));
+    let other = run("reference:deferred", "other.jsonl");
+    assert_eq!(diff(&[&one, &again]), (0, "no case changed\n".to_owned()));
+
+    let snapshots = path("snapshots");
+    let output = allocert(&["snapshot", &one, "--out", &snapshots]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let snapshot = format!("{snapshots}/emm/alloc/exact-size/size=1.snap");
+    let before = fs::read_to_string(&snapshot).expect("a snapshot for each case");
+    assert!(before.contains("cuMemAlloc_v2(bytesize=33554432) = 0, dptr=p1"), "{before}");
+    assert_eq!(diff(&[&snapshots, &again]).0, 0);
+
+    let (code, text) = diff(&[&snapshots, &other, "--pending"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("- cuMemAlloc_v2(bytesize=33554432)"), "{text}");
+    assert!(Path::new(&format!("{snapshot}.new")).exists());
+    assert_eq!(fs::read_to_string(&snapshot).expect("it stays"), before);
+    assert_eq!(diff(&[&snapshots, &other, "--accept", "--format", "json"]).0, 0);
+    assert_eq!(diff(&[&snapshots, &other]).0, 0);
+    assert!(!Path::new(&format!("{snapshot}.new")).exists(), "what is accepted is not pending");
+}
+
+/// A run file is untrusted: the id of a case must not lead out of the folder.
+#[test]
+fn a_snapshot_is_not_written_outside_of_its_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let run = path("run.jsonl");
+    let filter = "emm/alloc/exact-size/size:1";
+    let output = allocert(&["run", "emm", "reference", "--filter", filter, "--out", &run]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = fs::read_to_string(&run).expect("the run file");
+    fs::write(&run, text.replace(filter, "../../out/size")).expect("it can be written");
+    let (code, words) = refused(&["snapshot", &run, "--out", &path("a/b")]);
+    assert_eq!(code, 2);
+    assert!(words.contains("an id that names no file"), "{words}");
+    let (code, words) = refused(&["diff", &run, &run, "--accept"]);
+    assert_eq!((code, words.contains("it is no folder")), (2, true), "{words}");
+    let (code, words) = refused(&["diff", &path(""), &run]);
+    assert_eq!((code, words.contains("holds no snapshot")), (2, true), "{words}");
 }
 
 #[rstest]

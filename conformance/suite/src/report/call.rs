@@ -54,6 +54,15 @@ fn outputs(call: &Call) -> String {
 
 /// Counts are read in decimal, addresses and handles in hexadecimal.
 fn pair(name: &str, value: u64) -> String {
+    if is_count(name) || value < 10 {
+        format!("{name}={value}")
+    } else {
+        format!("{name}={value:#x}")
+    }
+}
+
+/// Whether a value of this name counts something, and is no address.
+pub(crate) fn is_count(name: &str) -> bool {
     let counts = [
         "size",
         "count",
@@ -70,10 +79,9 @@ fn pair(name: &str, value: u64) -> String {
         "version",
         "value",
     ];
-    let count = counts.iter().any(|part| name.contains(part))
+    counts.iter().any(|part| name.contains(part))
         && !name.starts_with("dst_")
-        && !name.starts_with("src_");
-    if count || value < 10 { format!("{name}={value}") } else { format!("{name}={value:#x}") }
+        && !name.starts_with("src_")
 }
 
 /// A `CUresult` with its name, where it is a common one.

@@ -265,7 +265,8 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn step_outcome(out: &mut String, outcome: &StepOutcome) {
+/// What a step came to, in lines.
+pub(crate) fn step_outcome(out: &mut String, outcome: &StepOutcome) {
     match &outcome.outcome {
         Outcome::Returned(facts) => line!(out, "  returned {{{}}}", fields(facts.iter())),
         Outcome::Raised(raised) => line!(out, "  raised {}", describe_error(raised)),

@@ -3,6 +3,7 @@
 
 mod always_on_checks;
 mod applicability;
+mod behaviour;
 mod c_table_defects;
 mod call_expectations;
 mod causes;

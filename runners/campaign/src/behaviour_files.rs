@@ -1,0 +1,153 @@
+//! The behaviours of a run: from its run file, or from a folder of snapshots.
+//!
+//! A snapshot of the case `emm/alloc/exact-size/size:1` is the file
+//! `emm/alloc/exact-size/size=1.snap` of the folder. `cargo insta review` shows the changes that
+//! stand beside it in `size=1.snap.new`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use allocert_suite::RefusalCode;
+use allocert_suite::behaviour::Behaviour;
+use allocert_suite::run_format::Judged;
+use walkdir::WalkDir;
+
+use crate::failure::Failure;
+use crate::recorded_run;
+
+const SNAPSHOT: &str = "snap";
+const PENDING: &str = "snap.new";
+
+/// The behaviours of all cases. Swept cases are left out: each is the case without the fault, but
+/// for what the fault changes.
+#[must_use]
+pub fn of(cases: &[Judged]) -> Vec<Behaviour> {
+    cases.iter().filter(|judged| !judged.case.is_swept()).map(Behaviour::of).collect()
+}
+
+/// Reads a run file, or a folder of snapshots.
+///
+/// # Errors
+/// The path is neither, or a file of it cannot be read.
+pub fn read(path: &Path) -> Result<Vec<Behaviour>, Failure> {
+    if !path.is_dir() {
+        return Ok(of(&recorded_run::read(path)?.cases));
+    }
+    let snapshots = snapshots(path)?;
+    if snapshots.is_empty() {
+        return Err(Failure::refused(
+            RefusalCode::UnreadableFile,
+            format!(
+                "{} holds no snapshot; write them with `allocert snapshot RUN --out {}`",
+                path.display(),
+                path.display()
+            ),
+        ));
+    }
+    Ok(snapshots.into_iter().map(|(_, behaviour)| behaviour).collect())
+}
+
+/// Refuses what can hold no snapshots.
+///
+/// # Errors
+/// The path is a file.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    if path.exists() && !path.is_dir() {
+        return Err(Failure::refused(
+            RefusalCode::UnwritableFile,
+            format!("cannot write snapshots to {}: it is no folder; name a folder", path.display()),
+        ));
+    }
+    Ok(())
+}
+
+/// Makes the folder hold these snapshots: writes those that are new or changed, and removes those
+/// of other cases. Files that are no snapshots of ours stay.
+///
+/// # Errors
+/// A file cannot be read or written, or the id of a case names no file.
+pub fn write(folder: &Path, behaviours: &[Behaviour]) -> Result<(), Failure> {
+    let mut written = BTreeSet::new();
+    for behaviour in behaviours {
+        let accepted = path(folder, &behaviour.case, SNAPSHOT)?;
+        save(&accepted, &behaviour.to_text())?;
+        written.insert(accepted);
+        remove(&path(folder, &behaviour.case, PENDING)?)?;
+    }
+    let mut others = snapshots(folder)?.into_iter().filter(|(path, _)| !written.contains(path));
+    others.try_for_each(|(path, _)| remove(&path))
+}
+
+/// Writes what changed beside the snapshots, for `cargo insta review`.
+///
+/// # Errors
+/// A file cannot be read or written, or the id of a case names no file.
+pub fn write_pending(folder: &Path, behaviours: &[Behaviour]) -> Result<(), Failure> {
+    for behaviour in behaviours {
+        let text = behaviour.to_text();
+        let accepted = fs::read_to_string(path(folder, &behaviour.case, SNAPSHOT)?);
+        if accepted.is_ok_and(|accepted| accepted == text) {
+            continue;
+        }
+        save(&path(folder, &behaviour.case, PENDING)?, &text)?;
+    }
+    Ok(())
+}
+
+fn snapshots(folder: &Path) -> Result<Vec<(PathBuf, Behaviour)>, Failure> {
+    let mut found = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry.map_err(|error| unreadable(folder, &error))?;
+        let path = entry.into_path();
+        if path.extension().is_none_or(|extension| extension != SNAPSHOT) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        match Behaviour::from_text(&text) {
+            Ok(behaviour) => found.push((path, behaviour)),
+            // Another tool's snapshot.
+            Err(error) if error.is_foreign => {}
+            Err(error) => return Err(unreadable(&path, &error)),
+        }
+    }
+    Ok(found)
+}
+
+/// The file of a case. The id comes from a run file, so it must not lead out of the folder.
+fn path(folder: &Path, case: &str, extension: &str) -> Result<PathBuf, Failure> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.,:=+@".contains(c);
+    let is_name =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(is_allowed);
+    if !case.split('/').all(is_name) {
+        let case = allocert_suite::report::clean(case);
+        return Err(Failure::refused(
+            RefusalCode::InvalidRunFile,
+            format!("the case `{case}` has an id that names no file; no fixture makes such an id"),
+        ));
+    }
+    Ok(folder.join(format!("{}.{extension}", case.replace(':', "="))))
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+    parent.and_then(|()| fs::write(path, text)).map_err(|error| unwritable(path, &error))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    let message = format!("cannot write {}: {error}", path.display());
+    Failure::refused(RefusalCode::UnwritableFile, message)
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    let message = format!("cannot read the snapshot {}: {error}", path.display());
+    Failure::refused(RefusalCode::UnreadableFile, message)
+}
