@@ -60,6 +60,8 @@ pub(crate) enum Command {
     },
     /// List the cases
     List {
+        /// An interface, or one of its sides; without it all
+        interface: Option<String>,
         #[arg(long, value_name = "GLOB")]
         filter: Option<String>,
         /// Only cases that state something which this profile contains

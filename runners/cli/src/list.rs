@@ -1,21 +1,32 @@
-//! `allocert list`
+//! `allocert list [INTERFACE]`
 
 use std::process::ExitCode;
 
 use allocert_campaign::case_filter::Filter;
-use allocert_campaign::{Failure, Suite, profiles};
+use allocert_campaign::{Failure, Suite, find_side, profiles};
+use allocert_suite::Side;
 use allocert_suite::applicability::outside;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::list;
 
 use crate::terminal;
 
-pub(crate) fn list(filter: Option<&str>, profile: Option<&str>) -> Result<ExitCode, Failure> {
-    let mut suite = Suite::load()?;
+pub(crate) fn list(
+    interface: Option<&str>,
+    filter: Option<&str>,
+    profile: Option<&str>,
+) -> Result<ExitCode, Failure> {
+    let sides = interface.map_or_else(|| Ok(Side::all().collect()), find_side::sides)?;
+    let mut suite = Suite::of(&sides)?;
     if let Some(name) = profile {
-        let profile = profiles::by_name(&suite.catalogue, name)?;
-        suite.cases.retain(|case| case.side.interface() == profile.interface);
-        suite.catalogue.choose(Some(profile));
+        let profile = match (interface, sides.first()) {
+            (Some(_), Some(side)) => profiles::of(&suite.catalogue, side.interface(), Some(name))?,
+            _ => Some(profiles::by_name(&suite.catalogue, name)?),
+        };
+        if let Some(profile) = &profile {
+            suite.cases.retain(|case| case.side.interface() == profile.interface);
+        }
+        suite.catalogue.choose(profile);
     }
     let inside = suite.cases.iter().filter(|case| outside(case, &suite.catalogue).is_none());
     let cases: Vec<PlannedCase> =

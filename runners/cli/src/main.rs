@@ -55,7 +55,9 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),
         Command::Explain { id } => explain::explain(&id),
-        Command::List { filter, profile } => list::list(filter.as_deref(), profile.as_deref()),
+        Command::List { interface, filter, profile } => {
+            list::list(interface.as_deref(), filter.as_deref(), profile.as_deref())
+        }
         Command::Coverage { interface, profile } => {
             coverage::coverage(&interface, profile.as_deref())
         }

@@ -224,11 +224,25 @@ fn the_reference_conforms_behind_the_recorder_too() {
 #[rstest]
 #[case::run(&["run", "emm", "reference", "--profile", "nbep8"])]
 #[case::coverage(&["coverage", "emm", "--profile", "nbep8"])]
+#[case::list(&["list", "emm", "--profile", "nbep8"])]
 fn an_unknown_profile_gets_the_closest_one(#[case] arguments: &[&str]) {
     let words = "allocert: error[unknown-profile]: emm has no profile `nbep8`, did you mean \
          nbep7?\n  there are nbep7, \
          numba-docs, numba-cuda-0.30";
     assert_eq!(refused(arguments), (2, words.to_owned()));
+}
+
+/// An interface is all its sides, a side is itself.
+#[rstest]
+#[case::interface("cai", &["cai-consumer/", "cai-producer/"])]
+#[case::side("nep49-host", &["nep49-host/"])]
+fn list_takes_an_interface_or_a_side(#[case] word: &str, #[case] groups: &[&str]) {
+    let output = allocert(&["list", word]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("our words are UTF-8");
+    let cases = || text.lines().filter(|line| line.contains('/'));
+    assert!(cases().all(|case| groups.iter().any(|group| case.starts_with(group))), "{text}");
+    assert!(groups.iter().all(|group| cases().any(|case| case.starts_with(group))), "{text}");
 }
 
 #[test]
