@@ -71,6 +71,9 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         Need::Native | Need::Table if offer.flavor == Flavor::Python => {
             Applicability::NotApplicable(Reason::OtherFlavor { flavor: Flavor::Native })
         }
+        Need::StopsThreads if offer.flavor == Flavor::Python => {
+            Applicability::NotApplicable(Reason::StopsNoThread)
+        }
         Need::Peer if !offer.capabilities.contains(&need) => {
             Applicability::NotObserved(Reason::NoPeer)
         }

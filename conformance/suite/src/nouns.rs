@@ -37,10 +37,12 @@ pub enum Need {
     Used,
     /// Functions of a place that take a stream.
     Streams,
+    /// A worker that stops a thread between two instructions.
+    StopsThreads,
 }
 
 impl Need {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Python,
         Self::Native,
         Self::Table,
@@ -56,6 +58,7 @@ impl Need {
         Self::Release,
         Self::Used,
         Self::Streams,
+        Self::StopsThreads,
     ];
 
     #[must_use]
@@ -76,6 +79,7 @@ impl Need {
             Self::Release => "release",
             Self::Used => "used",
             Self::Streams => "streams",
+            Self::StopsThreads => "stops_threads",
         }
     }
 }

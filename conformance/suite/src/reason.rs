@@ -19,6 +19,9 @@ pub enum Reason {
     OtherFlavor {
         flavor: Flavor,
     },
+    /// The case stops a thread between two instructions, which the worker of Python subjects cannot
+    /// do.
+    StopsNoThread,
     /// The steps call numba-cuda, which this worker cannot use.
     NoHost,
     /// The steps call numba-cuda, which is not the host of this profile's text.
@@ -53,7 +56,7 @@ pub enum Reason {
         step: u32,
         function: String,
     },
-    /// The case was not run, because so many cases in a row had timed out.
+    /// The case was not run, because so many cases had timed out.
     Stopped {
         timeouts: u32,
     },
@@ -196,6 +199,10 @@ impl fmt::Display for Reason {
             Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
             Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
             Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),
+            Self::StopsNoThread => f.write_str(
+                "a race of a few instructions is looked for in shared libraries only; if a library \
+                 exports the handler, run it as PATH.so:symbol too",
+            ),
             Self::NoHost => f.write_str("numba-cuda cannot be used with this worker"),
             Self::HostDiffers { profile } => {
                 write!(f, "numba-cuda is not the host that the text of the profile {profile} means")
@@ -216,8 +223,8 @@ impl fmt::Display for Reason {
             Self::Stopped { timeouts } => {
                 write!(
                     f,
-                    "the run stopped, because {timeouts} cases in a row had timed out; run the \
-                     case with --filter to try it"
+                    "the run stopped, because {timeouts} cases had timed out; run the case \
+                     with --filter to try it"
                 )
             }
             Self::UnseenMemory { step, function } => {

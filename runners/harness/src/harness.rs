@@ -19,7 +19,7 @@ use crate::run_output::RunOutput;
 use crate::run_request::{Isolation, Request};
 use crate::session::Session;
 use crate::subject::Subject;
-use crate::timeouts_in_a_row::TimeoutsInARow;
+use crate::timeouts::Timeouts;
 use crate::warning::Warning;
 
 /// Ample for the devices of every case; only what is used takes memory.
@@ -32,7 +32,7 @@ pub struct Harness {
     subject: Subject,
     first: Session,
     loaded: Loaded,
-    timeouts: Arc<TimeoutsInARow>,
+    timeouts: Arc<Timeouts>,
 }
 
 impl Harness {

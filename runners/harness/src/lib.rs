@@ -41,7 +41,7 @@ mod run_request;
 mod search_path;
 mod session;
 mod subject;
-mod timeouts_in_a_row;
+mod timeouts;
 mod warning;
 mod worker;
 

@@ -5,16 +5,13 @@ use allocert_suite::plan::PlannedCase;
 
 use crate::error::Error;
 use crate::run_output::RunOutput;
-use crate::timeouts_in_a_row::is_stopped;
+use crate::timeouts::{LIMIT, is_stopped};
 use crate::warning::Warning;
-
-/// After so many cases in a row that time out alone too, the rest is not tried again: they time out
-/// for a reason of their own.
-const TIMED_OUT_IN_A_ROW: u32 = 3;
 
 /// Runs each case that timed out again with `run_alone`, and replaces its observation. On a machine
 /// that is busy with other cases, or on a driver that makes one context at a time, a timeout is
-/// nobody's fault.
+/// nobody's fault. After as many in a row that time out alone too as end a run, the rest is not
+/// tried again: they time out for a reason of their own.
 pub(crate) fn rerun_timed_out(
     cases: &[&PlannedCase],
     output: &mut RunOutput,
@@ -24,7 +21,7 @@ pub(crate) fn rerun_timed_out(
     let mut in_a_row = 0;
     let all = cases.iter().zip(&mut output.observations);
     for (case, observation) in all.filter(|(_, observation)| timed_out(observation)) {
-        if in_a_row == TIMED_OUT_IN_A_ROW {
+        if in_a_row == LIMIT {
             break;
         }
         let Some(again) = run_alone(case)?.observations.into_iter().next() else { continue };

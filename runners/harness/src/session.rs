@@ -14,7 +14,7 @@ use crate::own_time::OwnTime;
 use crate::run_output::RunOutput;
 use crate::run_request::Request;
 use crate::subject::Subject;
-use crate::timeouts_in_a_row::TimeoutsInARow;
+use crate::timeouts::Timeouts;
 use crate::warning::Warning;
 use crate::worker::Worker;
 
@@ -32,7 +32,7 @@ pub(crate) struct Session {
     why_none: String,
     restarts_left: u32,
     batches: u64,
-    timeouts: Arc<TimeoutsInARow>,
+    timeouts: Arc<Timeouts>,
 }
 
 impl Session {
@@ -40,7 +40,7 @@ impl Session {
     pub(crate) fn open(
         request: &Arc<Request>,
         subject: &Subject,
-        timeouts: &Arc<TimeoutsInARow>,
+        timeouts: &Arc<Timeouts>,
     ) -> Result<(Self, Loaded), Error> {
         let (worker, loaded) = load(request, subject)?;
         let session = Self {

@@ -30,7 +30,8 @@ pub enum Operation {
     ///
     /// Facts: `name` (null if it has no NUL within 127 bytes or is not UTF-8), `name_ends` (whether
     /// there is a NUL within 127 bytes), `version`, `null_functions` (names of functions that are
-    /// null), `capsule_name` (in Python alone).
+    /// null), `changed_fields` (names of fields that are others than when the worker loaded the
+    /// subject), `capsule_name` (in Python alone).
     Describe {},
     /// Calls `malloc(size)`. Null binds no name.
     ///
@@ -276,7 +277,9 @@ impl OperationSet for Operation {
             }
             Self::FreeWithSize { block, .. } => none().unbinds(block).held(Drops { name: block }),
             Self::Stress { .. } => none().is_threaded(),
-            Self::Interleave { .. } => none().is_threaded().requires(Need::Native).may_decline(),
+            Self::Interleave { .. } => {
+                none().is_threaded().requires(Need::StopsThreads).may_decline()
+            }
             Self::NpMake { r#as, .. } => none().binds(r#as, ARRAY).requires(Need::Numpy),
             Self::NpName {}
             | Self::NpCompare { .. }

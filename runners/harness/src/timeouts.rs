@@ -1,32 +1,29 @@
-//! Ends a run whose cases all run out of their time.
+//! Ends a run whose cases run out of their time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use allocert_suite::observation::{Ending, Observation};
 
-/// After so many cases in a row the rest is not run. A subject that hangs in something that every
-/// case needs would otherwise keep a run for an hour.
-const LIMIT: u32 = 12;
+/// After so many cases the rest is not run. A subject that hangs in something that many cases need
+/// would otherwise keep a run for an hour.
+pub(crate) const LIMIT: u32 = 6;
 
-/// How many of the last cases ran out of their time, in all workers of a run together.
+/// How many cases ran out of their time, in all workers of a run together.
 #[derive(Debug, Default)]
-pub(crate) struct TimeoutsInARow(AtomicU32);
+pub(crate) struct Timeouts(AtomicU32);
 
-impl TimeoutsInARow {
+impl Timeouts {
     pub(crate) fn begin(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn note(&self, observation: &Observation) {
-        match observation.ending {
-            Ending::TimedOut { .. } => {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-            _ => self.begin(),
+        if let Ending::TimedOut { .. } = observation.ending {
+            self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Whether the last case was not the only one.
+    /// Whether there was more than one.
     pub(crate) fn several(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 1
     }
@@ -47,20 +44,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_timeouts_in_a_row_stop_a_run() {
-        let timeouts = TimeoutsInARow::default();
+    fn timeouts_stop_a_run_whatever_lies_between() {
+        let timeouts = Timeouts::default();
         let late = Observation::silent("late", Ending::TimedOut { after_s: 10 });
-        for _ in 1..LIMIT {
+        for number in 1..LIMIT {
             timeouts.note(&late);
+            assert_eq!(timeouts.several(), number > 1);
+            timeouts.note(&Observation::silent("right", Ending::Done));
+            assert!(timeouts.stopped("next").is_none());
         }
-        assert!(timeouts.several() && timeouts.stopped("next").is_none());
-        timeouts.note(&Observation::silent("right", Ending::Done));
-        assert!(!timeouts.several());
-        for _ in 0..LIMIT {
-            timeouts.note(&late);
-        }
+        timeouts.note(&late);
         assert!(timeouts.stopped("next").is_some_and(|observation| is_stopped(&observation)));
         timeouts.begin();
+        assert!(!timeouts.several());
         assert!(timeouts.stopped("next").is_none());
     }
 }
