@@ -22,13 +22,14 @@ use crate::worker_state::WorkerState;
 /// Set by the harness where a person debugs the worker.
 const DEBUG: &str = "ALLOCERT_DEBUG";
 
+/// Whether batches run in forks.
+pub(crate) fn forks() -> bool {
+    std::env::var_os(DEBUG).is_none()
+}
+
 /// Runs the batch, in a fork unless a person debugs it.
 pub(crate) fn run(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> {
-    if std::env::var_os(DEBUG).is_some() {
-        run_here(session, run)
-    } else {
-        run_in_fork(session, run)
-    }
+    if forks() { run_in_fork(session, run) } else { run_here(session, run) }
 }
 
 /// Runs the batch in this process, which a debugger watches, and ends it.
@@ -48,19 +49,24 @@ fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerErro
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
     let (err_read, err_write) =
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
-    // SAFETY: the server has one thread of its own. Threads that a subject's library started are
-    // absent in the child, as after any fork: that subjects are loaded before a fork is part of the
-    // protocol.
+    // SAFETY: the server has one thread. A subject whose library starts others while it is loaded
+    // is loaded in the child alone.
     match unsafe { libc::fork() } {
         -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
         0 => {
             drop((out_read, err_read));
+            // What it prints now belongs to no case.
+            let loaded = session.load_in_child();
             let redirected =
                 setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
             drop((out_write, err_write));
-            let code = match redirected {
-                Ok(()) => in_child(session, run, &mut lines),
-                Err(_) => child::EXIT_WORKER_FAILED,
+            let code = match (loaded, redirected) {
+                (Ok(()), Ok(())) => in_child(session, run, &mut lines),
+                (Err(reason), _) => {
+                    eprintln!("allocert worker: the child cannot load the subject: {reason}");
+                    child::EXIT_WORKER_FAILED
+                }
+                (_, Err(_)) => child::EXIT_WORKER_FAILED,
             };
             // SAFETY: ends this fork without running what the server registered to run at its exit.
             unsafe { libc::_exit(code) }

@@ -5,9 +5,9 @@
 //! numbers are passed on.
 //!
 //! The files of this folder know no interface: [`server`] speaks with the harness,
-//! [`forked_batch`] forks, [`child`] runs the cases of one batch in the fork, [`subject`] is what
-//! an interface provides. Each interface has a folder in [`interface`], which is also where it
-//! registers.
+//! [`forked_batch`] forks, [`reload`] starts the server anew for a subject with threads, [`child`]
+//! runs the cases of one batch in the fork, [`subject`] is what an interface provides. Each
+//! interface has a folder in [`interface`], which is also where it registers.
 
 #![expect(
     unsafe_code,
@@ -34,6 +34,7 @@ mod live_blocks;
 mod named_blocks;
 mod protocol;
 mod recorder;
+mod reload;
 mod server;
 mod shared_lines;
 mod shared_operations;

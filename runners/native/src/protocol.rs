@@ -19,7 +19,7 @@ pub(crate) enum Request<'a> {
     Quit {},
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Load {
     pub(crate) interface: String,
     pub(crate) subject: String,

@@ -12,9 +12,9 @@ use crate::checked_memory;
 use crate::error::WorkerError;
 use crate::forked_batch;
 use crate::interface::load;
-use crate::protocol::{Line, Loaded, Refused, Request};
+use crate::protocol::{Line, Load, Loaded, Refused, Request};
 use crate::recorder::Recorder;
-use crate::subject::Subject;
+use crate::reload;
 use crate::worker_state::WorkerState;
 
 /// One above the highest descriptor that a socket may be moved to.
@@ -31,14 +31,19 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     let recorder = Recorder::load()?;
     checked_memory::available()
         .map_err(WorkerError::io("the kernel lets no process copy its own memory"))?;
-    let socket = UnixStream::connect(socket).map_err(WorkerError::io("connect to the harness"))?;
-    let socket = move_to_high_descriptor(socket)?;
+    let (socket, loaded_in_child) = match reload::resumed()? {
+        Some((socket, load)) => (socket, Some(load)),
+        None => {
+            let connect = WorkerError::io("connect to the harness");
+            (move_to_high_descriptor(UnixStream::connect(socket).map_err(connect)?)?, None)
+        }
+    };
     // Whatever a batch leaves behind comes here, where the harness finds and ends it. Without this
     // it lives on.
     let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
-    Server(WorkerState { socket, recorder, driver, subject: None }).serve()
+    Server(WorkerState { socket, recorder, driver, subject: None, loaded_in_child }).serve()
 }
 
 impl Server {
@@ -58,21 +63,15 @@ impl Server {
                 return Ok(());
             }
             match serde_json::from_slice(&text).map_err(|source| WorkerError::Line { source })? {
-                Request::Load(order) => {
-                    let line = match load(&order.interface, &order.subject) {
-                        Ok(subject) => Line::Loaded(self.set_subject(subject)),
-                        Err(refused) => Line::Refused(refused),
-                    };
-                    self.send(&line)?;
-                }
-                Request::Run(run) => match &self.0.subject {
-                    Some(_) => {
+                Request::Load(order) => self.load(order)?,
+                Request::Run(run) => match self.0.has_subject() {
+                    true => {
                         // Read before a child performs them: a wrong one is no subject's fault.
                         let run = run.read().map_err(|source| WorkerError::Line { source })?;
                         let ended = forked_batch::run(&mut self.0, &run)?;
                         self.send(&Line::Ended(ended))?;
                     }
-                    None => {
+                    false => {
                         let message =
                             format!("batch {} asked for before a subject was loaded", run.batch);
                         self.send(&Line::Refused(Refused::new("host", message, "")))?;
@@ -83,14 +82,26 @@ impl Server {
         }
     }
 
-    fn set_subject(&mut self, subject: Box<dyn Subject>) -> Loaded {
+    /// Loads a subject, and starts the server anew if the subject started threads.
+    fn load(&mut self, order: Load) -> Result<(), WorkerError> {
+        self.0.loaded_in_child = None;
+        let threads = reload::threads();
+        let subject = match load(&order.interface, &order.subject) {
+            Ok(subject) => subject,
+            Err(refused) => return self.send(&Line::Refused(refused)),
+        };
         let loaded = Loaded {
             flavor: "native",
             capabilities: subject.capabilities(),
             subject: subject.info(),
         };
         self.0.subject = Some(subject);
-        loaded
+        self.send(&Line::Loaded(loaded))?;
+        let started_threads = !reload::threads().is_subset(&threads);
+        if started_threads && forked_batch::forks() {
+            return Err(reload::execute_anew(&self.0.socket, order));
+        }
+        Ok(())
     }
 
     fn send(&mut self, line: &Line<'_>) -> Result<(), WorkerError> {

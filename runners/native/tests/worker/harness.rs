@@ -102,11 +102,19 @@ pub(crate) fn outcomes(subject: &str, steps: &[Value]) -> (Vec<Value>, Value) {
 /// `PATH:symbol` of the C plugin, compiled once.
 pub(crate) fn plugin(symbol: &str) -> String {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| compile(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    let folder = FOLDER.get_or_init(|| compile("plugin"));
     format!("{}:{symbol}", folder.path().join("plugin.so").display())
 }
 
-fn compile(here: &Path) -> TempDir {
+/// The library of a handler that starts a thread while it is loaded, in its folder.
+pub(crate) fn threaded_handler() -> (TempDir, String) {
+    let folder = compile("threaded_handler");
+    let library = folder.path().join("threaded_handler.so").display().to_string();
+    (folder, library)
+}
+
+fn compile(name: &str) -> TempDir {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut compiler = Command::new("cc");
     compiler.args([
@@ -120,8 +128,10 @@ fn compile(here: &Path) -> TempDir {
         "-fPIC",
         "-I",
     ]);
-    compiler.arg(here.join("../../reference/abi/include")).arg(here.join("tests/worker/plugin.c"));
-    compiler.arg("-o").arg(folder.path().join("plugin.so"));
+    compiler
+        .arg(here.join("../../reference/abi/include"))
+        .arg(here.join(format!("tests/worker/{name}.c")));
+    compiler.arg("-pthread").arg("-o").arg(folder.path().join(format!("{name}.so")));
     assert!(compiler.status().expect("a C compiler").success());
     folder
 }

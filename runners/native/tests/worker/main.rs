@@ -4,7 +4,7 @@
 
 mod harness;
 
-use harness::{Worker, case, outcomes, plugin};
+use harness::{Worker, case, outcomes, plugin, threaded_handler};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -322,5 +322,31 @@ fn a_new_thread_has_no_context_and_a_fault_is_the_drivers() {
         assert_eq!(case[2]["raised"]["status"], "DRIVER_ERROR", "{}", case[2]);
         assert_eq!(case[2]["raised"]["code"], 201);
         assert_eq!(case[4]["raised"]["status"], "OUT_OF_MEMORY", "{}", case[4]);
+    }
+}
+
+/// A fork has only the thread that forks.
+#[test]
+fn a_handler_that_starts_a_thread_while_it_is_loaded_is_loaded_in_each_child() {
+    let (_folder, library) = threaded_handler();
+    let mut worker = Worker::start();
+    // The second time, the server was executed anew before.
+    for _ in 0..2 {
+        let loaded = worker.load_as("nep49", &library);
+        assert_eq!(loaded["loaded"]["subject"]["name"], "threaded", "{loaded}");
+        for _ in 0..2 {
+            let steps = json!([{"index": 0, "do": {"malloc": {"size": 8, "as": "a"}}, "on": "m"}]);
+            let lines = worker.run(&[json!({
+                "id": "case",
+                "side": "nep49",
+                "operations": "nep49",
+                "driver": {},
+                "ending": "leave",
+                "steps": steps,
+            })]);
+            let outcome = lines.iter().find_map(|line| Some(line.get("step")?["outcome"].clone()));
+            let kind = outcome.map(|outcome| outcome["returned"]["kind"].clone());
+            assert_eq!(kind, Some(json!("block")), "{lines:?}");
+        }
     }
 }

@@ -23,12 +23,23 @@ class _Heap(ctypes.Structure):
     )
 
 
-class _Handler(ctypes.Structure):
+class Handler(ctypes.Structure):
     """`PyDataMem_Handler`."""
 
     _fields_ = (("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("heap", _Heap))
 
 
-_handler = _Handler(b"python heap", 1)
-_python.PyMem_GetAllocator(_RAW_DOMAIN, ctypes.byref(_handler.heap))
-capsule: Any = _python.PyCapsule_New(ctypes.addressof(_handler), _CAPSULE_NAME, None)
+def raw_heap() -> _Heap:
+    """The heap that needs no GIL."""
+    heap = _Heap()
+    _python.PyMem_GetAllocator(_RAW_DOMAIN, ctypes.byref(heap))
+    return heap
+
+
+def capsule_of(handler: Handler) -> Any:
+    """A capsule that NumPy takes. Its handler must live as long as the process."""
+    return _python.PyCapsule_New(ctypes.addressof(handler), _CAPSULE_NAME, None)
+
+
+_handler = Handler(b"python heap", 1, raw_heap())
+capsule: Any = capsule_of(_handler)

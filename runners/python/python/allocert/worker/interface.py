@@ -45,6 +45,9 @@ class Interface:
     subject: Callable[[str, Driver], Subject]
     #: The side whose operations a case uses -> how such cases are performed.
     case_kinds: Mapping[str, CaseKind[Any]]
+    #: Whether a subject that starts threads of C code while it is imported is imported by each
+    #: child. Large libraries start such threads too, and know how to go on after a fork.
+    counts_native_threads: bool = False
 
     def new_case(self, described: CaseDescription, subject: Subject, driver: Driver) -> Case:
         """A case of this side. If the side has no such operations, each step is unsupported."""

@@ -49,13 +49,19 @@ class CaseDescription(_CaseRequired, total=False):
 class Connection:
     """The harness's socket: one JSON object a line."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._lines = self._socket.makefile("rb")
+
+    @classmethod
+    def to(cls, path: str) -> "Connection":
+        """Connects to the socket at `path`."""
         opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         opened.connect(path)
         # A subject that writes to low descriptors at random must not hit the protocol.
-        self._socket = socket.socket(fileno=_copy_to_high_descriptor(opened.fileno()))
+        connection = cls(_copy_to_high_descriptor(opened.fileno()))
         opened.close()
-        self._lines = self._socket.makefile("rb")
+        return connection
 
     def fileno(self) -> int:
         """The descriptor, for `select.poll`."""

@@ -12,7 +12,7 @@ import sys
 import warnings
 from typing import NamedTuple
 
-from . import registry
+from . import registry, reload
 from .batch import Batch
 from .driver import Driver
 from .interface import Interface, Subject
@@ -32,7 +32,9 @@ def serve(path: str) -> Batch | None:
     perform.
     """
     _adopt_orphans()
-    server = _Server(Connection(path))
+    again = reload.resumed()
+    connection = Connection.to(path) if again is None else Connection(again.socket)
+    server = _Server(connection, None if again is None else again.load)
     try:
         return server.serve()
     except ConnectionError:
@@ -54,12 +56,16 @@ class _Loaded(NamedTuple):
     #: Of Python and the interface's distributions, by name.
     versions: dict[str, str]
     subject: Subject
+    #: Whether it started threads while it was imported.
+    started_threads: bool
 
 
 class _Server:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, loaded_in_child: Body | None) -> None:
         self._connection = connection
         self._loaded: _Loaded | None = None
+        #: Orders each child to load the subject, because it starts threads while it is imported.
+        self._loaded_in_child = loaded_in_child
 
     def serve(self) -> Batch | None:
         while (message := self._connection.receive()) is not None:
@@ -75,6 +81,7 @@ class _Server:
         return None
 
     def _load(self, body: Body) -> None:
+        self._loaded_in_child = None
         try:
             loaded = _prepare(body["interface"], body["subject"])
         except Refused as refused:
@@ -96,17 +103,18 @@ class _Server:
             "loaded",
             {"flavor": "python", "capabilities": subject.capabilities, "subject": described},
         )
+        if loaded.started_threads and _DEBUG not in os.environ:
+            reload.execute_anew(self._connection.fileno(), body)
 
     def _run(self, body: Body) -> Batch | None:
         """Forks for a batch. Returns it in the child, and None in the server after its end.
 
         Where a person debugs the worker, there is no fork: the server itself performs the batch.
         """
-        loaded = self._loaded
-        if loaded is None:
+        if self._loaded is None and self._loaded_in_child is None:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
         if _DEBUG in os.environ:
-            return self._begin(body, loaded)
+            return self._begin(body, self._loaded_here())
         out, err = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -115,6 +123,8 @@ class _Server:
             warnings.simplefilter("ignore")
             pid = os.fork()
         if pid == 0:
+            # What it prints while it is imported belongs to no case.
+            loaded = self._loaded_here()
             _become_child(out, err)
             return self._begin(body, loaded)
         os.close(out[1])
@@ -126,6 +136,13 @@ class _Server:
             "ended", {"batch": body["batch"], "exit": ended, "stdout": stdout, "stderr": stderr}
         )
         return None
+
+    def _loaded_here(self) -> _Loaded:
+        """The subject, which a child may have to load itself. Raises Refused."""
+        if self._loaded is None:
+            order = self._loaded_in_child or {}
+            self._loaded = _prepare(order["interface"], order["subject"])
+        return self._loaded
 
     def _begin(self, body: Body, loaded: _Loaded) -> Batch:
         """Tells the harness which process performs the batch: this one."""
@@ -150,7 +167,14 @@ def _prepare(side: str, specification: str) -> _Loaded:
         raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
     interface = registry.load(side)
     versions = _versions(interface.distributions)
-    return _Loaded(driver, interface, versions, interface.subject(specification, driver))
+    before = reload.Threads.now()
+    subject = interface.subject(specification, driver)
+    after = reload.Threads.now()
+    # No number of threads tells: NumPy's BLAS ends its own at a fork, which a subject may make.
+    started = bool(after.python - before.python)
+    if interface.counts_native_threads:
+        started = started or bool(after.all - before.all)
+    return _Loaded(driver, interface, versions, subject, started)
 
 
 def _versions(distributions: tuple[str, ...]) -> dict[str, str]:
