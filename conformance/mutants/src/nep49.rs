@@ -9,4 +9,5 @@ mod lock_free;
 mod malloc;
 mod mapped;
 mod realloc;
+mod slots;
 mod structure;

@@ -169,6 +169,10 @@ pub enum Check {
     FinalizerError,
     /// The function that a step calls is null, so the worker raised `NullFunction` instead.
     NullFunction,
+    /// The structure of a handler changed, so the worker raised `TableChanged`.
+    TableChanged,
+    /// The process ended inside a `free` of null.
+    FreeNull,
     /// A host called the driver for memory although it has a plugin.
     OwnAllocation,
     /// Accesses to memory that conflict and can happen in either order.

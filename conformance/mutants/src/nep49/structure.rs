@@ -1,10 +1,14 @@
 //! Broken structures.
 
-use std::ffi::c_char;
+use std::cell::UnsafeCell;
+use std::ffi::{c_char, c_void};
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES, StaticHandler, VERSION};
 
-use super::conforming::CONFORMING;
+use super::conforming::{self, CONFORMING};
 
 #[unsafe(no_mangle)]
 static mutant_nep49_endless_name: StaticHandler = StaticHandler(Handler {
@@ -27,6 +31,30 @@ static mutant_nep49_version_2: StaticHandler =
 #[unsafe(no_mangle)]
 static mutant_nep49_no_realloc: StaticHandler =
     StaticHandler(Handler::new("mutant", Allocator { realloc: None, ..CONFORMING }));
+
+/// A handler that its own functions write to.
+#[repr(transparent)]
+struct WrittenHandler(UnsafeCell<Handler>);
+
+// SAFETY: the functions of the handler write no value but null, with one atomic store.
+unsafe impl Sync for WrittenHandler {}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_forgets_realloc: WrittenHandler = WrittenHandler(UnsafeCell::new(
+    Handler::new("mutant", Allocator { malloc: Some(malloc_and_forget), ..CONFORMING }),
+));
+
+unsafe extern "C" fn malloc_and_forget(ctx: *mut c_void, size: usize) -> *mut c_void {
+    let handler = mutant_nep49_forgets_realloc.0.get();
+    // SAFETY: the address of a field of a static, without a reference to it.
+    let realloc = unsafe { &raw mut (*handler).allocator.realloc };
+    // SAFETY: a field of a static that is never borrowed; it is as large as a pointer, and null is
+    // its value without a function.
+    let realloc = unsafe { AtomicPtr::<c_void>::from_ptr(realloc.cast()) };
+    realloc.store(ptr::null_mut(), Ordering::SeqCst);
+    // SAFETY: the same call.
+    unsafe { conforming::malloc(ctx, size) }
+}
 
 // What is no handler, and is refused.
 

@@ -1,6 +1,6 @@
 //! Judges the process: crash, hang, exit code, and unexpected output.
 
-use allocert_contract::trace::Event;
+use allocert_contract::trace::{Call, Event, Function, What, handler};
 use allocert_requirements::Channel;
 
 use crate::judge::case_record::CaseRecord;
@@ -40,9 +40,21 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
 
 fn crash(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, how: &str) {
     let step = in_flight(record);
-    let observed = format!("{how} {}{}", during(record, step), stderr(&record.observation.stderr));
+    let open = open_call(record);
+    let inside = open.map_or_else(String::new, |call| format!(", {}", inside(call)));
+    let place = during(record, step);
+    let observed = format!("{how} {place}{inside}{}", stderr(&record.observation.stderr));
     let expected = "the process outlives the case".to_owned();
     ended_in(record, sink, step, &expected, &observed);
+    if open.is_some_and(frees_null) && !is_expected(record, step, Check::FreeNull) {
+        sink.report_check(CheckFinding {
+            check: Check::FreeNull,
+            step,
+            expected: expected.clone(),
+            observed: observed.clone(),
+            events: Vec::new(),
+        });
+    }
     sink.report_check(CheckFinding {
         check: Check::Crash,
         step,
@@ -71,6 +83,14 @@ fn ended_in(
             sink.report(id, step, expected.to_owned(), observed.to_owned(), last_call(record));
         }
     }
+}
+
+/// Whether a step expects the requirement of a check, so that its end is a finding already.
+fn is_expected(record: &CaseRecord<'_>, step: Option<u32>, check: Check) -> bool {
+    let step = step.and_then(|index| record.case.steps.get(index as usize));
+    let requirement = record.catalogue.by_check(record.side, check.name());
+    step.zip(requirement)
+        .is_some_and(|(step, requirement)| step.expect.contains_key(requirement.id.as_str()))
 }
 
 fn hang(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, after_s: u32) {
@@ -141,6 +161,26 @@ fn during(record: &CaseRecord<'_>, step: Option<u32>) -> String {
         Some(step) => format!("in step {} ({})", step.index, step.r#do.name()),
         None => "after the last step".to_owned(),
     }
+}
+
+/// The only call of a handler or of an allocator by place that never returned. Where several
+/// threads are inside such calls, nobody knows which of them ended the process.
+fn open_call<'a>(record: &CaseRecord<'a>) -> Option<&'a Call> {
+    let calls = record.observation.events.iter().filter_map(|event| match &event.what {
+        What::Call(call) if call.result.is_none() && call.function.cuda().is_none() => Some(call),
+        _ => None,
+    });
+    let mut open = calls.peekable();
+    open.next().filter(|_| open.peek().is_none())
+}
+
+fn inside(call: &Call) -> String {
+    let of_null = if frees_null(call) { " of null" } else { "" };
+    format!("inside {}{of_null}", call.function.name())
+}
+
+fn frees_null(call: &Call) -> bool {
+    call.function == Function::Handler(handler::Function::Free) && call.arg("ptr") == Some(0)
 }
 
 /// The last driver call of all, which is usually close to the cause of a crash.

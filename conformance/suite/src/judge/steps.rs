@@ -23,8 +23,12 @@ use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
 use crate::verdict::Check;
 
-/// What a worker raises instead of calling a function that is null.
-const NULL_FUNCTION: &str = "NullFunction";
+/// What a worker raises where the table of functions is wrong, whatever the step asks for: the type
+/// of the error, the check that it belongs to, and what was expected.
+const WRONG_TABLE: [(&str, Check, &str); 2] = [
+    ("NullFunction", Check::NullFunction, "there is a function for"),
+    ("TableChanged", Check::TableChanged, "the structure stays as it is in"),
+];
 
 /// Judges every step, then what is expected of the whole case.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
@@ -158,9 +162,10 @@ fn raised(
     if let Some(function) = virtual_memory_that_driver_lacks(record, step) {
         return not_in_driver(sink, step, function);
     }
-    let null_functions = record.catalogue.by_check(record.side, Check::NullFunction.name());
-    if raised.r#type == NULL_FUNCTION && null_functions.is_some() {
-        return null_function(sink, step, raised);
+    if let Some((_, check, expected)) = WRONG_TABLE.iter().find(|(error, check, _)| {
+        raised.r#type == *error && record.catalogue.by_check(record.side, check.name()).is_some()
+    }) {
+        return wrong_table(sink, step, raised, *check, expected);
     }
     if raised.ignored_in.is_some() {
         return ignored_error(record, sink, step, raised);
@@ -189,13 +194,19 @@ fn raised(
     }
 }
 
-/// A null function is one cause, whatever the step asks for.
-fn null_function(sink: &mut FindingSink<'_>, step: &PlannedStep, raised: &Raised) {
-    sink.check_performed(Check::NullFunction);
+/// A wrong table is one cause, whatever the step asks for.
+fn wrong_table(
+    sink: &mut FindingSink<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+    check: Check,
+    expected: &str,
+) {
+    sink.check_performed(check);
     sink.report_check(CheckFinding {
-        check: Check::NullFunction,
+        check,
         step: Some(step.index),
-        expected: format!("there is a function for {}", step.r#do.name()),
+        expected: format!("{expected} {}", step.r#do.name()),
         observed: raised.message.clone(),
         events: Vec::new(),
     });

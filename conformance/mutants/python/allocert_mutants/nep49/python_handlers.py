@@ -1,8 +1,10 @@
 """Defects that only a handler in Python can have, or that only NumPy shows."""
 
+import atexit
 import contextlib
 import ctypes
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 
 from allocert import _allocert
 
@@ -111,6 +113,40 @@ class _NoFree(Handler):
         self.structure.free = type(self.structure.free)()
 
 
+class _ShutDownAtExit(Handler):
+    """An exit handler of Python gives its memory up, and a later free() ends the process."""
+
+    is_shut_down = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        atexit.register(self.shut_down)
+
+    def shut_down(self) -> None:
+        self.is_shut_down = True
+
+    # Python clears the names of a module while it ends, so the function keeps this one itself.
+    def free(
+        self,
+        context: int | None,
+        block: int | None,
+        size: int,
+        abort: Callable[[], None] = os.abort,
+    ) -> None:
+        if self.is_shut_down:
+            abort()
+        super().free(context, block, size)
+
+
+class _ForgetsRealloc(Handler):
+    def malloc(self, context: int | None, size: int) -> int | None:
+        structure = self.structure
+        # An assignment would free the function, which others may still call.
+        address = ctypes.addressof(structure) + type(structure).realloc.offset
+        ctypes.memset(address, 0, ctypes.sizeof(ctypes.c_void_p))
+        return super().malloc(context, size)
+
+
 _handlers = [
     _OtherCapsuleName(),
     _RaisesInMalloc(),
@@ -122,6 +158,8 @@ _handlers = [
     _Version0(),
     _EndlessName(),
     _NoFree(),
+    _ShutDownAtExit(),
+    _ForgetsRealloc(),
 ]
 (
     other_capsule_name,
@@ -134,4 +172,6 @@ _handlers = [
     version_0,
     endless_name,
     no_free,
+    shut_down_at_exit,
+    forgets_realloc,
 ) = (handler.capsule for handler in _handlers)

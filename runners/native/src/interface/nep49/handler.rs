@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
+use std::ptr;
 
 use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES};
 use allocert_contract::trace::{Function as AnyFunction, handler::Function};
@@ -18,6 +19,7 @@ use crate::step_result::{error_of_worker, facts};
 /// A copy of the structure, and where it comes from.
 pub(crate) struct LoadedHandler {
     handler: Handler,
+    address: usize,
     path: Option<PathBuf>,
 }
 
@@ -30,7 +32,7 @@ unsafe impl Sync for LoadedHandler {}
 impl LoadedHandler {
     /// The handler that is part of this program.
     pub(crate) fn reference(handler: &'static Handler) -> Self {
-        Self { handler: *handler, path: None }
+        Self { handler: *handler, address: ptr::from_ref(handler).expose_provenance(), path: None }
     }
 
     /// Loads the library and copies the structure behind `symbol`. The library is never closed.
@@ -45,7 +47,7 @@ impl LoadedHandler {
         symbol::check(&path, symbol, address)?;
         let handler = copy(address).ok_or_else(|| unreadable(&path, symbol, address))?;
         std::mem::forget(library);
-        Ok(Self { handler, path: Some(path) })
+        Ok(Self { handler, address, path: Some(path) })
     }
 
     pub(crate) fn file(&self) -> String {
@@ -78,12 +80,39 @@ impl LoadedHandler {
             ("name_ends", json!(name[..NAME_BYTES].contains(&0))),
             ("version", json!(version)),
             ("null_functions", json!(missing)),
+            ("changed_fields", json!(self.changed_fields())),
         ])
+    }
+
+    /// The names of the fields that are others now than when the subject was loaded.
+    fn changed_fields(&self) -> Vec<&'static str> {
+        let before = fields(&self.handler);
+        let now = copy(self.address).map(|handler| fields(&handler));
+        let fields = before.iter().enumerate();
+        fields
+            .filter(|(index, field)| now.as_ref().is_none_or(|now| now[*index].1 != field.1))
+            .map(|(_, (name, _))| *name)
+            .collect()
     }
 
     pub(crate) fn calls<'a>(&'a self, recorder: &'a Recorder) -> HandlerCalls<'a> {
         HandlerCalls { allocator: &self.handler.allocator, recorder }
     }
+}
+
+/// The name and the bytes of each field.
+fn fields(handler: &Handler) -> [(&'static str, Vec<u8>); 7] {
+    let Handler { name, version, allocator } = handler;
+    let address = |address: usize| address.to_ne_bytes().to_vec();
+    [
+        ("name", name.map(|byte| byte as u8).to_vec()),
+        ("version", vec![*version]),
+        ("ctx", address(allocator.ctx.addr())),
+        ("malloc", address(allocator.malloc.map_or(0, |function| function as usize))),
+        ("calloc", address(allocator.calloc.map_or(0, |function| function as usize))),
+        ("realloc", address(allocator.realloc.map_or(0, |function| function as usize))),
+        ("free", address(allocator.free.map_or(0, |function| function as usize))),
+    ]
 }
 
 /// The functions of a handler; each call is recorded. Addresses are numbers, 0 is null.

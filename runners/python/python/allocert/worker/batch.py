@@ -1,6 +1,7 @@
 """The forked child: it performs the cases of its batch in order, then leaves."""
 
 import contextlib
+import gc
 import os
 import sys
 
@@ -41,6 +42,9 @@ class Batch:
             _last_case[:] = [case]
             case.run(self._connection)
             if described.get("ending") == "exit":
+                # Python frees at its end only what its collector sees, and the server froze what
+                # was there before the fork.
+                gc.unfreeze()
                 return 0
         _flush()
         os._exit(0)

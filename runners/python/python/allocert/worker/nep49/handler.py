@@ -21,6 +21,10 @@ _TYPES: dict[str, Any] = {
 }
 
 
+class TableChanged(Exception):
+    """The structure is not what it was when the subject was loaded."""
+
+
 class NullFunction(Exception):
     """Nobody can call a function that is null."""
 
@@ -49,7 +53,7 @@ class Handler:
 
     def __init__(self, address: int) -> None:
         self.address = address
-        copy = _Structure.from_buffer_copy(handler_bytes(address))
+        copy = self._structure = _Structure.from_buffer_copy(handler_bytes(address))
         self._name = bytes(copy.name)
         self.version: int = copy.version
         self.context: int = copy.ctx or 0
@@ -74,11 +78,39 @@ class Handler:
             "name_ends": b"\0" in self._name,
             "version": self.version,
             "null_functions": self.null_functions(),
+            "changed_fields": self.changed_fields(),
         }
+
+    def changed_fields(self) -> list[str]:
+        """The names of the fields that are others now than when the subject was loaded."""
+        try:
+            now = _Structure.from_buffer_copy(handler_bytes(self.address))
+        except checked_memory.MemoryFault:
+            return [name for name, _ in _Structure._fields_]
+        before = self._structure
+        return [
+            name
+            for name, _ in _Structure._fields_
+            if _value(getattr(now, name)) != _value(getattr(before, name))
+        ]
+
+    def check_unchanged(self) -> None:
+        """Raises TableChanged where a field is another one than before."""
+        changed = self.changed_fields()
+        if changed:
+            raise TableChanged(
+                f"the structure PyDataMem_Handler changed after it was read: {', '.join(changed)};"
+                " NumPy reads it at each call, so the handler must leave it as it is"
+            )
 
     def null_functions(self) -> list[str]:
         """The names of the functions that are null."""
         return [name for name in _FUNCTIONS if name not in self.functions]
+
+
+def _value(field: Any) -> Any:
+    """A field as a value that can be compared."""
+    return bytes(field) if isinstance(field, ctypes.Array) else field
 
 
 class HandlerCalls:

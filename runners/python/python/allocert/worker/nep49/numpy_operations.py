@@ -25,11 +25,17 @@ OPERATIONS: OperationTable[HandlerCase] = OperationTable()
 @contextlib.contextmanager
 def _installed(case: HandlerCase) -> Iterator[None]:
     """Inside its block NumPy calls the subject, and each call is recorded."""
-    missing = case.subject.handler.null_functions()
+    handler = case.subject.handler
+    missing = handler.null_functions()
     if missing:
         raise NullFunction(f"the handler's {missing[0]} is null, so NumPy cannot call it")
-    with case.recorded_handler().installed():
-        yield
+    handler.check_unchanged()
+    try:
+        with case.recorded_handler().installed():
+            yield
+    finally:
+        # Whatever NumPy raised, it called what stands in the structure now.
+        handler.check_unchanged()
 
 
 def _content(array: Any) -> Any:
