@@ -59,7 +59,8 @@ pub fn sweep<'a>(
             Err(reason) => return vec![left_out(&judged.case, "*", reason)],
         };
         let sites = fault_site::fault_sites(observation, judged.case.side, clean.sweep);
-        sites.iter().flat_map(|site| clean.injections(site, width, &mut met)).collect()
+        let of_subject = sites.iter().filter(|site| clean.is_of_subject(site));
+        of_subject.flat_map(|site| clean.injections(site, width, &mut met)).collect()
     })
 }
 
@@ -96,6 +97,10 @@ impl<'a> CleanRun<'a> {
             return Err(Unswept::NotClean);
         }
         Ok(Self { case, observation, demands, sweep })
+    }
+
+    fn is_of_subject(&self, site: &FaultSite) -> bool {
+        !self.sweep.is_of_worker(&self.case.steps[site.step].r#do)
     }
 
     /// The injections into one call, one for each error.

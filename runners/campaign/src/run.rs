@@ -9,7 +9,6 @@ use allocert_harness::{
     Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
 };
 use allocert_suite::RefusalCode;
-use allocert_suite::interface::place::Abi;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::run_format::{self, DriverInfo, Header};
 use allocert_suite::sweep::Width;
@@ -98,7 +97,6 @@ pub fn run(
         fault_sweep::check(side)?;
     }
     let subject = Subject::parse_with(&options.subject, options.abi.as_deref(), side)?;
-    check_abi(options, subject.abi())?;
     let named = options.verdict.profile.as_deref();
     let profile = profiles::of_subject(&suite.catalogue, side, named, subject.abi())?;
     suite.catalogue.choose(profile);
@@ -192,20 +190,6 @@ fn check_driver(options: &RunOptions) -> Result<(), Failure> {
             "--driver real takes --isolation case alone: a genuine driver cannot start over, so a \
              case would find what the last one left",
         )),
-    }
-}
-
-/// Refuses what has no meaning for two functions.
-fn check_abi(options: &RunOptions, abi: Option<Abi>) -> Result<(), Failure> {
-    match abi {
-        Some(abi) if options.faults.is_some() => Err(Failure::refused(
-            RefusalCode::OptionConflict,
-            format!(
-                "--faults takes no --abi {abi}: what a failed driver call may lead to is said by \
-                 allocert_place.h alone"
-            ),
-        )),
-        _ => Ok(()),
     }
 }
 

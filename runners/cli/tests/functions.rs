@@ -10,8 +10,13 @@ use tempfile::TempDir;
 
 /// Exit code, standard output and standard error of a run of `place`.
 fn run(subject: &str, abi: &str) -> (i32, String, String) {
+    run_with(subject, abi, &[])
+}
+
+fn run_with(subject: &str, abi: &str, more: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(program());
-    command.args(["run", "place", subject, "--abi", abi]).env("ALLOCERT_LIBCUDA", driver());
+    command.args(["run", "place", subject, "--abi", abi]).args(more);
+    command.env("ALLOCERT_LIBCUDA", driver());
     let output = command.output().expect("the program was found above");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
@@ -62,6 +67,22 @@ fn two_functions_conform(#[case] subject: &str, #[case] abi: &str) {
     let ran = last.strip_prefix("no violation; ").and_then(|rest| rest.split(' ').next());
     let ran: u32 = ran.and_then(|ran| ran.parse().ok()).expect("a number of cases");
     assert!(ran >= 26, "{printed}");
+}
+
+/// A function that fails returns NULL, and the next call works.
+#[rstest]
+#[case::own_functions("reference", "torch")]
+#[case::base_of_the_mutants(&mutants(), "torch:mutant_torch_malloc,mutant_torch_free")]
+#[case::base_for_cupy(&mutants(), "cupy:mutant_cupy_malloc,mutant_cupy_free")]
+fn two_functions_bear_failures_of_the_driver(#[case] subject: &str, #[case] abi: &str) {
+    let filter = "{place/alloc/keeps-bytes,place/functions,place/oom,place/alloc/churn}/**";
+    let (code, printed, words) = run_with(subject, abi, &["--filter", filter, "--faults"]);
+    assert_eq!((code, words.as_str()), (0, ""), "{printed}");
+    let sweep = printed.lines().find_map(|line| line.strip_prefix("fault sweep: "));
+    let sweep = sweep.expect("a line of the sweep");
+    let swept = sweep.split(' ').next().and_then(|count| count.parse::<u32>().ok());
+    assert!(swept.is_some_and(|swept| swept >= 50), "{printed}");
+    assert!(sweep.contains(" 0 findings"), "{printed}");
 }
 
 /// The library of `functions.cc`, in a folder.

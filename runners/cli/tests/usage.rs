@@ -133,11 +133,6 @@ fn shows_a_code(words: &str) -> bool {
     "allocert: error[option-conflict]: the profile torch is for allocators that have no table: \
      add --abi torch"
 )]
-#[case::faults_of_functions(
-    &["run", "place", "reference", "--abi", "torch", "--faults"],
-    "allocert: error[option-conflict]: --faults takes no --abi torch: what a failed driver call \
-     may lead to is said by allocert_place.h alone"
-)]
 #[case::no_folder_for_out(
     &["run", "emm", "reference", "--out", "none/run.jsonl"],
     "allocert: error[unwritable-file]: cannot write none/run.jsonl: No such file or directory (os \

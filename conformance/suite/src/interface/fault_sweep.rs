@@ -119,6 +119,11 @@ pub trait FaultSweep: fmt::Debug + Sync {
         function.cuda().is_some_and(|function| !is_lookup(function))
     }
 
+    /// Whether the worker performs an operation without the subject. No call of such a step fails.
+    fn is_of_worker(&self, _operation: &Operation) -> bool {
+        false
+    }
+
     /// Whether a call of the function can answer this error.
     fn may_answer(&self, function: Function, error: &InjectedError) -> bool {
         error.code != OUT_OF_MEMORY || function.cuda().is_some_and(may_run_out_of_memory)
@@ -151,6 +156,13 @@ pub trait FaultSweep: fmt::Debug + Sync {
 /// Each of these facts with the value of the clean run, if it has one.
 pub(crate) fn same(facts: &Facts, names: &[&str]) -> Wanted {
     let known = names.iter().filter_map(|name| Some(is(name, facts.get(*name)?.clone())));
+    known.collect()
+}
+
+/// These facts are at most what they were in the clean run, where they were known.
+pub(crate) fn at_most(facts: &Facts, names: &[&str]) -> Wanted {
+    let most = |value: &Value| Predicate([(Test::AtMost, value.clone())].into());
+    let known = names.iter().filter_map(|name| Some(((*name).into(), most(facts.get(*name)?))));
     known.collect()
 }
 

@@ -4,8 +4,8 @@ import ctypes
 import os
 from typing import Any
 
-from ..cuda_driver import call
-from .conforming_allocator import CupyAllocator, context, current
+from ..cuda_driver import CallError, call
+from .conforming_allocator import OUT_OF_MEMORY, CupyAllocator, context, current
 
 
 class ReturnsText(CupyAllocator):
@@ -87,3 +87,30 @@ class ReturnsMadeUpAddress(CupyAllocator):
             return super().malloc(size, device)
         except RuntimeError:
             return 1 << 40
+
+
+class IgnoresOtherErrors(CupyAllocator):
+    """Returns an address where the driver fails, unless it has no memory."""
+
+    def malloc(self, size: int, device: int) -> int:
+        try:
+            return super().malloc(size, device)
+        except CallError as error:
+            if error.code == OUT_OF_MEMORY:
+                raise
+            return 1 << 40
+
+
+class GivesUp(CupyAllocator):
+    """Serves no request any more once the driver failed, unless it had no memory."""
+
+    _failed = False
+
+    def malloc(self, size: int, device: int) -> int:
+        if self._failed:
+            return 0
+        try:
+            return super().malloc(size, device)
+        except CallError as error:
+            self._failed = error.code != OUT_OF_MEMORY
+            raise

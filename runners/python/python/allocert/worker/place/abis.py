@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..driver import Driver
+from ..outcome import UnraisableHook
 from ..safe_access import read_attribute
 from ..safe_text import type_name
 from .places import PlaceKind
@@ -16,6 +17,10 @@ _LARGEST_ADDRESS = 2**64 - 1
 
 class WrongAnswer(Exception):
     """A call returned something that its caller cannot use."""
+
+
+class NotReleased(Exception):
+    """The end of an object that owns memory raised an exception, which Python ignores."""
 
 
 class Taken:
@@ -214,7 +219,12 @@ class Nvmath(Abi):
         raise WrongAnswer(f"memalloc() returned {type_name(owner)}, which has none of {names}")
 
     def free(self, device: int, taken: Taken, size_bytes: int, stream: int) -> None:
-        taken.owner = None
+        """The end of the object gives the memory back; an error there is the error of the call."""
+        with UnraisableHook() as unraisable:
+            taken.owner = None
+        if unraisable.outcome is not None:
+            error = unraisable.outcome["raised"]
+            raise NotReleased(f"{error['ignored_in']} raised {error['type']}: {error['message']}")
 
 
 #: The name of an ABI, as the harness writes it -> how its subjects are called.
