@@ -1,11 +1,13 @@
 //! What a subject is known to violate. A listed violation is expected; a listed violation that does
 //! not happen fails the run.
 
+use allocert_requirements::nearest::nearest;
 use allocert_requirements::yaml::{Document, Spanned};
 use allocert_requirements::{Catalogue, Level, Refusal, RefusalCode};
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
+use crate::plan::SWEPT;
 use crate::verdict::{Finding, Judgement, Verdict};
 
 /// A checked expectation file.
@@ -65,6 +67,30 @@ impl ExpectationFile {
         // date.
         entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
         Ok(Self { file: file.to_owned(), subject: read.subject, seen_on: read.seen_on, entries })
+    }
+
+    /// Refuses entries about cases that are none of these, which are all cases of the side. `text`
+    /// is what the file was read from.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_cases(&self, text: &str, cases: &[&str]) -> Result<(), Box<Refusal>> {
+        let document = Document { noun: "expectation file", file: &self.file, text };
+        for entry in &self.entries {
+            // A swept case is there if the case that it changes is.
+            let is_missing = |case: &&str| {
+                case.split_once(SWEPT).is_none_or(|(unswept, _)| !cases.contains(&unswept))
+            };
+            if let Some(case) = entry.idle(cases).into_iter().find(is_missing) {
+                let message = format!("no case of this side is called `{case}`");
+                let code = RefusalCode::UnknownCase;
+                let mut refusal = document.refuse_word(code, entry.line, case, message);
+                let near = nearest(case, cases.iter().copied());
+                refusal.help = near.map(|near| format!("did you mean `{near}`?"));
+                return Err(refusal);
+            }
+        }
+        Ok(())
     }
 
     /// Applies the file to a whole run.

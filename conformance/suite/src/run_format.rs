@@ -37,6 +37,21 @@ pub struct Header {
     /// write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
+    /// Which cases of the side were run; nothing if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
+}
+
+/// A part of the cases of a side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// The glob of `--filter`; all cases where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// `1/4`, of `--shard`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
 }
 
 /// The subject as the worker described it.
@@ -114,7 +129,7 @@ enum LineOut<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
-    Header(Header),
+    Header(Box<Header>),
     Case(Box<PlannedCase>),
     Observation(Box<Observation>),
     Verdict(Box<Judgement>),
@@ -239,7 +254,7 @@ impl Reader<'_> {
         };
         match (parsed, self.open.take()) {
             (Line::Header(header), None) if self.header.is_none() => {
-                self.header = Some(self.accept(header)?)
+                self.header = Some(self.accept(*header)?)
             }
             _ if self.header.is_none() => {
                 return Err(ReadError::Foreign {

@@ -1,5 +1,6 @@
 //! Which cases a user means: a glob over their names, and a part of them.
 
+use std::fmt;
 use std::str::FromStr;
 
 use allocert_requirements::nearest::nearest;
@@ -103,6 +104,12 @@ impl Shard {
     /// Whether the case at this position (from 0) is in it.
     fn contains(self, position: usize) -> bool {
         position % self.count == self.index - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 

@@ -292,6 +292,7 @@ impl Filler<'_> {
             },
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
             started_unix_ms: run_file::unix_time_ms(),
+            selection: None,
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod run;
 mod run_file;
 mod spool;
 mod suite;
+mod text_file;
 pub mod variant_run;
 mod verdict_reports;
 mod workers;

@@ -1,18 +1,22 @@
 //! A recorded run, judged again by this program's catalogue.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use allocert_suite::applicability::{Applicability, outside};
+use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
-use allocert_suite::report::Report;
 use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
+use allocert_suite::report::{self, Report};
 use allocert_suite::run_format::{Header, Judged, Run};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
+use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 pub use crate::run_file::read;
+use crate::suite::Suite;
 use crate::verdict_reports::{
     OutputFile, VerdictFiles, VerdictOptions, Verdicts, refuse_one_file_twice,
 };
@@ -32,10 +36,12 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let mut catalogue = Catalogue::embedded()?;
     let Run { mut header, mut cases, .. } = read(path)?;
+    let Suite { mut catalogue, cases: known, .. } = suite_of(path, &header, &cases)?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
-    let files = VerdictFiles::open(&catalogue, options, &[], Some(path))?;
+    let known: Vec<&PlannedCase> =
+        known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();
+    let files = VerdictFiles::open(&catalogue, &known, options, &[], Some(path))?;
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
@@ -75,6 +81,48 @@ pub fn report(
     match out {
         Some(out) => OutputFile::create(out)?.write_text(&text).map(|()| None),
         None => Ok(Some(text)),
+    }
+}
+
+/// The catalogue and the cases of the run's side. If the run was made with the fixtures of this
+/// program, all cases that it selected must be in it: one that is missing may have failed.
+fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
+    let side = Side::by_name(&header.interface);
+    let suite = Suite::of(side.as_slice())?;
+    let (Some(side), Some(selection)) = (side, &header.selection) else { return Ok(suite) };
+    if suite.hash() != header.suite {
+        return Ok(suite);
+    }
+    let wrong = |message: String| {
+        let message = format!("{}: {message}", path.display());
+        Failure::refused(RefusalCode::InvalidRunFile, message)
+    };
+    let shard = selection.shard.as_deref().map(str::parse::<Shard>).transpose();
+    let shard = shard.map_err(|error| wrong(format!("the header names no shard: {error}")))?;
+    let filter = Filter::new(selection.filter.as_deref())?;
+    let selected = filter.select(suite.cases_of(side), shard)?;
+    let mut unswept = cases.iter().map(|judged| &judged.case).filter(|case| !case.is_swept());
+    let recorded: BTreeSet<&str> = unswept.clone().map(|case| case.id.as_str()).collect();
+    let planned: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
+    if let Some(missing) = planned.difference(&recorded).next() {
+        return Err(wrong(format!(
+            "the case {missing} is missing, and the header says that it was run; run the suite \
+             again"
+        )));
+    }
+    if let Some(added) = recorded.difference(&planned).next() {
+        return Err(wrong(format!(
+            "the case {} is none of those that the header says were run; run the suite again",
+            report::clean(added)
+        )));
+    }
+    let changed = unswept.find(|case| !selected.contains(case));
+    match changed {
+        Some(case) => Err(wrong(format!(
+            "the case {} is not as this suite states it; run the suite again",
+            case.id
+        ))),
+        None => Ok(suite),
     }
 }
 

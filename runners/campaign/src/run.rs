@@ -10,7 +10,8 @@ use allocert_harness::{
 };
 use allocert_suite::RefusalCode;
 use allocert_suite::offer::{Driver, Flavor};
-use allocert_suite::run_format::{self, DriverInfo, Header};
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::run_format::{self, DriverInfo, Header, Selection};
 use allocert_suite::sweep::Width;
 
 use crate::case_filter::{Filter, Shard};
@@ -112,7 +113,8 @@ pub fn run(
         }
         _ => None,
     };
-    let files = VerdictFiles::open(&suite.catalogue, &options.verdict, &out, library)?;
+    let all: Vec<&PlannedCase> = suite.cases_of(side).collect();
+    let files = VerdictFiles::open(&suite.catalogue, &all, &options.verdict, &out, library)?;
 
     let (request, machine) = request(options, workers, subject, run_dir)?;
     let mut harness = Harness::load(&Arc::new(request))?;
@@ -215,5 +217,9 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
         started_unix_ms: run_file::unix_time_ms(),
+        selection: Some(Selection {
+            filter: options.filter.clone(),
+            shard: options.shard.map(|shard| shard.to_string()),
+        }),
     }
 }

@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::plan::PlannedCase;
 use allocert_suite::report::{Report, junit};
 use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
-use crate::run_file;
 use crate::spool::Spool;
+use crate::{run_file, text_file};
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -62,15 +63,17 @@ pub(crate) struct VerdictFiles {
 }
 
 impl VerdictFiles {
+    /// `cases` are all that the side has, whichever of them run.
     pub(crate) fn open(
         catalogue: &Catalogue,
+        cases: &[&PlannedCase],
         options: &VerdictOptions,
         runs: &[Option<&Path>],
         input: Option<&Path>,
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
         let files = Self {
-            expectations: expectations.map(|path| read(catalogue, path)).transpose()?,
+            expectations: expectations.map(|path| read(catalogue, cases, path)).transpose()?,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
             runs: runs
                 .iter()
@@ -156,15 +159,16 @@ fn is_one_file(one: &Path, other: &Path) -> bool {
     id(one).is_some_and(|file| file.0 && Some(file) == id(other))
 }
 
-fn read(catalogue: &Catalogue, path: &Path) -> Result<ExpectationFile, Failure> {
-    let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| {
-        Failure::refused(
-            RefusalCode::UnreadableFile,
-            format!("cannot read the expectation file {name}: {error}"),
-        )
-    })?;
-    Ok(ExpectationFile::read(&name, &text, catalogue)?)
+fn read(
+    catalogue: &Catalogue,
+    cases: &[&PlannedCase],
+    path: &Path,
+) -> Result<ExpectationFile, Failure> {
+    let text = text_file::read("expectation file", path)?;
+    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+    file.check_cases(&text, &cases)?;
+    Ok(file)
 }
 
 /// A file that is being written, and its name.

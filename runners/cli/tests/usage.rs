@@ -569,6 +569,42 @@ fn runs_are_compared_and_accepted() {
     assert!(!Path::new(&format!("{snapshot}.new")).exists(), "what is accepted is not pending");
 }
 
+/// Whoever takes the failing cases out of a run file, adds one or changes what one expects gets no
+/// verdict, as long as this program has the suite that the run was made with.
+#[test]
+fn a_run_file_that_is_not_what_its_header_says_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (run, edited) = (path("run.jsonl"), path("edited.jsonl"));
+    let arguments = ["run", "emm", "reference", "--filter", "emm/zero/*", "--shard", "1/2"];
+    let output = allocert(&[&arguments[..], &["--out", &run]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(allocert(&["judge", &run]).status.code(), Some(0));
+    let text = fs::read_to_string(&run).expect("the run file");
+    let lines: Vec<&str> = text.lines().collect();
+    let count = |text: &str| text.lines().filter(|line| line.starts_with("{\"case\"")).count();
+    let refused_as = |lines: &[&str], word: &str| {
+        let mut text = lines.join("\n") + "\n";
+        let (before, after) = (count(&lines_of(&run)), count(&text));
+        let counted = |count: usize| format!("\"cases\":{count}");
+        text = text.replace(&counted(before), &counted(after));
+        fs::write(&edited, text).expect("it can be written");
+        let (code, words) = refused(&["judge", &edited]);
+        assert_eq!((code, words.contains(word)), (2, true), "{words}");
+    };
+    let second = lines.iter().skip(2).position(|line| line.starts_with("{\"case\""));
+    let second = second.expect("there are several cases") + 2;
+    refused_as(&[&lines[..1], &lines[second..]].concat(), "is missing");
+    let changed = lines[1].replacen("\"about\":\"", "\"about\":\"not ", 1);
+    refused_as(&[&[lines[0], &changed], &lines[2..]].concat(), "is not as this suite states it");
+    let header = lines[0].replacen("\"shard\":\"1/2\"", "\"shard\":\"2/2\"", 1);
+    refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
+}
+
+fn lines_of(path: &str) -> String {
+    fs::read_to_string(path).expect("the file is there")
+}
+
 /// A run file is untrusted: the id of a case must not lead out of the folder.
 #[test]
 fn a_snapshot_is_not_written_outside_of_its_folder() {

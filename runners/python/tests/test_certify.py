@@ -56,6 +56,18 @@ def test_the_reference_has_the_same_verdicts_from_python_as_natively(
     assert {case: left[case] for case in both} == {case: right[case] for case in both}
 
 
+def test_pythons_development_mode_changes_no_verdict(
+    allocert: Program, tmp_path: pathlib.Path
+) -> None:
+    """It warns of what is not closed, and the worker itself leaves nothing open."""
+    out = tmp_path / "run.jsonl"
+    arguments = ("run", "emm", "allocert.numba:PoolManager", "--python", sys.executable)
+    selected = ("--filter", "emm/exit/*", "--out", out)
+    ended = allocert(*arguments, *selected, PYTHONDEVMODE="1", PYTHONWARNINGS="default")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert {case: found for case, found in findings(out).items() if found} == {}
+
+
 def test_numbas_own_manager_is_as_expected(allocert: Program, tmp_path: pathlib.Path) -> None:
     ended = certify(allocert, NUMBA, tmp_path / "run.jsonl", "--expect", EXPECTED)
     assert ended.returncode == 0, ended.stdout

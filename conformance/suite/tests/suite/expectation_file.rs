@@ -3,6 +3,7 @@
 
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::verdict::{Judgement, Verdict};
+use rstest::rstest;
 use serde_json::json;
 
 use crate::observation_builder::{Recorder, alloc, catalogue, free, memalloc, memory};
@@ -29,6 +30,37 @@ fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
         .unwrap_or_else(|refusal| panic!("{refusal}"));
     expectations.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
     judgements.into_iter().map(|judgement| judgement.verdict).collect()
+}
+
+/// An entry about a case that is not there would look like a violation that no longer happens, or
+/// list nothing for ever. A swept case is there if the case that it changes is.
+#[rstest]
+#[case::there("[emm/test/case]", None)]
+#[case::glob("['emm/test/*']", None)]
+#[case::swept("['emm/test/case!cuMemAlloc_v2@1=2']", None)]
+#[case::gone("[emm/test/case, emm/test/cake]", Some("did you mean `emm/test/case`?"))]
+#[case::swept_gone(
+    "['emm/test/none!cuMemAlloc_v2@1=2']",
+    Some("`emm/test/none!cuMemAlloc_v2@1=2`")
+)]
+fn an_entry_about_a_case_that_is_not_there_is_refused(
+    #[case] cases: &str,
+    #[case] words: Option<&str>,
+) {
+    let text = format!(
+        "subject: x\nseen_on: x 1\nexpected:\n  - requirement: EMM-T-01\n    cases: {cases}\n    \
+         reason: known\n"
+    );
+    let file =
+        ExpectationFile::read("expect.yaml", &text, &catalogue()).expect("it is well formed");
+    let checked = file.check_cases(&text, &["emm/test/case", "emm/other/case"]);
+    match words {
+        None => assert_eq!(checked.map_err(|refusal| refusal.to_string()), Ok(())),
+        Some(words) => {
+            let refusal = checked.expect_err("the case is not there").to_string();
+            assert!(refusal.contains(words) && refusal.contains("expect.yaml:5"), "{refusal}");
+        }
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub(crate) fn header() -> Header {
         subject: Subject { argument: "reference".to_owned(), ..Subject::default() },
         driver: DriverInfo { kind: Driver::Sim, version: Some(13000) },
         started_unix_ms: Some(1_700_000_000_000),
+        selection: None,
     }
 }
 
