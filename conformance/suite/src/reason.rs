@@ -196,6 +196,10 @@ pub enum Unswept {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotDeclared { need: Need::Numpy } => f.write_str(
+                "NumPy calls only handlers that Python gives it; if this is a shared library, run \
+                 `allocert.numpy.library(PATH)` as a Python subject too",
+            ),
             Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
             Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
             Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),

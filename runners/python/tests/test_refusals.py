@@ -90,5 +90,5 @@ def test_another_interface_is_refused(worker: Worker) -> None:
     assert (
         body["message"]
         == "the Python worker runs subjects of emm, emm-host, cai-producer, cai-consumer, cai-pair,"
-        " nep49, nep49-host, not of cai"
+        " nep49, nep49-host, place, not of cai"
     )

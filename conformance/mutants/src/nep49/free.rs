@@ -81,6 +81,12 @@ unsafe extern "C" fn free_overwriting(ctx: *mut c_void, block: *mut c_void, size
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_free_does_nothing: StaticHandler =
+    mutant(Allocator { free: Some(free_nothing), ..CONFORMING });
+
+unsafe extern "C" fn free_nothing(_: *mut c_void, _: *mut c_void, _: usize) {}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_free_keeps: StaticHandler =
     mutant(Allocator { malloc: Some(malloc_of_64_mib), free: Some(free_late), ..CONFORMING });
 

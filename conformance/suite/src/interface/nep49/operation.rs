@@ -113,7 +113,7 @@ pub enum Operation {
     /// `times` times with the size `guess`.
     ///
     /// Facts: `failed`, `grown_bytes` (by how much more the resident memory of the process grew in
-    /// the rounds with `guess`).
+    /// the rounds with `guess`), `kept_bytes` (by how much it grew in those with the right size).
     GuessedRounds {
         size: u64,
         /// The size that free() is given.

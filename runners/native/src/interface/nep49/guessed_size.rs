@@ -90,7 +90,11 @@ pub(crate) fn rounds(
     };
     let (right, guessed) = (grown_by(size_bytes)?, grown_by(guess)?);
     let grown_bytes = guessed.saturating_sub(right);
-    Ok(facts([("failed", json!(failed)), ("grown_bytes", json!(grown_bytes))]))
+    Ok(facts([
+        ("failed", json!(failed)),
+        ("grown_bytes", json!(grown_bytes)),
+        ("kept_bytes", json!(right)),
+    ]))
 }
 
 fn take(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<Option<Block>, Raised> {

@@ -74,7 +74,11 @@ def rounds(calls: HandlerCalls, size_bytes: int, guess: int, times: int) -> Fact
             _fill([block])
             calls.free(block.address, told)
         grown.append(max(resident_bytes() - before, 0))
-    return {"failed": failed, "grown_bytes": max(grown[1] - grown[0], 0)}
+    return {
+        "failed": failed,
+        "grown_bytes": max(grown[1] - grown[0], 0),
+        "kept_bytes": grown[0],
+    }
 
 
 def _with_most_behind(blocks: Sequence[Filled]) -> int:
