@@ -5,6 +5,7 @@ use allocert_requirements::nearest::nearest;
 use allocert_requirements::yaml::{Document, Spanned};
 use allocert_requirements::{Catalogue, Level, Refusal, RefusalCode};
 use globset::{Glob, GlobMatcher};
+use jiff::civil::Date;
 use serde::Deserialize;
 
 use crate::plan::SWEPT;
@@ -29,6 +30,8 @@ pub struct ExpectedViolation {
     pub cases: Vec<String>,
     pub reason: String,
     pub issue: Option<String>,
+    /// The last day on which it holds.
+    pub expires: Option<Date>,
     /// Its line in the file.
     pub line: usize,
     globs: Vec<GlobMatcher>,
@@ -50,6 +53,8 @@ struct Listed {
     reason: String,
     #[serde(default)]
     issue: Option<String>,
+    #[serde(default)]
+    expires: Option<String>,
 }
 
 impl ExpectationFile {
@@ -91,6 +96,22 @@ impl ExpectationFile {
             }
         }
         Ok(())
+    }
+
+    /// Refuses entries whose last day is over. `text` is what the file was read from.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_dates(&self, text: &str, today: Date) -> Result<(), Box<Refusal>> {
+        let document = Document { noun: "expectation file", file: &self.file, text };
+        let expired = |entry: &&ExpectedViolation| entry.expires.is_some_and(|last| last < today);
+        let Some(entry) = self.entries.iter().find(expired) else { return Ok(()) };
+        let message = format!(
+            "the entry of {} has expired: mend the violation, or look at it again and set a later \
+             day",
+            entry.requirement
+        );
+        Err(document.refuse_word(RefusalCode::ExpiredExpectation, entry.line, "expires", message))
     }
 
     /// Applies the file to a whole run.
@@ -176,7 +197,7 @@ fn entry(
     catalogue: &Catalogue,
 ) -> Result<ExpectedViolation, Box<Refusal>> {
     let line = listed.line();
-    let Listed { requirement, cases, reason, issue } = listed.value;
+    let Listed { requirement, cases, reason, issue, expires } = listed.value;
     if catalogue.get(&requirement).is_none() {
         let message = format!("the catalogue has no requirement `{requirement}`");
         let mut refusal =
@@ -210,5 +231,12 @@ fn entry(
         )),
     };
     let globs = cases.iter().map(glob).collect::<Result<_, _>>()?;
-    Ok(ExpectedViolation { requirement, cases, reason, issue, line, globs })
+    let date = |text: &String| {
+        text.parse::<Date>().map_err(|_| {
+            let message = format!("`{text}` is no day such as 2027-01-31");
+            document.refuse_word(RefusalCode::InvalidExpectationFile, line, "expires", message)
+        })
+    };
+    let expires = expires.as_ref().map(date).transpose()?;
+    Ok(ExpectedViolation { requirement, cases, reason, issue, expires, line, globs })
 }

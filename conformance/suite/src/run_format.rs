@@ -267,6 +267,12 @@ impl Reader<'_> {
                 self.open = Some((case, Some(*seen)))
             }
             (Line::Verdict(verdict), Some((case, observation))) if verdict.case == case.id => {
+                if observation.is_none() && verdict.verdict.ran() {
+                    let (case, verdict) = (&case.id, verdict.verdict.name());
+                    return Err(self.wrong(format!(
+                        "case {case} has the verdict {verdict}, and nothing was observed of it"
+                    )));
+                }
                 self.cases.push(Judged { case, observation, judgement: *verdict });
             }
             (Line::Footer(footer), None) => return Ok(Some(footer)),
@@ -295,6 +301,17 @@ impl Reader<'_> {
                 "the footer counts {} cases, the file holds {}",
                 footer.cases,
                 self.cases.len()
+            );
+            return Err(self.wrong(message));
+        }
+        let mut verdicts = BTreeMap::new();
+        for judged in &self.cases {
+            *verdicts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
+        }
+        if footer.verdicts != verdicts {
+            let message = format!(
+                "the footer counts the verdicts {:?}, the file holds {verdicts:?}",
+                footer.verdicts
             );
             return Err(self.wrong(message));
         }

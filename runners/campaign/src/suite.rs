@@ -6,7 +6,7 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::{Catalogue, Side, fixture, run_format};
 
 use crate::failure::Failure;
-use crate::fixture_files;
+use crate::{case_filter, fixture_files};
 
 /// The requirements, and the cases that state them.
 #[derive(Debug)]
@@ -68,6 +68,25 @@ impl Suite {
     /// The cases that certify a side.
     pub fn cases_of(&self, side: Side) -> impl Iterator<Item = &PlannedCase> + Clone {
         self.cases.iter().filter(move |case| case.side == side)
+    }
+
+    /// Path and text of the fixture that states a case; `case` is its id, or the path.
+    ///
+    /// # Errors
+    /// There is no such case.
+    pub fn fixture(&self, case: &str) -> Result<(&str, &str), Failure> {
+        let path = case.strip_prefix("fixtures/").unwrap_or(case);
+        let path = path.split(".yaml:").next().unwrap_or(path);
+        let is_meant = |file: &str| file == path || file.strip_suffix(".yaml") == Some(path);
+        let found = match self.files.iter().find(|(file, _)| is_meant(file)) {
+            Some(found) => Some(found),
+            None => {
+                let planned = case_filter::by_id(self.cases.iter(), case)?;
+                self.files.iter().find(|(file, _)| *file == planned.file)
+            }
+        };
+        let (file, text) = found.expect("each case is planned from a file");
+        Ok((file, text))
     }
 
     /// A hash that names what a run was judged by.

@@ -10,10 +10,13 @@ use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::report::{Report, junit};
+use allocert_suite::report::{Report, clean, junit};
 use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::failure::Failure;
 use crate::spool::Spool;
@@ -101,6 +104,12 @@ impl VerdictFiles {
         spool: Option<&Spool>,
     ) -> Result<(), Failure> {
         if let Some(expectations) = &self.expectations {
+            let (meant, subject) = (&expectations.subject, &verdicts.header.subject.argument);
+            if meant != subject {
+                let file = &expectations.file;
+                let note = format!("{file} is about the subject {meant}, and this is {subject}");
+                verdicts.warnings.push(clean(&note));
+            }
             let cases = verdicts.cases.iter_mut();
             let mut judgements: Vec<&mut Judgement> =
                 cases.map(|judged| &mut judged.judgement).collect();
@@ -168,7 +177,13 @@ fn read(
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
+    file.check_dates(&text, today())?;
     Ok(file)
+}
+
+/// By the clock of Greenwich, so that a file expires everywhere at once.
+fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// A file that is being written, and its name.

@@ -58,6 +58,12 @@ pub(crate) enum Command {
         /// (allocert-emm-h) or the code of a refusal (unknown-case)
         id: String,
     },
+    /// Print the fixture of a case, with the numbers of its lines
+    Show {
+        /// The id of a case, such as emm/alloc/exact-size/size:1, or the path of its fixture, as
+        /// findings name it
+        case: String,
+    },
     /// List the cases
     List {
         /// An interface, or one of its sides; without it all

@@ -17,6 +17,7 @@ mod mutants;
 mod progress_bar;
 mod report;
 mod run;
+mod show;
 mod snapshot;
 mod terminal;
 mod trace;
@@ -55,6 +56,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),
         Command::Explain { id } => explain::explain(&id),
+        Command::Show { case } => show::show(&case),
         Command::List { interface, filter, profile } => {
             list::list(interface.as_deref(), filter.as_deref(), profile.as_deref())
         }

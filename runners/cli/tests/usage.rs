@@ -462,6 +462,7 @@ fn help_names_the_exit_codes() {
       explore   Try random sequences of operations, and write each violation as a fixture
       matrix    Pass the arrays of each library to each other library, and show which pairs work
       explain   Explain a requirement, freedom, case, profile, C contract or the code of a refusal
+      show      Print the fixture of a case, with the numbers of its lines
       list      List the cases
       coverage  Show which requirements are tested by how many cases
       mutants   Run the suite on subjects that violate requirements, and show which it finds
@@ -582,12 +583,14 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     assert_eq!(allocert(&["judge", &run]).status.code(), Some(0));
     let text = fs::read_to_string(&run).expect("the run file");
     let lines: Vec<&str> = text.lines().collect();
-    let count = |text: &str| text.lines().filter(|line| line.starts_with("{\"case\"")).count();
     let refused_as = |lines: &[&str], word: &str| {
-        let mut text = lines.join("\n") + "\n";
-        let (before, after) = (count(&lines_of(&run)), count(&text));
-        let counted = |count: usize| format!("\"cases\":{count}");
-        text = text.replace(&counted(before), &counted(after));
+        let mut edited_text = lines.join("\n") + "\n";
+        // The footer counts what is there now.
+        for (name, line) in [("cases", "\n{\"case\""), ("conforms", "\"verdict\":\"conforms\"")] {
+            let counted = |text: &str| format!("\"{name}\":{}", text.matches(line).count());
+            edited_text = edited_text.replace(&counted(&text), &counted(&edited_text));
+        }
+        let text = edited_text;
         fs::write(&edited, text).expect("it can be written");
         let (code, words) = refused(&["judge", &edited]);
         assert_eq!((code, words.contains(word)), (2, true), "{words}");
@@ -601,8 +604,16 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
 }
 
-fn lines_of(path: &str) -> String {
-    fs::read_to_string(path).expect("the file is there")
+/// A finding names a file that an installed program does not have on the disk.
+#[rstest]
+#[case("emm/alloc/exact-size/size:255")]
+#[case("fixtures/cases/emm/alloc/exact-size.yaml")]
+#[case("fixtures/cases/emm/alloc/exact-size.yaml:11")]
+fn the_fixture_of_a_case_is_shown(#[case] case: &str) {
+    let output = allocert(&["show", case]);
+    let text = String::from_utf8(output.stdout).expect("fixtures are UTF-8");
+    assert!(text.starts_with("fixtures/cases/emm/alloc/exact-size.yaml\n   1  #"), "{text}");
+    assert!(text.contains("\n   3  case: emm/alloc/exact-size\n"), "{text}");
 }
 
 /// A run file is untrusted: the id of a case must not lead out of the folder.
@@ -623,6 +634,12 @@ fn a_snapshot_is_not_written_outside_of_its_folder() {
     assert_eq!((code, words.contains("it is no folder")), (2, true), "{words}");
     let (code, words) = refused(&["diff", &path(""), &run]);
     assert_eq!((code, words.contains("holds no snapshot")), (2, true), "{words}");
+}
+
+#[test]
+fn a_case_that_is_not_there_is_not_shown() {
+    let (code, words) = refused(&["show", "emm/alloc/exact-seize/size:1"]);
+    assert_eq!((code, words.contains("did you mean emm/alloc/exact-size/size:1?")), (2, true));
 }
 
 #[rstest]

@@ -1,14 +1,16 @@
 """Reports are read by the tools that they are for."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import junitparser
 import pytest
 import tap.parser
-from harness import Program
+from harness import ROOT, Program
 
 #: What keeps a browser from asking for anything but the page.
 _QUIET = [
@@ -80,3 +82,42 @@ def test_the_page_is_shown_by_a_browser(
     assert shown.stdout.count('<th scope="row">') == rows
     assert '<section id="run-0-EMM-INFO-10"' in shown.stdout
     assert "<script" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("subject", "arguments", "code"),
+    [
+        ("reference", "--filter emm/zero/*", 0),
+        ("reference:host-only", "--profile nbep7", 1),
+        ("./none.so", "", 2),
+    ],
+)
+def test_the_github_action_reports_a_run(
+    allocert: Program, tmp_path: pathlib.Path, subject: str, arguments: str, code: int
+) -> None:
+    """Its script runs the installed program; each case asks for another exit code."""
+    assert allocert("--version").returncode == 0
+    summary, output = tmp_path / "summary.md", tmp_path / "output"
+    environment = {
+        **os.environ,
+        "PATH": f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_OUTPUT": str(output),
+        "ALLOCERT_SIDE": "emm",
+        "ALLOCERT_SUBJECT": subject,
+        "ALLOCERT_ARGUMENTS": arguments,
+    }
+    script = ROOT / "runners/github/certify.sh"
+    ended = subprocess.run(
+        ["bash", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert ("::error file=fixtures/cases/" in ended.stdout) == (code == 1)
+    assert summary.exists() == (code != 2)
+    if code != 2:
+        assert summary.read_text().startswith("## allocert: ")
+        run, sarif = (line.split("=", 1)[1] for line in output.read_text().splitlines())
+        assert pathlib.Path(run).stat().st_size > 0
+        results = json.loads(pathlib.Path(sarif).read_text())["runs"][0]["results"]
+        assert len(results) == code

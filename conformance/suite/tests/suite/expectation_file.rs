@@ -32,6 +32,26 @@ fn applied(text: &str, mut judgements: Vec<Judgement>) -> Vec<Verdict> {
     judgements.into_iter().map(|judgement| judgement.verdict).collect()
 }
 
+#[rstest]
+#[case::that_day("2026-11-23", Ok(()))]
+#[case::later("2026-12-01", Ok(()))]
+#[case::earlier("2026-11-22", Err("the entry of EMM-CHECK-LEAK has expired"))]
+#[case::no_date("soon", Err("`soon` is no day such as 2027-01-31"))]
+fn an_entry_holds_until_its_last_day(#[case] expires: &str, #[case] expected: Result<(), &str>) {
+    let text = format!("{LISTED}    expires: {expires}\n");
+    let today = jiff::civil::date(2026, 11, 23);
+    let checked = ExpectationFile::read("expect.yaml", &text, &catalogue())
+        .and_then(|file| file.check_dates(&text, today));
+    match (checked, expected) {
+        (Ok(()), Ok(())) => {}
+        (Err(refusal), Err(words)) => {
+            let refusal = refusal.to_string();
+            assert!(refusal.contains(words) && refusal.contains("expect.yaml:8"), "{refusal}");
+        }
+        (checked, _) => panic!("{checked:?}"),
+    }
+}
+
 /// An entry about a case that is not there would look like a violation that no longer happens, or
 /// list nothing for ever. A swept case is there if the case that it changes is.
 #[rstest]
@@ -113,6 +133,6 @@ fn a_broken_file_is_refused_with_its_line() {
     6 |     because: it keeps a pool
       |     ^^^^^^^
       |
-      = help: one of: requirement, cases, reason, issue
+      = help: one of: requirement, cases, reason, issue, expires
     ");
 }

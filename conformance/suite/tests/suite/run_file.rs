@@ -3,7 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use allocert_suite::applicability::Applicability;
+use allocert_suite::judge;
+use allocert_suite::nouns::Need;
 use allocert_suite::offer::Driver;
+use allocert_suite::reason::Reason;
 use allocert_suite::run_format::{self, DriverInfo, FORMAT, Header, Judged, Subject, Writer};
 
 use crate::observation_builder::{Recorder, alloc, memalloc, memory};
@@ -29,11 +33,17 @@ fn judged() -> Judged {
     Judged { judgement: recorder.judged(), case: recorder.case, observation: Some(recorder.seen) }
 }
 
+/// A case that was not run.
+fn unseen() -> Judged {
+    let case = judged().case;
+    let reason = Applicability::NotApplicable(Reason::NotDeclared { need: Need::Ipc });
+    Judged { judgement: judge::not_run(&case, reason), case, observation: None }
+}
+
 fn written() -> String {
     let mut writer = Writer::begin(Vec::new(), &header()).expect("a vector");
     writer.add(&judged()).expect("a vector");
-    let unseen = Judged { observation: None, ..judged() };
-    writer.add(&unseen).expect("a vector");
+    writer.add(&unseen()).expect("a vector");
     String::from_utf8(writer.finish().expect("a vector")).expect("JSON")
 }
 
@@ -45,15 +55,15 @@ fn refusal(text: &str) -> String {
 fn a_run_is_read_back_and_judged_to_the_same() {
     let run = run_format::read("run.jsonl", written().as_bytes()).expect("own output");
     assert_eq!(run.header, header());
-    assert_eq!(run.cases, [judged(), Judged { observation: None, ..judged() }]);
+    assert_eq!(run.cases, [judged(), unseen()]);
     assert_eq!(
         (run.footer.cases, run.footer.verdicts),
-        (2, BTreeMap::from([("violates".to_owned(), 2)]))
+        (2, BTreeMap::from([("not-applicable".to_owned(), 1), ("violates".to_owned(), 1)]))
     );
     let again = &run.cases[0];
     let seen = again.observation.as_ref().expect("it was run");
     assert_eq!(
-        allocert_suite::judge::judge(&crate::observation_builder::catalogue(), &again.case, seen),
+        judge::judge(&crate::observation_builder::catalogue(), &again.case, seen),
         again.judgement
     );
 }
@@ -98,6 +108,24 @@ fn another_format_names_its_program() {
         "run.jsonl:1: written in format 7, this program reads format 2; judge it with the allocert \
          that wrote it (0.1.0)"
     );
+}
+
+/// Whoever takes the record of a failure away cannot keep a verdict without it.
+#[test]
+fn a_verdict_without_an_observation_is_refused() {
+    let text = written();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"obs")).collect();
+    assert_eq!(
+        refusal(&lines.join("\n")),
+        "run.jsonl:3: case emm/test/case has the verdict violates, and nothing was observed of it"
+    );
+}
+
+#[test]
+fn a_footer_that_counts_other_verdicts_is_refused() {
+    let text = written().replacen("\"violates\":1", "\"conforms\":1", 1);
+    let words = refusal(&text);
+    assert!(words.contains("the footer counts the verdicts {\"conforms\": 1"), "{words}");
 }
 
 #[test]
