@@ -81,6 +81,18 @@ def test_an_allocator_behind_a_shim_conforms(
     certifies(allocert, "shimmed:handler", path=[subjects])
 
 
+def test_an_allocator_of_python_behind_a_shim_conforms(
+    allocert: Program, subjects: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """The functions for which Python needs no GIL. Only a process of Python has them."""
+    names = {"malloc": "Malloc", "calloc": "Calloc", "realloc": "Realloc", "free": "Free"}
+    defines = [f"-Dpython_{name}=PyMem_Raw{python}" for name, python in names.items()]
+    library = shim(tmp_path, "python_", *defines)
+    subject = f"import allocert.numpy\nhandler = allocert.numpy.library({str(library)!r})\n"
+    (subjects / "python_memory.py").write_text(subject)
+    certifies(allocert, "python_memory:handler", path=[subjects])
+
+
 def test_numpy_allocator_conforms(allocert: Program, subjects: pathlib.Path) -> None:
     (subjects / "allocators.py").write_text(NUMPY_ALLOCATOR)
     certifies(allocert, "allocators:Allocator", path=[subjects])
