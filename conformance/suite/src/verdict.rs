@@ -169,7 +169,7 @@ pub enum Check {
     FinalizerError,
     /// The function that a step calls is null, so the worker raised `NullFunction` instead.
     NullFunction,
-    /// The structure of a handler changed, so the worker raised `TableChanged`.
+    /// The structure of a handler lost what a host uses, so the worker raised `TableChanged`.
     TableChanged,
     /// The process ended inside a `free` of null.
     FreeNull,

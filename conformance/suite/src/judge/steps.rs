@@ -27,7 +27,7 @@ use crate::verdict::Check;
 /// of the error, the check that it belongs to, and what was expected.
 const WRONG_TABLE: [(&str, Check, &str); 2] = [
     ("NullFunction", Check::NullFunction, "there is a function for"),
-    ("TableChanged", Check::TableChanged, "the structure stays as it is in"),
+    ("TableChanged", Check::TableChanged, "a host can use the structure in"),
 ];
 
 /// Judges every step, then what is expected of the whole case.

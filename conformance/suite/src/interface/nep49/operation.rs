@@ -30,8 +30,8 @@ pub enum Operation {
     ///
     /// Facts: `name` (null if it has no NUL within 127 bytes or is not UTF-8), `name_ends` (whether
     /// there is a NUL within 127 bytes), `version`, `null_functions` (names of functions that are
-    /// null), `changed_fields` (names of fields that are others than when the worker loaded the
-    /// subject), `capsule_name` (in Python alone).
+    /// null), `lost_fields` (fields that a host could use when the worker loaded the subject, and
+    /// cannot use now: another version, functions that are null), `capsule_name` (in Python alone).
     Describe {},
     /// Calls `malloc(size)`. Null binds no name.
     ///

@@ -80,39 +80,36 @@ impl LoadedHandler {
             ("name_ends", json!(name[..NAME_BYTES].contains(&0))),
             ("version", json!(version)),
             ("null_functions", json!(missing)),
-            ("changed_fields", json!(self.changed_fields())),
+            ("lost_fields", json!(self.lost_fields())),
         ])
     }
 
-    /// The names of the fields that are others now than when the subject was loaded.
-    fn changed_fields(&self) -> Vec<&'static str> {
-        let before = fields(&self.handler);
-        let now = copy(self.address).map(|handler| fields(&handler));
-        let fields = before.iter().enumerate();
-        fields
-            .filter(|(index, field)| now.as_ref().is_none_or(|now| now[*index].1 != field.1))
-            .map(|(_, (name, _))| *name)
+    /// The names of the fields that a host could use when the subject was loaded, and cannot use
+    /// now: another version, or a function that is null. All of them if the structure cannot be
+    /// read. A handler may replace a function by another one, and change its name and its context.
+    fn lost_fields(&self) -> Vec<&'static str> {
+        let now = copy(self.address);
+        let used = |handler: &Handler| {
+            let Allocator { malloc, calloc, realloc, free, .. } = handler.allocator;
+            [
+                ("version", handler.version == self.handler.version),
+                ("malloc", malloc.is_some()),
+                ("calloc", calloc.is_some()),
+                ("realloc", realloc.is_some()),
+                ("free", free.is_some()),
+            ]
+        };
+        let now = now.as_ref().map(used);
+        let before = used(&self.handler).into_iter().enumerate();
+        before
+            .filter(|(index, (_, usable))| *usable && now.is_none_or(|now| !now[*index].1))
+            .map(|(_, (name, _))| name)
             .collect()
     }
 
     pub(crate) fn calls<'a>(&'a self, recorder: &'a Recorder) -> HandlerCalls<'a> {
         HandlerCalls { allocator: &self.handler.allocator, recorder }
     }
-}
-
-/// The name and the bytes of each field.
-fn fields(handler: &Handler) -> [(&'static str, Vec<u8>); 7] {
-    let Handler { name, version, allocator } = handler;
-    let address = |address: usize| address.to_ne_bytes().to_vec();
-    [
-        ("name", name.map(|byte| byte as u8).to_vec()),
-        ("version", vec![*version]),
-        ("ctx", address(allocator.ctx.addr())),
-        ("malloc", address(allocator.malloc.map_or(0, |function| function as usize))),
-        ("calloc", address(allocator.calloc.map_or(0, |function| function as usize))),
-        ("realloc", address(allocator.realloc.map_or(0, |function| function as usize))),
-        ("free", address(allocator.free.map_or(0, |function| function as usize))),
-    ]
 }
 
 /// The functions of a handler; each call is recorded. Addresses are numbers, 0 is null.

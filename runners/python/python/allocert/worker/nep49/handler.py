@@ -22,7 +22,7 @@ _TYPES: dict[str, Any] = {
 
 
 class TableChanged(Exception):
-    """The structure is not what it was when the subject was loaded."""
+    """A host cannot use the structure as it could when the subject was loaded."""
 
 
 class NullFunction(Exception):
@@ -78,39 +78,39 @@ class Handler:
             "name_ends": b"\0" in self._name,
             "version": self.version,
             "null_functions": self.null_functions(),
-            "changed_fields": self.changed_fields(),
+            "lost_fields": self.lost_fields(),
         }
 
-    def changed_fields(self) -> list[str]:
-        """The names of the fields that are others now than when the subject was loaded."""
+    def lost_fields(self) -> list[str]:
+        """The fields that a host could use when the subject was loaded, and cannot use now.
+
+        Those are another version, or a function that is null; all of them if the structure cannot
+        be read. A handler may replace a function by another one, and change its name and its
+        context.
+        """
+        usable = ["version", *self.functions]
         try:
             now = _Structure.from_buffer_copy(handler_bytes(self.address))
         except checked_memory.MemoryFault:
-            return [name for name, _ in _Structure._fields_]
-        before = self._structure
+            return usable
         return [
             name
-            for name, _ in _Structure._fields_
-            if _value(getattr(now, name)) != _value(getattr(before, name))
+            for name in usable
+            if (now.version != self.version if name == "version" else not getattr(now, name))
         ]
 
-    def check_unchanged(self) -> None:
-        """Raises TableChanged where a field is another one than before."""
-        changed = self.changed_fields()
-        if changed:
+    def check_usable(self) -> None:
+        """Raises TableChanged where a host cannot use a field any more."""
+        lost = self.lost_fields()
+        if lost:
             raise TableChanged(
-                f"the structure PyDataMem_Handler changed after it was read: {', '.join(changed)};"
-                " NumPy reads it at each call, so the handler must leave it as it is"
+                f"the structure PyDataMem_Handler lost {', '.join(lost)} after it was read; NumPy"
+                " reads it at each call, so it must stay valid"
             )
 
     def null_functions(self) -> list[str]:
         """The names of the functions that are null."""
         return [name for name in _FUNCTIONS if name not in self.functions]
-
-
-def _value(field: Any) -> Any:
-    """A field as a value that can be compared."""
-    return bytes(field) if isinstance(field, ctypes.Array) else field
 
 
 class HandlerCalls:

@@ -29,13 +29,13 @@ def _installed(case: HandlerCase) -> Iterator[None]:
     missing = handler.null_functions()
     if missing:
         raise NullFunction(f"the handler's {missing[0]} is null, so NumPy cannot call it")
-    handler.check_unchanged()
+    handler.check_usable()
     try:
         with case.recorded_handler().installed():
             yield
     finally:
         # Whatever NumPy raised, it called what stands in the structure now.
-        handler.check_unchanged()
+        handler.check_usable()
 
 
 def _content(array: Any) -> Any:
