@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use allocert_suite::applicability::{Applicability, outside};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::{self, Report};
-use allocert_suite::run_format::{Header, Judged, Run};
+use allocert_suite::run_format::{Header, Judged, Run, Selection};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
+use crate::run::RunOptions;
 pub use crate::run_file::read;
 use crate::suite::Suite;
 use crate::verdict_reports::{
@@ -67,7 +69,9 @@ pub fn report(
             format!("--format {} is about one run: name one run file", format.name()),
         ));
     }
-    refuse_one_file_twice(runs.iter().map(PathBuf::as_path).chain(out))?;
+    // Two columns may be about one run.
+    runs.iter()
+        .try_for_each(|run| refuse_one_file_twice(out.into_iter().chain([run.as_path()])))?;
     let mut catalogue = Catalogue::embedded()?;
     let runs = runs.iter().map(|path| read(path)).collect::<Result<Vec<Run>, _>>()?;
     if let [run] = runs.as_slice() {
@@ -124,6 +128,22 @@ fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Fai
         ))),
         None => Ok(suite),
     }
+}
+
+/// What runs the cases of a recorded run again, on another subject: on the software driver, with
+/// every other choice left to the program.
+///
+/// # Errors
+/// The run file cannot be read, or its header names no shard.
+pub fn options_of(path: &Path, subject: &str) -> Result<RunOptions, Failure> {
+    let Header { interface, profile, selection, .. } = read(path)?.header;
+    let Selection { filter, shard } = selection.unwrap_or_default();
+    let shard = shard.as_deref().map(str::parse::<Shard>).transpose().map_err(|error| {
+        let message = format!("{}: the header names no shard: {error}", path.display());
+        Failure::refused(RefusalCode::InvalidRunFile, message)
+    })?;
+    let options = RunOptions::new(interface, subject.to_owned(), profile, Driver::Sim);
+    Ok(RunOptions { filter, shard, ..options })
 }
 
 /// Puts the profile in force that was asked for, or else the one that the run was made with; gives

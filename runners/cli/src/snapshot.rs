@@ -2,11 +2,9 @@
 
 use std::process::ExitCode;
 
-use allocert_campaign::run::{self, RunOptions};
-use allocert_campaign::{Failure, behaviour_files, recorded_run};
+use allocert_campaign::{Failure, behaviour_files, recorded_run, run};
 use allocert_suite::behaviour::{Behaviour, difference_report, differences};
 use allocert_suite::exit::Exit;
-use allocert_suite::offer::Driver;
 
 use crate::arguments::{Diff, DiffFormat, Snapshot};
 use crate::progress_bar::ProgressBar;
@@ -56,10 +54,8 @@ fn both(arguments: &Diff) -> Result<(Vec<Behaviour>, Vec<Behaviour>), Failure> {
 
 /// The behaviours of another subject on the cases of the run.
 fn of_subject(arguments: &Diff, subject: &str) -> Result<Vec<Behaviour>, Failure> {
-    let header = recorded_run::read(&arguments.before)?.header;
+    let options = recorded_run::options_of(&arguments.before, subject)?;
     let workers = workers::new(arguments.python.clone())?;
-    let options =
-        RunOptions::new(header.interface, subject.to_owned(), header.profile, Driver::Sim);
     let verdicts = run::run(&options, &workers, &mut ProgressBar::new())?;
     Ok(behaviour_files::of(&verdicts.cases))
 }

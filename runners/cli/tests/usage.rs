@@ -516,6 +516,8 @@ fn a_recorded_run_is_reported_in_each_format() {
     // There is nothing to annotate.
     let output = allocert(&["report", &run, "--format", "github"]);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &[][..]));
+    let twice = allocert(&["report", &run, &run, "--format", "html", "--out", &path("twice")]);
+    assert_eq!(twice.status.code(), Some(0), "{twice:?}");
     let output = allocert(&["report", &run, &other, "--format", "html"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("reference:deferred"), "{output:?}");
 
@@ -551,6 +553,11 @@ fn runs_are_compared_and_accepted() {
     let (one, again) = (run("reference", "one.jsonl"), run("reference", "again.jsonl"));
     let other = run("reference:deferred", "other.jsonl");
     assert_eq!(diff(&[&one, &again]), (0, "no case changed\n".to_owned()));
+
+    // Another subject runs the cases that the run selected.
+    let (code, text) = diff(&[&one, "--against", "reference"]);
+    assert_eq!((code, text.as_str()), (0, "no case changed\n"));
+    assert_eq!(diff(&[&one, "--against", "reference:deferred"]).0, 1);
 
     let snapshots = path("snapshots");
     let output = allocert(&["snapshot", &one, "--out", &snapshots]);
