@@ -13,13 +13,13 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use allocert_contract::trace::{Event, Function, Marker, What};
+use allocert_contract::trace::{Event, Marker, What};
 use serde_json::Value;
 
 pub use difference::{Change, Difference, StepChange, Weight, differences};
 pub use text::{BehaviourError, SOURCE};
 
-use crate::effect;
+use crate::harness_depth::HarnessDepth;
 use crate::observation::{Captured, Ending, Observation, Outcome, StepOutcome};
 use crate::plan::PlannedStep;
 use crate::report::{call, clean, trace};
@@ -36,7 +36,7 @@ const LINES: usize = 20;
 pub struct Behaviour {
     /// The id of the case.
     pub case: String,
-    /// With its reason, where it has one.
+    /// Without its reason.
     pub verdict: String,
     /// One line each.
     pub findings: Vec<String>,
@@ -93,21 +93,28 @@ impl Behaviour {
 /// The calls of one stretch of the trace.
 struct Stretch {
     step: Option<u32>,
-    /// Thread, the whole call, and the call by its function and result alone.
-    calls: Vec<(u32, String, String)>,
+    calls: Vec<RecordedCall>,
     /// Whether several threads take memory now or have before, so that its order is another in
     /// each run.
-    is_blurred: bool,
+    order_varies: bool,
+}
+
+struct RecordedCall {
+    thread: u32,
+    /// The whole call, with names for addresses.
+    line: String,
+    /// Its function and its result alone.
+    kind: String,
 }
 
 impl Stretch {
     fn begin(step: Option<u32>, names: &Names) -> Self {
-        Self { step, calls: Vec::new(), is_blurred: names.is_blurred() }
+        Self { step, calls: Vec::new(), order_varies: names.order_varies() }
     }
 
     fn has_several_threads(&self) -> bool {
-        let first = self.calls.first().map(|(thread, ..)| *thread);
-        self.calls.iter().any(|(thread, ..)| Some(*thread) != first)
+        let first = self.calls.first().map(|call| call.thread);
+        self.calls.iter().any(|call| Some(call.thread) != first)
     }
 }
 
@@ -119,12 +126,12 @@ fn steps(
     let stretches = stretches(names, planned, observation);
     let mut steps: Vec<StepBehaviour> = Vec::new();
     for stretch in stretches {
-        let title = match stretch.step.and_then(|index| planned.get(index as usize)) {
+        let step = stretch.step.and_then(|index| planned.get(index as usize));
+        let title = match step {
             Some(step) => title(step),
             None if steps.is_empty() => "before the first step".to_owned(),
             None => "after the step".to_owned(),
         };
-        let step = stretch.step.and_then(|index| planned.get(index as usize));
         let outcome = step
             .and_then(|step| observation.steps.iter().find(|outcome| outcome.index == step.index));
         let found = StepBehaviour {
@@ -177,13 +184,13 @@ fn stretches(
     observation: &Observation,
 ) -> Vec<Stretch> {
     let mut stretches = vec![Stretch::begin(None, names)];
-    let mut in_harness: Vec<u32> = Vec::new();
+    let mut harness_depth = HarnessDepth::default();
     for event in &observation.events {
         match event.what {
             What::Marker(Marker::CaseBegin) => {}
             What::Marker(Marker::StepBegin { .. } | Marker::StepEnd { .. }) => {
                 if stretches.last().is_some_and(Stretch::has_several_threads) {
-                    names.blur();
+                    names.forget_order();
                 }
                 let step = match event.what {
                     What::Marker(Marker::StepBegin { step }) => Some(step),
@@ -192,24 +199,20 @@ fn stretches(
                 let step = step.and_then(|step| u32::try_from(step).ok());
                 let operation = step.and_then(|step| planned.get(step as usize));
                 if operation.is_some_and(|step| step.r#do.properties().is_threaded) {
-                    names.blur();
+                    names.forget_order();
                 }
                 stretches.push(Stretch::begin(step, names));
             }
-            What::Marker(Marker::HarnessBegin) => in_harness.push(event.thread),
-            What::Marker(Marker::HarnessEnd) => {
-                let last = in_harness.iter().rposition(|thread| *thread == event.thread);
-                last.map(|place| in_harness.remove(place));
+            What::Marker(marker @ (Marker::HarnessBegin | Marker::HarnessEnd)) => {
+                harness_depth.apply(event.thread, marker);
             }
             _ => {
                 let line = call_line(names, event);
-                if !in_harness.contains(&event.thread) && !is_lookup(event) {
+                let by_subject = !harness_depth.is_inside(event.thread);
+                if by_subject && trace::lookup_function(event).is_none() {
                     let kind = kind(event, &line);
-                    stretches.last_mut().expect("it begins with one").calls.push((
-                        event.thread,
-                        line,
-                        kind,
-                    ));
+                    let stretch = stretches.last_mut().expect("it begins with one");
+                    stretch.calls.push(RecordedCall { thread: event.thread, line, kind });
                 }
             }
         }
@@ -224,15 +227,6 @@ fn call_line(names: &mut Names, event: &Event) -> String {
     let given = names.replace(given);
     names.learn(event);
     given + &names.replace(made)
-}
-
-fn is_lookup(event: &Event) -> bool {
-    matches!(
-        &event.what,
-        What::Call(call)
-            if matches!(call.function, Function::Cuda(function)
-                if effect::cuda::is_lookup(function))
-    )
 }
 
 /// A call by its function and result alone.
@@ -250,10 +244,10 @@ fn kind(event: &Event, line: &str) -> String {
 /// The calls of one thread in order. What several threads do at once has another order, and other
 /// amounts, in each run, so it is only told which kinds of calls they make.
 fn ordered(stretch: Stretch) -> Vec<String> {
-    if !stretch.is_blurred && !stretch.has_several_threads() {
-        return stretch.calls.into_iter().map(|(_, line, _)| line).collect();
+    if !stretch.order_varies && !stretch.has_several_threads() {
+        return stretch.calls.into_iter().map(|call| call.line).collect();
     }
-    let kinds: BTreeSet<String> = stretch.calls.into_iter().map(|(.., kind)| kind).collect();
+    let kinds: BTreeSet<String> = stretch.calls.into_iter().map(|call| call.kind).collect();
     kinds.into_iter().map(|kind| format!("(any order) {kind}")).collect()
 }
 

@@ -30,6 +30,7 @@ pub mod expectation;
 pub mod expectation_file;
 pub mod fixture;
 pub mod fixture_format;
+mod harness_depth;
 pub mod interface;
 mod invalid_word;
 pub mod judge;

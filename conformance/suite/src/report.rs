@@ -1,5 +1,15 @@
 //! Reports: each file renders the judgements in one format. A report decides nothing.
 
+/// Appends a line to a string, which cannot fail.
+macro_rules! line {
+    ($out:expr) => { $out.push('\n') };
+    ($out:expr, $($text:tt)+) => {{
+        use std::fmt::Write as _;
+        let _infallible = writeln!($out, $($text)+);
+    }};
+}
+pub(crate) use line;
+
 pub mod badge;
 pub mod call;
 pub mod coverage;
@@ -20,9 +30,11 @@ pub mod tap;
 pub mod terminal;
 pub mod trace;
 pub mod variant_runs;
+mod verdict_counts;
 
 use allocert_requirements::Catalogue;
 
+use crate::exit::Exit;
 use crate::run_format::{Header, Judged};
 
 /// What every report of a run is made from.
@@ -31,6 +43,14 @@ pub struct Report<'a> {
     pub header: &'a Header,
     pub cases: &'a [Judged],
     pub catalogue: &'a Catalogue,
+}
+
+impl Report<'_> {
+    /// What the run comes to.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        Exit::of(self.cases.iter().map(|judged| &judged.judgement))
+    }
 }
 
 /// A subject's text without what would move a terminal's cursor or hide in a report: control

@@ -98,6 +98,12 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// How long it took, if it was run and somebody measured.
+    #[must_use]
+    pub fn duration_ms(&self) -> Option<u64> {
+        self.observation.as_ref()?.duration_ms
+    }
+
     /// Whether it conforms without a finding, or was not run.
     #[must_use]
     pub fn is_clear(&self) -> bool {

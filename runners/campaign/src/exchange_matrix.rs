@@ -13,10 +13,9 @@ use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run_format::{self, DriverInfo, Header, Judged};
 use allocert_suite::{Interface, RefusalCode, Side};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::case_filter::glob;
+use crate::clock;
 use crate::failure::Failure;
 use crate::judging::judge_all;
 use crate::run_file;
@@ -176,7 +175,7 @@ impl Filler<'_> {
         let matrix = Matrix {
             allocert: env!("CARGO_PKG_VERSION").to_owned(),
             driver: self.machine.driver,
-            date: Timestamp::now().to_zoned(TimeZone::UTC).date().to_string(),
+            date: clock::today().to_string(),
             pairs: cells.chunks(consumers.len()).map(<[_]>::to_vec).collect(),
             producers: producers.iter().map(library).collect(),
             consumers: consumers.iter().map(library).collect(),
@@ -291,7 +290,7 @@ impl Filler<'_> {
                 ..Default::default()
             },
             driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
-            started_unix_ms: run_file::unix_time_ms(),
+            started_unix_ms: clock::unix_time_ms(),
             selection: None,
         }
     }

@@ -97,14 +97,9 @@ fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Fai
     if suite.hash() != header.suite {
         return Ok(suite);
     }
-    let wrong = |message: String| {
-        let message = format!("{}: {message}", path.display());
-        Failure::refused(RefusalCode::InvalidRunFile, message)
-    };
-    let shard = selection.shard.as_deref().map(str::parse::<Shard>).transpose();
-    let shard = shard.map_err(|error| wrong(format!("the header names no shard: {error}")))?;
+    let wrong = |message: String| wrong(path, &message);
     let filter = Filter::new(selection.filter.as_deref())?;
-    let selected = filter.select(suite.cases_of(side), shard)?;
+    let selected = filter.select(suite.cases_of(side), shard(path, selection)?)?;
     let mut unswept = cases.iter().map(|judged| &judged.case).filter(|case| !case.is_swept());
     let recorded: BTreeSet<&str> = unswept.clone().map(|case| case.id.as_str()).collect();
     let planned: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
@@ -134,16 +129,23 @@ fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Fai
 /// every other choice left to the program.
 ///
 /// # Errors
-/// The run file cannot be read, or its header names no shard.
-pub fn options_of(path: &Path, subject: &str) -> Result<RunOptions, Failure> {
-    let Header { interface, profile, selection, .. } = read(path)?.header;
-    let Selection { filter, shard } = selection.unwrap_or_default();
-    let shard = shard.as_deref().map(str::parse::<Shard>).transpose().map_err(|error| {
-        let message = format!("{}: the header names no shard: {error}", path.display());
-        Failure::refused(RefusalCode::InvalidRunFile, message)
-    })?;
+/// The header names no shard.
+pub fn options_of(path: &Path, header: &Header, subject: &str) -> Result<RunOptions, Failure> {
+    let Header { interface, profile, selection, .. } = header.clone();
+    let selection = selection.unwrap_or_default();
+    let shard = shard(path, &selection)?;
     let options = RunOptions::new(interface, subject.to_owned(), profile, Driver::Sim);
-    Ok(RunOptions { filter, shard, ..options })
+    Ok(RunOptions { filter: selection.filter, shard, ..options })
+}
+
+/// The part of the cases that a run file says it has.
+fn shard(path: &Path, selection: &Selection) -> Result<Option<Shard>, Failure> {
+    let shard = selection.shard.as_deref().map(str::parse).transpose();
+    shard.map_err(|error| wrong(path, &format!("the header names no shard: {error}")))
+}
+
+fn wrong(path: &Path, message: &str) -> Failure {
+    Failure::refused(RefusalCode::InvalidRunFile, format!("{}: {message}", path.display()))
 }
 
 /// Puts the profile in force that was asked for, or else the one that the run was made with; gives

@@ -21,7 +21,7 @@ use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
-use crate::{fault_sweep, find_side, profiles, run_file};
+use crate::{clock, fault_sweep, find_side, profiles};
 
 /// The least time for loading a subject: numba-cuda takes some of it to import on a busy machine.
 const LEAST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -216,7 +216,7 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
             details: loaded.subject.clone().into_iter().collect(),
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
-        started_unix_ms: run_file::unix_time_ms(),
+        started_unix_ms: clock::unix_time_ms(),
         selection: Some(Selection {
             filter: options.filter.clone(),
             shard: options.shard.map(|shard| shard.to_string()),

@@ -9,7 +9,6 @@ use allocert_suite::run_format::{self, Header, Judged, ReadError, Run, Writer};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use jiff::Timestamp;
 
 use crate::failure::Failure;
 use crate::spool::Spool;
@@ -28,11 +27,6 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
             ),
         )),
     }
-}
-
-/// Now, for the header of a run; nothing if the clock is before 1970.
-pub(crate) fn unix_time_ms() -> Option<u64> {
-    u64::try_from(Timestamp::now().as_millisecond()).ok()
 }
 
 /// Writes a whole run. What the spool has takes the place of what is in the cases.

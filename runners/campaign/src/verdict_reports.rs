@@ -14,13 +14,10 @@ use allocert_suite::report::{Report, clean, junit};
 use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
 use crate::failure::Failure;
 use crate::spool::Spool;
-use crate::{run_file, text_file};
+use crate::{clock, run_file, text_file};
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +49,7 @@ impl Verdicts {
 
     #[must_use]
     pub fn exit(&self) -> Exit {
-        Exit::of(self.cases.iter().map(|judged| &judged.judgement))
+        self.report().exit()
     }
 }
 
@@ -177,13 +174,8 @@ fn read(
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
-    file.check_dates(&text, today())?;
+    file.check_dates(&text, clock::today())?;
     Ok(file)
-}
-
-/// By the clock of Greenwich, so that a file expires everywhere at once.
-fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// A file that is being written, and its name.

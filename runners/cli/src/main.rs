@@ -5,6 +5,7 @@
 mod arguments;
 mod coverage;
 mod debug;
+mod diff;
 mod explain;
 mod explore;
 mod failure;
@@ -51,7 +52,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Judge(arguments) => judge::judge(arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
-        Command::Diff(arguments) => snapshot::diff(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Debug(arguments) => debug::debug(arguments),
         Command::Matrix(arguments) => matrix::matrix(arguments),

@@ -1,14 +1,11 @@
-//! `allocert snapshot RUN` and `allocert diff BEFORE AFTER`
+//! `allocert snapshot RUN`
 
 use std::process::ExitCode;
 
-use allocert_campaign::{Failure, behaviour_files, recorded_run, run};
-use allocert_suite::behaviour::{Behaviour, difference_report, differences};
-use allocert_suite::exit::Exit;
+use allocert_campaign::{Failure, behaviour_files};
 
-use crate::arguments::{Diff, DiffFormat, Snapshot};
-use crate::progress_bar::ProgressBar;
-use crate::{terminal, workers};
+use crate::arguments::Snapshot;
+use crate::terminal;
 
 pub(crate) fn snapshot(arguments: &Snapshot) -> Result<ExitCode, Failure> {
     behaviour_files::check_folder(&arguments.out)?;
@@ -17,45 +14,4 @@ pub(crate) fn snapshot(arguments: &Snapshot) -> Result<ExitCode, Failure> {
     let (count, folder) = (behaviours.len(), arguments.out.display());
     terminal::print(&format!("{count} snapshots in {folder}\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) fn diff(arguments: Diff) -> Result<ExitCode, Failure> {
-    if arguments.accept || arguments.pending {
-        behaviour_files::check_folder(&arguments.before)?;
-    }
-    let (before, after) = both(&arguments)?;
-    let differences = differences(&before, &after);
-    let text = match arguments.format {
-        DiffFormat::Text => difference_report::text(&differences, terminal::palette()),
-        DiffFormat::Markdown => difference_report::markdown(&differences),
-        DiffFormat::Json => difference_report::json(&differences),
-    };
-    terminal::print(&text)?;
-    if arguments.accept {
-        behaviour_files::write(&arguments.before, &after)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments.pending {
-        behaviour_files::write_pending(&arguments.before, &after)?;
-    }
-    let exit = if differences.is_empty() { Exit::Conforms } else { Exit::Violations };
-    Ok(exit.code().into())
-}
-
-/// Against another subject, the first is that subject's, and the second the one that is named.
-fn both(arguments: &Diff) -> Result<(Vec<Behaviour>, Vec<Behaviour>), Failure> {
-    let named = behaviour_files::read(&arguments.before)?;
-    match (&arguments.after, &arguments.against) {
-        (Some(after), _) => Ok((named, behaviour_files::read(after)?)),
-        (None, Some(subject)) => Ok((of_subject(arguments, subject)?, named)),
-        (None, None) => unreachable!("the command line demands one of the two"),
-    }
-}
-
-/// The behaviours of another subject on the cases of the run.
-fn of_subject(arguments: &Diff, subject: &str) -> Result<Vec<Behaviour>, Failure> {
-    let options = recorded_run::options_of(&arguments.before, subject)?;
-    let workers = workers::new(arguments.python.clone())?;
-    let verdicts = run::run(&options, &workers, &mut ProgressBar::new())?;
-    Ok(behaviour_files::of(&verdicts.cases))
 }

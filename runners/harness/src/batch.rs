@@ -67,10 +67,9 @@ struct BatchState {
 #[derive(Debug)]
 struct CaseState {
     begun_at: Instant,
-    /// Until the case was done.
+    /// Until the case was done; nothing while it is not.
     duration: Option<Duration>,
     steps: Vec<StepOutcome>,
-    done: bool,
 }
 
 impl Batch<'_> {
@@ -143,7 +142,7 @@ impl Batch<'_> {
             FromWorker::Case { id } => {
                 let expected = self.cases.get(state.begun.len()).map(|case| case.id.as_str());
                 if expected != Some(id.as_str())
-                    || state.begun.last().is_some_and(|begun| !begun.done)
+                    || state.begun.last().is_some_and(|begun| !begun.is_done())
                 {
                     return Err(format!(
                         "case {id} began where {} was due",
@@ -155,7 +154,6 @@ impl Batch<'_> {
                     begun_at: Instant::now(),
                     duration: None,
                     steps: Vec::with_capacity(planned),
-                    done: false,
                 });
             }
             FromWorker::Step { index, outcome, plugin_calls, table_calls } => {
@@ -163,7 +161,7 @@ impl Batch<'_> {
                 let begun = state
                     .begun
                     .last_mut()
-                    .filter(|begun| !begun.done && begun.steps.len() < planned);
+                    .filter(|begun| !begun.is_done() && begun.steps.len() < planned);
                 let begun =
                     begun.ok_or_else(|| format!("step {index} was reported where none was due"))?;
                 if index as usize != begun.steps.len() {
@@ -178,7 +176,7 @@ impl Batch<'_> {
                 let case = self.current(state).filter(|case| case.id == id);
                 let case =
                     case.ok_or_else(|| format!("case {id} was called done while another one ran"))?;
-                let begun = state.begun.last_mut().filter(|begun| !begun.done);
+                let begun = state.begun.last_mut().filter(|begun| !begun.is_done());
                 let begun = begun.filter(|begun| begun.steps.len() == case.steps.len());
                 begun
                     .ok_or_else(|| format!("case {id} was called done before its last step"))?
@@ -248,7 +246,7 @@ impl Batch<'_> {
     fn finish_closed(&self, mut state: BatchState, worker: &mut Worker) -> Finished {
         if self.request.launch.debugger.is_some() {
             worker.wait_for_debugger(&self.request.interrupt);
-            if state.begun.last().is_some_and(|last| last.done) {
+            if state.begun.last().is_some_and(|last| last.is_done()) {
                 state.take(worker.ring.rest());
                 let observations = self.observe(state);
                 let how = "the debugged process ended".to_owned();
@@ -285,9 +283,9 @@ impl Batch<'_> {
                 events.retain(|event| !looks_up_a_function(event));
                 Observation {
                     duration_ms: u64::try_from(begun.duration().as_millis()).ok(),
-                    steps: begun.steps,
                     // A child that forges the line cannot have ended the step that it is in.
-                    done: begun.done && step_in_flight.is_none(),
+                    done: begun.is_done() && step_in_flight.is_none(),
+                    steps: begun.steps,
                     events_lost,
                     events,
                     step_in_flight,
@@ -301,7 +299,10 @@ impl Batch<'_> {
 impl CaseState {
     fn end(&mut self) {
         self.duration = Some(self.begun_at.elapsed());
-        self.done = true;
+    }
+
+    fn is_done(&self) -> bool {
+        self.duration.is_some()
     }
 
     /// A case that is not done lasted until now.
@@ -313,7 +314,7 @@ impl CaseState {
 impl BatchState {
     /// Whether the last line was the first or the last of a case.
     fn enters_case(&self) -> bool {
-        self.begun.last().is_some_and(|begun| begun.done || begun.steps.is_empty())
+        self.begun.last().is_some_and(|begun| begun.is_done() || begun.steps.is_empty())
     }
 
     fn take(&mut self, slice: Slice) {

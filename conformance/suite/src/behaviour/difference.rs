@@ -60,22 +60,23 @@ pub struct StepChange {
 /// Compares two runs case by case.
 #[must_use]
 pub fn differences(before: &[Behaviour], after: &[Behaviour]) -> Vec<Difference> {
-    let by_case = |run: &'_ [Behaviour]| -> BTreeMap<String, Behaviour> {
-        run.iter().map(|one| (one.case.clone(), one.clone())).collect()
-    };
     let (before, after) = (by_case(before), by_case(after));
-    let cases: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let cases: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     let compared = cases.into_iter().filter_map(|case| {
         let (weight, changes) = match (before.get(case), after.get(case)) {
             (Some(before), Some(after)) => compare(before, after)?,
             (Some(_), None) => (Weight::Cases, vec![Change::Removed]),
             (None, _) => (Weight::Cases, vec![Change::Added]),
         };
-        Some(Difference { case: case.clone(), weight, changes })
+        Some(Difference { case: case.to_owned(), weight, changes })
     });
     let mut differences: Vec<Difference> = compared.collect();
     differences.sort_by_key(|difference| difference.weight);
     differences
+}
+
+fn by_case(run: &[Behaviour]) -> BTreeMap<&str, &Behaviour> {
+    run.iter().map(|behaviour| (behaviour.case.as_str(), behaviour)).collect()
 }
 
 fn compare(before: &Behaviour, after: &Behaviour) -> Option<(Weight, Vec<Change>)> {
@@ -113,12 +114,10 @@ fn step_changes(before: &[StepBehaviour], after: &[StepBehaviour]) -> Vec<StepCh
     keys.extend(
         after.iter().map(|(key, _)| key).filter(|key| before.iter().all(|(one, _)| one != *key)),
     );
-    let find = |steps: &[(String, &StepBehaviour)], key: &str| -> StepBehaviour {
-        let step = steps.iter().find(|(one, _)| one == key);
-        step.map(|(_, step)| (*step).clone()).unwrap_or_default()
-    };
+    let nothing = StepBehaviour::default();
     let changed = keys.into_iter().filter_map(|key| {
-        let (one, other) = (find(&before, key), find(&after, key));
+        let one = step(&before, key).unwrap_or(&nothing);
+        let other = step(&after, key).unwrap_or(&nothing);
         if one.calls == other.calls && one.results == other.results {
             return None;
         }
@@ -130,14 +129,22 @@ fn step_changes(before: &[StepBehaviour], after: &[StepBehaviour]) -> Vec<StepCh
             step: key.clone(),
             requirements: one.requirements.union(&other.requirements).cloned().collect(),
             lines,
-            results: !one
-                .results
-                .iter()
-                .map(|line| without_numbers(line))
-                .eq(other.results.iter().map(|line| without_numbers(line))),
+            results: !same_but_for_addresses(&one.results, &other.results),
         })
     });
     changed.collect()
+}
+
+fn step<'s>(steps: &[(String, &'s StepBehaviour)], key: &str) -> Option<&'s StepBehaviour> {
+    steps.iter().find(|(one, _)| one == key).map(|(_, step)| *step)
+}
+
+fn same_but_for_addresses(before: &[String], after: &[String]) -> bool {
+    before.len() == after.len()
+        && before
+            .iter()
+            .zip(after)
+            .all(|(one, other)| without_numbers(one) == without_numbers(other))
 }
 
 /// A stretch after a step is named after it.

@@ -1,25 +1,15 @@
 //! What changed between two runs, for a person who reviews it: changed verdicts first, then changed
 //! results, then calls that changed without either.
 
-use std::fmt::Write as _;
-
 use super::{Change, Difference, StepChange, Weight};
-use crate::report::clean;
-use crate::report::markdown::escape;
+use crate::report::markdown;
 use crate::report::style::Palette;
+use crate::report::{clean, line};
 
 /// The most lines of one step.
 const LINES: usize = 40;
 /// The lines that stay, around one that changes.
 const AROUND: usize = 2;
-
-/// Writing to a string cannot fail.
-macro_rules! line {
-    ($out:expr) => { $out.push('\n') };
-    ($out:expr, $($text:tt)+) => {{
-        let _infallible = writeln!($out, $($text)+);
-    }};
-}
 
 /// As text for a terminal, with a newline at its end.
 #[must_use]
@@ -52,11 +42,8 @@ pub fn markdown(differences: &[Difference]) -> String {
     for (weight, cases) in by_weight(differences) {
         line!(out, "\n### {}", heading(weight, cases.len()));
         for difference in cases {
-            line!(out, "\n{}\n\n```diff", escape(&difference.case));
-            for shown in shown(difference) {
-                line!(out, "{}", shown.replace("```", "` ` `"));
-            }
-            line!(out, "```");
+            let block = markdown::block("diff", &shown(difference));
+            line!(out, "\n{}\n\n{}", markdown::escape(&difference.case), block.join("\n"));
         }
     }
     out

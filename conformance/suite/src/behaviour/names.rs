@@ -32,7 +32,7 @@ pub(super) struct Names {
     bytes: BTreeMap<String, usize>,
     /// How many names begin with a word.
     counts: BTreeMap<&'static str, usize>,
-    is_blurred: bool,
+    order_varies: bool,
 }
 
 impl Names {
@@ -60,7 +60,7 @@ impl Names {
         }
         let name = match source {
             MemorySource::Heap => "block".to_owned(),
-            _ if self.is_blurred => "p".to_owned(),
+            _ if self.order_varies => "p".to_owned(),
             _ => format!("p{}", self.next("p")),
         };
         self.allocations.insert(start, (name, size_bytes));
@@ -74,12 +74,12 @@ impl Names {
 
     /// From here on no name has a number: several threads have taken memory in an order of their
     /// own.
-    pub(super) fn blur(&mut self) {
-        self.is_blurred = true;
+    pub(super) fn forget_order(&mut self) {
+        self.order_varies = true;
     }
 
-    pub(super) fn is_blurred(&self) -> bool {
-        self.is_blurred
+    pub(super) fn order_varies(&self) -> bool {
+        self.order_varies
     }
 
     /// The text with names for what differs from run to run: addresses, handles, opaque bytes,
@@ -129,7 +129,7 @@ impl Names {
             // The end is no part of an allocation, but messages name it.
             if offset <= *size_bytes {
                 return match offset {
-                    _ if self.is_blurred => "p".to_owned(),
+                    _ if self.order_varies => "p".to_owned(),
                     0 => name.clone(),
                     offset => format!("{name}+{offset}"),
                 };
@@ -142,7 +142,7 @@ impl Names {
     }
 
     fn handle(&mut self, value: u64, word: &'static str) -> String {
-        if self.is_blurred {
+        if self.order_varies {
             return word.to_owned();
         }
         if let Some(name) = self.handles.get(&(word, value)) {

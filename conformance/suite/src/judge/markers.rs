@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use allocert_contract::trace::{Event, Marker, What};
 
-use crate::judge::timeline::HarnessDepth;
+use crate::harness_depth::HarnessDepth;
 use crate::observation::{Observation, Outcome};
 
 /// Nobody else can have done it.

@@ -11,7 +11,7 @@ use crate::report::Report;
 /// The whole document.
 #[must_use]
 pub fn render(report: &Report<'_>) -> String {
-    let exit = Exit::of(report.cases.iter().map(|judged| &judged.judgement));
+    let exit = report.exit();
     let (message, color) = match exit {
         Exit::Conforms => (conforming(report), "brightgreen"),
         Exit::Violations => (violating(report), "red"),

@@ -62,13 +62,12 @@ fn test(report: &Report<'_>, judged: &Judged) -> Value {
         Outcome::Skipped { message } => ("skipped", Some(message), None),
         Outcome::Expected { message } => ("other", Some(message), None),
     };
-    let duration_ms = judged.observation.as_ref().and_then(|observation| observation.duration_ms);
     let case = &judged.case;
     let mut test = Map::new();
     test.insert("name".to_owned(), json!(case.id));
     test.insert("status".to_owned(), json!(status));
     test.insert("rawStatus".to_owned(), json!(judged.judgement.verdict.name()));
-    test.insert("duration".to_owned(), json!(duration_ms.unwrap_or_default()));
+    test.insert("duration".to_owned(), json!(judged.duration_ms().unwrap_or_default()));
     test.insert("suite".to_owned(), json!([case.group()]));
     test.insert("filePath".to_owned(), json!(format!("fixtures/{}", case.file)));
     let requirements: Vec<&str> = case.requirements().collect();

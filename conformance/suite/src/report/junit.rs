@@ -64,8 +64,7 @@ fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
     let name = case.id.strip_prefix(group).unwrap_or(&case.id).trim_start_matches('/');
     let mut test = TestCase::new(name, status(report, judged));
     test.set_classname(classname(group));
-    let duration_ms = judged.observation.as_ref().and_then(|observation| observation.duration_ms);
-    if let Some(duration_ms) = duration_ms {
+    if let Some(duration_ms) = judged.duration_ms() {
         test.set_time(Duration::from_millis(duration_ms));
     }
     let line = judgement.findings.first().map_or(1, |finding| finding.place.line);

@@ -1,12 +1,8 @@
 //! A run as Markdown, short enough for the job summary of GitHub Actions: the verdict, a table of
 //! groups, and each cause; and how other Markdown of ours writes a subject's text.
 
-use std::collections::BTreeMap;
-
 use crate::causes::{Cause, Found, causes};
-use crate::exit::Exit;
-use crate::report::{Report, clean, outcome};
-use crate::verdict::Verdict;
+use crate::report::{Report, clean, outcome, verdict_counts};
 
 /// The most causes that are shown in full.
 const CAUSES: usize = 50;
@@ -30,7 +26,7 @@ pub fn render(report: &Report<'_>) -> String {
 
 fn head(report: &Report<'_>) -> Vec<String> {
     let header = report.header;
-    let exit = Exit::of(report.cases.iter().map(|judged| &judged.judgement));
+    let exit = report.exit();
     let profile = header.profile.as_deref().map(|name| format!(", profile {}", code(name)));
     vec![
         format!("## allocert: {}", exit.words()),
@@ -47,20 +43,15 @@ fn head(report: &Report<'_>) -> Vec<String> {
 }
 
 fn groups(report: &Report<'_>) -> Vec<String> {
-    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    for judged in report.cases {
-        let verdict = judged.judgement.verdict.name();
-        *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
-    }
-    let is_used = |name: &&&str| counts.values().any(|verdicts| verdicts.contains_key(**name));
-    let used: Vec<&str> = Verdict::NAMES.iter().filter(is_used).copied().collect();
+    let counts = verdict_counts::by_group(report.cases);
+    let used = verdict_counts::occurring(&verdict_counts::total(&counts));
     let mut lines = vec![
         String::new(),
         format!("| group | {} |", used.join(" | ")),
         format!("|---{}|", "|---:".repeat(used.len())),
     ];
     for (group, verdicts) in &counts {
-        let cell = |name: &&str| verdicts.get(*name).map_or(String::new(), usize::to_string);
+        let cell = |name: &&str| verdicts.get(*name).map_or(String::new(), u64::to_string);
         let cells: Vec<String> = used.iter().map(cell).collect();
         lines.push(format!("| {} | {} |", escape(group), cells.join(" | ")));
     }
@@ -80,16 +71,19 @@ fn describe(report: &Report<'_>, cause: &Cause<'_>) -> Vec<String> {
         String::new(),
         format!("In {}{more}:", code(cases[0])),
         String::new(),
-        "```text".to_owned(),
     ];
-    let text = outcome::describe(report, judged, finding);
-    // A line of backticks would end the block.
-    lines.extend(text.iter().map(|line| line.replace("```", "` ` `")));
-    lines.push("```".to_owned());
+    lines.extend(block("text", &outcome::describe(report, judged, finding)));
     if let Some(consequences) = outcome::consequences(cause) {
         lines.extend([String::new(), escape(&consequences)]);
     }
     lines
+}
+
+/// Lines as a block of code. A line of backticks does not end it.
+pub(crate) fn block(language: &str, lines: &[String]) -> Vec<String> {
+    let lines = lines.iter().map(|line| line.replace("```", "` ` `"));
+    let begin = std::iter::once(format!("```{language}"));
+    begin.chain(lines).chain(std::iter::once("```".to_owned())).collect()
 }
 
 /// A subject's text as code: between more backticks than it has in a row.

@@ -9,9 +9,9 @@ use askama::Template;
 use strum::VariantArray;
 
 use crate::exit::Exit;
-use crate::report::{Report, filters, outcome};
+use crate::report::{Report, filters, outcome, verdict_counts};
 use crate::run_format::Judged;
-use crate::verdict::{Finding, Place, Verdict};
+use crate::verdict::{Finding, Place};
 
 const TITLE: &str = "What allocert found";
 /// The most findings of one requirement in one run that are shown.
@@ -36,7 +36,7 @@ struct Run<'a> {
     verdict: &'static str,
     css_class: &'static str,
     /// Cases by verdict.
-    verdicts: Vec<(&'static str, usize)>,
+    verdicts: Vec<(&'static str, u64)>,
 }
 
 /// One requirement in all runs.
@@ -185,16 +185,14 @@ impl<'r> Seen<'r> {
 
 fn run<'r>(place: usize, report: &Report<'r>) -> Run<'r> {
     let header = report.header;
-    let exit = Exit::of(report.cases.iter().map(|judged| &judged.judgement));
+    let exit = report.exit();
     let css_class = match exit {
         Exit::Conforms => "good",
         Exit::Violations => "bad",
         Exit::Usage | Exit::Harness | Exit::NothingRan => "no",
     };
-    let count = |name: &str| {
-        report.cases.iter().filter(|judged| judged.judgement.verdict.name() == name).count()
-    };
-    let verdicts = Verdict::NAMES.iter().map(|name| (*name, count(name)));
+    let total = verdict_counts::total(&verdict_counts::by_group(report.cases));
+    let verdicts = verdict_counts::occurring(&total).into_iter();
     Run {
         anchor: format!("run-{place}"),
         subject: &header.subject.argument,
@@ -205,7 +203,7 @@ fn run<'r>(place: usize, report: &Report<'r>) -> Run<'r> {
         allocert: &header.allocert,
         verdict: exit.words(),
         css_class,
-        verdicts: verdicts.filter(|(_, count)| *count > 0).collect(),
+        verdicts: verdicts.map(|name| (name, total[name])).collect(),
     }
 }
 

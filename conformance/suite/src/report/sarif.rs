@@ -31,7 +31,7 @@ pub fn render(report: &Report<'_>) -> String {
     let places: BTreeMap<&str, usize> =
         rules.keys().enumerate().map(|(place, id)| (*id, place)).collect();
     let results: Vec<Value> = causes.iter().map(|cause| result(report, cause, &places)).collect();
-    let exit = Exit::of(report.cases.iter().map(|judged| &judged.judgement));
+    let exit = report.exit();
     let header = report.header;
     let document = json!({
         "$schema": SCHEMA,

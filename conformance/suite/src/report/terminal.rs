@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use allocert_contract::trace::Event;
 use allocert_requirements::{Level, Requirement, Side};
@@ -12,7 +11,7 @@ use crate::causes::{Cause, Found, causes};
 use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
-use crate::report::{Report, call, clean};
+use crate::report::{Report, call, clean, verdict_counts};
 use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
@@ -51,14 +50,6 @@ pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
     }
     closing(&mut out, report, &causes, palette);
     out
-}
-
-/// Writing to a string cannot fail.
-macro_rules! line {
-    ($out:expr) => { $out.push('\n') };
-    ($out:expr, $($text:tt)+) => {{
-        let _infallible = writeln!($out, $($text)+);
-    }};
 }
 
 /// The first line: what to look at first, if there is something that no expectation file lists.
@@ -117,15 +108,10 @@ fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
 }
 
 fn groups(out: &mut String, report: &Report<'_>, palette: Palette) {
-    let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
-    let mut total: BTreeMap<&str, u64> = BTreeMap::new();
-    for judged in report.cases.iter().filter(|judged| !judged.case.is_swept()) {
-        let verdict = judged.judgement.verdict.name();
-        *counts.entry(judged.case.group()).or_default().entry(verdict).or_default() += 1;
-        *total.entry(verdict).or_default() += 1;
-    }
-    let used: Vec<&str> =
-        Verdict::NAMES.iter().copied().filter(|name| total.contains_key(name)).collect();
+    let unswept = report.cases.iter().filter(|judged| !judged.case.is_swept());
+    let counts = verdict_counts::by_group(unswept);
+    let total = verdict_counts::total(&counts);
+    let used = verdict_counts::occurring(&total);
     let mut rows =
         vec![std::iter::once("").chain(used.iter().copied()).map(str::to_owned).collect()];
     rows.extend(counts.iter().map(|(group, counts)| row(group, counts, &used)));

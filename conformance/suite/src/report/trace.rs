@@ -7,6 +7,7 @@ use allocert_contract::trace::{Event, Function, Marker, What};
 use serde_json::Value;
 
 use crate::effect;
+use crate::harness_depth::HarnessDepth;
 use crate::nouns::Thread;
 use crate::observation::{Captured, Ending, Observation, Outcome, Raised, StepOutcome};
 use crate::plan::{Part, PlannedStep};
@@ -14,14 +15,6 @@ use crate::report::style::Palette;
 use crate::report::{call, clean};
 use crate::run_format::Judged;
 use crate::verdict::{Finding, Judgement};
-
-/// Writing to a string cannot fail.
-macro_rules! line {
-    ($out:expr) => { $out.push('\n') };
-    ($out:expr, $($text:tt)+) => {{
-        let _infallible = writeln!($out, $($text)+);
-    }};
-}
 
 /// The case with its verdict, each step with its outcome and its calls, and the findings.
 #[must_use]
@@ -52,8 +45,7 @@ struct Trace<'a> {
     /// The threads and processes that were met, in the order of their first events.
     threads: Vec<u32>,
     processes: Vec<u32>,
-    /// Threads that are doing what the worker does for itself.
-    in_harness: Vec<u32>,
+    harness_depth: HarnessDepth,
     /// Steps that were shown.
     shown: Vec<u32>,
     after_step: After,
@@ -86,7 +78,7 @@ impl<'a> Trace<'a> {
             roles,
             threads: Vec::new(),
             processes: Vec::new(),
-            in_harness: Vec::new(),
+            harness_depth: HarnessDepth::default(),
             shown: Vec::new(),
             after_step: After::Silent,
             last_by_worker: None,
@@ -108,10 +100,8 @@ impl<'a> Trace<'a> {
                     self.step(out, u32::try_from(step).ok(), steps, observation);
                 }
                 What::Marker(Marker::StepEnd { .. }) => self.after_step = After::Silent,
-                What::Marker(Marker::HarnessBegin) => self.in_harness.push(event.thread),
-                What::Marker(Marker::HarnessEnd) => {
-                    let last = self.in_harness.iter().rposition(|thread| *thread == event.thread);
-                    last.map(|place| self.in_harness.remove(place));
+                What::Marker(marker @ (Marker::HarnessBegin | Marker::HarnessEnd)) => {
+                    self.harness_depth.apply(event.thread, marker);
                 }
                 _ if self.repeats(event) => self.repeated += 1,
                 _ => self.event(out, event),
@@ -122,10 +112,8 @@ impl<'a> Trace<'a> {
 
     /// Whether the worker looks up one function after the other, as a library does at its start.
     fn repeats(&self, event: &Event) -> bool {
-        let lookup = function(event).filter(
-            |one| matches!(one, Function::Cuda(function) if effect::cuda::is_lookup(*function)),
-        );
-        let by_worker = self.in_harness.contains(&event.thread);
+        let lookup = lookup_function(event);
+        let by_worker = self.harness_depth.is_inside(event.thread);
         lookup.is_some() && by_worker && self.last_by_worker == lookup
     }
 
@@ -155,7 +143,7 @@ impl<'a> Trace<'a> {
             _ => "cuda".to_owned(),
         };
         let text = clean(&call::render(event));
-        let worker = self.in_harness.contains(&event.thread);
+        let worker = self.harness_depth.is_inside(event.thread);
         self.last_by_worker = if worker { function(event) } else { None };
         let by_worker = if worker { " [by the worker]" } else { "" };
         let line = format!("  {:>5}  {thread:<3} {boundary:<7} {text}{by_worker}", event.seq);
@@ -200,6 +188,12 @@ impl<'a> Trace<'a> {
             }
         }
     }
+}
+
+/// The function by which a library looks up functions of the driver, if the event calls it.
+pub(crate) fn lookup_function(event: &Event) -> Option<Function> {
+    function(event)
+        .filter(|one| matches!(one, Function::Cuda(function) if effect::cuda::is_lookup(*function)))
 }
 
 fn function(event: &Event) -> Option<Function> {
