@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .driver import Driver
+from .driver import MEMORY_TYPE, RANGE_SIZE, RANGE_START, Driver
 from .operations import Facts
 
 LEGACY, PER_THREAD = 1, 2
@@ -22,7 +22,7 @@ _DISABLE_TIMING = 2
 _ATTACH_GLOBAL = 1
 _DEVICE_MAP = 2
 #: CUpointer_attribute and CUmemorytype.
-_CONTEXT, _MEMORY_TYPE, _MANAGED, _ORDINAL, _RANGE_START, _RANGE_SIZE = 1, 2, 8, 9, 11, 12
+_CONTEXT, _MANAGED, _ORDINAL = 1, 8, 9
 _TYPES = {1: "host", 2: "device"}
 
 
@@ -211,30 +211,20 @@ class Device:
 
     def memory_at(self, pointer: int) -> Facts:
         """What the driver knows of an address."""
+        attribute = self._driver.pointer_attribute
         with self._driver.harness():
-            kind = self._attribute(_MEMORY_TYPE, ctypes.c_uint, pointer)
+            kind = attribute(MEMORY_TYPE, ctypes.c_uint, pointer)
             if kind is None:
                 return {"known": False}
-            managed = self._attribute(_MANAGED, ctypes.c_uint, pointer)
+            managed = attribute(_MANAGED, ctypes.c_uint, pointer)
             return {
                 "known": True,
                 "type": "managed" if managed else _TYPES.get(kind, str(kind)),
-                "base": self._attribute(_RANGE_START, ctypes.c_uint64, pointer),
-                "size_bytes": self._attribute(_RANGE_SIZE, ctypes.c_size_t, pointer),
-                "device": self._attribute(_ORDINAL, ctypes.c_int, pointer),
-                "context": self._attribute(_CONTEXT, ctypes.c_uint64, pointer),
+                "base": attribute(RANGE_START, ctypes.c_uint64, pointer),
+                "size_bytes": attribute(RANGE_SIZE, ctypes.c_size_t, pointer),
+                "device": attribute(_ORDINAL, ctypes.c_int, pointer),
+                "context": attribute(_CONTEXT, ctypes.c_uint64, pointer),
             }
-
-    def _attribute(self, attribute: int, cls: Any, pointer: int) -> int | None:
-        out = cls()
-        code = self._driver.code(
-            "cuPointerGetAttribute",
-            ctypes.byref(out),
-            ctypes.c_int(attribute),
-            ctypes.c_uint64(pointer),
-        )
-        value: int = out.value
-        return value if code == 0 else None
 
     def _call(self, name: str, *arguments: Any) -> None:
         with self._driver.harness():

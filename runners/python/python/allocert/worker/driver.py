@@ -17,7 +17,7 @@ from .recorder import Recorder, control
 #: CUresult.
 _NOT_INITIALIZED, _NOT_FOUND = 3, 500
 #: CUpointer_attribute, CUmemorytype and a flag of cuMemHostAlloc.
-_MEMORY_TYPE, _RANGE_START, _RANGE_SIZE = 2, 11, 12
+MEMORY_TYPE, RANGE_START, RANGE_SIZE = 2, 11, 12
 _HOST = 1
 _WRITE_COMBINED = 4
 
@@ -165,14 +165,16 @@ class Driver:
         Only then it is safe to touch it.
         """
         with self.harness():
-            kind = self._attribute(_MEMORY_TYPE, ctypes.c_uint(), pointer)
-            start = self._attribute(_RANGE_START, ctypes.c_uint64(), pointer)
-            length = self._attribute(_RANGE_SIZE, ctypes.c_size_t(), pointer)
+            kind = self.pointer_attribute(MEMORY_TYPE, ctypes.c_uint, pointer)
+            start = self.pointer_attribute(RANGE_START, ctypes.c_uint64, pointer)
+            length = self.pointer_attribute(RANGE_SIZE, ctypes.c_size_t, pointer)
         if kind != _HOST or start is None or length is None:
             return False
         return start <= pointer and pointer + size_bytes <= start + length
 
-    def _attribute(self, attribute: int, out: Any, pointer: int) -> int | None:
+    def pointer_attribute(self, attribute: int, cls: Any, pointer: int) -> int | None:
+        """What the driver knows of an address, as a number of this class of ctypes."""
+        out = cls()
         code = self.code(
             "cuPointerGetAttribute",
             ctypes.byref(out),
