@@ -1,6 +1,6 @@
 //! Cutting regions of addresses into blocks: a two-level segregated fit. Taking and giving a block
 //! are a handful of list operations whatever the sizes, and neighbours that are free always
-//! coalesce.
+//! coalesce. Free blocks may have different owners; then those of one owner coalesce.
 //!
 //! It counts addresses and touches none: the bookkeeping lies outside the memory that it describes,
 //! as device memory demands.
@@ -15,6 +15,15 @@ use bins::Bins;
 /// the numbers are small: a table by number stays short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockId(pub u32);
+
+/// Who may take a free block. Neighbours that are free coalesce if they have the same owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(u32);
+
+impl Owner {
+    /// Whose free blocks the regions begin with.
+    pub const FIRST: Self = Self(0);
+}
 
 /// Regions, and the blocks that were cut from them.
 #[derive(Debug)]
@@ -45,6 +54,8 @@ struct Block {
     previous: u32,
     next: u32,
     free: bool,
+    /// Of a free block.
+    owner: Owner,
 }
 
 const NONE: u32 = u32::MAX;
@@ -67,19 +78,36 @@ impl Fit {
 
     /// Adds a free region. Both values are multiples of the grain, and the size is not 0.
     pub fn add(&mut self, address: u64, size_bytes: u64) {
-        let block =
-            Block { address, size_bytes, region: address, previous: NONE, next: NONE, free: true };
-        let index = self.insert(block);
+        let index = self.insert(Block {
+            address,
+            size_bytes,
+            region: address,
+            previous: NONE,
+            next: NONE,
+            free: true,
+            owner: Owner::FIRST,
+        });
         self.regions.push(index);
         self.free_bytes += size_bytes;
-        self.bins.link(index, size_bytes);
+        self.bins.link(Owner::FIRST, index, size_bytes);
     }
 
-    /// Takes a block of exactly `size_bytes`, a multiple of the grain that is not 0.
+    /// Another owner of free blocks, who has none yet.
+    pub fn add_owner(&mut self) -> Owner {
+        self.bins.add_owner()
+    }
+
+    /// Takes a block of exactly `size_bytes`, a multiple of the grain that is not 0, from the free
+    /// blocks of the first owner.
     pub fn take(&mut self, size_bytes: u64) -> Option<BlockId> {
-        let index = self.bins.find(size_bytes)?;
+        self.take_from(Owner::FIRST, size_bytes)
+    }
+
+    /// The same from the free blocks of this owner.
+    pub fn take_from(&mut self, owner: Owner, size_bytes: u64) -> Option<BlockId> {
+        let index = self.bins.find(owner, size_bytes)?;
         let whole = self.blocks[index as usize];
-        self.bins.unlink(index, whole.size_bytes);
+        self.bins.unlink(owner, index, whole.size_bytes);
         if whole.size_bytes > size_bytes {
             self.split(index, size_bytes);
         }
@@ -88,21 +116,30 @@ impl Fit {
         Some(BlockId(index))
     }
 
-    /// Gives a taken block back and joins it with its free neighbours.
-    pub fn give(&mut self, BlockId(mut index): BlockId) {
-        let Block { previous, next, size_bytes, .. } = self.blocks[index as usize];
-        self.free_bytes += size_bytes;
-        self.blocks[index as usize].free = true;
-        if self.is_free(next) {
-            self.join(index, next);
+    /// Gives a taken block back to the first owner and joins it with its free neighbours.
+    pub fn give(&mut self, block: BlockId) {
+        self.give_to(Owner::FIRST, block);
+    }
+
+    /// Gives a taken block to this owner and joins it with the neighbours that are free and his.
+    pub fn give_to(&mut self, owner: Owner, BlockId(index): BlockId) {
+        self.free_bytes += self.blocks[index as usize].size_bytes;
+        self.free(owner, index);
+    }
+
+    /// Whether this owner has no free block.
+    #[must_use]
+    pub fn has_none(&self, owner: Owner) -> bool {
+        self.bins.is_empty(owner)
+    }
+
+    /// Gives all free blocks of one owner to another one.
+    pub fn hand_over(&mut self, from: Owner, to: Owner) {
+        // Blocks of one owner are no neighbours, so none of these joins another one of them.
+        for index in self.bins.all(from) {
+            self.bins.unlink(from, index, self.blocks[index as usize].size_bytes);
+            self.free(to, index);
         }
-        if self.is_free(previous) {
-            let size_bytes = self.blocks[previous as usize].size_bytes;
-            self.bins.unlink(previous, size_bytes);
-            self.absorb(previous, index);
-            index = previous;
-        }
-        self.bins.link(index, self.blocks[index as usize].size_bytes);
     }
 
     /// Address of a block, and of the region that it was cut from.
@@ -124,12 +161,12 @@ impl Fit {
         self.free_bytes
     }
 
-    /// Removes the regions from which nothing is taken, and yields them.
+    /// Removes the regions that the first owner has whole, and yields them.
     pub fn remove_unused(&mut self) -> Vec<Region> {
         let regions = std::mem::take(&mut self.regions);
         let (unused, used) = regions.into_iter().partition(|&first| {
             let block = &self.blocks[first as usize];
-            block.free && block.next == NONE
+            block.free && block.owner == Owner::FIRST && block.next == NONE
         });
         self.regions = used;
         let unused: Vec<u32> = unused;
@@ -144,7 +181,7 @@ impl Fit {
 
     fn remove(&mut self, first: u32) -> Region {
         let Block { address, size_bytes, .. } = self.blocks[first as usize];
-        self.bins.unlink(first, size_bytes);
+        self.bins.unlink(Owner::FIRST, first, size_bytes);
         self.free_bytes -= size_bytes;
         self.vacant.push(first);
         Region { address, size_bytes }
@@ -163,17 +200,27 @@ impl Fit {
         if let Some(after) = self.blocks.get_mut(block.next as usize) {
             after.previous = rest;
         }
-        let block = &mut self.blocks[index as usize];
-        block.size_bytes = size_bytes;
-        block.next = rest;
-        self.bins.link(rest, rest_bytes);
+        let first = &mut self.blocks[index as usize];
+        first.size_bytes = size_bytes;
+        first.next = rest;
+        self.bins.link(block.owner, rest, rest_bytes);
     }
 
-    /// Joins `index` with the free block behind it.
-    fn join(&mut self, index: u32, next: u32) {
-        let size_bytes = self.blocks[next as usize].size_bytes;
-        self.bins.unlink(next, size_bytes);
-        self.absorb(index, next);
+    /// A block that is in no bin becomes a free one of this owner.
+    fn free(&mut self, owner: Owner, mut index: u32) {
+        let Block { previous, next, .. } = self.blocks[index as usize];
+        self.blocks[index as usize].free = true;
+        self.blocks[index as usize].owner = owner;
+        if self.is_free(owner, next) {
+            self.bins.unlink(owner, next, self.blocks[next as usize].size_bytes);
+            self.absorb(index, next);
+        }
+        if self.is_free(owner, previous) {
+            self.bins.unlink(owner, previous, self.blocks[previous as usize].size_bytes);
+            self.absorb(previous, index);
+            index = previous;
+        }
+        self.bins.link(owner, index, self.blocks[index as usize].size_bytes);
     }
 
     /// Lets `left` grow over `right`, whose slot becomes vacant. Neither is in a bin.
@@ -188,8 +235,9 @@ impl Fit {
         self.vacant.push(right);
     }
 
-    fn is_free(&self, index: u32) -> bool {
-        self.blocks.get(index as usize).is_some_and(|block| block.free)
+    fn is_free(&self, owner: Owner, index: u32) -> bool {
+        let block = self.blocks.get(index as usize);
+        block.is_some_and(|block| block.free && block.owner == owner)
     }
 
     fn insert(&mut self, block: Block) -> u32 {

@@ -65,6 +65,27 @@ fn only_unused_regions_are_removed() {
     assert_eq!(fit.take(256), None);
 }
 
+/// What one owner has is nobody else's, and joins only with his own.
+#[test]
+fn free_blocks_of_different_owners_stay_apart() {
+    let mut fit = over(4 * 256);
+    let other = fit.add_owner();
+    assert!(fit.has_none(other) && !fit.has_none(Owner::FIRST));
+    let [first, second, third, fourth] = [(); 4].map(|()| fit.take(256).expect("four grains"));
+    fit.give_to(other, second);
+    fit.give_to(other, third);
+    fit.give(first);
+    fit.give(fourth);
+    assert_eq!([fit.take(512), fit.take_from(other, 768)], [None; 2]);
+    let part = fit.take_from(other, 256).expect("half of what he has");
+    assert_eq!(fit.locate(part), (MIB + 256, MIB));
+    fit.give_to(other, part);
+    assert_eq!((fit.remove_unused(), fit.free_bytes()), (Vec::new(), 4 * 256));
+    fit.hand_over(other, Owner::FIRST);
+    assert!(fit.has_none(other));
+    assert_eq!(fit.remove_unused(), [Region { address: MIB, size_bytes: 4 * 256 }]);
+}
+
 /// The simplest model: the taken ranges by address.
 #[rstest]
 fn taken_blocks_are_disjoint_and_all_comes_back(
@@ -76,6 +97,7 @@ fn taken_blocks_are_disjoint_and_all_comes_back(
     for (address, size_bytes) in regions {
         fit.add(address, size_bytes);
     }
+    let owners = [Owner::FIRST, fit.add_owner(), fit.add_owner()];
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut below = |limit: u64| random.next_u64() % limit;
     let mut taken: BTreeMap<u64, (u64, BlockId)> = BTreeMap::new();
@@ -84,7 +106,8 @@ fn taken_blocks_are_disjoint_and_all_comes_back(
         if below(100) < 55 {
             let power = below(10);
             let size_bytes = (below(1 << power) + 1) * grain_bytes;
-            let Some(block) = fit.take(size_bytes) else { continue };
+            let owner = owners[below(3) as usize];
+            let Some(block) = fit.take_from(owner, size_bytes) else { continue };
             let (address, region) = fit.locate(block);
             assert!(address.is_multiple_of(grain_bytes) && fit.size_bytes(block) == size_bytes);
             let room = regions.iter().find(|(start, _)| *start == region).expect("a region").1;
@@ -97,13 +120,17 @@ fn taken_blocks_are_disjoint_and_all_comes_back(
             taken_bytes += size_bytes;
         } else if let Some((&address, _)) = taken.range(below(10 * MIB)..).next() {
             let (size_bytes, block) = taken.remove(&address).expect("just found");
-            fit.give(block);
+            fit.give_to(owners[below(3) as usize], block);
             taken_bytes -= size_bytes;
+        }
+        if below(100) == 0 {
+            fit.hand_over(owners[below(2) as usize + 1], Owner::FIRST);
         }
         assert_eq!(fit.free_bytes() + taken_bytes, 4 * MIB);
     }
     for (_, block) in taken.into_values() {
         fit.give(block);
     }
+    owners[1..].iter().for_each(|&owner| fit.hand_over(owner, Owner::FIRST));
     assert_eq!(fit.remove_unused().len(), 3);
 }

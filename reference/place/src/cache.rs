@@ -19,7 +19,7 @@ const SLOTS: usize = 16;
 const CLASS_BYTES: u64 = 4 << 20;
 const FEWEST: u64 = 4;
 /// So many bytes of all classes are kept at most.
-const CACHE_BYTES: u64 = 64 << 20;
+const CACHE_BYTES: u64 = 16 << 20;
 
 /// The cache of one thread at one place.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The reference allocator of memory by place, after Paddle's "Region-based Heterogeneous Memory
 //! Management": [`memory::alloc`], [`memory::free`] and [`memory::used`] for [`CpuPlace`],
 //! [`CudaPlace`] and [`CudaPinnedPlace`]. The library `liballocert_place.so` exports the table of
-//! `allocert_place.h` as the symbol `allocert_place_allocator_v1`, and two functions for PyTorch:
-//! [`allocert_place_torch_malloc`] and [`allocert_place_torch_free`].
+//! `allocert_place.h` as the symbol `allocert_place_allocator_v1`, two functions for PyTorch,
+//! [`allocert_place_torch_malloc`] and [`allocert_place_torch_free`], and two for CuPy,
+//! [`allocert_place_cupy_malloc`] and [`allocert_place_cupy_free`].
 //!
 //! # What the text leaves open
 //! * 0 bytes are null, and free() ignores null.
@@ -18,7 +19,7 @@
 //!   finds no memory, before it fails.
 //! * The CPU place asks for huge pages (`madvise`): programs that fill their blocks take fewer page
 //!   faults. So the first write to a block may take 2 MiB from the system.
-//! * A thread keeps up to 16 freed blocks of a size class, and 64 MiB in all. That memory is idle
+//! * A thread keeps up to 16 freed blocks of a size class, and 16 MiB in all. That memory is idle
 //!   like all other: release() and a request that finds no memory take it.
 //!
 //! # What is found
@@ -38,6 +39,7 @@ mod blocks;
 mod c_api;
 mod cache;
 mod classes;
+mod cupy;
 mod device;
 mod driver;
 mod error;
@@ -48,11 +50,13 @@ mod place;
 mod pool;
 mod pools;
 mod settings;
+mod stderr;
 mod streams;
 mod system;
 mod torch;
 
 pub use c_api::{ALLOCATOR, allocert_place_allocator_v1};
+pub use cupy::{allocert_place_cupy_free, allocert_place_cupy_malloc};
 pub use error::Error;
 pub use place::{CpuPlace, CudaPinnedPlace, CudaPlace, Place};
 pub use settings::Settings;

@@ -124,9 +124,22 @@ pub fn alloc_on_stream(device: i32, stream: u64, size_bytes: usize) -> Result<*m
 /// # Errors
 /// As for [`free`].
 pub fn free_on_stream(device: i32, stream: u64, block: *mut c_void) -> Result<(), Error> {
+    free_after(device, StreamKey::new(stream), block)
+}
+
+/// As [`free_on_stream`] for work that was queued to any stream of the device: the block is given
+/// out again after the device has done its work.
+///
+/// # Errors
+/// As for [`free`].
+pub fn free_on_any_stream(device: i32, block: *mut c_void) -> Result<(), Error> {
+    free_after(device, StreamKey::Any, block)
+}
+
+fn free_after(device: i32, stream: StreamKey, block: *mut c_void) -> Result<(), Error> {
     match (pools::cuda_if_made(device)?, block.expose_provenance() as u64) {
         (_, 0) => Ok(()),
-        (Some(pool), address) => pool.free_on(StreamKey::new(stream), address),
+        (Some(pool), address) => pool.free_on(stream, address),
         (None, address) => Err(Error::NoBlock(address)),
     }
 }

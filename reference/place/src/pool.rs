@@ -5,16 +5,16 @@
 //! All memory that no caller has is idle; the system gets whole idle chunks back when memory runs
 //! short and at [`Pool::release`].
 //!
-//! Locks are taken in this order: `growing`, `registry`, `streams`, a cache, `engine`. The system
-//! is called with `growing` alone. Whoever gives a block to a caller or takes one back holds
-//! `streams`, a cache or `engine` until the books agree, so [`Pool::stop`] finds them in order.
+//! Locks are taken in this order: `growing`, `registry`, a cache, `engine`. The system is called
+//! with `growing` alone. Whoever gives a block to a caller or takes one back holds a cache or
+//! `engine` until the books agree, so [`Pool::stop`] finds them in order.
 
 mod on_streams;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use allocert_fit::{BlockId, Fit, Region};
+use allocert_fit::{BlockId, Fit, Owner, Region};
 
 use crate::address_map::AddressMap;
 use crate::blocks::Blocks;
@@ -56,7 +56,6 @@ pub(crate) struct Pool<S> {
     growing: Mutex<()>,
     registry: Mutex<()>,
     caches: Box<[OnceLock<Box<Cache>>]>,
-    streams: Mutex<Streams>,
     settings: Settings,
     system: S,
 }
@@ -64,6 +63,7 @@ pub(crate) struct Pool<S> {
 #[derive(Debug)]
 struct Engine {
     fit: Fit,
+    streams: Streams,
     /// What the chunks have together.
     pool_bytes: u64,
 }
@@ -73,7 +73,6 @@ struct Engine {
 pub(crate) struct Stopped<'a> {
     _growing: Option<MutexGuard<'a, ()>>,
     _registry: MutexGuard<'a, ()>,
-    _streams: MutexGuard<'a, Streams>,
     _caches: Vec<Kept<'a>>,
     _engine: MutexGuard<'a, Engine>,
 }
@@ -86,10 +85,13 @@ impl<S: System> Pool<S> {
             blocks: Blocks::new(),
             map: AddressMap::new(),
             used_bytes: AtomicI64::new(0),
-            engine: Mutex::new(Engine { fit: Fit::new(S::GRAIN_BYTES), pool_bytes: 0 }),
+            engine: Mutex::new(Engine {
+                fit: Fit::new(S::GRAIN_BYTES),
+                streams: Streams::default(),
+                pool_bytes: 0,
+            }),
             growing: Mutex::default(),
             registry: Mutex::default(),
-            streams: Mutex::default(),
             caches: (0..CACHES).map(|_| OnceLock::new()).collect(),
             settings,
             system,
@@ -145,7 +147,7 @@ impl<S: System> Pool<S> {
         kept.count(-(size_bytes as i64));
         match self.blocks.get(number).class() {
             Some(class) => self.keep(&kept, class, number),
-            None => self.give(&mut self.engine(), number),
+            None => self.give(&mut self.engine(), Owner::FIRST, number),
         }
         Ok(())
     }
@@ -171,15 +173,8 @@ impl<S: System> Pool<S> {
     pub(crate) fn stop(&self, with_growing: bool) -> Stopped<'_> {
         let growing = with_growing.then(|| lock(&self.growing));
         let registry = lock(&self.registry);
-        let streams = lock(&self.streams);
         let caches = self.caches().map(Cache::lock).collect();
-        Stopped {
-            _growing: growing,
-            _registry: registry,
-            _streams: streams,
-            _caches: caches,
-            _engine: self.engine(),
-        }
+        Stopped { _growing: growing, _registry: registry, _caches: caches, _engine: self.engine() }
     }
 
     /// In a child of `fork`, the threads of the parent are gone but for one, and so is the memory
@@ -229,11 +224,13 @@ impl<S: System> Pool<S> {
     fn refill(&self, kept: &Kept<'_>, class: usize) -> Option<u32> {
         let room_bytes = self.classes.room_bytes(class);
         let mut engine = self.engine();
-        let first = self.cut(&mut engine, Some(class), room_bytes)?;
+        let first = self.cut(&mut engine, Owner::FIRST, Some(class), room_bytes)?;
         for _ in 1..(REFILL_BYTES / room_bytes).clamp(1, REFILL_BLOCKS) {
-            let Some(number) = self.cut(&mut engine, Some(class), room_bytes) else { break };
+            let Some(number) = self.cut(&mut engine, Owner::FIRST, Some(class), room_bytes) else {
+                break;
+            };
             if !kept.push(class, room_bytes, number) {
-                self.give(&mut engine, number);
+                self.give(&mut engine, Owner::FIRST, number);
                 break;
             }
         }
@@ -249,14 +246,14 @@ impl<S: System> Pool<S> {
         }
         if kept.is_overfull() {
             let mut engine = self.engine();
-            kept.take_all(|number| self.give(&mut engine, number));
+            kept.take_all(|number| self.give(&mut engine, Owner::FIRST, number));
         }
     }
 
     #[cold]
     fn make_room(&self, kept: &Kept<'_>, class: usize, room_bytes: u64, number: u32) {
         let mut engine = self.engine();
-        kept.take_half(class, room_bytes, |number| self.give(&mut engine, number));
+        kept.take_half(class, room_bytes, |number| self.give(&mut engine, Owner::FIRST, number));
         kept.push(class, room_bytes, number);
     }
 
@@ -274,7 +271,7 @@ impl<S: System> Pool<S> {
         let room_bytes = self.room_bytes(class, need_bytes);
         let take = || {
             let mut engine = self.engine();
-            self.take_shared(&mut engine, class, room_bytes, size_bytes)
+            self.take_shared(&mut engine, Owner::FIRST, class, room_bytes, size_bytes)
         };
         if let Some(address) = take() {
             return Ok(address);
@@ -283,12 +280,10 @@ impl<S: System> Pool<S> {
         if let Some(address) = take() {
             return Ok(address);
         }
-        // What the caches keep may be enough.
-        if self.caches().map(Cache::idle_bytes).sum::<u64>() >= room_bytes.max(self.first_chunk()) {
-            self.drain_caches();
-            if let Some(address) = take() {
-                return Ok(address);
-            }
+        // What the caches keep may be enough, or what is between.
+        self.drain_caches();
+        if let Some(address) = take() {
+            return Ok(address);
         }
         let mut chunk = self.reserve(room_bytes, false);
         if chunk == Err(Error::OutOfMemory) {
@@ -304,7 +299,7 @@ impl<S: System> Pool<S> {
         let mut engine = self.engine();
         engine.pool_bytes += chunk.size_bytes;
         engine.fit.add(chunk.address, chunk.size_bytes);
-        let address = self.take_shared(&mut engine, class, room_bytes, size_bytes);
+        let address = self.take_shared(&mut engine, Owner::FIRST, class, room_bytes, size_bytes);
         Ok(address.expect("the new chunk has room, and the engine was locked meanwhile"))
     }
 
@@ -318,11 +313,12 @@ impl<S: System> Pool<S> {
     fn take_shared(
         &self,
         engine: &mut Engine,
+        owner: Owner,
         class: Option<usize>,
         room_bytes: u64,
         size_bytes: u64,
     ) -> Option<u64> {
-        let number = self.cut(engine, class, room_bytes)?;
+        let number = self.cut(engine, owner, class, room_bytes)?;
         self.used_bytes.fetch_add(size_bytes as i64, Relaxed);
         Some(self.begin(number, size_bytes))
     }
@@ -334,7 +330,7 @@ impl<S: System> Pool<S> {
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
         let size_bytes = self.end(number, address)?;
         self.used_bytes.fetch_sub(size_bytes as i64, Relaxed);
-        self.give(&mut engine, number);
+        self.give(&mut engine, Owner::FIRST, number);
         Ok(())
     }
 
@@ -375,7 +371,7 @@ impl<S: System> Pool<S> {
     fn drain(&self, cache: &Cache) {
         let kept = cache.lock();
         let mut engine = self.engine();
-        kept.take_all(|number| self.give(&mut engine, number));
+        kept.take_all(|number| self.give(&mut engine, Owner::FIRST, number));
     }
 
     fn give_back_unused(&self) -> u64 {
@@ -390,9 +386,15 @@ impl<S: System> Pool<S> {
         bytes
     }
 
-    /// A new block from the free memory of the chunks.
-    fn cut(&self, engine: &mut Engine, class: Option<usize>, room_bytes: u64) -> Option<u32> {
-        let block = engine.fit.take(room_bytes)?;
+    /// A new block from the owner's free memory of the chunks.
+    fn cut(
+        &self,
+        engine: &mut Engine,
+        owner: Owner,
+        class: Option<usize>,
+        room_bytes: u64,
+    ) -> Option<u32> {
+        let block = engine.fit.take_from(owner, room_bytes)?;
         let (address, _) = engine.fit.locate(block);
         self.blocks.ensure(block.0);
         self.blocks.get(block.0).cut(address, class);
@@ -400,12 +402,12 @@ impl<S: System> Pool<S> {
         Some(block.0)
     }
 
-    /// An idle block becomes free memory of its chunk.
-    fn give(&self, engine: &mut Engine, number: u32) {
+    /// A block that no caller has becomes the owner's free memory of its chunk.
+    fn give(&self, engine: &mut Engine, owner: Owner, number: u32) {
         let block = self.blocks.get(number);
         self.map.remove(block.address(), number, &self.blocks);
         block.joined();
-        engine.fit.give(BlockId(number));
+        engine.fit.give_to(owner, BlockId(number));
     }
 
     fn caches(&self) -> impl Iterator<Item = &Cache> {
@@ -421,5 +423,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[cfg(test)]
+mod fragmentation;
 #[cfg(test)]
 mod tests;

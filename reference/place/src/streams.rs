@@ -1,14 +1,17 @@
-//! The blocks that were freed on a stream, while work that is queued there may still use them.
+//! Whose the memory is that was freed on a stream, while work that is queued there may use it.
 
 use std::collections::BTreeMap;
+
+use allocert_fit::{Fit, Owner};
 
 /// The stream that a handle names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StreamKey {
     /// A stream that runs one piece of work after another, whoever queues it.
     InOrder(u64),
-    /// `CU_STREAM_PER_THREAD`: another stream for each thread.
-    PerThread,
+    /// Any stream: `CU_STREAM_PER_THREAD` is another one for each thread, and some callers name
+    /// none.
+    Any,
 }
 
 impl StreamKey {
@@ -16,52 +19,60 @@ impl StreamKey {
     pub(crate) fn new(handle: u64) -> Self {
         match handle {
             1 => Self::InOrder(0),
-            2 => Self::PerThread,
+            2 => Self::Any,
             handle => Self::InOrder(handle),
         }
     }
 }
 
-/// Numbers of blocks by the stream that they were freed on, and by their room in bytes.
+/// The owners of freed memory, one for each stream.
 #[derive(Debug, Default)]
-pub(crate) struct Streams(BTreeMap<StreamKey, BTreeMap<u64, Vec<u32>>>);
+pub(crate) struct Streams {
+    owners: BTreeMap<StreamKey, Owner>,
+    /// Owners that have nothing, for the next streams.
+    vacant: Vec<Owner>,
+}
 
 impl Streams {
-    pub(crate) fn keep(&mut self, stream: StreamKey, room_bytes: u64, number: u32) {
-        self.0.entry(stream).or_default().entry(room_bytes).or_default().push(number);
+    /// Who has the memory that was freed on this stream.
+    pub(crate) fn owner(&mut self, stream: StreamKey, fit: &mut Fit) -> Owner {
+        let vacant = &mut self.vacant;
+        let new = || vacant.pop().unwrap_or_else(|| fit.add_owner());
+        *self.owners.entry(stream).or_insert_with(new)
     }
 
-    /// A block with room for `least_bytes`, but not for more than `most_bytes`, that was freed on
-    /// this stream: work that is queued on it later uses the block later.
-    pub(crate) fn take(
-        &mut self,
-        stream: StreamKey,
-        least_bytes: u64,
-        most_bytes: u64,
-    ) -> Option<u32> {
-        if stream == StreamKey::PerThread {
-            return None;
+    /// Whose memory serves requests on this stream: work that is queued there later uses it later.
+    pub(crate) fn serving(&self, stream: StreamKey) -> Option<Owner> {
+        let serves = stream != StreamKey::Any;
+        serves.then(|| self.owners.get(&stream).copied()).flatten()
+    }
+
+    /// Takes out all owners that have something. What is freed later goes to other ones.
+    pub(crate) fn take_all(&mut self, fit: &Fit) -> Vec<(StreamKey, Owner)> {
+        let (empty, taken) = std::mem::take(&mut self.owners)
+            .into_iter()
+            .partition(|(_, owner)| fit.has_none(*owner));
+        let empty: Vec<(StreamKey, Owner)> = empty;
+        self.vacant.extend(empty.into_iter().map(|(_, owner)| owner));
+        taken
+    }
+
+    /// The memory of the owners that [`Streams::take_all`] took out is idle: nothing uses it.
+    pub(crate) fn end(&mut self, taken: Vec<(StreamKey, Owner)>, fit: &mut Fit) {
+        for (_, owner) in taken {
+            fit.hand_over(owner, Owner::FIRST);
+            self.vacant.push(owner);
         }
-        let rooms = self.0.get_mut(&stream)?;
-        let mut fitting = rooms.range_mut(least_bytes..=most_bytes);
-        fitting.find_map(|(_, numbers)| numbers.pop())
     }
 
-    /// Takes out all blocks of all streams.
-    pub(crate) fn take_all(&mut self) -> Self {
-        std::mem::take(self)
-    }
-
-    /// Keeps what [`Streams::take_all`] took out after all.
-    pub(crate) fn keep_all(&mut self, others: Self) {
-        for (stream, rooms) in others.0 {
-            for (room_bytes, numbers) in rooms {
-                numbers.into_iter().for_each(|number| self.keep(stream, room_bytes, number));
+    /// The memory stays with its streams after all.
+    pub(crate) fn put_back(&mut self, taken: Vec<(StreamKey, Owner)>, fit: &mut Fit) {
+        for (stream, owner) in taken {
+            let newer = self.owners.insert(stream, owner);
+            if let Some(newer) = newer {
+                fit.hand_over(newer, owner);
+                self.vacant.push(newer);
             }
         }
-    }
-
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.0.values().flat_map(|rooms| rooms.values().flatten().copied())
     }
 }

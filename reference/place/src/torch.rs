@@ -23,10 +23,10 @@
 //!   work uses the block any more.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crate::memory;
+use crate::stderr::answer;
 
 /// A block of `size` bytes of the device for work on `stream`. Null for size 0, and if there is no
 /// memory; then stderr says why.
@@ -36,7 +36,7 @@ pub extern "C" fn allocert_place_torch_malloc(
     device: i32,
     stream: *mut c_void,
 ) -> *mut c_void {
-    answer("malloc", ptr::null_mut(), || {
+    answer("torch_malloc", ptr::null_mut(), || {
         let size_bytes = usize::try_from(size)
             .map_err(|_| format!("the caller asks PyTorch's allocator for {size} bytes"))?;
         let stream = stream.expose_provenance() as u64;
@@ -54,19 +54,9 @@ pub extern "C" fn allocert_place_torch_free(
     device: i32,
     stream: *mut c_void,
 ) {
-    answer("free", (), || {
+    answer("torch_free", (), || {
         let stream = stream.expose_provenance() as u64;
         memory::free_on_stream(device, stream, pointer)
             .map_err(|error| format!("device {device}: {error}"))
     });
-}
-
-/// The functions have no other way to say why they failed.
-fn answer<T>(function: &str, failed: T, call: impl FnOnce() -> Result<T, String>) -> T {
-    let result = catch_unwind(AssertUnwindSafe(call))
-        .unwrap_or_else(|_| Err("a defect of the allocator".to_owned()));
-    result.unwrap_or_else(|text| {
-        eprintln!("allocert_place_torch_{function}: {text}");
-        failed
-    })
 }

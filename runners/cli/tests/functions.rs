@@ -47,6 +47,7 @@ fn functions_of_cupy_are_given_their_address() {
 
 #[rstest]
 #[case::own_functions("reference", "torch")]
+#[case::own_functions_for_cupy("reference", "cupy")]
 #[case::own_library(
     &library("liballocert_place.so").display().to_string(),
     "torch:allocert_place_torch_malloc,allocert_place_torch_free"
@@ -72,6 +73,7 @@ fn two_functions_conform(#[case] subject: &str, #[case] abi: &str) {
 /// A function that fails returns NULL, and the next call works.
 #[rstest]
 #[case::own_functions("reference", "torch")]
+#[case::own_functions_for_cupy("reference", "cupy")]
 #[case::base_of_the_mutants(&mutants(), "torch:mutant_torch_malloc,mutant_torch_free")]
 #[case::base_for_cupy(&mutants(), "cupy:mutant_cupy_malloc,mutant_cupy_free")]
 fn two_functions_bear_failures_of_the_driver(#[case] subject: &str, #[case] abi: &str) {

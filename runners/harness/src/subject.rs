@@ -130,14 +130,13 @@ impl Subject {
         if text != "reference" && !looks_like_path(text) && !text.starts_with("reference:") {
             return allocator(text, ObjectAbi::read(abi)?);
         }
+        if let ("reference", Some(names)) = (text, abi.parse().ok().and_then(own_functions)) {
+            return Ok(Self::Functions { path: None, names });
+        }
         let names = FunctionNames::read(abi)?;
         let none = |abi| SubjectError::NoFunctions { given: text.to_owned(), abi };
-        match own_functions(names.abi) {
-            Some(own) if text == "reference" && !abi.contains(':') => {
-                return Ok(Self::Functions { path: None, names: own });
-            }
-            _ if text == "reference" || !looks_like_path(text) => return Err(none(names.abi)),
-            _ => {}
+        if text == "reference" || !looks_like_path(text) {
+            return Err(none(names.abi));
         }
         match library(text)? {
             Self::Library { path, symbol: None } => Ok(Self::Functions { path: Some(path), names }),
@@ -211,15 +210,12 @@ fn reference(
 
 /// The functions of the project's own allocator.
 fn own_functions(abi: FunctionAbi) -> Option<FunctionNames> {
-    match abi {
-        FunctionAbi::Torch => Some(FunctionNames {
-            abi,
-            alloc: "allocert_place_torch_malloc".to_owned(),
-            free: "allocert_place_torch_free".to_owned(),
-            param: None,
-        }),
-        FunctionAbi::Cupy | FunctionAbi::Malloc => None,
-    }
+    let (alloc, free) = match abi {
+        FunctionAbi::Torch => ("allocert_place_torch_malloc", "allocert_place_torch_free"),
+        FunctionAbi::Cupy => ("allocert_place_cupy_malloc", "allocert_place_cupy_free"),
+        FunctionAbi::Malloc => return None,
+    };
+    Some(FunctionNames { abi, alloc: alloc.to_owned(), free: free.to_owned(), param: None })
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -323,11 +319,17 @@ mod tests {
         "torch",
         "reference:torch(allocert_place_torch_malloc,allocert_place_torch_free)"
     )]
+    #[case(
+        "reference",
+        "cupy",
+        "reference:cupy(allocert_place_cupy_malloc,allocert_place_cupy_free)"
+    )]
     #[case("/bin/../bin/sh", "torch:take,give", &format!("{}:torch(take,give)", shell()))]
     fn reads_functions(#[case] text: &str, #[case] abi: &str, #[case] told: &str) {
         let subject = Subject::parse_with(text, Some(abi), Side::Place).expect("a subject");
-        let abi = Some(Abi::Functions(FunctionAbi::Torch));
-        assert_eq!((subject.to_string().as_str(), subject.abi()), (told, abi));
+        let abi = abi.split(':').next().expect("a name");
+        let names = subject.abi().map(|abi| abi.to_string());
+        assert_eq!((subject.to_string().as_str(), names.as_deref()), (told, Some(abi)));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Requests and frees in the order of a stream.
 //!
-//! A block that is freed on a stream serves requests on this stream at once. For all others it is
-//! not idle memory before the device has done all its work: that is waited for when memory runs
-//! short, and at release(). No event is recorded, and no stream is named to the driver, so a stream
-//! may end at any time.
+//! Memory that is freed on a stream serves requests on this stream at once, cut and joined as it is
+//! needed. For all others it is not idle before the device has done all its work: that is waited
+//! for when memory runs short, and at release(). No event is recorded, and no stream is named to
+//! the driver, so a stream may end at any time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{ADDRESS_SPACE_BYTES, Pool, lock};
+use super::{ADDRESS_SPACE_BYTES, Pool};
 use crate::Error;
 use crate::cache::Cache;
 use crate::streams::StreamKey;
@@ -29,16 +29,13 @@ impl<S: System> Pool<S> {
 
     /// Takes a block back that work queued on this stream may still use.
     pub(crate) fn free_on(&self, stream: StreamKey, address: u64) -> Result<(), Error> {
-        let mut streams = lock(&self.streams);
-        let engine = self.engine();
+        let mut engine = self.engine();
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
         let size_bytes = self.end(number, address)?;
         self.used_bytes.fetch_sub(size_bytes as i64, Relaxed);
-        let room_bytes = match self.blocks.get(number).class() {
-            Some(class) => self.classes.room_bytes(class),
-            None => engine.fit.size_bytes(allocert_fit::BlockId(number)),
-        };
-        streams.keep(stream, room_bytes, number);
+        let engine = &mut *engine;
+        let owner = engine.streams.owner(stream, &mut engine.fit);
+        self.give(engine, owner, number);
         Ok(())
     }
 
@@ -48,27 +45,27 @@ impl<S: System> Pool<S> {
             return None;
         }
         let class = self.classes.of(need_bytes);
-        let least_bytes = self.room_bytes(class, need_bytes);
-        // A block without a class may be a little longer than needed.
-        let most_bytes = if class.is_some() { least_bytes } else { least_bytes / 8 * 9 };
-        let mut streams = lock(&self.streams);
-        let number = streams.take(stream, least_bytes, most_bytes)?;
-        self.used_bytes.fetch_add(size_bytes as i64, Relaxed);
-        Some(self.begin(number, size_bytes))
+        let room_bytes = self.room_bytes(class, need_bytes);
+        let mut engine = self.engine();
+        let owner = engine.streams.serving(stream)?;
+        self.take_shared(&mut engine, owner, class, room_bytes, size_bytes)
     }
 
-    /// Waits for the device if streams have blocks, which are idle memory then. The lock `growing`
-    /// is held.
+    /// Waits for the device if streams have memory, which is idle then. The lock `growing` is held.
     pub(super) fn drain_streams(&self) {
-        let taken = lock(&self.streams).take_all();
-        if taken.numbers().next().is_none() {
+        let taken = {
+            let engine = &mut *self.engine();
+            engine.streams.take_all(&engine.fit)
+        };
+        if taken.is_empty() {
             return;
         }
-        if self.system.wait_for_work().is_err() {
+        let waited = self.system.wait_for_work();
+        let engine = &mut *self.engine();
+        match waited {
+            Ok(()) => engine.streams.end(taken, &mut engine.fit),
             // Nobody knows what still runs.
-            return lock(&self.streams).keep_all(taken);
+            Err(_) => engine.streams.put_back(taken, &mut engine.fit),
         }
-        let mut engine = self.engine();
-        taken.numbers().for_each(|number| self.give(&mut engine, number));
     }
 }

@@ -9,11 +9,11 @@ use rstest::rstest;
 use super::*;
 use crate::streams::StreamKey;
 
-const MIB: u64 = 1 << 20;
+pub(super) const MIB: u64 = 1 << 20;
 
 /// Device memory of a given size that nobody reads or writes.
 #[derive(Debug)]
-struct Addresses {
+pub(super) struct Addresses {
     left_bytes: AtomicU64,
     next: AtomicU64,
     waits: AtomicU64,
@@ -66,11 +66,11 @@ fn pool(size_bytes: u64, settings: Settings) -> Pool<Addresses> {
     Pool::new(Addresses::new(size_bytes), settings)
 }
 
-fn unlimited() -> Pool<Addresses> {
+pub(super) fn unlimited() -> Pool<Addresses> {
     pool(1 << 50, Settings::default())
 }
 
-fn pool_bytes(pool: &Pool<Addresses>) -> u64 {
+pub(super) fn pool_bytes(pool: &Pool<Addresses>) -> u64 {
     pool.engine().pool_bytes
 }
 
@@ -312,52 +312,4 @@ fn without_a_wait_nothing_is_given_back() {
     pool.system.cannot_wait.store(true, Ordering::SeqCst);
     assert_eq!(pool.alloc(None, 32 * MIB), Err(Error::OutOfMemory));
     assert_eq!((pool.release(), pool.alloc_on(stream, None, MIB)), (0, Ok(block)));
-}
-
-/// The most memory that the pool held, over the most that was in blocks, while any of the live
-/// blocks is freed and another one is asked for. BENCHMARKS.md has the figures, which
-/// `cargo test -p allocert-place --lib fragmentation -- --nocapture` prints.
-#[rstest]
-#[case::all_sizes_1000_live(1000, equally_likely)]
-#[case::all_sizes_20000_live(20_000, equally_likely)]
-#[case::powers_of_two_1000_live(1000, power_of_two)]
-#[case::powers_of_two_20000_live(20_000, power_of_two)]
-fn fragmentation_stays_small(
-    #[case] live: usize,
-    #[case] size_bytes: fn(&mut SplitMix64) -> u64,
-    #[values(false, true)] has_cache: bool,
-) {
-    const DEVICE_BYTES: u64 = 1 << 50;
-    let pool = pool(DEVICE_BYTES, Settings::default());
-    let cache = if has_cache { pool.adopt_cache() } else { None };
-    let mut random = SplitMix64::seed_from_u64(live as u64);
-    let mut blocks: Vec<(u64, u64)> = Vec::new();
-    let (mut live_bytes, mut most_live, mut most_reserved) = (0, 0, 0);
-    for _ in 0..live * 20 {
-        if blocks.len() == live {
-            let any = (random.next_u64() % live as u64) as usize;
-            let (address, freed_bytes) = blocks.swap_remove(any);
-            assert_eq!(pool.free(cache, address), Ok(()));
-            live_bytes -= freed_bytes;
-        }
-        let asked_bytes = size_bytes(&mut random);
-        blocks.push((pool.alloc(cache, asked_bytes).expect("memory"), asked_bytes));
-        live_bytes += asked_bytes;
-        most_live = most_live.max(live_bytes);
-        let left_bytes = pool.system.left_bytes.load(Ordering::SeqCst);
-        most_reserved = most_reserved.max(DEVICE_BYTES - left_bytes);
-    }
-    let ratio = most_reserved as f64 / most_live as f64;
-    println!("{live} live, cache {has_cache}: {most_reserved} of {most_live} bytes, {ratio:.3}");
-    assert!(ratio <= 1.28, "{most_reserved} bytes were reserved for {most_live}");
-}
-
-/// 256 bytes to 1 MiB.
-fn equally_likely(random: &mut SplitMix64) -> u64 {
-    256 + random.next_u64() % (MIB - 256 + 1)
-}
-
-/// The same, each power of two equally likely.
-fn power_of_two(random: &mut SplitMix64) -> u64 {
-    256 << (random.next_u64() % 13)
 }

@@ -43,6 +43,8 @@ static int (*cuPointerGetAttribute)(void *, int, uint64_t);
 
 static void *(*torch_malloc)(ssize_t, int, void *);
 static void (*torch_free)(void *, ssize_t, int, void *);
+static void *(*cupy_malloc)(void *, size_t, int);
+static void (*cupy_free)(void *, void *, int);
 
 static void *current(void) {
   void *context = &context;
@@ -215,6 +217,26 @@ static void streams(void) {
   CHECK(table->release(cuda, &released) == ALLOCERT_PLACE_OK && released >= 32 << 20);
 }
 
+/* What CuPy calls: a freed block stays away until the device has done its work. */
+static void any_stream(void) {
+  void *first, *second, *third;
+  size_t before = used(cuda), released = 0;
+  CHECK(cupy_malloc(NULL, 0, 0) == NULL && cupy_malloc(NULL, 10, 99) == NULL);
+  CHECK(cupy_malloc(NULL, SIZE_MAX, 0) == NULL);
+  cupy_free(NULL, NULL, 0);
+  first = cupy_malloc(NULL, 1000, 0);
+  CHECK(first != NULL && used(cuda) == before + 1000);
+  cupy_free(NULL, first, 0);
+  cupy_free(NULL, first, 0);
+  refused(cuda, first);
+  second = cupy_malloc(NULL, 1000, 0);
+  third = torch_malloc(1000, 0, NULL);
+  CHECK(second != first && third != first && used(cuda) == before + 2000);
+  cupy_free(NULL, second, 0);
+  torch_free(third, 1000, 0, NULL);
+  CHECK(current() == NULL && table->release(cuda, &released) == ALLOCERT_PLACE_OK);
+}
+
 static void with_driver(void *libcuda) {
   void *block;
   uint64_t owner = 0;
@@ -234,6 +256,7 @@ static void with_driver(void *libcuda) {
   CHECK(current() == NULL);
   unknown_places();
   streams();
+  any_stream();
 }
 
 /* The environment limits the pool to 8 MiB, and its first chunk to 1 MiB. */
@@ -273,6 +296,8 @@ int main(int count, char **arguments) {
   find(library, "allocert_place_allocator_v1", &get);
   find(library, "allocert_place_torch_malloc", &torch_malloc);
   find(library, "allocert_place_torch_free", &torch_free);
+  find(library, "allocert_place_cupy_malloc", &cupy_malloc);
+  find(library, "allocert_place_cupy_free", &cupy_free);
   table = get();
   CHECK(table->size == sizeof *table && table->interface_version == ALLOCERT_PLACE_VERSION);
   CHECK(strcmp(table->last_error(), "") == 0 && used(cpu) == 0);

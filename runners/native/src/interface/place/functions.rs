@@ -33,19 +33,22 @@ unsafe impl Sync for Functions {}
 impl Functions {
     /// The functions that are part of this program.
     pub(crate) fn reference(names: FunctionNames) -> Result<Self, Refused> {
-        if names.abi != FunctionAbi::Torch {
-            let message =
-                format!("the reference allocator has no functions of --abi {}", names.abi);
-            return Err(Refused::new("symbol", message, ""));
-        }
-        Ok(Self {
-            names,
-            alloc: allocert_place::allocert_place_torch_malloc as *const () as *const c_void,
-            free: allocert_place::allocert_place_torch_free as *const () as *const c_void,
-            param: 0,
-            path: None,
-            library: None,
-        })
+        let (alloc, free) = match names.abi {
+            FunctionAbi::Torch => (
+                allocert_place::allocert_place_torch_malloc as *const (),
+                allocert_place::allocert_place_torch_free as *const (),
+            ),
+            FunctionAbi::Cupy => (
+                allocert_place::allocert_place_cupy_malloc as *const (),
+                allocert_place::allocert_place_cupy_free as *const (),
+            ),
+            FunctionAbi::Malloc => {
+                let message = "the reference allocator has no functions of --abi malloc";
+                return Err(Refused::new("symbol", message.to_owned(), ""));
+            }
+        };
+        let (alloc, free) = (alloc.cast(), free.cast());
+        Ok(Self { names, alloc, free, param: 0, path: None, library: None })
     }
 
     /// Loads the library and looks the functions up.
