@@ -254,8 +254,13 @@ fn ordered(stretch: Stretch) -> Vec<String> {
 fn results(names: &mut Names, outcome: &StepOutcome) -> Vec<String> {
     let mut text = String::new();
     let mut outcome = outcome.clone();
-    if let Outcome::Returned(facts) = &mut outcome.outcome {
-        facts.retain(|name, value| !MEASURED.contains(&name.as_str()) && !is_left_over(value));
+    match &mut outcome.outcome {
+        Outcome::Returned(facts) => {
+            facts.retain(|name, value| !MEASURED.contains(&name.as_str()) && !is_left_over(value));
+        }
+        // Lines of the subject's files: each edit moves them.
+        Outcome::Raised(raised) => raised.traceback.clear(),
+        _ => {}
     }
     trace::step_outcome(&mut text, &outcome);
     text.lines().map(|line| names.replace(line.trim())).collect()

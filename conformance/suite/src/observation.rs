@@ -37,6 +37,17 @@ pub struct Observation {
     pub stderr: Captured,
 }
 
+impl Observation {
+    /// Where the exception passed that a step ended with.
+    #[must_use]
+    pub fn traceback(&self, step: u32) -> &[Box<str>] {
+        match self.steps.iter().find(|outcome| outcome.index == step).map(|one| &one.outcome) {
+            Some(Outcome::Raised(raised)) => &raised.traceback,
+            _ => &[],
+        }
+    }
+}
+
 /// The line of one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -118,6 +129,10 @@ pub struct Raised {
     /// object then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_in: Option<Box<str>>,
+    /// Where an exception of Python passed outside of the worker, the place that raised it last:
+    /// `plugin.py:12 in Pool.memalloc`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traceback: Vec<Box<str>>,
 }
 
 /// How the process of a case ended.

@@ -72,6 +72,7 @@ pub(crate) fn error_of_worker(kind: &str, message: impl Into<String>, code: Opti
         code,
         status: None,
         ignored_in: None,
+        traceback: Vec::new(),
     }
 }
 

@@ -178,6 +178,25 @@ def test_a_raised_exception_keeps_no_object_alive(worker: Worker, subjects: path
     assert facts(outcomes[2]) == {"finalized": True}
 
 
+def test_a_raised_exception_says_where_it_passed(worker: Worker, subjects: pathlib.Path) -> None:
+    file = subjects / "passes.py"
+    file.write_text(
+        "from allocert_mutants.emm.conforming_plugin import Manager as Conforming\n"
+        "class Manager(Conforming):\n"
+        "    def memalloc(self, size):\n"
+        "        return self.inner(size)\n"
+        "    def inner(self, size):\n"
+        "        return self.inner(size - 1) if size else {}['no such key']\n"
+    )
+    allocate = {"do": {"memalloc": {"size": 3, "as": "a"}}}
+    deep = {"do": {"memalloc": {"size": 500, "as": "b"}}}
+    (three, five_hundred), _ = run(worker, "passes:Manager", allocate, deep)
+    names = [frame.rsplit(" in ", 1) for frame in three["raised"]["traceback"]]
+    assert [place for place, _ in names] == [f"{file}:4"] + [f"{file}:6"] * 4
+    assert [name.rsplit(".", 1)[-1] for _, name in names] == ["memalloc"] + ["inner"] * 4
+    assert five_hundred["raised"]["traceback"] == [three["raised"]["traceback"][-1]] * 16
+
+
 def test_a_missing_name_skips_the_step(worker: Worker) -> None:
     outcomes, _ = run(worker, "allocert_mutants.emm.constant_answer:AlwaysRaises", ALLOCATE, DROP)
     assert outcomes[0]["raised"]["message"] == "this plugin always refuses"

@@ -125,8 +125,16 @@ pub(super) fn describe(report: &Report<'_>, judged: &Judged, finding: &Finding) 
         format!("expected {}", clean(&finding.expected)),
         format!("observed {}", clean(&finding.observed)),
     ];
+    let frames = traceback(judged, finding).iter();
+    lines.extend(frames.map(|frame| format!("raised at {}", clean(frame))));
     lines.extend(shown_calls(judged, finding));
     lines
+}
+
+/// Where the exception passed that the step of a finding ended with.
+pub(super) fn traceback<'a>(judged: &'a Judged, finding: &Finding) -> &'a [Box<str>] {
+    let step = judged.observation.as_ref().zip(finding.step);
+    step.map(|(observation, step)| observation.traceback(step)).unwrap_or_default()
 }
 
 /// The calls that show a finding, a line each.

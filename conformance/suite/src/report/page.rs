@@ -65,6 +65,7 @@ struct Shown<'a> {
     expected: &'a str,
     observed: &'a str,
     because: Option<&'a str>,
+    traceback: &'a [Box<str>],
     calls: Vec<String>,
 }
 
@@ -236,6 +237,7 @@ fn shown<'r>((judged, finding): &(&'r Judged, &'r Finding)) -> Shown<'r> {
         expected: &finding.expected,
         observed: &finding.observed,
         because: finding.expected_because.as_deref(),
+        traceback: outcome::traceback(judged, finding),
         calls: outcome::shown_calls(judged, finding),
     }
 }

@@ -11,7 +11,7 @@ use crate::causes::{Cause, Found, causes};
 use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
-use crate::report::{Report, call, clean, verdict_counts};
+use crate::report::{Report, call, clean, outcome, verdict_counts};
 use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
@@ -263,6 +263,10 @@ fn show(out: &mut String, report: &Report<'_>, cause: &Cause<'_>, palette: Palet
     line!(out, "    observed  {}", clean(&finding.observed));
     if let Some(reason) = &finding.expected_because {
         line!(out, "    listed    {}", clean(reason));
+    }
+    for (index, frame) in outcome::traceback(judged, finding).iter().enumerate() {
+        let label = if index == 0 { "raised at" } else { "" };
+        line!(out, "    {label:<9} {}", clean(frame));
     }
     calls(out, judged, finding, palette);
     if let Some(text) = consequences(cause) {

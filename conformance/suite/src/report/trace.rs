@@ -263,7 +263,10 @@ fn plain(value: &Value) -> String {
 pub(crate) fn step_outcome(out: &mut String, outcome: &StepOutcome) {
     match &outcome.outcome {
         Outcome::Returned(facts) => line!(out, "  returned {{{}}}", fields(facts.iter())),
-        Outcome::Raised(raised) => line!(out, "  raised {}", describe_error(raised)),
+        Outcome::Raised(raised) => {
+            line!(out, "  raised {}", describe_error(raised));
+            raised.traceback.iter().for_each(|frame| line!(out, "    at {}", clean(frame)));
+        }
         Outcome::Skipped { because } => {
             line!(out, "  was skipped: an earlier step did not make {}", clean(because));
         }

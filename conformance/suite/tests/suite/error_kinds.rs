@@ -40,7 +40,7 @@ fn an_error_has_its_kinds(
         message: message.to_owned(),
         code,
         status: status.map(str::to_owned),
-        ignored_in: None,
+        ..Raised::default()
     };
     assert_eq!(kinds(&raised), expected);
 }

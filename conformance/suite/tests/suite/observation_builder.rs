@@ -249,7 +249,6 @@ pub(crate) fn error(class: &str, code: Option<i32>, message: &str) -> Raised {
         bases: vec![class.to_owned()],
         message: message.to_owned(),
         code,
-        status: None,
-        ignored_in: None,
+        ..Raised::default()
     }
 }

@@ -1,6 +1,7 @@
 """How a step ended, as an OUTCOME of runners/PROTOCOL.md."""
 
 import os
+import pathlib
 import sys
 import traceback
 from types import TracebackType
@@ -12,6 +13,12 @@ from .safe_text import bounded, class_name, class_names, type_name
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
+
+
+#: Frames of files in this folder are the worker's own.
+_WORKER = str(pathlib.Path(__file__).parent) + os.sep
+#: So many frames of a traceback are reported, the last ones.
+_FRAMES = 16
 
 
 class Missing(Exception):
@@ -42,8 +49,27 @@ def raised(error: BaseException) -> Outcome:
         "code": _code(error),
         "status": None,
     }
+    frames = _frames(error)
+    if frames:
+        described["traceback"] = frames
     _clear_frames(error)
     return {"raised": described}
+
+
+def _frames(error: BaseException) -> list[str]:
+    """Where the exception passed, the place that raised it last: `plugin.py:12 in memalloc`.
+
+    The worker's own frames are left out.
+    """
+    frames = []
+    trace: TracebackType | None = _own_attribute(error, "__traceback__")
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(_WORKER):
+            name = getattr(code, "co_qualname", code.co_name)  # co_qualname: Python 3.11
+            frames.append(f"{code.co_filename}:{trace.tb_lineno} in {name}")
+        trace = trace.tb_next
+    return [bounded(frame, 400) for frame in frames[-_FRAMES:]]
 
 
 def _code(error: BaseException) -> int | None:
