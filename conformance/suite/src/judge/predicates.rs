@@ -24,6 +24,10 @@ pub(crate) fn given_holds(record: &CaseRecord<'_>, expectation: &Expectation) ->
     })
 }
 
+/// How often a step that does something many times failed, and the error of the first time.
+const FAILED: &str = "failed";
+const FIRST_FAILURE: &str = "first_failure";
+
 /// The first test of a predicate that a fact fails.
 pub(crate) fn check(
     record: &CaseRecord<'_>,
@@ -42,10 +46,13 @@ pub(crate) fn check(
     if !references.is_empty() {
         expected.push_str(&format!(" ({})", references.join(", ")));
     }
-    let observed = match fact {
+    let mut observed = match fact {
         Some(fact) => format!("{path} is {}", messages::value(path, fact)),
         None => format!("there is no fact {path}"),
     };
+    if let (FAILED, Some(first)) = (path, facts.get(FIRST_FAILURE).and_then(Value::as_str)) {
+        observed.push_str(&format!("; the first failure: {first}"));
+    }
     Some(Mismatch { expected, observed })
 }
 

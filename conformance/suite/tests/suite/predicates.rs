@@ -95,6 +95,18 @@ fn a_name_that_was_never_made_is_not_compared_with(#[case] returns: &str) {
     assert_eq!(recorder.step(&[], memory(0x1000, 64)).rest().found(), ["EMM-OP-MEMALLOC"]);
 }
 
+/// What a step did many times, and what went wrong first.
+#[test]
+fn a_count_of_failures_names_the_first_one() {
+    let text = "steps:\n  - do: {churn: {size: 64, times: 9}}\n    \
+                expect: {EMM-T-01: {returns: {failed: {is: 0}}}}\n";
+    let recorder = Recorder::new(case(text));
+    let counted = json!({"failed": 3, "first_failure": "KeyError: 7"});
+    let judged = recorder.step(&[], counted).rest().judged();
+    let observed: Vec<&str> = judged.findings.iter().map(|one| one.observed.as_str()).collect();
+    assert_eq!(observed, ["failed is 3; the first failure: KeyError: 7"]);
+}
+
 #[test]
 fn a_finding_says_what_was_asked_and_what_came() {
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"));

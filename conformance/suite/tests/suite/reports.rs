@@ -16,7 +16,7 @@ use allocert_suite::{Catalogue, Side};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::observation_builder::{Recorder, alloc, case, catalogue, free, memalloc, memory};
+use crate::observation_builder::{Recorder, alloc, case, catalogue, error, free, memalloc, memory};
 use crate::run_file::header;
 
 const A: u64 = 0x7d00_0000_0000;
@@ -84,6 +84,28 @@ fn the_terminal_report() {
         Detail::Causes,
         Palette { colour: false }
     )));
+}
+
+/// Every report says where an exception passed, in characters that do no harm.
+#[test]
+fn reports_show_the_traceback_of_a_finding() {
+    let mut raised = error("KeyError", None, "no key");
+    raised.traceback = ["p.py:4 in memalloc", "p\u{1b}.py:6 in inner"].map(Box::from).to_vec();
+    let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"));
+    let cases = [judged(renamed(recorder.raise(&[], raised).rest(), "emm/alloc/raises"))];
+    let shown = report(&cases, |report| {
+        terminal::render(report, Detail::Causes, Palette { colour: false })
+    });
+    let lines = "    raised at p.py:4 in memalloc\n              p\\u{1b}.py:6 in inner\n";
+    assert!(shown.contains(lines), "{shown}");
+    let trace = trace::render(&cases[0], Palette { colour: false });
+    assert!(trace.contains("    at p.py:4 in memalloc\n"), "{trace}");
+    for format in [Format::Junit, Format::Sarif, Format::Ctrf, Format::Tap, Format::Html] {
+        let text =
+            report(&cases, |report| format::render(format, &[*report], Palette { colour: false }));
+        let text = text.expect("a string");
+        assert!(text.contains("p.py:4 in memalloc") && !text.contains('\u{1b}'), "{text}");
+    }
 }
 
 /// One requirement broken in fourteen ways: three are shown in full, ten in a line each, and the
