@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_requirements::yaml::{Document, suggestion};
 use allocert_requirements::{Refusal, RefusalCode};
+use smol_str::SmolStr;
 
 use crate::expectation::{CoveredBy, Expectations, Wanted};
+use crate::fact_names::FACT_NAMES;
 use crate::fixture_format::{Case, Step};
 use crate::interface::arguments::{Accepts, NameUse};
 use crate::interface::interface;
@@ -106,6 +108,7 @@ impl Names {
         let locked =
             expectations.values().filter_map(|expectation| expectation.page_locked.as_deref());
         let named = covered.flat_map(CoveredBy::names).chain(locked);
+        self.fact_names(expectations)?;
         for name in compared.chain(given).chain(named) {
             if !self.bound.contains_key(name) {
                 let message = format!("`{name}` is not bound by this or an earlier step");
@@ -116,7 +119,31 @@ impl Names {
         Ok(())
     }
 
+    /// A fact that does not exist is no expectation that fails, but an error of the fixture.
+    fn fact_names(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
+        for expectation in expectations.values() {
+            let returns = expectation.returns.iter().flat_map(Wanted::keys);
+            let calls = expectation.calls.iter().flat_map(|calls| calls.with.values());
+            let facts = returns.chain(calls.flat_map(Wanted::keys)).map(|path| part(path, 0));
+            let given = expectation.given.keys().map(|path| part(path, 1));
+            for fact in facts.chain(given) {
+                if fact.is_empty() || FACT_NAMES.contains(&fact) || self.bound.contains_key(fact) {
+                    continue;
+                }
+                let message = format!("no step and no call has a fact `{fact}`");
+                return Err(InvalidWord::new(RefusalCode::UnknownFact, fact, message)
+                    .help(suggestion(fact, FACT_NAMES.iter().copied())));
+            }
+        }
+        Ok(())
+    }
+
     fn suggestion(&self, name: &str) -> Option<String> {
         suggestion(name, self.bound.keys().map(String::as_str))
     }
+}
+
+/// The part of a path like `memory.size_bytes`, from 0.
+fn part(path: &SmolStr, index: usize) -> &str {
+    path.split('.').nth(index).unwrap_or_default()
 }

@@ -28,6 +28,7 @@ mod effect;
 pub mod exit;
 pub mod expectation;
 pub mod expectation_file;
+pub mod fact_names;
 pub mod fixture;
 pub mod fixture_format;
 mod harness_depth;

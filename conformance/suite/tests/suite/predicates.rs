@@ -14,7 +14,7 @@ fn facts() -> Value {
         "bases": ["MemoryPointer"],
         "type": "Mine",
         "none": true,
-        "free": {"bytes": 5},
+        "memory": {"size_bytes": 5},
     })
 }
 
@@ -26,7 +26,7 @@ fn facts() -> Value {
 #[case::is_bool("none: {is: true}", true)]
 #[case::not("size_bytes: {not: 63}", true)]
 #[case::not_but_is("size_bytes: {not: 64}", false)]
-#[case::not_of_nothing("nowhere: {not: 64}", false)]
+#[case::not_of_nothing("uniform: {not: 64}", false)]
 #[case::at_least("size_bytes: {at_least: 64}", true)]
 #[case::at_least_more("size_bytes: {at_least: 65}", false)]
 #[case::at_most("size_bytes: {at_most: 64}", true)]
@@ -40,8 +40,8 @@ fn facts() -> Value {
 #[case::contains("bases: {contains: MemoryPointer}", true)]
 #[case::contains_not("bases: {contains: Memory}", false)]
 #[case::contains_text("type: {contains: in}", true)]
-#[case::path("free.bytes: {is: 5}", true)]
-#[case::absent("nowhere: {absent: true}", true)]
+#[case::path("memory.size_bytes: {is: 5}", true)]
+#[case::absent("uniform: {absent: true}", true)]
 #[case::not_absent("kind: {absent: true}", false)]
 fn a_fact_satisfies_its_predicate(#[case] predicate: &str, #[case] holds: bool) {
     let case = memalloc(&format!("{{EMM-T-01: {{returns: {{{predicate}}}}}}}"));

@@ -3,6 +3,7 @@
 
 mod crate_dependencies;
 mod expectation_files;
+mod fact_names;
 mod file_circles;
 mod line_length;
 mod links;
