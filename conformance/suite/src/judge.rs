@@ -8,6 +8,7 @@ mod cuda;
 mod error_kinds;
 mod expected_calls;
 mod exported_arrays;
+mod fault_record;
 mod findings;
 mod handle_map;
 mod host_own_allocations;

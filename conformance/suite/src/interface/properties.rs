@@ -88,6 +88,10 @@ pub struct Properties<'a> {
     pub requires: Option<Need>,
     /// The function that a later call of fails, where the operation arranges for that.
     pub fault: Option<&'a str>,
+    /// The calls of the driver that fail, where it is a function of the driver.
+    pub driver_fault: Option<DriverFault<'a>>,
+    /// No call of the driver fails afterwards.
+    pub clears_driver_faults: bool,
     /// The adapter of a library performs it, and may answer that the library cannot.
     pub may_decline: bool,
     /// The subject takes an object that somebody else made.
@@ -112,6 +116,14 @@ pub struct Properties<'a> {
     pub installs_plugin: bool,
     /// It closes the whole host: nothing is left for teardown to close.
     pub closes_host: bool,
+}
+
+/// Calls of a driver function that fail: `count` calls, from the `nth` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriverFault<'a> {
+    pub function: &'a str,
+    pub nth: u64,
+    pub count: u64,
 }
 
 impl<'a> Properties<'a> {
@@ -154,6 +166,14 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn fault(self, function: &'a str) -> Self {
         Self { fault: Some(function), ..self }
+    }
+
+    pub(crate) fn driver_fault(self, fault: DriverFault<'a>) -> Self {
+        Self { driver_fault: Some(fault), ..self.fault(fault.function) }
+    }
+
+    pub(crate) fn clears_driver_faults(self) -> Self {
+        Self { clears_driver_faults: true, ..self }
     }
 
     pub(crate) fn may_decline(self) -> Self {

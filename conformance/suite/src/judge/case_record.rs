@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use allocert_requirements::{Catalogue, Side};
 use serde_json::Value;
 
-use crate::judge::markers;
 use crate::judge::timeline::Timeline;
+use crate::judge::{fault_record, markers};
 use crate::observation::{Ending, Facts, Observation, Outcome};
 use crate::plan::PlannedCase;
 
@@ -35,6 +35,8 @@ impl<'a> CaseRecord<'a> {
         let timeline = Timeline::new(observation, case.side);
         let contradiction =
             contradiction.or_else(|| markers::contradiction(observation, timeline.process));
+        let contradiction =
+            contradiction.or_else(|| fault_record::contradiction(case, observation, &timeline));
         Self {
             catalogue,
             side: case.side,

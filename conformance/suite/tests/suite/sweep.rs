@@ -270,14 +270,32 @@ fn a_manager_that_serves_no_more_is_found() {
     assert!(found.contains(&"EMM-FAULT-02".to_owned()), "{found:?}");
 }
 
+/// The subject asks the driver for memory in another way than in the clean run.
 #[test]
 fn a_fault_that_never_came_tells_nothing() {
-    let untouched = served(swept(0).step(&[alloc(A, 64)], memory(A, 64)), &[free(A, 0)]);
+    let managed = Call { function: Function::cuMemAllocManaged.into(), ..alloc(A, 64) };
+    let untouched = served(swept(0).step(&[managed], memory(A, 64)), &[free(A, 0)]);
     let Verdict::NotObserved { reason: Reason::FaultNotReached { call } } = untouched.verdict()
     else {
         panic!("{:?}", untouched.judged());
     };
     assert_eq!(call, "cuMemAlloc_v2");
+}
+
+/// The subject called the functions that set and clear faults.
+#[rstest]
+#[case::cleared(alloc(A, 64), "cuMemAlloc_v2 (event #", "does not fail")]
+#[case::set(Call { injected: true, result: Some(1), ..free(A, 1) }, "cuMemFree_v2 (event #", "not by")]
+fn faults_that_are_not_those_of_the_case_are_found(
+    #[case] call: Call,
+    #[case] function: &str,
+    #[case] what: &str,
+) {
+    let recorder = served(swept(0).step(&[call], memory(A, 64)), &[]);
+    let Verdict::HarnessError { message } = recorder.verdict() else {
+        panic!("{:?}", recorder.judged())
+    };
+    assert!(message.contains(function) && message.contains(what), "{message}");
 }
 
 #[test]

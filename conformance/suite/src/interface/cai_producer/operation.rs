@@ -98,8 +98,8 @@ impl OperationSet for Operation {
         let none = Properties::none;
         match self {
             Self::Fault(fault) => fault.properties(),
-            Self::ClearFaults {}
-            | Self::Collect {}
+            Self::ClearFaults {} => none().clears_driver_faults(),
+            Self::Collect {}
             | Self::Environment(_)
             | Self::Synchronize(_)
             | Self::Alive(_)

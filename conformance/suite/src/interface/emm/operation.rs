@@ -182,8 +182,8 @@ impl OperationSet for Operation {
         let call = || none().on(MANAGER).keeps_context();
         match self {
             Self::Fault(fault) => fault.properties(),
-            Self::ClearFaults {}
-            | Self::Collect {}
+            Self::ClearFaults {} => none().clears_driver_faults(),
+            Self::Collect {}
             | Self::Environment(_)
             | Self::Describe {}
             | Self::Fill(_)

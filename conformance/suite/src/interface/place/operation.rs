@@ -161,8 +161,8 @@ impl OperationSet for Operation {
         let none = Properties::none;
         match self {
             Self::Fault(fault) => fault.properties(),
-            Self::ClearFaults {}
-            | Self::Environment(_)
+            Self::ClearFaults {} => none().clears_driver_faults(),
+            Self::Environment(_)
             | Self::Fill(_)
             | Self::Read(_)
             | Self::Describe {}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::one;
 use crate::call_name;
 use crate::interface::arguments::{Arguments, NameUse};
-use crate::interface::properties::{HeldMemory, Properties};
+use crate::interface::properties::{DriverFault, HeldMemory, Properties};
 use crate::nouns::Name;
 
 /// Makes `count` calls of a driver function fail, from the `nth` on.
@@ -26,7 +26,8 @@ pub struct Fault {
 
 impl Fault {
     pub(crate) fn properties(&self) -> Properties<'_> {
-        Properties::none().fault(&self.call)
+        let Self { call, nth, count, .. } = self;
+        Properties::none().driver_fault(DriverFault { function: call, nth: *nth, count: *count })
     }
 
     pub(crate) fn arguments(&self) -> Arguments<'_> {
