@@ -12,8 +12,10 @@ Exit code: 0 if all losses are equal and falling; 1 if not.
 import argparse
 import ctypes
 import gzip
+import importlib
 import importlib.util
 import os
+import pathlib
 import subprocess
 import sys
 from typing import Any
@@ -101,9 +103,9 @@ def train_rmm(own: bool, _trace: str | None) -> list[float]:
     from rmm.allocators.cupy import rmm_cupy_allocator
 
     if not own:
-        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "subjects"))
-        from rmm_resources import reference
-
+        subjects = pathlib.Path(__file__).resolve().parent / "subjects"
+        sys.path.insert(0, str(subjects))
+        reference = importlib.import_module("rmm_resources").reference
         rmm.mr.set_current_device_resource(reference())
     cupy.cuda.set_allocator(rmm_cupy_allocator)
     return regression(cupy)

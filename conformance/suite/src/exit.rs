@@ -1,5 +1,6 @@
 //! The exit code of a run, computed in one place.
 
+use crate::reason::Reason;
 use crate::verdict::{Judgement, Verdict};
 
 /// What a run comes to. Usage errors and broken fixtures end a program with 2 before there is a
@@ -29,6 +30,8 @@ impl Exit {
                 }
                 Verdict::HarnessError { .. } => broken = true,
                 Verdict::Unusable { .. } => unusable = true,
+                // What is lost may hide anything, and the subject can bring it about.
+                Verdict::NotObserved { reason: Reason::EventsLost { .. } } => broken = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
                 Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}
             }

@@ -265,7 +265,10 @@ impl fmt::Display for Reason {
             Self::NoMarkers { step } => {
                 write!(f, "the trace does not show where step {step} begins and ends")
             }
-            Self::EventsLost { events } => write!(f, "the trace lost {events} events"),
+            Self::EventsLost { events } => write!(
+                f,
+                "the subject makes more calls than the trace holds: {events} events are lost"
+            ),
             Self::OutsideProfile { profile } => {
                 write!(f, "the profile {profile} contains nothing of what the case states")
             }

@@ -11,7 +11,8 @@ class Caching:
     def allocate(self, size: int, stream: Any) -> int:
         """A block for work on the stream."""
         device = torch.cuda.current_device()
-        return torch.cuda.caching_allocator_alloc(size, device, stream.__cuda_stream__()[1])
+        handle = stream.__cuda_stream__()[1]
+        return int(torch.cuda.caching_allocator_alloc(size, device, handle))
 
     def deallocate(self, address: int, _size: int, _stream: Any) -> None:
         """Gives a block back to the stream that it was taken for."""

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, pidfd_open,
-    setpgid, waitpid,
+    set_parent_process_death_signal, setpgid, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
@@ -41,6 +41,12 @@ fn run_here(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> 
     unsafe { libc::_exit(code) }
 }
 
+/// Ends this child when the server ends. A subject that ends its parent by signal would otherwise
+/// get the next process up as its parent, which is the harness.
+fn end_with_parent() {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+}
+
 /// Runs the batch in a fork, drains what it prints and sends the lines that a crash left behind.
 fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerError> {
     let mut lines =
@@ -55,6 +61,7 @@ fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerErro
         -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
         0 => {
             drop((out_read, err_read));
+            end_with_parent();
             // What it prints now belongs to no case.
             let loaded = session.load_in_child();
             let redirected =

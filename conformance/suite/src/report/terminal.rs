@@ -8,6 +8,7 @@ use allocert_contract::trace::Event;
 use allocert_requirements::{Level, Requirement, Side};
 
 use crate::causes::{Cause, Found, causes};
+use crate::exit::Exit;
 use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
@@ -341,11 +342,14 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
     let unlisted = causes.iter().filter(|cause| !cause.is_listed());
     let from = unlisted.filter(|cause| cause.first().finding.level == Level::Must).count();
-    let verdict = match (must, ran) {
-        (_, 0) => palette.odd("nothing ran"),
-        (0, _) => palette.good("no violation"),
-        (1, _) => palette.bad("1 violation"),
-        (count, _) => palette.bad(format!(
+    let verdict = match (must, ran, report.exit()) {
+        (_, 0, _) => palette.odd("nothing ran"),
+        (0, _, Exit::Violations) => palette.bad("a listed violation no longer happens"),
+        (0, _, Exit::Harness) => palette.bad("no violation, but a case has no result"),
+        (0, _, Exit::Usage) => palette.bad("no violation, but a case cannot use the subject"),
+        (0, ..) => palette.good("no violation"),
+        (1, ..) => palette.bad("1 violation"),
+        (count, ..) => palette.bad(format!(
             "{count} violations of {requirements} {}, from {from} {}",
             if requirements == 1 { "requirement" } else { "requirements" },
             if from == 1 { "cause" } else { "causes" }

@@ -12,6 +12,7 @@ use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, clean, explain, junit, list, trace};
 use allocert_suite::run_format::Judged;
+use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side};
 use rstest::rstest;
 use serde_json::json;
@@ -84,6 +85,32 @@ fn the_terminal_report() {
         Detail::Causes,
         Palette { colour: false }
     )));
+}
+
+/// Whatever the exit code, the last line does not say that all is well when it is not.
+#[rstest]
+#[case(Verdict::Conforms, "no violation; 2 of 2 cases ran")]
+#[case(
+    Verdict::UnexpectedConformance { message: String::new() },
+    "a listed violation no longer happens; 2 of 2 cases ran"
+)]
+#[case(
+    Verdict::HarnessError { message: String::new() },
+    "no violation, but a case has no result; 1 of 2 cases ran"
+)]
+#[case(
+    Verdict::Unusable { message: String::new() },
+    "no violation, but a case cannot use the subject; 1 of 2 cases ran"
+)]
+fn the_last_line_agrees_with_the_exit_code(#[case] verdict: Verdict, #[case] last: &str) {
+    let mut cases = run();
+    cases.truncate(1);
+    cases.push(cases[0].clone());
+    cases[1].judgement.verdict = verdict;
+    let shown = report(&cases, |report| {
+        terminal::render(report, Detail::Causes, Palette { colour: false })
+    });
+    assert_eq!(shown.trim_end().lines().last(), Some(last), "{shown}");
 }
 
 /// Every report says where an exception passed, in characters that do no harm.

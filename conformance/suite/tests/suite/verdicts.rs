@@ -4,6 +4,7 @@
 use allocert_contract::trace::{Event, Marker, What, cuda::Function};
 use allocert_suite::exit::Exit;
 use allocert_suite::observation::{Ending, Observation, Outcome, Raised, StepOutcome};
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::json;
@@ -259,6 +260,9 @@ fn judgement(verdict: Verdict) -> Judgement {
         Verdict::Unusable { message: String::new() },
     ],
     3,
+)]
+#[case::lost(
+    &[Verdict::Conforms, Verdict::NotObserved { reason: Reason::EventsLost { events: 7 } }], 3,
 )]
 #[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {

@@ -6,6 +6,11 @@ FOLDER is the directory of this file; it may have any name.
 import os
 import sys
 
+# Every Python can read this file.
+if sys.version_info < (3, 10):  # noqa: UP036
+    _version = ".".join(map(str, sys.version_info[:2]))
+    sys.exit("this is Python " + _version + "; the worker needs Python 3.10 or later")
+
 if not __package__:
     _folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(_folder)

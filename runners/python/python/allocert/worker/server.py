@@ -20,6 +20,7 @@ from .output_capture import OutputCapture
 from .protocol import Body, Connection
 from .refused import Refused
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 #: Set by the harness where a person debugs the worker.
 _DEBUG = "ALLOCERT_DEBUG"
@@ -46,6 +47,16 @@ def _adopt_orphans() -> None:
     # On a system without it, processes that a batch leaves behind keep running.
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_with_parent() -> None:
+    """Ends this child when the server ends.
+
+    A subject that ends its parent by signal would otherwise get the next process up as its parent,
+    which is the harness.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 class _Loaded(NamedTuple):
@@ -123,6 +134,7 @@ class _Server:
             warnings.simplefilter("ignore")
             pid = os.fork()
         if pid == 0:
+            _end_with_parent()
             # What it prints while it is imported belongs to no case.
             loaded = self._loaded_here()
             _become_child(out, err)
