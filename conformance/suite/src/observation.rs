@@ -108,6 +108,9 @@ pub enum Outcome {
 /// Facts by name; the fixture format lists them for each operation.
 pub type Facts = VecMap<SmolStr, Value>;
 
+/// The `type` of an error of the worker's: nobody could call this subject.
+pub const UNUSABLE_SUBJECT: &str = "UnusableSubject";
+
 /// An error that a step ended with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raised {

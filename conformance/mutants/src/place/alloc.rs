@@ -22,6 +22,8 @@ export_place_mutants! {
     mutant_place_zero_fails => ZeroFails,
     mutant_place_zero_alternates => ZeroAlternates,
     mutant_place_zero_is_one_block => ZeroIsOneBlock,
+    mutant_place_size_in_32_bits => SizeIn32Bits,
+    mutant_place_rounds_down => RoundsDown,
 }
 
 /// Breaks nothing.
@@ -121,6 +123,26 @@ struct AtMost1Gib;
 impl Mutation for AtMost1Gib {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         base.alloc(place, size_bytes.min(1 << 30))
+    }
+}
+
+/// Keeps the lower 32 bits of a size up to 1 TiB.
+struct SizeIn32Bits;
+
+impl Mutation for SizeIn32Bits {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let is_kept = size_bytes > 1 << 40;
+        base.alloc(place, if is_kept { size_bytes } else { size_bytes & 0xffff_ffff })
+    }
+}
+
+/// Takes whole pages for a block of more than 1 MiB, of which the last one is missing.
+struct RoundsDown;
+
+impl Mutation for RoundsDown {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let rounds = size_bytes > 1 << 20 && place.kind == CUDA;
+        base.alloc(place, if rounds { size_bytes & !0xfff } else { size_bytes })
     }
 }
 

@@ -14,6 +14,8 @@ export_place_mutants! {
     mutant_place_release_ends_place => EndsPlace,
     mutant_place_release_says_total => SaysTotal,
     mutant_place_release_takes_off_used => TakesOffUsed,
+    mutant_place_release_clears_second => ClearsSecond,
+    mutant_place_release_says_live => SaysLive,
 }
 
 /// Clears the live blocks too.
@@ -23,20 +25,55 @@ impl Mutation for ClearsLive {
     fn release(base: &Base, place: Place) -> Answer<usize> {
         let released = base.release(place)?;
         let live: Vec<usize> = base.with(place, |region| region.live.keys().copied().collect());
-        for address in live {
-            match place.kind {
-                CUDA => system_memory::in_context(place.device, |driver| {
-                    // SAFETY: a live block of the device, of a granule or more.
-                    unsafe { driver.memset_d8(address as u64, 0, 16) }
-                })?,
-                _ => {
-                    let block = std::ptr::with_exposed_provenance_mut::<u8>(address);
-                    // SAFETY: a live block of the host, of a granule or more.
-                    unsafe { block.write_bytes(0, 16) };
-                }
-            }
+        live.into_iter().try_for_each(|address| clear(place, address))?;
+        Ok(released)
+    }
+}
+
+/// Clears the beginning of a live block.
+fn clear(place: Place, address: usize) -> Answer {
+    if place.kind == CUDA {
+        return system_memory::in_context(place.device, |driver| {
+            // SAFETY: a live block of the device, of a granule or more.
+            unsafe { driver.memset_d8(address as u64, 0, 16) }
+        });
+    }
+    let block = std::ptr::with_exposed_provenance_mut::<u8>(address);
+    // SAFETY: a live block of the host, of a granule or more.
+    unsafe { block.write_bytes(0, 16) };
+    Ok(())
+}
+
+/// Clears the block of the last request if the one before it was freed.
+struct ClearsSecond;
+
+/// The addresses of the last two blocks, the last one last.
+static LATEST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+impl Mutation for ClearsSecond {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        LATEST[0].store(LATEST[1].swap(address, Ordering::SeqCst), Ordering::SeqCst);
+        Ok(address)
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        let [first, second] = [0, 1].map(|index| LATEST[index].load(Ordering::SeqCst));
+        let lives = |address| base.place_of(address) == Some(place);
+        if first != 0 && !lives(first) && lives(second) {
+            clear(place, second)?;
         }
         Ok(released)
+    }
+}
+
+/// Counts the live blocks as given back.
+struct SaysLive;
+
+impl Mutation for SaysLive {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        Ok(base.release(place)? + base.used(place)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Mutations that go wrong on several threads.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ export_place_mutants! {
     mutant_place_blocks_of_a_thread => BlocksOfAThread,
     mutant_place_unlocked_count => UnlockedCount,
     mutant_place_first_use_races => FirstUseRaces,
+    mutant_place_used_by_thread => UsedByThread,
 }
 
 /// Knows only blocks that its own thread got.
@@ -34,6 +35,42 @@ impl Mutation for BlocksOfAThread {
     fn free(base: &Base, place: Place, address: usize) -> Answer {
         let own = address == 0 || OWN.with_borrow(|own| own.contains(&address));
         if own { base.free(place, address) } else { Err(unknown_address()) }
+    }
+}
+
+/// Each thread counts for itself.
+struct UsedByThread;
+
+thread_local! {
+    static COUNTS: RefCell<BTreeMap<(i32, i32), isize>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+fn count(place: Place, bytes: isize) -> isize {
+    COUNTS.with_borrow_mut(|counts| {
+        let count = counts.entry((place.kind, place.device)).or_default();
+        *count += bytes;
+        *count
+    })
+}
+
+impl Mutation for UsedByThread {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        let bytes = base.with(place, |region| region.live.get(&address).copied());
+        count(place, bytes.unwrap_or(0).cast_signed());
+        Ok(address)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        let bytes = base.with(place, |region| region.live.get(&address).copied());
+        base.free(place, address)?;
+        count(place, -bytes.unwrap_or(0).cast_signed());
+        Ok(())
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        base.used(place)?;
+        Ok(count(place, 0).max(0).cast_unsigned())
     }
 }
 

@@ -33,9 +33,18 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         Ending::Signal(signal) => {
             crash(record, sink, &format!("the process was ended by {}", signal_name(*signal)))
         }
+        Ending::TimedOut { after_s } if at_exit && has_check(record, Check::Exit) => exit(
+            sink,
+            &format!("no end within {after_s} s after the last step"),
+            &complaints(record),
+        ),
         Ending::TimedOut { after_s } => hang(record, sink, *after_s),
         Ending::Stopped { .. } | Ending::Lost { .. } => {}
     }
+}
+
+fn has_check(record: &CaseRecord<'_>, check: Check) -> bool {
+    record.catalogue.by_check(record.side, check.name()).is_some()
 }
 
 fn crash(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, how: &str) {

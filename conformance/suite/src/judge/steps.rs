@@ -17,7 +17,7 @@ use crate::judge::expected_calls;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
-use crate::observation::{Facts, Outcome, Raised};
+use crate::observation::{Facts, Outcome, Raised, UNUSABLE_SUBJECT};
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
@@ -158,6 +158,9 @@ fn raised(
     step: &PlannedStep,
     raised: &Raised,
 ) {
+    if raised.r#type == UNUSABLE_SUBJECT {
+        return sink.unusable(raised.message.clone());
+    }
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
     if let Some(function) = virtual_memory_that_driver_lacks(record, step) {
         return not_in_driver(sink, step, function);

@@ -104,6 +104,19 @@ fn nothing_leaks_where_nothing_was_torn_down(#[case] teardown: &str) {
     assert_eq!(recorder.found(), [""; 0]);
 }
 
+/// Whatever goes wrong after the last step of a case that ends as a program ends is of the exit.
+#[rstest]
+#[case::code(Ending::Code(3))]
+#[case::signal(Ending::Signal(6))]
+#[case::hangs(Ending::TimedOut { after_s: 10 })]
+fn the_end_of_the_process_is_judged_as_an_exit(#[case] ending: Ending) {
+    let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+                expect: {EMM-T-01: {returns: {}}}\n";
+    let mut recorder = Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).rest();
+    recorder.seen.ending = ending;
+    assert_eq!(recorder.found(), ["EMM-CHECK-EXIT"]);
+}
+
 #[test]
 fn a_free_that_the_case_made_fail_is_no_leak() {
     let recorder = taken().step(&[injected(free(A, 700))], json!({})).rest();

@@ -70,6 +70,14 @@ class RmmAlignedTo64(RmmResource):
         super().deallocate(address - 64, size + 64, stream)
 
 
+class RmmLeaksOddSizes(RmmResource):
+    """Forgets what it is given back if the size is odd."""
+
+    def deallocate(self, address: int, size: int, stream: Any) -> None:
+        if size % 2 == 0:
+            super().deallocate(address, size, stream)
+
+
 class RmmRaisesRuntimeError(RmmResource):
     """Has no MemoryError where there is no memory."""
 
@@ -85,6 +93,13 @@ class RmmWithoutStream(RmmResource):
 
     def allocate(self, size: int) -> int:  # type: ignore[override]
         return super().allocate(size, None)
+
+
+class CoreAlwaysDevice0(CoreResource):
+    """Is made for a device, and serves device 0."""
+
+    def __init__(self, _device: int) -> None:
+        super().__init__(0)
 
 
 class CoreStatesRoundedSize(CoreResource):

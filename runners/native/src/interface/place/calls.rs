@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use allocert_abi::place::{Place, Status, VERSION};
 use allocert_contract::trace::{Function as AnyFunction, place::Function};
 use allocert_cuda::Driver;
-use allocert_suite::observation::{Raised, TableCalls};
+use allocert_suite::observation::{Raised, TableCalls, UNUSABLE_SUBJECT};
 
 use crate::checked_memory;
 use crate::churn_and_stress::Block;
@@ -237,10 +237,9 @@ impl<'a> PlaceCalls<'a> {
         if !table.is_spoken() {
             let found = table.allocator().interface_version;
             let message = format!(
-                "declined: the table's interface_version is {found}, this host speaks {VERSION}"
+                "the table's interface_version is {found}, and allocert_place.h describes {VERSION}"
             );
-            let error = error_of_worker(STATUS, message, None);
-            return Err(Raised { status: Some("VERSION_MISMATCH".to_owned()), ..error }.into());
+            return Err(error_of_worker(UNUSABLE_SUBJECT, message, None).into());
         }
         let message =
             || format!("the table's {name} is NULL or beyond its size, so it was not called");

@@ -15,6 +15,10 @@ from .places import PlaceKind
 _LARGEST_ADDRESS = 2**64 - 1
 
 
+class UnusableSubject(Exception):
+    """Nobody could call this subject. The judge knows the name."""
+
+
 class WrongAnswer(Exception):
     """A call returned something that its caller cannot use."""
 
@@ -70,7 +74,9 @@ class Abi:
         if device not in self._made:
             made = self.make(device)
             if not self.is_allocator(made):
-                raise WrongAnswer(f"the subject made {type_name(made)}, which is not {self.shape}")
+                raise UnusableSubject(
+                    f"the subject made {type_name(made)}, which is not {self.shape}"
+                )
             self._made.setdefault(device, made)
         return self._made[device]
 
@@ -174,10 +180,14 @@ class CudaCore(Abi):
         return PlaceKind.CUDA if on_device else PlaceKind.CPU
 
     def device(self, device: int) -> int:
-        """A resource that is made already belongs to one device."""
+        """A resource that is made already belongs to one device.
+
+        One that was made for a device has to serve that device, whatever it says.
+        """
         if self.kind(device) != PlaceKind.CUDA:
             return 0
-        return int(self.allocator(device).device_id)
+        is_made = self.is_allocator(self._found)
+        return int(self.allocator(device).device_id) if is_made else device
 
     def alloc(self, device: int, size_bytes: int, stream: int) -> Taken:
         allocator, own = self.allocator(device), self._stream(device, stream)
