@@ -5,6 +5,7 @@ mod calloc;
 mod conforming;
 mod crash_hang_output;
 mod free;
+mod later;
 mod lock_free;
 mod malloc;
 mod mapped;

@@ -259,7 +259,7 @@ fn results(names: &mut Names, outcome: &StepOutcome) -> Vec<String> {
             facts.retain(|name, value| !MEASURED.contains(&name.as_str()) && !is_left_over(value));
         }
         // Lines of the subject's files: each edit moves them.
-        Outcome::Raised(raised) => raised.traceback.clear(),
+        Outcome::Raised(raised) => raised.traceback = Box::default(),
         _ => {}
     }
     trace::step_outcome(&mut text, &outcome);

@@ -119,7 +119,7 @@ pub struct Raised {
     pub r#type: String,
     /// The class and its bases, without `object`.
     #[serde(default)]
-    pub bases: Vec<String>,
+    pub bases: Box<[String]>,
     #[serde(default)]
     pub message: String,
     /// A `CUresult`, where one is known.
@@ -127,15 +127,15 @@ pub struct Raised {
     pub code: Option<i32>,
     /// The name of the native contract's status.
     #[serde(default)]
-    pub status: Option<String>,
+    pub status: Option<Box<str>>,
     /// The function that raised it, and its place, if Python ignores the error: it deletes an
     /// object then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_in: Option<Box<str>>,
     /// Where an exception of Python passed outside of the worker, the place that raised it last:
     /// `plugin.py:12 in Pool.memalloc`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traceback: Vec<Box<str>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub traceback: Box<[Box<str>]>,
 }
 
 /// How the process of a case ended.

@@ -67,12 +67,12 @@ pub(crate) fn facts<const N: usize>(pairs: [(&str, Value); N]) -> Facts {
 pub(crate) fn error_of_worker(kind: &str, message: impl Into<String>, code: Option<i32>) -> Raised {
     Raised {
         r#type: kind.to_owned(),
-        bases: Vec::new(),
+        bases: Box::default(),
         message: message.into(),
         code,
         status: None,
         ignored_in: None,
-        traceback: Vec::new(),
+        traceback: Box::default(),
     }
 }
 

@@ -18,7 +18,7 @@ fn calling() -> Recorder {
         expect: {EMM-TABLE-13: {raises: [invalid_value]}}\n";
     let case = fixture::plan_file("cases/emm/test.yaml", text, &catalogue());
     let mut refused = error("allocert_emm_status", None, "release: token 7 was never given");
-    refused.status = Some("INVALID_VALUE".to_owned());
+    refused.status = Some("INVALID_VALUE".into());
     Recorder::new(case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0)).raise(&[], refused)
 }
 

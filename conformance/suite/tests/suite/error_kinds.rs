@@ -39,7 +39,7 @@ fn an_error_has_its_kinds(
         bases: bases.iter().map(|&base| base.to_owned()).collect(),
         message: message.to_owned(),
         code,
-        status: status.map(str::to_owned),
+        status: status.map(Box::from),
         ..Raised::default()
     };
     assert_eq!(kinds(&raised), expected);

@@ -63,7 +63,7 @@ fn seen(name: &str, steps: impl FnOnce(Recorder) -> Recorder) -> (State, String)
 fn raised(class: &str, message: &str) -> Raised {
     Raised {
         r#type: class.to_owned(),
-        bases: vec![class.to_owned()],
+        bases: [class.to_owned()].into(),
         message: message.to_owned(),
         ..Raised::default()
     }

@@ -246,7 +246,7 @@ pub(crate) fn memory(pointer: u64, size: u64) -> Value {
 pub(crate) fn error(class: &str, code: Option<i32>, message: &str) -> Raised {
     Raised {
         r#type: class.to_owned(),
-        bases: vec![class.to_owned()],
+        bases: [class.to_owned()].into(),
         message: message.to_owned(),
         code,
         ..Raised::default()

@@ -117,7 +117,7 @@ fn the_last_line_agrees_with_the_exit_code(#[case] verdict: Verdict, #[case] las
 #[test]
 fn reports_show_the_traceback_of_a_finding() {
     let mut raised = error("KeyError", None, "no key");
-    raised.traceback = ["p.py:4 in memalloc", "p\u{1b}.py:6 in inner"].map(Box::from).to_vec();
+    raised.traceback = ["p.py:4 in memalloc", "p\u{1b}.py:6 in inner"].map(Box::from).into();
     let recorder = Recorder::new(memalloc("{EMM-T-01: {returns: {size_bytes: {is: 64}}}}"));
     let cases = [judged(renamed(recorder.raise(&[], raised).rest(), "emm/alloc/raises"))];
     let shown = report(&cases, |report| {

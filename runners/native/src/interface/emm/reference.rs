@@ -172,7 +172,7 @@ fn raised(error: Error) -> Raised {
     };
     let code = cause.and_then(|cause| cause.code()).map(u32::cast_signed);
     Raised {
-        status: Some(status.to_owned()),
+        status: Some(status.into()),
         ..error_of_worker("allocert_emm::Error", error.to_string(), code)
     }
 }

@@ -160,7 +160,7 @@ impl EmmSubject for Table {
                 emm::VERSION
             );
             return Err(Raised {
-                status: Some("VERSION_MISMATCH".to_owned()),
+                status: Some("VERSION_MISMATCH".into()),
                 ..error_of_worker(STATUS, message, None)
             });
         }

@@ -163,7 +163,7 @@ impl TableManager {
                 }
             },
         };
-        Err(Raised { status: Some(name), ..error_of_worker(STATUS, message, None) })
+        Err(Raised { status: Some(name.into()), ..error_of_worker(STATUS, message, None) })
     }
 }
 
@@ -295,7 +295,7 @@ fn absent(plugin: &Plugin, member: &str) -> Raised {
     if capability & !plugin.capabilities != 0 {
         let message = format!("the plugin does not declare the capability of {member}");
         return Raised {
-            status: Some("NOT_SUPPORTED".to_owned()),
+            status: Some("NOT_SUPPORTED".into()),
             ..error_of_worker("NullMember", message, None)
         };
     }

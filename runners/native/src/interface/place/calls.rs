@@ -132,7 +132,7 @@ impl<'a> PlaceCalls<'a> {
         if address == 0 && size_bytes > 0 {
             let name = &functions.names().alloc;
             let message = format!("{name} returned NULL for {size_bytes} bytes");
-            let status = Status::OUT_OF_MEMORY.name().map(str::to_owned);
+            let status = Status::OUT_OF_MEMORY.name().map(Box::from);
             return Err(Raised { status, ..error_of_worker(NO_MEMORY, message, None) }.into());
         }
         Ok((address, is_kept))
@@ -307,7 +307,7 @@ impl<'a> PlaceCalls<'a> {
             return Err(NoResult::Declined { because });
         }
         let name = status.name().map_or_else(|| format!("UNKNOWN({})", status.0), str::to_owned);
-        Err(Raised { status: Some(name), ..error_of_worker(STATUS, message, None) }.into())
+        Err(Raised { status: Some(name.into()), ..error_of_worker(STATUS, message, None) }.into())
     }
 
     /// What the library says about the failed call, and what is wrong with that.
