@@ -18,8 +18,6 @@ const SLOTS: usize = 16;
 /// So many bytes of a class are kept at most, but always [`FEWEST`] blocks.
 const CLASS_BYTES: u64 = 4 << 20;
 const FEWEST: u64 = 4;
-/// So many bytes of all classes are kept at most.
-const CACHE_BYTES: u64 = 16 << 20;
 
 /// The cache of one thread at one place.
 #[derive(Debug)]
@@ -146,10 +144,10 @@ impl Kept<'_> {
         self.0.idle_bytes.store(0, Relaxed);
     }
 
-    /// Whether more is kept than a cache may hold.
+    /// Whether more than so many bytes are kept.
     #[inline]
-    pub(crate) fn is_overfull(&self) -> bool {
-        self.0.idle_bytes() > CACHE_BYTES
+    pub(crate) fn holds_more_than(&self, most_bytes: u64) -> bool {
+        self.0.idle_bytes() > most_bytes
     }
 
     /// The caller got so many bytes more, or gave them back.
@@ -202,6 +200,6 @@ mod tests {
         let kept = cache.lock();
         let pushed = (0..20).filter(|number| kept.push(103, 2 << 20, *number)).count();
         assert_eq!(pushed, 4);
-        assert!(!kept.is_overfull());
+        assert!(kept.holds_more_than(4 << 20) && !kept.holds_more_than(8 << 20));
     }
 }

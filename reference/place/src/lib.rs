@@ -19,8 +19,9 @@
 //!   finds no memory, before it fails.
 //! * The CPU place asks for huge pages (`madvise`): programs that fill their blocks take fewer page
 //!   faults. So the first write to a block may take 2 MiB from the system.
-//! * A thread keeps up to 16 freed blocks of a size class, and 16 MiB in all. That memory is idle
-//!   like all other: release() and a request that finds no memory take it.
+//! * A thread keeps up to 16 freed blocks of a size class, and of all classes 64 MiB of the host
+//!   and 16 MiB of a device. That memory is idle like all other: release() and a request that finds
+//!   no memory take it.
 //!
 //! # What is found
 //! free() refuses what is no live block of the place, by books that lie outside the memory. Blocks

@@ -87,10 +87,20 @@ pub fn by_id<'c>(
     id: &str,
 ) -> Result<&'c PlannedCase, Failure> {
     cases.clone().find(|case| case.id == id).ok_or_else(|| {
-        let near = nearest(id, cases.map(|case| case.id.as_str()));
-        let near = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
-        Failure::refused(RefusalCode::UnknownCase, format!("there is no case `{id}`{near}"))
+        let ids = cases.map(|case| case.id.as_str());
+        let below: Vec<&str> = ids.clone().filter(|one| is_below(one, id)).collect();
+        let help = match (below.as_slice(), nearest(id, ids)) {
+            ([first, ..], _) => format!(", but {} below it, such as {first}", below.len()),
+            ([], Some(near)) => format!(", did you mean {near}?"),
+            ([], None) => String::new(),
+        };
+        Failure::refused(RefusalCode::UnknownCase, format!("there is no case `{id}`{help}"))
     })
+}
+
+/// Whether a case belongs to this fixture or folder of fixtures.
+fn is_below(case: &str, name: &str) -> bool {
+    case.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The `index`-th (from 1) of `count` parts.

@@ -1077,6 +1077,11 @@ fn a_case_runs_under_a_debugger_and_is_shown() {
     "there is no case `emm/alloc/exact-siz/size:1`, did you mean emm/alloc/exact-size/size:1?"
 )]
 #[case(
+    &["show", "place/free/rounds"],
+    "unknown-case",
+    "there is no case `place/free/rounds`, but 2 below it, such as place/free/rounds/place:cuda"
+)]
+#[case(
     &["debug", "emm", "reference", "emm/alloc/exact-size/size:1", "--", "/none/gdb"],
     "cannot-start",
     "cannot start `/none/gdb`: No such file or directory (os error 2); install it, or name \

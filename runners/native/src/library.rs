@@ -28,8 +28,19 @@ pub(crate) fn locate(path: &Path) -> Result<PathBuf, Refused> {
 pub(crate) fn open(path: &Path) -> Result<Library, Refused> {
     // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-        let why = other_machine(path).map_or_else(String::new, |why| format!(": {why}"));
-        Refused::new("open", format!("{}: cannot be loaded{why}", path.display()), reason(&error))
+        let reason = reason(&error);
+        let why = other_machine(path).or_else(|| needs_python(&reason));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        Refused::new("open", format!("{}: cannot be loaded{why}", path.display()), reason)
+    })
+}
+
+/// The symbols of Python are in an interpreter alone.
+fn needs_python(reason: &str) -> Option<String> {
+    reason.contains("undefined symbol: Py").then(|| {
+        "it calls Python, so run it as a subject in Python; a handler of NumPy with \
+         `allocert.numpy.library(PATH)`"
+            .to_owned()
     })
 }
 
