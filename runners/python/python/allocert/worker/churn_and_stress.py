@@ -1,5 +1,6 @@
 """Many blocks, in a row or on several threads at once. The facts count what was wrong."""
 
+import bisect
 import pathlib
 import queue
 import resource
@@ -88,20 +89,45 @@ class _Counts(Generic[B]):
         self._source.give(filled.block)
 
 
+class _LiveRanges:
+    """The addresses of live blocks, in order."""
+
+    def __init__(self) -> None:
+        self._ranges: list[tuple[int, int]] = []
+
+    def enter(self, block: Block) -> bool:
+        """Adds a block. Whether it meets a live one."""
+        start, end = range_ = _range(block)
+        index = bisect.bisect_left(self._ranges, range_)
+        beside = self._ranges[max(index - 1, 0) : index + 1]
+        self._ranges.insert(index, range_)
+        return any(start < other_end and other < end for other, other_end in beside)
+
+    def leave(self, block: Block) -> None:
+        """Removes a block that was added."""
+        del self._ranges[bisect.bisect_left(self._ranges, _range(block))]
+
+
+def _range(block: Block) -> tuple[int, int]:
+    return block.address, block.address + block.size_bytes
+
+
 def churn(source: BlockSource[B], size_bytes: int, times: int, hold: int) -> Facts:
     """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time."""
-    counts, random, overlaps = _Counts(source), Random(), 0
+    counts, random, overlaps, live = _Counts(source), Random(), 0, _LiveRanges()
     held: list[_Filled[B]] = []
     resident_before = resident_bytes()
     for number in range(times):
         filled = counts.take(number, random.below(size_bytes) + 1)
         if filled is not None:
-            overlaps += any(overlap(filled.block, other.block) for other in held)
+            overlaps += live.enter(filled.block)
             held.append(filled)
         if len(held) >= max(hold, 1):
             index = random.below(len(held))
             held[index], held[-1] = held[-1], held[index]
-            counts.give(held.pop())
+            gone = held.pop()
+            live.leave(gone.block)
+            counts.give(gone)
     for filled in held:
         counts.give(filled)
     return {
