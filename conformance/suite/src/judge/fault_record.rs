@@ -1,7 +1,7 @@
 //! Checks that just those calls of the driver failed that the case makes fail. The subject can call
 //! the functions by which a worker sets and clears faults.
 
-use allocert_contract::trace::{Boundary, Call};
+use allocert_contract::trace::{Boundary, Call, Function, cuda};
 
 use crate::judge::timeline::Timeline;
 use crate::observation::{Observation, Outcome};
@@ -10,9 +10,10 @@ use crate::plan::{PlannedCase, PlannedStep};
 const WHO_CAN_DO_THIS: &str =
     "only a subject that calls the driver's own functions for faults brings that about";
 
-/// As the driver counts: from the end of the step that set it.
-struct Rule<'a> {
-    function: &'a str,
+/// As the driver counts: from the end of the step that set it. The judge counts for itself, because
+/// it shares nothing with the driver that it judges the record of.
+struct Rule {
+    function: cuda::Function,
     /// Calls that still succeed.
     before: u64,
     /// Calls that fail after those.
@@ -30,7 +31,7 @@ pub(crate) fn contradiction(
         return None;
     }
     let mut changes = changes(case, observation, timeline).into_iter().peekable();
-    let mut rules: Vec<Rule<'_>> = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
     for (index, event) in observation.events.iter().enumerate() {
         while let Some((_, rule)) = changes.next_if(|(at, _)| *at <= index) {
             match rule {
@@ -40,7 +41,7 @@ pub(crate) fn contradiction(
         }
         let own = timeline.attributions.get(index).is_some_and(|one| one.in_process);
         let Some(call) = event.call().filter(|call| own && is_of_driver(call)) else { continue };
-        let due = count(&mut rules, call.function.name());
+        let due = count(&mut rules, call.function);
         if call.result.is_some() && due != call.injected {
             let what = match due {
                 true => "does not fail, although the case makes it fail",
@@ -54,22 +55,22 @@ pub(crate) fn contradiction(
 }
 
 /// The faults that steps set, and where they cleared all, by the index of the first event after it.
-fn changes<'a>(
-    case: &'a PlannedCase,
+fn changes(
+    case: &PlannedCase,
     observation: &Observation,
     timeline: &Timeline,
-) -> Vec<(usize, Option<Rule<'a>>)> {
+) -> Vec<(usize, Option<Rule>)> {
     let returned =
         observation.steps.iter().filter(|one| matches!(one.outcome, Outcome::Returned(_)));
     let steps = returned.filter_map(|one| case.steps.get(one.index as usize));
-    let change = |step: &'a PlannedStep| {
+    let change = |step: &PlannedStep| {
         let properties = step.r#do.properties();
         let window = timeline.window(step.index)?;
         match properties.driver_fault {
             Some(fault) => {
                 let before = fault.nth.saturating_sub(1);
-                let rule = Rule { function: fault.function, before, count: fault.count };
-                Some((window.end, Some(rule)))
+                let function = implemented(fault.function)?;
+                Some((window.end, Some(Rule { function, before, count: fault.count })))
             }
             None => properties.clears_driver_faults.then_some((window.end, None)),
         }
@@ -77,10 +78,17 @@ fn changes<'a>(
     steps.filter_map(change).collect()
 }
 
+/// The function that a worker means by the name of a symbol, or by the name that all versions of a
+/// function share.
+fn implemented(name: &str) -> Option<cuda::Function> {
+    let of_name = |name: &str| cuda::Function::by_name(name).filter(|one| one.implemented());
+    of_name(name).or_else(|| of_name(&format!("{name}_v2")))
+}
+
 /// Whether the driver makes this call fail. Counts it in every rule.
-fn count(rules: &mut [Rule<'_>], function: &str) -> bool {
+fn count(rules: &mut [Rule], function: Function) -> bool {
     let mut due = false;
-    for rule in rules.iter_mut().filter(|rule| rule.function == function) {
+    for rule in rules.iter_mut().filter(|rule| function == rule.function) {
         if rule.before > 0 {
             rule.before -= 1;
         } else if rule.count > 0 {

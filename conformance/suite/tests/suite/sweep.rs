@@ -298,6 +298,20 @@ fn faults_that_are_not_those_of_the_case_are_found(
     assert!(message.contains(function) && message.contains(what), "{message}");
 }
 
+/// A worker takes the name that all versions share for the newest one.
+#[rstest]
+#[case("cuMemAlloc_v2")]
+#[case("cuMemAlloc")]
+fn a_fault_by_any_name_of_the_function_is_that_of_the_case(#[case] name: &str) {
+    let text = format!(
+        "steps:\n  - do: {{fault: {{call: {name}, error: 2}}}}\n  \
+         - do: {{memalloc: {{size: 64, as: a}}}}\n    expect: {{EMM-T-01: {{raises: [any]}}}}\n"
+    );
+    let recorder = Recorder::new(case(&text)).step(&[], json!({}));
+    let raised = recorder.raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory"));
+    assert_eq!(raised.rest().verdict(), Verdict::Conforms);
+}
+
 #[test]
 fn a_finalizer_may_complain_of_the_fault() {
     let raised = swept(0).raise(&[failing(2)], error("OutOfMemory", Some(2), "no memory"));
