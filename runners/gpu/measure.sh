@@ -12,6 +12,8 @@
 #              (default: answers, remaining-copies, remaining, sequences)
 #   FIRST      the number of the first sequence (default: 1000)
 #   COUNT      how many there are (default: 24000)
+#   EXPECTED   a file that `sequences FIRST COUNT hash` wrote on another driver: the text of a
+#              sequence is written only if it differs (default: of each one)
 #   JOBS       sequences run in so many processes (default: 12)
 #   LIMIT      seconds for each part (default: 200)
 #
@@ -51,10 +53,11 @@ part() {
 # The sequences in several processes, each with a share of them, put together in order.
 sequences() {
   local first=${FIRST:-1000} count=${COUNT:-24000} jobs=${JOBS:-12} share job start=$SECONDS
+  local mode=(full) waiting=()
+  [ -z "${EXPECTED:-}" ] || mode=(unlike "$EXPECTED")
   share=$(((count + jobs - 1) / jobs))
-  local waiting=()
   for ((job = 0; job < jobs; job++)); do
-    timeout "$limit" "$programs/sequences" $((first + job * share)) "$share" full \
+    timeout "$limit" "$programs/sequences" $((first + job * share)) "$share" "${mode[@]}" \
       >"$programs/share-$job.txt" 2>>"$out/sequences.err" &
     waiting+=($!)
   done

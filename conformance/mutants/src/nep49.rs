@@ -10,5 +10,6 @@ mod lock_free;
 mod malloc;
 mod mapped;
 mod realloc;
+mod shrinks;
 mod slots;
 mod structure;

@@ -120,6 +120,16 @@ pub enum Operation {
         guess: u64,
         times: u64,
     },
+    /// Takes a block of `size` bytes, fills it, resizes it to `new_size` bytes, fills it and frees
+    /// it, `times` times.
+    ///
+    /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew).
+    ResizedRounds {
+        size: u64,
+        /// The size that realloc() is given.
+        new_size: u64,
+        times: u64,
+    },
     /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
     /// processor. At each stop another thread takes two blocks of `size` bytes; every second time
     /// it frees the first of them again. Then the first thread goes on, and the live blocks are
@@ -267,7 +277,8 @@ impl OperationSet for Operation {
             | Self::FreeNull { .. }
             | Self::Churn { .. }
             | Self::FreeGuessed { .. }
-            | Self::GuessedRounds { .. } => none(),
+            | Self::GuessedRounds { .. }
+            | Self::ResizedRounds { .. } => none(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
             | Self::Calloc { r#as, .. }
@@ -311,6 +322,7 @@ impl OperationSet for Operation {
             | Self::Stress { .. }
             | Self::FreeGuessed { .. }
             | Self::GuessedRounds { .. }
+            | Self::ResizedRounds { .. }
             | Self::Interleave { .. }
             | Self::NpName {}
             | Self::NpMake { .. }

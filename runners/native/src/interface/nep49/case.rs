@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
-use crate::interface::nep49::{guessed_size, interleave};
+use crate::interface::nep49::{guessed_size, interleave, resized_rounds};
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
 use crate::recorder::Recorder;
@@ -80,6 +80,9 @@ impl HandlerCase<'_> {
             }
             Operation::GuessedRounds { size, guess, times } => {
                 guessed_size::rounds(self.calls, *size, *guess, *times)
+            }
+            Operation::ResizedRounds { size, new_size, times } => {
+                resized_rounds::resized_rounds(self.calls, *size, *new_size, *times)
             }
             Operation::Interleave { size, instructions } => {
                 interleave::interleave(self.calls.unrecorded()?, *size, *instructions)

@@ -3,6 +3,7 @@
 from .. import checked_memory, churn_and_stress, process_operations
 from ..operations import Arguments, Facts, OperationTable
 from . import guessed_size
+from .block_source import Block
 from .case import HandlerCase
 
 OPERATIONS: OperationTable[HandlerCase] = OperationTable()
@@ -119,3 +120,25 @@ def guessed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return guessed_size.rounds(
         case.calls, arguments["size"], arguments["guess"], arguments["times"]
     )
+
+
+@OPERATIONS.register
+def resized_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    """Takes, resizes and frees a block, `times` times."""
+    failed = 0
+    before = churn_and_stress.resident_bytes()
+    for _ in range(arguments["times"]):
+        block = Block(case.calls.malloc(arguments["size"]), arguments["size"])
+        if not block.address:
+            failed += 1
+            continue
+        case.source.fill(block, 1)
+        resized = case.calls.realloc(block.address, arguments["new_size"])
+        if resized:
+            block = Block(resized, arguments["new_size"])
+        else:
+            failed += 1
+        case.source.fill(block, 2)
+        case.source.give(block)
+    kept_bytes = max(churn_and_stress.resident_bytes() - before, 0)
+    return {"failed": failed, "kept_bytes": kept_bytes}

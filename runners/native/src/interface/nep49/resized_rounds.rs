@@ -1,0 +1,40 @@
+//! Rounds of malloc(), realloc() and free(), which use no more memory than one round.
+
+use allocert_suite::observation::Facts;
+use serde_json::json;
+
+use crate::churn_and_stress::{Block, BlockSource};
+use crate::host_bytes;
+use crate::interface::nep49::handler::HandlerCalls;
+use crate::step_result::{NoResult, facts};
+
+/// Takes, resizes and frees a block, `times` times.
+pub(crate) fn resized_rounds(
+    calls: HandlerCalls<'_>,
+    size_bytes: u64,
+    new_size_bytes: u64,
+    times: u64,
+) -> Result<Facts, NoResult> {
+    let mut failed = 0_u64;
+    let before = host_bytes::resident();
+    for _ in 0..times {
+        let address = calls.malloc(size_bytes)? as u64;
+        if address == 0 {
+            failed += 1;
+            continue;
+        }
+        let old = Block { address, size_bytes };
+        calls.fill(old, 1);
+        let block = match calls.realloc(address as usize, new_size_bytes)? as u64 {
+            0 => {
+                failed += 1;
+                old
+            }
+            address => Block { address, size_bytes: new_size_bytes },
+        };
+        calls.fill(block, 2);
+        calls.give(block)?;
+    }
+    let kept_bytes = host_bytes::resident().saturating_sub(before);
+    Ok(facts([("failed", json!(failed)), ("kept_bytes", json!(kept_bytes))]))
+}
