@@ -14,6 +14,7 @@
 #   COUNT      how many there are (default: 24000)
 #   EXPECTED   a file that `sequences FIRST COUNT hash` wrote on another driver: the text of a
 #              sequence is written only if it differs (default: of each one)
+#   QUICK      1: saves time, see sequences.cpp; EXPECTED must be written with it too
 #   JOBS       sequences run in so many processes (default: 12)
 #   LIMIT      seconds for each part (default: 200)
 #

@@ -75,6 +75,34 @@ extern "C" fn mutant_torch_free_at_once(
     let _ = BASE.free(Place::cuda(device), pointer.expose_provenance());
 }
 
+/// Takes a block on the default stream, whatever stream it is for, and waits for nothing.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_malloc_on_default_stream(
+    size: isize,
+    device: i32,
+    _stream: *mut c_void,
+) -> *mut c_void {
+    let Ok(size_bytes) = u64::try_from(size) else { return std::ptr::null_mut() };
+    let address =
+        system_memory::in_context(device, |driver| driver.mem_alloc_async(size_bytes.max(1)));
+    std::ptr::with_exposed_provenance_mut(address.unwrap_or(0) as usize)
+}
+
+/// Waits for all work of the device before and after the block goes back to the driver.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_free_to_driver(
+    pointer: *mut c_void,
+    _size: isize,
+    device: i32,
+    _stream: *mut c_void,
+) {
+    let _ = system_memory::in_context(device, |driver| {
+        driver.ctx_synchronize()?;
+        driver.mem_free_async(pointer.expose_provenance() as u64)?;
+        driver.ctx_synchronize()
+    });
+}
+
 /// Keeps a block for requests of the next power of two above the size that the caller names.
 #[unsafe(no_mangle)]
 extern "C" fn mutant_torch_free_as_power_of_two(

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 
 use crate::instrument;
 
-/// The sequences that `answers_h200.txt.gz` holds begin with number 0.
-const COUNT: &str = "1000";
+/// `answers_h200.txt.gz` holds 3,391 of the first so many sequences.
+const COUNT: &str = "4000";
 /// The kinds of answers in which the software driver still differs: function, result here, result
 /// on the H200. A kind that is mended leaves the list.
 const DIFFERENCES: &str = include_str!("../sequences/differences.tsv");
@@ -56,5 +56,5 @@ fn every_answer_equals_the_h200_but_for_the_listed_kinds() {
     assert!(unlisted.is_empty(), "not in sequences/differences.tsv: {unlisted:#?}");
     let mended: Vec<_> = listed.keys().filter(|kind| !met.contains_key(**kind)).collect();
     assert!(mended.is_empty(), "take these out of sequences/differences.tsv: {mended:#?}");
-    assert!(equal > 30_000, "only {equal} answers could be compared");
+    assert!(equal > 110_000, "only {equal} answers could be compared");
 }
