@@ -28,6 +28,7 @@ mod forked_batch;
 mod host_buffer;
 mod host_bytes;
 mod interface;
+mod interleave;
 mod ipc_peer;
 mod library;
 mod live_blocks;

@@ -9,7 +9,7 @@ use allocert_abi::place::Place;
 
 use super::base_allocator::{Base, unknown_address};
 use super::mutation::{Mutation, export_place_mutants};
-use super::system_memory::Answer;
+use super::system_memory::{Answer, GRANULE_BYTES};
 
 export_place_mutants! {
     mutant_place_blocks_of_a_thread => BlocksOfAThread,
@@ -120,5 +120,38 @@ impl Mutation for FirstUseRaces {
 
     fn used(base: &Base, place: Place) -> Answer<usize> {
         Ok(base.used(place)?.wrapping_sub(FORGOTTEN.load(Ordering::SeqCst)))
+    }
+}
+
+/// Keeps one block of the smallest size for the next request. Two threads may take it at once.
+pub(crate) struct OneKeptBlock;
+
+/// Its address, 0 for none.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+impl OneKeptBlock {
+    fn is_kept_size(base: &Base, place: Place, address: usize) -> bool {
+        let size_bytes = base.with(place, |region| region.live.get(&address).copied());
+        place == Place::cuda(0) && size_bytes == Some(GRANULE_BYTES)
+    }
+}
+
+impl Mutation for OneKeptBlock {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let kept = KEPT.load(Ordering::Relaxed);
+        if kept != 0 && place == Place::cuda(0) && (1..=GRANULE_BYTES).contains(&size_bytes) {
+            // The defect: another thread may have read the same address.
+            KEPT.store(0, Ordering::Relaxed);
+            return Ok(kept);
+        }
+        base.alloc(place, size_bytes)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        if KEPT.load(Ordering::Relaxed) == 0 && Self::is_kept_size(base, place, address) {
+            KEPT.store(address, Ordering::Relaxed);
+            return Ok(());
+        }
+        base.free(place, address)
     }
 }

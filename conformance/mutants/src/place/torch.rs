@@ -12,6 +12,7 @@ use super::driver_calls::ClearsWithoutWaiting;
 use super::mutation::Mutation;
 use super::places::AlwaysDevice0;
 use super::system_memory::{self, Answer};
+use super::threads::OneKeptBlock;
 
 /// What `alloc` of a mutation returns; NULL where it fails.
 fn alloc<M: Mutation>(size: isize, device: i32) -> *mut c_void {
@@ -58,6 +59,7 @@ export_torch_mutants! {
     mutant_torch_malloc_alone, mutant_torch_free_alone => OneThreadAtATime,
     mutant_torch_malloc_leaves_none, mutant_torch_free_leaves_none => LeavesNone,
     mutant_torch_malloc_leaks, mutant_torch_free_leaks => NeverFrees,
+    mutant_torch_malloc_one_kept, mutant_torch_free_one_kept => OneKeptBlock,
 }
 
 pub(crate) struct Plain;

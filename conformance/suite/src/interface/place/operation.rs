@@ -150,6 +150,20 @@ pub enum Operation {
         size: u64,
         times: u64,
     },
+    /// Stops a thread inside the functions that take and free a block, after 1, 2, 3 and more
+    /// instructions of the processor. At each stop another thread takes two blocks of `size` bytes;
+    /// every second time it frees the first of them again. Then the first thread goes on, and the
+    /// live blocks are compared. On x86-64 alone, without a debugger.
+    ///
+    /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks of the
+    /// host that lost their byte), `stops` (how often the thread was stopped).
+    Interleave {
+        /// As in `alloc`.
+        place: Place,
+        size: u64,
+        /// The most instructions before a stop. The function often returns earlier.
+        instructions: u64,
+    },
 }
 
 impl OperationSet for Operation {
@@ -186,6 +200,9 @@ impl OperationSet for Operation {
             Self::Used { r#as: Some(name), .. } => none().binds(name, AMOUNT).requires(Need::Used),
             Self::Release { .. } => none().requires(Need::Release),
             Self::Stress { .. } => none().is_threaded(),
+            Self::Interleave { .. } => {
+                none().is_threaded().requires(Need::StopsThreads).may_decline()
+            }
         }
     }
 
@@ -220,7 +237,8 @@ impl OperationSet for Operation {
             | Self::ReleaseAll {}
             | Self::LastError {}
             | Self::Churn { .. }
-            | Self::Stress { .. } => Arguments::none(),
+            | Self::Stress { .. }
+            | Self::Interleave { .. } => Arguments::none(),
         }
     }
 }

@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
-use crate::interface::nep49::{guessed_size, interleave, resized_rounds};
+use crate::interface::nep49::{guessed_size, resized_rounds};
+use crate::interleave::interleave;
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
 use crate::recorder::Recorder;
@@ -85,7 +86,7 @@ impl HandlerCase<'_> {
                 resized_rounds::resized_rounds(self.calls, *size, *new_size, *times)
             }
             Operation::Interleave { size, instructions } => {
-                interleave::interleave(self.calls.unrecorded()?, *size, *instructions)
+                interleave(self.calls.unrecorded()?, *size, *instructions)
             }
             Operation::NpName {}
             | Operation::NpMake { .. }

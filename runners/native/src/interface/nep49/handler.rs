@@ -10,7 +10,9 @@ use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::checked_memory;
+use crate::host_bytes;
 use crate::interface::nep49::symbol;
+use crate::interleave::InterleavedCalls;
 use crate::library;
 use crate::protocol::Refused;
 use crate::recorder::Recorder;
@@ -189,8 +191,7 @@ impl HandlerCalls<'_> {
     }
 }
 
-/// As [`HandlerCalls`], for a step that makes more calls than the record takes, or that stops
-/// inside them.
+/// As [`HandlerCalls`], without a record.
 #[derive(Clone, Copy)]
 pub(crate) struct UnrecordedCalls {
     ctx: *mut c_void,
@@ -203,16 +204,25 @@ unsafe impl Send for UnrecordedCalls {}
 // SAFETY: as for Send.
 unsafe impl Sync for UnrecordedCalls {}
 
-impl UnrecordedCalls {
-    pub(crate) fn malloc(&self, size: usize) -> usize {
+impl InterleavedCalls for UnrecordedCalls {
+    fn begin_thread(self) {}
+
+    fn take(self, size_bytes: usize) -> usize {
         // SAFETY: the handler's own function with its own context; any size is allowed.
-        unsafe { (self.malloc)(self.ctx, size) }.expose_provenance()
+        unsafe { (self.malloc)(self.ctx, size_bytes) }.expose_provenance()
     }
 
-    /// `block` is 0, or a live block of this handler.
-    pub(crate) fn free(&self, block: usize, size: usize) {
-        // SAFETY: as in malloc; the block is null or the handler's own and not given back yet.
-        unsafe { (self.free)(self.ctx, block as *mut c_void, size) };
+    fn give(self, block: usize, size_bytes: usize) {
+        // SAFETY: as in take; the block is null or the handler's own and not given back yet.
+        unsafe { (self.free)(self.ctx, block as *mut c_void, size_bytes) };
+    }
+
+    fn fill(self, block: usize, size_bytes: usize, byte: u8) {
+        let _ = host_bytes::fill(block, size_bytes as u64, byte);
+    }
+
+    fn is_filled(self, block: usize, size_bytes: usize, byte: u8) -> bool {
+        host_bytes::holds(block, size_bytes as u64, byte)
     }
 }
 

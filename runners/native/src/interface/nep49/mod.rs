@@ -3,15 +3,13 @@
 //!
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
 //! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
-//! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over,
-//! [`interleave`] stops threads inside the functions. [`symbol`] tells a symbol that is no
-//! structure.
+//! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over.
+//! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
 mod case;
 mod guessed_size;
 mod handler;
-mod interleave;
 mod resized_rounds;
 mod symbol;
 

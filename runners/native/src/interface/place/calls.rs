@@ -55,6 +55,10 @@ impl<'a> PlaceCalls<'a> {
         &self.memory
     }
 
+    pub(crate) fn exported(&self) -> &'a Exported {
+        self.exported
+    }
+
     /// Nothing where no function was called.
     pub(crate) fn taken_notes(&self) -> Option<TableCalls> {
         self.guard.take()

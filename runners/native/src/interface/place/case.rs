@@ -16,6 +16,7 @@ use crate::host_buffer::HostBuffer;
 use crate::interface::place::block_source::{DEFAULT_STREAM, PlaceBlocks};
 use crate::interface::place::calls::PlaceCalls;
 use crate::interface::place::exported::Exported;
+use crate::interface::place::unrecorded::interleaved;
 
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
@@ -144,6 +145,9 @@ impl PlaceCase<'_> {
             }
             Operation::Stress { place, threads, size, times } => {
                 stress(self.blocks_at(*place)?, *threads, *size, *times)
+            }
+            Operation::Interleave { place, size, instructions } => {
+                interleaved(self.blocks_at(*place)?, *size, *instructions)
             }
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! [`table`] finds the table and describes it, [`functions`] finds the functions, [`calls`] makes
 //! the calls of both, [`case`] performs each operation, [`block_source`] takes and gives back the
-//! blocks of the operations `churn` and `stress`, and [`memory`] writes and reads blocks, wherever
-//! they lie.
+//! blocks of the operations `churn` and `stress`, [`unrecorded`] those of `interleave`, and
+//! [`memory`] writes and reads blocks, wherever they lie.
 
 mod block_source;
 mod calls;
@@ -13,6 +13,7 @@ mod exported;
 mod functions;
 mod memory;
 mod table;
+mod unrecorded;
 
 use std::path::Path;
 

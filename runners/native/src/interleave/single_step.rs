@@ -14,7 +14,7 @@ impl<F: Fn(bool) -> [usize; 2] + Send> OtherThread for F {}
 
 /// How long a stopped thread waits for the other one, which may need a lock of the stopped one.
 const WAIT: Duration = Duration::from_millis(2);
-/// As [`WAIT`], after so many waits in vain that the handler clearly has a lock.
+/// As [`WAIT`], after so many waits in vain that the allocator clearly has a lock.
 const SHORT_WAIT: Duration = Duration::from_micros(200);
 const LONG_WAITS: u64 = 48;
 
@@ -44,14 +44,18 @@ pub(super) struct Stepper<F> {
 }
 
 impl<F: OtherThread + Sync> Stepper<F> {
-    /// Starts the other thread and takes SIGTRAP over, until `work` returns.
-    pub(super) fn with(other: F, work: impl FnOnce(&Self)) {
+    /// Starts the other thread, which first does what `begin` does, and takes SIGTRAP over, until
+    /// `work` returns.
+    pub(super) fn with(begin: impl FnOnce() + Send, other: F, work: impl FnOnce(&Self)) {
         let stepper = Self { other, blocks: [AtomicUsize::new(0), AtomicUsize::new(0)] };
         TURN.store(IDLE, Ordering::SeqCst);
         WAITS_IN_VAIN.store(0, Ordering::SeqCst);
         let _trap = TrapHandler::install();
         thread::scope(|scope| {
-            scope.spawn(|| stepper.serve());
+            scope.spawn(|| {
+                begin();
+                stepper.serve();
+            });
             work(&stepper);
             TURN.store(END, Ordering::SeqCst);
         });

@@ -3,9 +3,8 @@
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::host_bytes;
-use crate::interface::nep49::handler::UnrecordedCalls;
-use crate::interface::nep49::interleave::single_step::{OtherThread, Stepper};
+use crate::interleave::InterleavedCalls;
+use crate::interleave::single_step::{OtherThread, Stepper};
 use crate::step_result::facts;
 
 /// Blocks that are free when a round begins, so that a cache has something to give out.
@@ -16,8 +15,8 @@ const TAKEN_AFTER: usize = 4;
 /// The function that is executed step by step.
 #[derive(Debug, Clone, Copy)]
 enum Stepped {
-    Malloc,
-    Free,
+    Take,
+    Give,
 }
 
 #[derive(Debug, Default)]
@@ -28,31 +27,35 @@ struct Counts {
     stops: u64,
 }
 
-pub(super) fn run(calls: UnrecordedCalls, size_bytes: usize, instructions: u64) -> Facts {
+pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions: u64) -> Facts {
     let mut counts = Counts::default();
     let other = move |gives_back: bool| {
-        let (first, second) = (calls.malloc(size_bytes), calls.malloc(size_bytes));
+        let (first, second) = (calls.take(size_bytes), calls.take(size_bytes));
         if !gives_back {
             return [first, second];
         }
-        calls.free(first, size_bytes);
+        calls.give(first, size_bytes);
         [second, second]
     };
-    Stepper::with(other, |stepper| {
-        for (stepped, gives_back) in [
-            (Stepped::Malloc, true),
-            (Stepped::Malloc, false),
-            (Stepped::Free, true),
-            (Stepped::Free, false),
-        ] {
-            for after in 1..=instructions {
-                let round = Round { calls, size_bytes, stepped, gives_back };
-                if !round.perform(stepper, after, &mut counts) {
-                    break;
+    Stepper::with(
+        move || calls.begin_thread(),
+        other,
+        |stepper| {
+            for (stepped, gives_back) in [
+                (Stepped::Take, true),
+                (Stepped::Take, false),
+                (Stepped::Give, true),
+                (Stepped::Give, false),
+            ] {
+                for after in 1..=instructions {
+                    let round = Round { calls, size_bytes, stepped, gives_back };
+                    if !round.perform(stepper, after, &mut counts) {
+                        break;
+                    }
                 }
             }
-        }
-    });
+        },
+    );
     let Counts { failed, overlaps, changed, stops } = counts;
     facts([
         ("failed", json!(failed)),
@@ -62,14 +65,14 @@ pub(super) fn run(calls: UnrecordedCalls, size_bytes: usize, instructions: u64) 
     ])
 }
 
-struct Round {
-    calls: UnrecordedCalls,
+struct Round<C> {
+    calls: C,
     size_bytes: usize,
     stepped: Stepped,
     gives_back: bool,
 }
 
-impl Round {
+impl<C: InterleavedCalls> Round<C> {
     /// Stops after so many instructions. False if the function returned before, and after
     /// damage: the blocks are left then.
     fn perform(
@@ -78,21 +81,21 @@ impl Round {
         after: u64,
         counts: &mut Counts,
     ) -> bool {
-        let mine = self.calls.malloc(self.size_bytes);
-        let spare = [(); SPARE].map(|()| self.calls.malloc(self.size_bytes));
-        spare.into_iter().for_each(|block| self.calls.free(block, self.size_bytes));
+        let mine = self.calls.take(self.size_bytes);
+        let spare = [(); SPARE].map(|()| self.calls.take(self.size_bytes));
+        spare.into_iter().for_each(|block| self.calls.give(block, self.size_bytes));
         let mut live = Vec::with_capacity(2 + 2 + TAKEN_AFTER);
         let others = match self.stepped {
-            Stepped::Malloc => {
+            Stepped::Take => {
                 live.push(mine);
                 let (block, others) =
-                    stepper.step(after, self.gives_back, || self.calls.malloc(self.size_bytes));
+                    stepper.step(after, self.gives_back, || self.calls.take(self.size_bytes));
                 live.push(block);
                 others
             }
-            Stepped::Free => {
-                let free = || self.calls.free(mine, self.size_bytes);
-                stepper.step(after, self.gives_back, free).1
+            Stepped::Give => {
+                let give = || self.calls.give(mine, self.size_bytes);
+                stepper.step(after, self.gives_back, give).1
             }
         };
         let stopped = others.is_some();
@@ -102,10 +105,10 @@ impl Round {
             if first != second || !self.gives_back {
                 live.push(first);
             }
-            live.extend([(); TAKEN_AFTER].map(|()| self.calls.malloc(self.size_bytes)));
+            live.extend([(); TAKEN_AFTER].map(|()| self.calls.take(self.size_bytes)));
         }
         self.compare(&live, counts) && {
-            live.iter().for_each(|block| self.calls.free(*block, self.size_bytes));
+            live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
             stopped
         }
     }
@@ -124,12 +127,9 @@ impl Round {
             return false;
         }
         let bytes = || (1_u8..).zip(live);
-        for (byte, block) in bytes() {
-            // One that cannot be written is found when it is read.
-            let _ = host_bytes::fill(*block, self.size_bytes as u64, byte);
-        }
-        let changed = bytes()
-            .filter(|(byte, block)| !host_bytes::holds(**block, self.size_bytes as u64, *byte));
+        bytes().for_each(|(byte, block)| self.calls.fill(*block, self.size_bytes, byte));
+        let changed =
+            bytes().filter(|(byte, block)| !self.calls.is_filled(**block, self.size_bytes, *byte));
         let changed = changed.count();
         counts.changed += changed as u64;
         changed == 0

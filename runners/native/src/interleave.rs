@@ -1,0 +1,60 @@
+//! Two threads inside the functions of an allocator, at each instruction at which one of them can
+//! be interrupted.
+//!
+//! A race of a few instructions shows rarely where threads only run at once. So one thread takes or
+//! frees a block one instruction at a time: the flag of the processor for single steps raises
+//! SIGTRAP after each instruction. After a given number of instructions the thread waits, as if the
+//! system had interrupted it there, and another thread takes and frees blocks. An allocator that
+//! holds a lock at that point makes the other thread wait. Then the first one goes on after a short
+//! time.
+
+#[cfg(target_arch = "x86_64")]
+mod rounds;
+#[cfg(target_arch = "x86_64")]
+mod single_step;
+
+use allocert_suite::observation::Facts;
+
+use crate::step_result::NoResult;
+
+/// The functions of an allocator, called without a record: the step makes more calls than the
+/// record takes, and stops inside them.
+pub(crate) trait InterleavedCalls: Copy + Send + Sync {
+    /// Prepares the calling thread for the other functions.
+    fn begin_thread(self);
+    /// The address of a new block, 0 for none.
+    fn take(self, size_bytes: usize) -> usize;
+    /// Frees a block, or does what freeing null does.
+    fn give(self, block: usize, size_bytes: usize);
+    /// Writes the byte to all of a block. One that cannot be written is found when it is read.
+    fn fill(self, block: usize, size_bytes: usize, byte: u8);
+    /// Whether all bytes of a block can be read and have this value.
+    fn is_filled(self, block: usize, size_bytes: usize, byte: u8) -> bool;
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn interleave(
+    calls: impl InterleavedCalls,
+    size_bytes: u64,
+    instructions: u64,
+) -> Result<Facts, NoResult> {
+    if is_traced() {
+        let because = "a debugger takes the signals of single steps".to_owned();
+        return Err(NoResult::Declined { because });
+    }
+    Ok(rounds::run(calls, size_bytes as usize, instructions))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn interleave(_: impl InterleavedCalls, _: u64, _: u64) -> Result<Facts, NoResult> {
+    let because = "this worker executes single instructions on x86-64 alone".to_owned();
+    Err(NoResult::Declined { because })
+}
+
+/// Whether a debugger is attached to this process.
+#[cfg(target_arch = "x86_64")]
+fn is_traced() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_some_and(|pid| pid.trim() != "0")
+}
