@@ -253,6 +253,8 @@ pub(crate) struct Report {
 pub(crate) enum ReportFormat {
     /// What `allocert run` prints
     Terminal,
+    /// Verdicts and findings as data, which the Python function `allocert.read` reads
+    Json,
     /// JUnit XML, as GitHub, GitLab and Jenkins read it
     Junit,
     /// SARIF 2.1.0: a rule for each requirement, a result for each cause
@@ -275,6 +277,7 @@ impl From<ReportFormat> for Format {
     fn from(format: ReportFormat) -> Self {
         match format {
             ReportFormat::Terminal => Self::Terminal,
+            ReportFormat::Json => Self::Json,
             ReportFormat::Junit => Self::Junit,
             ReportFormat::Sarif => Self::Sarif,
             ReportFormat::Ctrf => Self::Ctrf,

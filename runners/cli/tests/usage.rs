@@ -496,6 +496,7 @@ fn a_recorded_run_is_reported_in_each_format() {
     }
     let begins = [
         ("terminal", "emm reference on the software driver"),
+        ("json", "{\n  \"cases\": ["),
         ("junit", "<?xml version"),
         ("sarif", "{\n  \"$schema\""),
         ("ctrf", "{\n  \"generatedBy\": \"allocert\""),
