@@ -3,6 +3,7 @@
 import pathlib
 
 import pytest
+from conftest import MUTANTS
 from test_api import EXPECTATIONS
 
 pytest_plugins = ["pytester"]
@@ -59,6 +60,15 @@ def test_an_expected_violation_that_is_gone_fails(pytester: pytest.Pytester) -> 
     ended = pytester.runpytest(*arguments, "-k", "emm/info/always")
     ended.assert_outcomes(failed=1, deselected=ended.parseoutcomes()["deselected"])
     ended.stdout.fnmatch_lines(["*EMM-INFO-10*"])
+
+
+def test_a_violation_below_must_passes_with_a_warning(pytester: pytest.Pytester) -> None:
+    subject = "allocert_mutants.emm.memalloc:NegativeSizeIsZero"
+    arguments = (f"--allocert={subject}", "--allocert-side=emm", "-k", "emm/alloc/negative/")
+    ended = pytester.runpytest(*arguments, "-o", f"pythonpath={MUTANTS}")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["passed"] == outcomes["warnings"] == 2
+    ended.stdout.fnmatch_lines(["*AllocertWarning: SHOULD EMM-ALLOC-24: expected memalloc raises*"])
 
 
 def test_x_stops_at_the_first_failure(pytester: pytest.Pytester) -> None:

@@ -8,6 +8,7 @@ selected, when the first of them is due. Without the option `--allocert` this pl
 
 import dataclasses
 import pathlib
+import warnings
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +171,7 @@ class Item(pytest.Item):
                 pytest.skip(f"{verdict.replace('-', ' ')}: {reason}")
         for finding in case.findings:
             text = f"{finding.level} {finding.requirement}: {finding.message}"
-            self.warn(AllocertWarning(text))
+            warnings.warn(AllocertWarning(text), stacklevel=1)
 
     def reportinfo(self) -> tuple[pathlib.Path, int | None, str]:
         return self.path, None, self.name
