@@ -468,6 +468,7 @@ fn help_names_the_exit_codes() {
       mutants   Run the suite on subjects that violate requirements, and show which it finds
       variants  Run the suite on subjects that use freedoms of the texts, and show which it blames
       fixtures  Work on fixture files
+      new       Write a small plugin for emm, with its tests and a workflow for GitHub
       help      Print this message or the help of the given subcommand(s)
 
     Options:
