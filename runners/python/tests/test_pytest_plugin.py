@@ -108,6 +108,23 @@ def test_the_program_runs_once_on_the_selected_cases(pytester: pytest.Pytester) 
     assert text.count('{"header":') == 1 and text.count('{"verdict":') == 15
 
 
+def test_a_run_of_all_cases_has_no_filter(pytester: pytest.Pytester) -> None:
+    """So `allocert judge` knows that no case is missing."""
+    ended = pytester.runpytest(*CONFORMING, "--allocert-out=run.jsonl", "-q")
+    assert ended.ret == 0
+    header = (pytester.path / "run.jsonl").read_text().split("\n", 1)[0]
+    assert '"selection":{}' in header
+
+
+def test_processes_of_xdist_do_not_write_one_run_file(pytester: pytest.Pytester) -> None:
+    """The option stands for the one of pytest-xdist."""
+    code = "def pytest_addoption(parser):\n    parser.addoption('--num', dest='numprocesses')\n"
+    pytester.makeconftest(code)
+    ended = pytester.runpytest(*CONFORMING, "--num=2", "--allocert-out=run.jsonl")
+    ended.stderr.fnmatch_lines(["ERROR: --allocert-out names one file*leave -n out*"])
+    assert ended.ret == 4 and not (pytester.path / "run.jsonl").exists()
+
+
 def test_a_subject_that_cannot_be_loaded_is_one_error(pytester: pytest.Pytester) -> None:
     ended = pytester.runpytest("--allocert=absent", "--allocert-side=emm")
     ended.assert_outcomes(errors=1)

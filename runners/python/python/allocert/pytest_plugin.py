@@ -67,6 +67,11 @@ def pytest_configure(config: pytest.Config) -> None:
             " nep49-host or place"
         )
     options = {name: config.getoption(f"--allocert-{name}") for name in _OPTIONS}
+    if options["out"] is not None and config.getoption("numprocesses", None):
+        raise pytest.UsageError(
+            "--allocert-out names one file, and each process of pytest-xdist would write it:"
+            " leave -n out"
+        )
     path = [str(config.rootpath), *map(str, config.getini("pythonpath"))]
     selection = Selection(side, subject, options, path)
     config.pluginmanager.register(Collection(selection), "allocert-collection")
@@ -80,6 +85,8 @@ class Selection:
     subject: str
     options: dict[str, Any]
     path: list[str]
+    #: All cases of the side, when they are collected.
+    names: list[str] = dataclasses.field(default_factory=list)
     done: "Run | None" = None
 
     def result(self, session: pytest.Session, name: str) -> "Case":
@@ -94,7 +101,8 @@ class Selection:
         from . import api
 
         chosen = {name: value for name, value in self.options.items() if value is not None}
-        chosen["filter"] = "{" + ",".join(map(_literal, selected)) + "}"
+        if set(selected) != set(self.names):
+            chosen["filter"] = "{" + ",".join(map(_literal, selected)) + "}"
         return api.run(self.side, self.subject, path=self.path, **chosen)
 
 
@@ -127,12 +135,12 @@ class Side(pytest.Collector):
 
         profile = self.selection.options["profile"]
         try:
-            names = api.cases(self.selection.side, profile)
+            self.selection.names = api.cases(self.selection.side, profile)
         except AllocertError as error:
             raise self.CollectError(f"allocert: {error}") from None
         return [
             Item.from_parent(self, name=name, nodeid=f"{_NAME}::{name}", selection=self.selection)
-            for name in names
+            for name in self.selection.names
         ]
 
 
