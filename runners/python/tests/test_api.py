@@ -99,6 +99,27 @@ def test_what_is_refused_is_an_exception_with_the_programs_message(
     assert raised.value.exit_code == code and message in str(raised.value)
 
 
+@pytest.mark.parametrize("faults", [True, "edges"])
+def test_a_fault_sweep_counts_what_has_no_finding(faults: bool | str) -> None:
+    options = {"isolation": "group", "jobs": 1, "timeout": 60, "abi": None}
+    run: Callable[..., allocert.Run] = allocert.run
+    swept = run("emm", "reference", filter="emm/alloc/exact-size", faults=faults, **options)
+    assert swept.ok and swept.swept_without_finding > 0
+
+
+def test_without_a_real_driver_there_are_no_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOCERT_REAL_DRIVER", "/nowhere/libcuda.so.1")
+    with pytest.raises(allocert.AllocertError, match="there is no real driver") as raised:
+        allocert.run("emm", "reference", driver="real")
+    assert raised.value.exit_code == 3
+
+
+def test_an_option_that_the_program_does_not_know_is_an_exception() -> None:
+    with pytest.raises(allocert.AllocertError, match="invalid value 'hope'") as raised:
+        allocert.run("emm", "reference", driver="hope")
+    assert raised.value.exit_code == 2
+
+
 def test_a_filter_that_selects_nothing_is_an_exception() -> None:
     with pytest.raises(allocert.AllocertError, match="no case matches `none`") as raised:
         allocert.run("emm", "reference", filter="none")
