@@ -129,6 +129,8 @@ fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
         Verdict::Unusable { message }
     } else if findings.iter().any(|finding| finding.level == Level::Must) {
         Verdict::Violates
+    } else if let Some(message) = sink.adapter_error {
+        Verdict::Unusable { message }
     } else if let Some(message) = sink.failure {
         Verdict::HarnessError { message }
     } else if let Some(reason @ Reason::NotInDriver { .. }) = sink.declined {

@@ -17,6 +17,7 @@ pub mod ctrf;
 pub mod explain;
 pub mod format;
 pub mod github;
+pub mod json;
 pub mod junit;
 pub mod kills;
 pub mod list;

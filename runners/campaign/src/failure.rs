@@ -4,6 +4,7 @@ use std::fmt;
 
 use allocert_harness::{AtFault, Error, SubjectError};
 use allocert_suite::exit::Exit;
+use allocert_suite::report::clean;
 use allocert_suite::run_format::ReadError;
 use allocert_suite::{Refusal, RefusalCode};
 
@@ -33,7 +34,9 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.message.trim_end())
+        // A worker quotes the subject, and a reader of files quotes what it read.
+        let lines: Vec<String> = self.message.trim_end().split('\n').map(clean).collect();
+        out.write_str(&lines.join("\n"))
     }
 }
 

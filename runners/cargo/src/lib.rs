@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod closed_output;
 mod trial;
 mod worker_pool;
 
@@ -85,6 +86,7 @@ fn test(interface: &str, subject: &str) -> Result<ExitCode, Failure> {
     let catalogue = Arc::new(suite.catalogue);
     let cases = suite.cases.into_iter();
     let trials = cases.map(|case| trial(case, Arc::clone(&catalogue), Arc::clone(&pool)));
+    closed_output::end_quietly();
     Ok(libtest_mimic::run(&arguments, trials.collect()).exit_code())
 }
 

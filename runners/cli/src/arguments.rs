@@ -10,7 +10,7 @@ use allocert_suite::offer;
 use allocert_suite::report::format::Format;
 use allocert_suite::report::terminal::Detail;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::terminal;
 
@@ -90,6 +90,24 @@ pub(crate) enum Command {
     /// Work on fixture files
     #[command(subcommand)]
     Fixtures(Fixtures),
+    /// Write a small plugin for emm, with its tests and a workflow for GitHub
+    New {
+        /// The language of the plugin
+        #[arg(value_enum)]
+        language: Language,
+        /// A folder that does not exist, or is empty
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Print the completions for a shell
+    #[command(hide = true)]
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page of the program, or of one of its commands
+    #[command(hide = true)]
+    Man { command: Option<String> },
     #[command(hide = true)]
     WorkerNative { socket: PathBuf },
     #[command(hide = true)]
@@ -253,6 +271,8 @@ pub(crate) struct Report {
 pub(crate) enum ReportFormat {
     /// What `allocert run` prints
     Terminal,
+    /// Verdicts and findings as data, which the Python function `allocert.read` reads
+    Json,
     /// JUnit XML, as GitHub, GitLab and Jenkins read it
     Junit,
     /// SARIF 2.1.0: a rule for each requirement, a result for each cause
@@ -275,6 +295,7 @@ impl From<ReportFormat> for Format {
     fn from(format: ReportFormat) -> Self {
         match format {
             ReportFormat::Terminal => Self::Terminal,
+            ReportFormat::Json => Self::Json,
             ReportFormat::Junit => Self::Junit,
             ReportFormat::Sarif => Self::Sarif,
             ReportFormat::Ctrf => Self::Ctrf,
@@ -403,6 +424,23 @@ impl From<Flavor> for allocert_requirements::Flavor {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// A class for Numba, tested with pytest
+    Python,
+    /// A shared library, tested with make
+    C,
+    /// A shared library, tested with cargo
+    Rust,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
 /// What is done with verdicts, of a new run and of a recorded one.
 #[derive(Debug, Args)]
 pub(crate) struct Verdict {
@@ -499,6 +537,11 @@ impl From<Isolation> for allocert_harness::Isolation {
             Isolation::None => Self::None,
         }
     }
+}
+
+/// The program as clap describes it.
+pub(crate) fn program() -> clap::Command {
+    Program::command()
 }
 
 /// Reads the command line. Help and version are printed, and there is no command then.

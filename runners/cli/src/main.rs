@@ -15,11 +15,14 @@ mod judge;
 mod list;
 mod matrix;
 mod mutants;
+mod new;
 mod progress_bar;
 mod report;
 mod run;
+mod shell_help;
 mod show;
 mod snapshot;
+mod templates;
 mod terminal;
 mod trace;
 mod variants;
@@ -67,6 +70,9 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Mutants(arguments) => mutants::mutants(arguments),
         Command::Variants(arguments) => variants::variants(arguments),
         Command::Fixtures(Fixtures::Check { paths }) => fixtures::check(&paths),
+        Command::New { language, folder } => new::new(language, &folder),
+        Command::Completions { shell } => shell_help::completions(shell, &arguments::program()),
+        Command::Man { command } => shell_help::man(command.as_deref(), arguments::program()),
         Command::WorkerNative { socket } => hidden_commands::native_worker(&socket),
         Command::IpcPeer { arguments } => hidden_commands::ipc_peer(&arguments),
         Command::DriverFacts => hidden_commands::driver_facts(),

@@ -468,6 +468,7 @@ fn help_names_the_exit_codes() {
       mutants   Run the suite on subjects that violate requirements, and show which it finds
       variants  Run the suite on subjects that use freedoms of the texts, and show which it blames
       fixtures  Work on fixture files
+      new       Write a small plugin for emm, with its tests and a workflow for GitHub
       help      Print this message or the help of the given subcommand(s)
 
     Options:
@@ -496,6 +497,7 @@ fn a_recorded_run_is_reported_in_each_format() {
     }
     let begins = [
         ("terminal", "emm reference on the software driver"),
+        ("json", "{\n  \"cases\": ["),
         ("junit", "<?xml version"),
         ("sarif", "{\n  \"$schema\""),
         ("ctrf", "{\n  \"generatedBy\": \"allocert\""),

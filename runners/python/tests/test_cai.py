@@ -482,3 +482,18 @@ def test_a_stream_that_is_not_named_shows_in_the_order_and_in_the_data(
         ("CAI-PRODUCE-06", "uniform is 0"),
         ("CAI-RACE-01", "and nothing orders the two"),
     }
+
+
+def test_an_adapter_that_raises_is_unusable_and_shows_where(
+    allocert: Program, tmp_path: pathlib.Path
+) -> None:
+    """The fault is the adapter's or the library's, not one of allocert."""
+    text = "class Producer:\n    def array(self, spec):\n        raise KeyError('no\x1b key')\n"
+    (tmp_path / "broken_adapter.py").write_text(text)
+    subject = ("run", "cai-producer", "broken_adapter:Producer", "--python", sys.executable)
+    ended = allocert(*subject, "--filter", "cai-producer/shape", path=[tmp_path])
+    assert ended.returncode == 2
+    assert "unusable: step 2: array raised KeyError: " in ended.stdout
+    assert "broken_adapter.py:3 in " in ended.stdout
+    assert "a fault of the adapter or of its library" in ended.stdout
+    assert "harness-error" not in ended.stdout and "\x1b" not in ended.stdout

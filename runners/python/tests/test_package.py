@@ -3,10 +3,12 @@
 import importlib.metadata
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 import allocert
+from harness import ROOT
 
 
 def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -62,3 +64,27 @@ def test_a_package_that_was_not_built_says_what_to_do() -> None:
     ended = python("-c", code)
     assert ended.returncode == 1
     assert "/nowhere/allocert is missing" in ended.stderr and "pip install ." in ended.stderr
+
+
+def test_the_extras_are_those_that_the_readme_names() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*\d) \|$", (ROOT / "README.md").read_text(), re.M)
+    metadata = importlib.metadata.metadata("allocert")
+    assert {extra for extra, _ in rows} == set(metadata.get_all("Provides-Extra") or ())
+
+
+def test_the_tests_run_with_the_versions_that_the_readme_names() -> None:
+    """The requirements pin a version, and further files of them pin older and newer ones."""
+    files = (ROOT / "runners/python").glob("requirements*.txt")
+    pinned = set(re.findall(r"^([\w-]+)==([\d.]+)", "\n".join(map(_text, files)), re.M))
+    rows = re.findall(r"^\| `\w+` \| .* \| (.*\d) \|$", _text(ROOT / "README.md"), re.M)
+    named = {
+        (name, version)
+        for row in rows
+        for name, versions in re.findall(r"([a-z][\w-]+) ((?:\d[\d.]*(?:, | and )?)+)", row)
+        for version in re.findall(r"\d+(?:\.\d+)+", versions)
+    }
+    assert len(named) >= 8 and named <= pinned, named - pinned
+
+
+def _text(path: pathlib.Path) -> str:
+    return path.read_text()

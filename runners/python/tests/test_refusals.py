@@ -82,7 +82,28 @@ def test_the_message_says_how_to_install_numba(worker: Worker, subjects: pathlib
     assert (
         "numba-cuda is not installed" in body["message"]
         and "-m pip install numba-cuda" in body["message"]
+        and 'pip install ".[numba]"' in body["message"]
     )
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"), [("numpy", "numpy"), ("numba", "numba"), ("numba.cuda", "numba")]
+)
+def test_the_message_names_the_extra_of_a_library_that_is_missing(
+    worker: Worker, subjects: pathlib.Path, module: str, extra: str
+) -> None:
+    text = f"raise ModuleNotFoundError('No module named', name={module!r})\n"
+    (subjects / "incomplete.py").write_text(text)
+    _, body = worker.load("incomplete", "cai-producer")
+    assert body["stage"] == "import" and f'pip install ".[{extra}]"' in body["message"]
+
+
+def test_the_message_names_no_extra_for_other_libraries(
+    worker: Worker, subjects: pathlib.Path
+) -> None:
+    (subjects / "incomplete.py").write_text("raise ModuleNotFoundError('no', name=7)\n")
+    _, body = worker.load("incomplete", "cai-producer")
+    assert body["stage"] == "import" and "extra" not in body["message"]
 
 
 def test_another_interface_is_refused(worker: Worker) -> None:

@@ -21,6 +21,8 @@ pub(crate) struct FindingSink<'a> {
     pub(crate) not_observed: Option<Reason>,
     /// Why the subject cannot be used.
     pub(crate) unusable: Option<String>,
+    /// An error of the subject or its adapter that no requirement speaks of.
+    pub(crate) adapter_error: Option<String>,
     /// Why the suite could not do its part.
     pub(crate) failure: Option<String>,
     counts: BTreeMap<Check, usize>,
@@ -45,6 +47,7 @@ impl<'a> FindingSink<'a> {
             declined: None,
             not_observed: None,
             unusable: None,
+            adapter_error: None,
             failure: None,
             counts: BTreeMap::new(),
         }
@@ -169,6 +172,10 @@ impl<'a> FindingSink<'a> {
 
     pub(crate) fn declined(&mut self, reason: Reason) {
         self.declined.get_or_insert(reason);
+    }
+
+    pub(crate) fn adapter_error(&mut self, message: String) {
+        self.adapter_error.get_or_insert(message);
     }
 
     pub(crate) fn unusable(&mut self, message: String) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use allocert_contract::trace::cuda::Function;
-use allocert_requirements::Level;
+use allocert_requirements::{Interface, Level};
 use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
@@ -308,6 +308,12 @@ fn unexpected_error(
                  {observed}; make the constructor work without the library's optional parts, and \
                  let the methods decline what the library cannot do"
             )),
+            _ if is_of_adapter(record, raised) => sink.adapter_error(format!(
+                "step {}: {name} {observed}, at {}; this is a fault of the adapter or of its \
+                 library: correct it, or raise NotImplementedError for what the library cannot do",
+                step.index,
+                raised.traceback.join(", ")
+            )),
             _ => sink.failure(format!(
                 "step {}: {name} {observed}; the catalogue has no requirement for this error",
                 step.index
@@ -322,6 +328,12 @@ fn unexpected_error(
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
     }
+}
+
+/// Whether an error passed through the adapter of a library of arrays, or through the library. The
+/// worker leaves its own frames out.
+fn is_of_adapter(record: &CaseRecord<'_>, raised: &Raised) -> bool {
+    record.side.interface() == Interface::Cai && !raised.traceback.is_empty()
 }
 
 /// Whether blocks of a device were refused, or are none: the driver does not know the address, or

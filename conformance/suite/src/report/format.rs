@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::report::style::Palette;
 use crate::report::terminal::{self, Detail};
-use crate::report::{Report, badge, ctrf, github, junit, markdown, page, sarif, tap};
+use crate::report::{Report, badge, ctrf, github, json, junit, markdown, page, sarif, tap};
 
 /// A format of `allocert report`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr)]
@@ -12,6 +12,8 @@ use crate::report::{Report, badge, ctrf, github, junit, markdown, page, sarif, t
 pub enum Format {
     /// What `allocert run` prints.
     Terminal,
+    /// What a program reads: the verdicts and findings as data.
+    Json,
     Junit,
     Sarif,
     Ctrf,
@@ -53,6 +55,7 @@ pub fn render(
     let Some(report) = reports.first() else { return Ok(String::new()) };
     Ok(match format {
         Format::Terminal => terminal::render(report, Detail::Causes, palette),
+        Format::Json => json::render(report),
         Format::Junit => junit::render(report)?,
         Format::Sarif => sarif::render(report),
         Format::Ctrf => ctrf::render(report),

@@ -53,6 +53,15 @@ pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
     out
 }
 
+/// What the report says of one case by itself, without colours; nothing if nothing was found in it.
+#[must_use]
+pub(super) fn of_case(report: &Report<'_>, judged: &Judged) -> String {
+    let mut out = String::new();
+    let causes = causes(report.catalogue, std::slice::from_ref(judged));
+    show_causes(&mut out, report, &causes, Palette::default());
+    out.trim().to_owned()
+}
+
 /// The first line: what to look at first, if there is something that no expectation file lists.
 fn likeliest(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette: Palette) {
     let unlisted = || causes.iter().filter(|cause| !cause.is_listed());

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::verdict::Verdict;
+use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, Side, fixture, judge};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::observation_builder::Recorder;
+use crate::observation_builder::{Recorder, error};
 
 fn catalogue() -> Catalogue {
     Catalogue::embedded().unwrap_or_else(|refusals| panic!("{refusals:#?}"))
@@ -182,4 +182,48 @@ fn what_an_adapter_declines_is_not_applicable() {
         reason.to_string(),
         @"the subject declined array in step 2: no such arrays"
     );
+}
+
+/// A case that makes an array, exports it, and makes another one, which raises an error.
+fn judged_with_error(description: Value, traceback: &[&str]) -> Judgement {
+    let text = "# A case of the suite's own tests.\ncase: cai-producer/test\nabout: a test\n\
+        steps:\n  \
+        - do: {array: {shape: [4], as: a}}\n  - do: {export: {of: a, as: e}}\n    \
+        expect: {CAI-DICT-01: {returns: {}}}\n  \
+        - do: {array: {shape: [4], as: b}}\n";
+    let case = fixture::plan_file("cases/cai-producer/test.yaml", text, &catalogue());
+    let case = case.unwrap_or_else(|refusal| panic!("{refusal}")).remove(0);
+    let mut raised = error("KeyError", None, "no key");
+    raised.traceback = traceback.iter().copied().map(Box::from).collect();
+    let recorder = Recorder::new(case)
+        .step(&[], json!({}))
+        .step(&[], json!({"description": description}))
+        .raise(&[], raised)
+        .rest();
+    judge::judge(&catalogue(), &recorder.case, &recorder.seen)
+}
+
+#[test]
+fn an_error_that_passed_through_the_adapter_is_no_fault_of_the_suite() {
+    let fine = vector("version", json!({"type": "int", "value": 3}));
+    let Verdict::Unusable { message } =
+        judged_with_error(fine.clone(), &["a.py:3 in array", "b.py:4 in make"]).verdict
+    else {
+        panic!("the traceback shows the adapter")
+    };
+    insta::assert_snapshot!(
+        message,
+        @"step 4: array raised KeyError: no key, at a.py:3 in array, b.py:4 in make; this is a \
+        fault of the adapter or of its library: correct it, or raise NotImplementedError for what \
+        the library cannot do"
+    );
+    let verdict = judged_with_error(fine, &[]).verdict;
+    assert!(matches!(verdict, Verdict::HarnessError { .. }), "{verdict:?}");
+}
+
+#[test]
+fn an_error_of_the_adapter_hides_no_violation() {
+    let wrong = vector("shape", json!({"type": "int", "value": 4}));
+    let judgement = judged_with_error(wrong, &["a.py:3 in array"]);
+    assert_eq!(judgement.verdict, Verdict::Violates, "{:?}", judgement.findings);
 }

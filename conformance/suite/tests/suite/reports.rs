@@ -127,7 +127,9 @@ fn reports_show_the_traceback_of_a_finding() {
     assert!(shown.contains(lines), "{shown}");
     let trace = trace::render(&cases[0], Palette { colour: false });
     assert!(trace.contains("    at p.py:4 in memalloc\n"), "{trace}");
-    for format in [Format::Junit, Format::Sarif, Format::Ctrf, Format::Tap, Format::Html] {
+    for format in
+        [Format::Json, Format::Junit, Format::Sarif, Format::Ctrf, Format::Tap, Format::Html]
+    {
         let text =
             report(&cases, |report| format::render(format, &[*report], Palette { colour: false }));
         let text = text.expect("a string");
@@ -205,6 +207,7 @@ fn the_junit_report() {
 
 /// Each format once, on the same run. The page is checked in a browser too (`xtask`).
 #[rstest]
+#[case::json(Format::Json)]
 #[case::sarif(Format::Sarif)]
 #[case::ctrf(Format::Ctrf)]
 #[case::tap(Format::Tap)]

@@ -1,6 +1,7 @@
 //! The rules of ARCHITECTURE.md that cargo does not enforce.
 #![forbid(unsafe_code)]
 
+mod book;
 mod crate_dependencies;
 mod expectation_files;
 mod fact_names;

@@ -14,6 +14,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from .driver import Driver
+from .extras import advice
 from .refused import Refused
 from .safe_access import read_attribute
 from .safe_text import bounded, type_name
@@ -139,7 +140,7 @@ def import_module(name: str) -> ModuleType:
             raise _failed_import(name, error) from None
         raise Refused(
             "import",
-            f"no module named `{error.name}` for {sys.executable}",
+            f"no module named `{error.name}` for {sys.executable}{advice(error)}",
             "looked in:\n" + "\n".join(f"  {folder or '.'}" for folder in sys.path),
         ) from None
     except BaseException as error:  # noqa: BLE001 - a module may raise SystemExit
@@ -152,7 +153,8 @@ def _failed_import(name: str, error: BaseException) -> Refused:
     )
     return Refused(
         "import",
-        f"importing `{name}` raised {type_name(error)}: {bounded(error, _MESSAGE_LIMIT)}",
+        f"importing `{name}` raised {type_name(error)}: {bounded(error, _MESSAGE_LIMIT)}"
+        f"{advice(error)}",
         bounded("".join(lines), _TRACEBACK_LIMIT),
     )
 

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 
+from ..extras import advice
 from ..refused import Refused
 from ..safe_text import bounded
 
@@ -27,10 +28,10 @@ def numba_imports() -> Iterator[None]:
     except BaseException as error:  # noqa: BLE001 - a broken installation may raise anything
         missing = isinstance(error, ModuleNotFoundError)
         what = "is not installed" if missing else "cannot be imported"
-        advice = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
+        command = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
         detail = "".join(traceback.format_exception(error))
         raise Refused(
             "host",
-            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {advice}",
+            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {command}{advice(error)}",
             bounded(detail, 16384),
         ) from None

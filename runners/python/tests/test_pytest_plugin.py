@@ -1,0 +1,176 @@
+"""The plugin of pytest, in sessions of their own."""
+
+import pathlib
+
+import pytest
+from conftest import MUTANTS
+from test_api import EXPECTATIONS
+
+pytest_plugins = ["pytester"]
+
+VIOLATING = (
+    "--allocert=reference:host-only",
+    "--allocert-side=emm",
+    "--allocert-profile=nbep7",
+)
+CONFORMING = ("--allocert=reference", "--allocert-side=emm")
+
+
+def test_a_conforming_case_passes_and_others_are_skipped_with_a_reason(
+    pytester: pytest.Pytester,
+) -> None:
+    ended = pytester.runpytest(*CONFORMING, "-k", "emm/zero/", "-rs", "-v")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["passed"] and outcomes["passed"] + outcomes["skipped"] == 15
+    ended.stdout.fnmatch_lines(["allocert::emm/zero/* PASSED*", "SKIPPED*not applicable: *"])
+    assert ended.ret == 0
+
+
+def test_a_failing_case_shows_the_finding_as_the_report_does(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest(*VIOLATING, "-k", "emm/info", "-rs")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["failed"] == 1 and outcomes["skipped"]
+    ended.stdout.fnmatch_lines(
+        [
+            "MUST EMM-INFO-10 in emm/info/always-answers",
+            "    the subject violated this at fixtures/cases/emm/info/always-answers.yaml:*",
+            "    expected  get_memory_info returns",
+            "    more: allocert explain EMM-INFO-10",
+            "SKIPPED * not applicable: *",
+        ]
+    )
+    ended.stdout.no_fnmatch_line("*pytest_plugin.py:*in runtest*")
+    assert ended.ret == 1
+
+
+def test_an_expected_violation_is_an_expected_failure_with_its_reason(
+    pytester: pytest.Pytester,
+) -> None:
+    file = pytester.makefile(".yaml", expect=EXPECTATIONS)
+    ended = pytester.runpytest(*VIOLATING, f"--allocert-expect={file}", "-k", "emm/info", "-rx")
+    assert ended.parseoutcomes()["xfailed"] == 1
+    ended.stdout.fnmatch_lines(["XFAIL allocert::emm/info/always-answers - it cannot tell"])
+    assert ended.ret == 0
+
+
+def test_an_expected_violation_that_is_gone_fails(pytester: pytest.Pytester) -> None:
+    text = EXPECTATIONS.replace("reference:host-only", "reference")
+    file = pytester.makefile(".yaml", expect=text)
+    arguments = ("--allocert=reference", *VIOLATING[1:], f"--allocert-expect={file}")
+    ended = pytester.runpytest(*arguments, "-k", "emm/info/always")
+    ended.assert_outcomes(failed=1, deselected=ended.parseoutcomes()["deselected"])
+    ended.stdout.fnmatch_lines(["*EMM-INFO-10*"])
+
+
+def test_a_violation_below_must_passes_with_a_warning(pytester: pytest.Pytester) -> None:
+    subject = "allocert_mutants.emm.memalloc:NegativeSizeIsZero"
+    arguments = (f"--allocert={subject}", "--allocert-side=emm", "-k", "emm/alloc/negative/")
+    ended = pytester.runpytest(*arguments, "-o", f"pythonpath={MUTANTS}")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["passed"] == outcomes["warnings"] == 2
+    ended.stdout.fnmatch_lines(["*AllocertWarning: SHOULD EMM-ALLOC-24: expected memalloc raises*"])
+
+
+def test_x_stops_at_the_first_failure(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest(*VIOLATING, "-k", "emm/info or emm/zero", "-x")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["failed"] == 1 and "emm/zero" not in ended.stdout.str()
+
+
+def test_cases_are_listed_without_a_run(pytester: pytest.Pytester) -> None:
+    """The subject does not exist, and nobody looks for it."""
+    arguments = ("--allocert=absent", "--allocert-side=emm", "--collect-only")
+    ended = pytester.runpytest(*arguments, "-q", "-k", "emm/zero")
+    ended.stdout.fnmatch_lines(["allocert::emm/zero/*", "15/*tests collected*"])
+    assert ended.ret == 0
+
+
+def test_the_projects_own_tests_run_too(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_own():\n    assert True\n")
+    ended = pytester.runpytest(*CONFORMING, "-k", "test_own or emm/zero")
+    outcomes = ended.parseoutcomes()
+    assert outcomes["passed"] + outcomes["skipped"] == 16
+
+
+def test_without_the_option_there_is_no_effect(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_own():\n    assert True\n")
+    code = "import sys\ndef pytest_unconfigure():\n    assert 'allocert.api' not in sys.modules\n"
+    pytester.makeconftest(code)
+    ended = pytester.runpytest_subprocess()
+    ended.assert_outcomes(passed=1)
+    assert ended.ret == 0
+
+
+def test_the_program_runs_once_on_the_selected_cases(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest(*CONFORMING, "-k", "emm/zero", "--allocert-out=run.jsonl")
+    assert ended.ret == 0
+    text = (pytester.path / "run.jsonl").read_text()
+    assert text.count('{"header":') == 1 and text.count('{"verdict":') == 15
+
+
+def test_a_run_of_all_cases_has_no_filter(pytester: pytest.Pytester) -> None:
+    """So `allocert judge` knows that no case is missing."""
+    ended = pytester.runpytest(*CONFORMING, "--allocert-out=run.jsonl", "-q")
+    assert ended.ret == 0
+    header = (pytester.path / "run.jsonl").read_text().split("\n", 1)[0]
+    assert '"selection":{}' in header
+
+
+def test_processes_of_xdist_do_not_write_one_run_file(pytester: pytest.Pytester) -> None:
+    """The option stands for the one of pytest-xdist."""
+    code = "def pytest_addoption(parser):\n    parser.addoption('--num', dest='numprocesses')\n"
+    pytester.makeconftest(code)
+    ended = pytester.runpytest(*CONFORMING, "--num=2", "--allocert-out=run.jsonl")
+    ended.stderr.fnmatch_lines(["ERROR: --allocert-out names one file*leave -n out*"])
+    assert ended.ret == 4 and not (pytester.path / "run.jsonl").exists()
+
+
+def test_a_subject_that_cannot_be_loaded_is_one_error(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest("--allocert=absent", "--allocert-side=emm")
+    ended.assert_outcomes(errors=1)
+    ended.stdout.fnmatch_lines(["*no module named `absent`*", "*allocert gave no verdicts*"])
+    ended.stdout.no_fnmatch_line("*Traceback*")
+    assert ended.ret == 2
+
+
+def test_an_unusable_subject_is_an_error(pytester: pytest.Pytester) -> None:
+    text = "import numba.cuda\nclass Manager(numba.cuda.HostOnlyCUDAMemoryManager):\n"
+    pytester.makepyfile(
+        broken=text + "    def __init__(self, *a, **k):\n        raise OSError(7)\n"
+    )
+    arguments = ("--allocert=broken:Manager", "--allocert-side=emm", "-k", "emm/alloc/aligned/")
+    ended = pytester.runpytest(*arguments)
+    outcomes = ended.parseoutcomes()
+    assert outcomes.get("errors") or outcomes.get("failed")
+    assert "passed" not in outcomes and ended.ret == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--allocert=reference"], "--allocert needs --allocert-side"),
+        (["--allocert-side=emm"], "--allocert-side needs --allocert SUBJECT"),
+        (["--allocert-expect=f"], "--allocert-expect needs --allocert SUBJECT"),
+    ],
+)
+def test_half_of_the_options_are_refused(
+    pytester: pytest.Pytester, arguments: list[str], message: str
+) -> None:
+    ended = pytester.runpytest(*arguments)
+    ended.stderr.fnmatch_lines([f"ERROR: *{message}*"])
+    assert ended.ret == 4
+
+
+def test_an_unknown_side_is_an_error_of_the_collection(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest("--allocert=reference", "--allocert-side=cuda")
+    ended.stdout.fnmatch_lines(["*there is no*cuda*"])
+    ended.assert_outcomes(errors=1)
+
+
+def test_a_python_subject_of_the_project_is_found(pytester: pytest.Pytester) -> None:
+    """Below the root of the project, as pytest's own option `pythonpath` names it."""
+    folder = pathlib.Path(pytester.mkdir("src"))
+    (folder / "plug.py").write_text("from allocert.numba import PoolManager as Manager\n")
+    pytester.makeini("[pytest]\npythonpath = src\n")
+    arguments = ("--allocert=plug:Manager", "--allocert-side=emm", "-k", "emm/zero")
+    assert pytester.runpytest(*arguments).ret == 0
