@@ -14,7 +14,8 @@
 //! 8. [`causes`]: which findings come from one thing; [`report`]: one file a format; [`exit`]: the
 //!    exit code
 //! 9. [`behaviour`]: what a subject did, without what differs from run to run
-//! 10. [`matrix`]: two libraries at a time, each with the arrays of the other
+//! 10. [`certificate`]: what a run of all cases says about a subject
+//! 11. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ pub mod behaviour;
 mod bindings;
 mod call_name;
 pub mod causes;
+pub mod certificate;
 mod effect;
 pub mod exit;
 pub mod expectation;

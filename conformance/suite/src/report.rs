@@ -12,6 +12,7 @@ pub(crate) use line;
 
 pub mod badge;
 pub mod call;
+pub mod certificate;
 pub mod coverage;
 pub mod ctrf;
 pub mod explain;

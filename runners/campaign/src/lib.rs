@@ -9,6 +9,7 @@
 pub mod behaviour_files;
 mod built_subjects;
 pub mod case_filter;
+pub mod certification;
 mod clock;
 pub mod debug;
 pub mod exchange_matrix;

@@ -90,7 +90,7 @@ pub fn report(
 
 /// The catalogue and the cases of the run's side. If the run was made with the fixtures of this
 /// program, all cases that it selected must be in it: one that is missing may have failed.
-fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
+pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
     let side = Side::by_name(&header.interface);
     let suite = Suite::of(side.as_slice())?;
     let (Some(side), Some(selection)) = (side, &header.selection) else { return Ok(suite) };
@@ -150,7 +150,7 @@ fn wrong(path: &Path, message: &str) -> Failure {
 
 /// Puts the profile in force that was asked for, or else the one that the run was made with; gives
 /// its name.
-fn choose_profile(
+pub(crate) fn choose_profile(
     catalogue: &mut Catalogue,
     header: &Header,
     asked: Option<&str>,
@@ -163,7 +163,7 @@ fn choose_profile(
 }
 
 /// Judges one case. A case that was not run keeps its reason, because the subject is not here.
-fn judge_again(catalogue: &Catalogue, judged: &mut Judged) {
+pub(crate) fn judge_again(catalogue: &Catalogue, judged: &mut Judged) {
     let outside = outside(&judged.case, catalogue).map(Applicability::NotApplicable);
     judged.judgement = match (&judged.observation, outside, &judged.judgement.verdict) {
         (_, Some(outside), _) => judge::not_run(&judged.case, outside),

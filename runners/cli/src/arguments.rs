@@ -35,6 +35,13 @@ Exit codes:
 pub(crate) enum Command {
     /// Run the cases of a side on a subject and judge what was recorded
     Run(Run),
+    /// Run all cases of a side, and write a certificate if the subject conforms
+    Certify(Box<Certify>),
+    /// Judge the run of a certificate again, and compare it with what the certificate says
+    Verify {
+        /// The folder that `allocert certify` wrote
+        bundle: PathBuf,
+    },
     /// Judge a recorded run again
     Judge(Judge),
     /// Report recorded runs in the format of another tool
@@ -160,6 +167,38 @@ pub(crate) struct Run {
     pub(crate) keep: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Certify {
+    /// As for `allocert run`
+    pub(crate) side: String,
+    /// As for `allocert run`
+    pub(crate) subject: String,
+    /// The folder of the certificate, which must not exist
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
+    pub(crate) abi: Option<String>,
+    /// As for `allocert run`
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    pub(crate) driver: Driver,
+    /// As for `allocert run`
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// As for `allocert run`
+    #[arg(long, value_enum)]
+    pub(crate) isolation: Option<Isolation>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
 }
 
 #[derive(Debug, Args)]

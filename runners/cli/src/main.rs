@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod certify;
 mod coverage;
 mod debug;
 mod diff;
@@ -23,6 +24,7 @@ mod snapshot;
 mod terminal;
 mod trace;
 mod variants;
+mod verify;
 mod workers;
 
 use std::process::ExitCode;
@@ -49,6 +51,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
+        Command::Certify(arguments) => certify::certify(*arguments),
+        Command::Verify { bundle } => verify::verify(&bundle),
         Command::Judge(arguments) => judge::judge(arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Snapshot(arguments) => snapshot::snapshot(&arguments),

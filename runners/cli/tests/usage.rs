@@ -453,6 +453,8 @@ fn help_names_the_exit_codes() {
 
     Commands:
       run       Run the cases of a side on a subject and judge what was recorded
+      certify   Run all cases of a side, and write a certificate if the subject conforms
+      verify    Judge the run of a certificate again, and compare it with what the certificate says
       judge     Judge a recorded run again
       report    Report recorded runs in the format of another tool
       snapshot  Write what the subject did in each case as a snapshot file
