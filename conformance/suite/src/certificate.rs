@@ -81,16 +81,4 @@ impl Certificate {
             verdicts,
         }
     }
-
-    /// The name of the first field in which the other certificate differs.
-    #[must_use]
-    pub fn differing_field(&self, other: &Self) -> Option<String> {
-        let fields = |one: &Self| match serde_json::to_value(one) {
-            Ok(serde_json::Value::Object(fields)) => fields,
-            _ => serde_json::Map::new(),
-        };
-        let (own, others) = (fields(self), fields(other));
-        let all = own.keys().chain(others.keys());
-        all.into_iter().find(|name| own.get(*name) != others.get(*name)).cloned()
-    }
 }

@@ -365,6 +365,19 @@ impl Reader<'_> {
     }
 }
 
+/// The name of the first field in which two records of the same type differ.
+#[must_use]
+pub fn differing_field(one: &impl Serialize, other: &impl Serialize) -> Option<String> {
+    let fields = |record: Option<Value>| match record {
+        Some(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let own = fields(serde_json::to_value(one).ok());
+    let others = fields(serde_json::to_value(other).ok());
+    let all = own.keys().chain(others.keys());
+    all.into_iter().find(|name| own.get(*name) != others.get(*name)).cloned()
+}
+
 /// Names a set of files: 64-bit FNV-1a over paths and texts. It tells suites apart; it protects
 /// nothing.
 #[must_use]

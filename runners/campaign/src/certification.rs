@@ -18,7 +18,7 @@ use allocert_suite::exit::Exit;
 use allocert_suite::nouns::Need;
 use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::report::clean;
-use allocert_suite::run_format::{Header, Judged, Run, Selection};
+use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
 use allocert_suite::{Catalogue, RefusalCode, Side};
 use sha2::{Digest as _, Sha256};
 
@@ -108,7 +108,7 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
     let requirements = requirement_set::in_force(&verdicts.catalogue, side);
     let file = certificate.subject_file.clone();
     let expected = Certificate::new(&verdicts.header, &verdicts.cases, requirements, file);
-    match certificate.differing_field(&expected) {
+    match run_format::differing_field(&certificate, &expected) {
         None => Ok(Verified { certificate, verdicts }),
         Some(field) => Err(invalid(
             &path,

@@ -20,6 +20,7 @@ pub mod find_side;
 mod fixture_files;
 mod judging;
 pub mod kill_run;
+pub mod merge;
 pub mod profiles;
 pub mod recorded_run;
 mod rerun_shared;

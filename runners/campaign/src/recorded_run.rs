@@ -115,6 +115,10 @@ pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result
             report::clean(added)
         )));
     }
+    let mut seen = BTreeSet::new();
+    if let Some(again) = unswept.clone().find(|case| !seen.insert(case.id.as_str())) {
+        return Err(wrong(format!("the case {} is there twice; run the suite again", again.id)));
+    }
     let changed = unswept.find(|case| !selected.contains(case));
     match changed {
         Some(case) => Err(wrong(format!(
@@ -139,12 +143,12 @@ pub fn options_of(path: &Path, header: &Header, subject: &str) -> Result<RunOpti
 }
 
 /// The part of the cases that a run file says it has.
-fn shard(path: &Path, selection: &Selection) -> Result<Option<Shard>, Failure> {
+pub(crate) fn shard(path: &Path, selection: &Selection) -> Result<Option<Shard>, Failure> {
     let shard = selection.shard.as_deref().map(str::parse).transpose();
     shard.map_err(|error| wrong(path, &format!("the header names no shard: {error}")))
 }
 
-fn wrong(path: &Path, message: &str) -> Failure {
+pub(crate) fn wrong(path: &Path, message: &str) -> Failure {
     Failure::refused(RefusalCode::InvalidRunFile, format!("{}: {message}", path.display()))
 }
 

@@ -44,6 +44,15 @@ pub(crate) enum Command {
     },
     /// Judge a recorded run again
     Judge(Judge),
+    /// Join the runs of all shards of a side into one run
+    Merge {
+        /// What `allocert run --shard I/N --out` wrote, of each shard once
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+        /// Where to write the run; a name that ends in .gz compresses it
+        #[arg(long, short, value_name = "FILE")]
+        out: PathBuf,
+    },
     /// Report recorded runs in the format of another tool
     Report(Report),
     /// Write what the subject did in each case as a snapshot file

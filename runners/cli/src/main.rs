@@ -15,6 +15,7 @@ mod hidden_commands;
 mod judge;
 mod list;
 mod matrix;
+mod merge;
 mod mutants;
 mod progress_bar;
 mod report;
@@ -54,6 +55,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Certify(arguments) => certify::certify(*arguments),
         Command::Verify { bundle } => verify::verify(&bundle),
         Command::Judge(arguments) => judge::judge(arguments),
+        Command::Merge { runs, out } => merge::merge(&runs, &out),
         Command::Report(arguments) => report::report(&arguments),
         Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
         Command::Diff(arguments) => diff::diff(arguments),

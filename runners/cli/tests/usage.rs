@@ -456,6 +456,7 @@ fn help_names_the_exit_codes() {
       certify   Run all cases of a side, and write a certificate if the subject conforms
       verify    Judge the run of a certificate again, and compare it with what the certificate says
       judge     Judge a recorded run again
+      merge     Join the runs of all shards of a side into one run
       report    Report recorded runs in the format of another tool
       snapshot  Write what the subject did in each case as a snapshot file
       diff      Show what changed between two runs, the verdicts first
