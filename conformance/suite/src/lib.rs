@@ -15,7 +15,8 @@
 //!    exit code
 //! 9. [`behaviour`]: what a subject did, without what differs from run to run
 //! 10. [`certificate`]: what a run of all cases says about a subject
-//! 11. [`matrix`]: two libraries at a time, each with the arrays of the other
+//! 11. [`repeats`]: several runs of the same cases
+//! 12. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
 
@@ -44,6 +45,7 @@ pub mod offer;
 pub mod plan;
 pub mod predicate;
 pub mod reason;
+pub mod repeats;
 pub mod report;
 pub mod run_format;
 mod setup_and_teardown;

@@ -24,6 +24,7 @@ pub mod list;
 pub mod markdown;
 mod outcome;
 pub mod page;
+pub mod repeats;
 pub mod sarif;
 pub mod style;
 mod table;

@@ -101,7 +101,7 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
     choose_profile(&mut catalogue, &header, None)?;
     check_what_ran(&run_path, &catalogue, &header, &cases)?;
     check_verdicts(&run_path, &catalogue, &mut cases)?;
-    let verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
+    let verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
     if verdicts.exit() == Exit::Violations {
         return Ok(Verified { certificate, verdicts });
     }

@@ -47,7 +47,7 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
-    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
+    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }

@@ -1,17 +1,19 @@
 //! The cases of one side, run on one subject and judged.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use allocert_harness::{
-    Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
+    Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, RunEnd,
+    Subject,
 };
 use allocert_suite::RefusalCode;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run_format::{self, DriverInfo, Header, Selection};
+use allocert_suite::repeats::Repeats;
+use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
 use allocert_suite::sweep::Width;
 
 use crate::case_filter::{Filter, Shard};
@@ -49,6 +51,10 @@ pub struct RunOptions {
     pub jobs: Option<NonZeroUsize>,
     /// For each case, instead of its own.
     pub timeout_s: Option<u32>,
+    /// Seconds for the whole run.
+    pub max_time_s: Option<u32>,
+    /// How often each case is run; nothing is once.
+    pub repeat: Option<NonZeroU32>,
     /// Where the run file goes.
     pub out: Option<PathBuf>,
     /// The folder that keeps the run: the run file, the traces, the worker's files.
@@ -72,6 +78,8 @@ impl RunOptions {
             isolation: None,
             jobs: None,
             timeout_s: None,
+            max_time_s: None,
+            repeat: None,
             out: None,
             keep: None,
             verdict: VerdictOptions { profile, ..VerdictOptions::default() },
@@ -104,6 +112,8 @@ pub fn run(
     let filter = Filter::new(options.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), options.shard)?;
     check_driver(options)?;
+    check_repeats(options)?;
+    let end = options.max_time_s.map(RunEnd::after);
     let run_dir = options.keep.as_deref().map(keep).transpose()?;
     let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
     let out = [options.out.as_deref(), kept.as_deref()];
@@ -116,15 +126,21 @@ pub fn run(
     let all: Vec<&PlannedCase> = suite.cases_of(side).collect();
     let files = VerdictFiles::open(&suite.catalogue, &all, &options.verdict, &out, library)?;
 
-    let (request, machine) = request(options, workers, subject, run_dir)?;
+    let (mut request, machine) = request(options, workers, subject, run_dir)?;
+    request.end = end;
     let mut harness = Harness::load(&Arc::new(request))?;
     files.keep_apart_from(harness.loaded())?;
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);
-    let output = harness.run(&runnable, progress)?;
-    let mut warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
-    let mut judged = judge_all(&suite.catalogue, &cases, decisions, output.observations);
+    let repeat = || {
+        let output = harness.run(&runnable, progress)?;
+        let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
+        let catalogue = &suite.catalogue;
+        let judged = judge_all(catalogue, &cases, decisions.clone(), output.observations);
+        Ok((judged, warnings))
+    };
+    let (mut judged, mut warnings, repeats) = run_repeats(options.repeat, repeat)?;
     let is_written = options.out.is_some() || options.keep.is_some();
     let mut spool = (options.faults.is_some() && is_written)
         .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
@@ -142,9 +158,27 @@ pub fn run(
         judged.extend(swept.judged);
         warnings.extend(swept.warnings);
     }
-    let mut verdicts = Verdicts { header, cases: judged, warnings, catalogue: suite.catalogue };
+    let catalogue = suite.catalogue;
+    let mut verdicts = Verdicts { header, cases: judged, warnings, repeats, catalogue };
     files.apply(&mut verdicts, spool.as_ref())?;
     Ok(verdicts)
+}
+
+/// Runs the cases as often as was asked for, and gives the worst judgement of each.
+fn run_repeats(
+    count: Option<NonZeroU32>,
+    mut run: impl FnMut() -> Result<(Vec<Judged>, Vec<String>), Failure>,
+) -> Result<(Vec<Judged>, Vec<String>, Option<Repeats>), Failure> {
+    let Some(count) = count else {
+        return run().map(|(judged, warnings)| (judged, warnings, None));
+    };
+    let (mut worst, mut warnings, mut repeats) = (Vec::new(), Vec::new(), Repeats::default());
+    for _ in 0..count.get() {
+        let (judged, more) = run()?;
+        repeats.add(judged, &mut worst);
+        warnings.extend(more);
+    }
+    Ok((worst, warnings, Some(repeats)))
 }
 
 fn request(
@@ -175,6 +209,25 @@ pub(crate) fn limit_loading(request: &mut Request, timeout_s: Option<u32>) {
         let timeout = Duration::from_secs(timeout_s.into());
         request.launch.load_timeout = timeout.max(LEAST_LOAD_TIMEOUT);
     }
+}
+
+/// Refuses what cannot be repeated or ended in time.
+fn check_repeats(options: &RunOptions) -> Result<(), Failure> {
+    let conflict = |message| Err(Failure::refused(RefusalCode::OptionConflict, message));
+    let shares = matches!(options.isolation, Some(Isolation::Group | Isolation::None));
+    if options.max_time_s.is_some() && shares {
+        return conflict(
+            "--max-time takes --isolation case alone: cases that share a process begin one after \
+             the other, without looking at the time",
+        );
+    }
+    if options.repeat.is_some() && options.faults.is_some() {
+        return conflict(
+            "--repeat does not apply to --faults: a fault is injected into what one run did; \
+             leave one of them out",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses what a real driver cannot do.

@@ -10,6 +10,7 @@ use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
 use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
@@ -37,6 +38,8 @@ pub struct Verdicts {
     pub cases: Vec<Judged>,
     /// What a person should know about the run besides.
     pub warnings: Vec<String>,
+    /// The verdicts of each repeat, if the cases were run several times. The cases have the worst.
+    pub repeats: Option<Repeats>,
     pub catalogue: Catalogue,
 }
 

@@ -1,6 +1,6 @@
 //! The command line: what it accepts, and its translation to what a campaign takes.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use allocert_campaign::case_filter::Shard;
@@ -165,6 +165,14 @@ pub(crate) struct Run {
     /// at least 10 [default: 120]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
+    /// Seconds for the whole run. Cases that have not begun by then are not run, and the exit code
+    /// is 3; a case that has begun has its own time limit
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_time: Option<u32>,
+    /// Run all cases N times. Each case has the worst of its verdicts, and the report lists the
+    /// cases that had several
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<NonZeroU32>,
     /// Only the I-th of N equal parts of the cases
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
