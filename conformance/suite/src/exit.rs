@@ -32,7 +32,8 @@ impl Exit {
                 Verdict::Unusable { .. } => unusable = true,
                 // What is lost or was not run may hide anything. The subject can cause it.
                 Verdict::NotObserved {
-                    reason: Reason::EventsLost { .. } | Reason::OutOfTime { .. },
+                    reason:
+                        Reason::EventsLost { .. } | Reason::OutOfTime { .. } | Reason::Interrupted,
                 } => broken = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
                 Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}

@@ -64,6 +64,8 @@ pub enum Reason {
     OutOfTime {
         limit_s: u32,
     },
+    /// The run was interrupted before the case ended.
+    Interrupted,
     /// The subject called a function for memory whose arguments and result nobody records.
     UnseenMemory {
         step: Option<u32>,
@@ -235,6 +237,7 @@ impl fmt::Display for Reason {
                      with --filter to try it"
                 )
             }
+            Self::Interrupted => f.write_str("the run was interrupted before the case ended"),
             Self::OutOfTime { limit_s } => {
                 write!(f, "not run, because the run was longer than --max-time {limit_s}")
             }

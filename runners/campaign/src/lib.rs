@@ -21,6 +21,8 @@ mod fixture_files;
 mod judging;
 pub mod kill_run;
 pub mod merge;
+mod output_file;
+mod partial_run;
 pub mod profiles;
 pub mod recorded_run;
 mod rerun_shared;

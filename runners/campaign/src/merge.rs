@@ -8,8 +8,8 @@ use allocert_suite::run_format::{self, Header, Judged, Run};
 
 use crate::case_filter::Shard;
 use crate::failure::Failure;
+use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::recorded_run::{self, shard, suite_of, wrong};
-use crate::verdict_reports::{OutputFile, refuse_one_file_twice};
 
 /// The run of one shard, and its file.
 struct Part {

@@ -1,6 +1,6 @@
 //! A recorded run, judged again by this program's catalogue.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use allocert_suite::applicability::{Applicability, outside};
@@ -16,13 +16,12 @@ use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
+use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::run::RunOptions;
 pub use crate::run_file::read;
 use crate::suite::Suite;
-use crate::verdict_reports::{
-    OutputFile, VerdictFiles, VerdictOptions, Verdicts, refuse_one_file_twice,
-};
-use crate::{case_filter, profiles};
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::{case_filter, profiles, run_file};
 
 /// The case of a run with this id.
 ///
@@ -38,7 +37,50 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { mut header, mut cases, .. } = read(path)?;
+    let Run { header, cases, .. } = read(path)?;
+    judge_run(path, header, cases, options)
+}
+
+/// As [`judge`], for a run that was interrupted. The verdict of cases that had not ended is
+/// `not-observed`.
+///
+/// # Errors
+/// As [`judge`], or this program has another suite, so that the missing cases are not known.
+pub fn judge_partial(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
+    let Run { header, cases, .. } = run_file::read_partial(path)?;
+    let side = Side::by_name(&header.interface);
+    let suite = Suite::of(side.as_slice())?;
+    let (Some(side), Some(selection)) = (side, &header.selection) else {
+        return Err(wrong(path, "the header does not say which cases were run"));
+    };
+    if suite.hash() != header.suite {
+        let made_by = report::clean(&header.allocert);
+        let message = format!("it was made with another suite; judge it with allocert {made_by}");
+        return Err(wrong(path, &message));
+    }
+    let filter = Filter::new(selection.filter.as_deref())?;
+    let selected = filter.select(suite.cases_of(side), shard(path, selection)?)?;
+    let mut recorded: BTreeMap<String, Judged> =
+        cases.into_iter().map(|judged| (judged.case.id.clone(), judged)).collect();
+    let mut cases: Vec<Judged> = Vec::new();
+    for case in selected {
+        let interrupted = || {
+            let decision = Applicability::NotObserved(Reason::Interrupted);
+            let judgement = judge::not_run(case, decision);
+            Judged { case: case.clone(), observation: None, judgement }
+        };
+        cases.push(recorded.remove(&case.id).unwrap_or_else(interrupted));
+    }
+    cases.extend(recorded.into_values());
+    judge_run(path, header, cases, options)
+}
+
+fn judge_run(
+    path: &Path,
+    mut header: Header,
+    mut cases: Vec<Judged>,
+    options: &VerdictOptions,
+) -> Result<Verdicts, Failure> {
     let Suite { mut catalogue, cases: known, .. } = suite_of(path, &header, &cases)?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =

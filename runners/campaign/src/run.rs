@@ -9,16 +9,18 @@ use allocert_harness::{
     Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, RunEnd,
     Subject,
 };
-use allocert_suite::RefusalCode;
+use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::repeats::Repeats;
 use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
 use allocert_suite::sweep::Width;
+use allocert_suite::{Catalogue, RefusalCode, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
+use crate::partial_run::{PartialRun, Recording};
 use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
@@ -133,52 +135,103 @@ pub fn run(
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);
-    let repeat = || {
-        let output = harness.run(&runnable, progress)?;
-        let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
-        let catalogue = &suite.catalogue;
-        let judged = judge_all(catalogue, &cases, decisions.clone(), output.observations);
-        Ok((judged, warnings))
-    };
-    let (mut judged, mut warnings, repeats) = run_repeats(options.repeat, repeat)?;
-    let is_written = options.out.is_some() || options.keep.is_some();
-    let mut spool = (options.faults.is_some() && is_written)
+    let mut partial = files.begin_partial(&header)?;
+    let mut spool = (options.faults.is_some() && !out.iter().all(Option::is_none))
         .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
         .transpose()?;
-    if let Some(width) = options.faults {
-        let width = width.unwrap_or_else(|| fault_sweep::default_width(side, offer.flavor));
-        let isolation =
-            options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(offer.flavor));
-        let catalogue = &suite.catalogue;
-        let how = (width, isolation);
-        let verdict = &options.verdict;
-        let needed = Needed { steps: verdict.junit.is_some(), checked: verdict.expect.is_some() };
-        let keep = (needed, spool.as_mut());
-        let swept = fault_sweep::run(catalogue, &mut harness, &judged, how, keep, progress)?;
-        judged.extend(swept.judged);
-        warnings.extend(swept.warnings);
-    }
+    let planned = Planned { catalogue: &suite.catalogue, cases, runnable, decisions };
+    let seen = observe(options, &planned, &mut harness, partial.as_mut(), progress).and_then(
+        |mut seen| {
+            sweep(options, &planned, &mut harness, &mut seen, spool.as_mut(), progress)?;
+            Ok(seen)
+        },
+    );
+    let left = |failure, partial: Option<PartialRun>| match partial {
+        Some(partial) => partial.keep(failure),
+        None => failure,
+    };
+    let Seen { judged, mut warnings, repeats } = match seen {
+        Ok(seen) => seen,
+        Err(failure) => return Err(left(failure, partial)),
+    };
+    warnings.extend(partial.as_ref().and_then(PartialRun::warning));
     let catalogue = suite.catalogue;
     let mut verdicts = Verdicts { header, cases: judged, warnings, repeats, catalogue };
-    files.apply(&mut verdicts, spool.as_ref())?;
+    if let Err(failure) = files.apply(&mut verdicts, spool.as_ref()) {
+        return Err(left(failure, partial));
+    }
+    if let Some(partial) = partial {
+        partial.remove();
+    }
     Ok(verdicts)
 }
 
-/// Runs the cases as often as was asked for, and gives the worst judgement of each.
-fn run_repeats(
-    count: Option<NonZeroU32>,
-    mut run: impl FnMut() -> Result<(Vec<Judged>, Vec<String>), Failure>,
-) -> Result<(Vec<Judged>, Vec<String>, Option<Repeats>), Failure> {
-    let Some(count) = count else {
-        return run().map(|(judged, warnings)| (judged, warnings, None));
-    };
-    let (mut worst, mut warnings, mut repeats) = (Vec::new(), Vec::new(), Repeats::default());
-    for _ in 0..count.get() {
-        let (judged, more) = run()?;
-        repeats.add(judged, &mut worst);
-        warnings.extend(more);
+/// The cases of a run, and which of them the subject can run.
+struct Planned<'p> {
+    catalogue: &'p Catalogue,
+    cases: Vec<&'p PlannedCase>,
+    runnable: Vec<&'p PlannedCase>,
+    decisions: Vec<Applicability>,
+}
+
+/// What was seen of all cases.
+struct Seen {
+    judged: Vec<Judged>,
+    warnings: Vec<String>,
+    repeats: Option<Repeats>,
+}
+
+/// Runs the cases as often as was asked for, and gives the worst judgement of each. The partial
+/// file has those of the first time.
+fn observe(
+    options: &RunOptions,
+    planned: &Planned<'_>,
+    harness: &mut Harness,
+    mut partial: Option<&mut PartialRun>,
+    progress: &mut dyn Progress,
+) -> Result<Seen, Failure> {
+    let Planned { catalogue, cases, runnable, decisions } = planned;
+    if let Some(partial) = &mut partial {
+        let unrun = cases.iter().zip(decisions).filter(|(_, one)| **one != Applicability::Run);
+        for (case, decision) in unrun {
+            let judgement = judge::not_run(case, decision.clone());
+            partial.add(&Judged { case: (*case).clone(), observation: None, judgement });
+        }
     }
-    Ok((worst, warnings, Some(repeats)))
+    let mut repeats = Repeats::default();
+    let (mut judged, mut warnings) = (Vec::new(), Vec::new());
+    for _ in 0..options.repeat.map_or(1, NonZeroU32::get) {
+        let partial = partial.take();
+        let mut recording = Recording { progress: &mut *progress, partial, catalogue, cases };
+        let output = harness.run(runnable, &mut recording)?;
+        warnings.extend(output.warnings.iter().map(ToString::to_string));
+        let repeat = judge_all(catalogue, cases, decisions.clone(), output.observations);
+        repeats.add(repeat, &mut judged);
+    }
+    Ok(Seen { judged, warnings, repeats: options.repeat.map(|_| repeats) })
+}
+
+/// Repeats the cases with faults, if that was asked for.
+fn sweep(
+    options: &RunOptions,
+    planned: &Planned<'_>,
+    harness: &mut Harness,
+    seen: &mut Seen,
+    spool: Option<&mut Spool>,
+    progress: &mut dyn Progress,
+) -> Result<(), Failure> {
+    let Some(width) = options.faults else { return Ok(()) };
+    let Some(side) = planned.cases.first().map(|case| case.side) else { return Ok(()) };
+    let flavor = harness.loaded().flavor;
+    let width = width.unwrap_or_else(|| fault_sweep::default_width(side, flavor));
+    let isolation = options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(flavor));
+    let VerdictOptions { junit, expect, .. } = &options.verdict;
+    let needed = Needed { steps: junit.is_some(), checked: expect.is_some() };
+    let (how, keep) = ((width, isolation), (needed, spool));
+    let swept = fault_sweep::run(planned.catalogue, harness, &seen.judged, how, keep, progress)?;
+    seen.judged.extend(swept.judged);
+    seen.warnings.extend(swept.warnings);
+    Ok(())
 }
 
 fn request(

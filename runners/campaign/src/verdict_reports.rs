@@ -1,12 +1,9 @@
 //! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use allocert_harness::Loaded;
+use allocert_suite::Catalogue;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::plan::PlannedCase;
@@ -14,11 +11,12 @@ use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
 use allocert_suite::run_format::{Header, Judged};
 use allocert_suite::verdict::Judgement;
-use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
+use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
+use crate::partial_run::PartialRun;
 use crate::spool::Spool;
-use crate::{clock, run_file, text_file};
+use crate::{clock, text_file};
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -97,6 +95,12 @@ impl VerdictFiles {
         self.outputs().try_for_each(|output| refuse_to_overwrite(output, subject))
     }
 
+    /// Begins the partial file of the first run file; a pipe has none.
+    pub(crate) fn begin_partial(&self, header: &Header) -> Result<Option<PartialRun>, Failure> {
+        let run = self.runs.first().filter(|run| run.is_replaced());
+        run.map(|run| PartialRun::begin(run.path(), header)).transpose()
+    }
+
     /// Applies the expectations and writes the files. The spool has what is not in the cases.
     pub(crate) fn apply(
         self,
@@ -127,47 +131,6 @@ impl VerdictFiles {
     }
 }
 
-/// Refuses to write a file that is read, or that is written for another purpose too: the same file
-/// of the file system, whatever its names are.
-pub(crate) fn refuse_one_file_twice<'p>(
-    paths: impl Iterator<Item = &'p Path>,
-) -> Result<(), Failure> {
-    let mut seen = BTreeSet::new();
-    for path in paths {
-        // A device, such as /dev/null, takes any number of outputs.
-        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-        if file.is_some_and(|file| !seen.insert((file.dev(), file.ino()))) {
-            return Err(Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!(
-                    "cannot write {}: it is given twice, or it is also read; name another file",
-                    path.display()
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses an output that is the file of a subject.
-pub(crate) fn refuse_to_overwrite(output: &Path, subject: &Loaded) -> Result<(), Failure> {
-    let Some(file) = subject.subject.get("file").and_then(|file| file.as_str()) else {
-        return Ok(());
-    };
-    if is_one_file(output, Path::new(file)) {
-        let output = output.display();
-        let message =
-            format!("cannot write {output}: the subject was loaded from it; name another file");
-        return Err(Failure::refused(RefusalCode::UnwritableFile, message));
-    }
-    Ok(())
-}
-
-fn is_one_file(one: &Path, other: &Path) -> bool {
-    let id = |path| fs::metadata(path).ok().map(|file| (file.is_file(), file.dev(), file.ino()));
-    id(one).is_some_and(|file| file.0 && Some(file) == id(other))
-}
-
 fn read(
     catalogue: &Catalogue,
     cases: &[&PlannedCase],
@@ -179,58 +142,4 @@ fn read(
     file.check_cases(&text, &cases)?;
     file.check_dates(&text, clock::today())?;
     Ok(file)
-}
-
-/// A file that is being written, and its name.
-#[derive(Debug)]
-pub(crate) struct OutputFile {
-    path: PathBuf,
-    file: File,
-}
-
-impl OutputFile {
-    /// Opens the file. What it held stays there until the first write, so that a run that is
-    /// refused or interrupted loses nothing.
-    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::options().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| {
-            Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!("cannot write {}: {error}", path.display()),
-            )
-        })?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// As [`OutputFile::create`], for a run file.
-    pub(crate) fn create_run(path: &Path) -> Result<Self, Failure> {
-        run_file::check_name(path)?;
-        Self::create(path)
-    }
-
-    pub(crate) fn write_run(
-        self,
-        header: &Header,
-        judged: &[Judged],
-        spool: Option<&Spool>,
-    ) -> Result<(), Failure> {
-        let path = self.path.clone();
-        self.write(|file| run_file::write(&path, file, header, judged, spool))
-    }
-
-    fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
-        let Self { path, file } = self;
-        let empty = |file: &File| if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
-        empty(&file)
-            .and_then(|()| write(file))
-            .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
-    }
-
-    pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {
-        self.write(|mut file| file.write_all(text.as_bytes()))
-    }
 }

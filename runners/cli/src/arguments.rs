@@ -288,6 +288,10 @@ pub(crate) struct Matrix {
 pub(crate) struct Judge {
     /// What `allocert run --out` wrote
     pub(crate) run: PathBuf,
+    /// The file is RUN.partial, which a run that was interrupted leaves. Cases that had not ended
+    /// are not observed, and the exit code is 3 if it is not 1
+    #[arg(long)]
+    pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
 }

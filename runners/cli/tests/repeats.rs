@@ -1,32 +1,18 @@
 //! Cases that are run several times, and runs that may take so much time. The real program.
 
+mod unsteady;
+
 use std::process::Command;
-use std::sync::LazyLock;
 
 use rstest::rstest;
-use tempfile::TempDir;
-
-/// A folder with the library of `unsteady.c`.
-static LIBRARY: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/unsteady.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join("lib.so")).arg(source);
-    assert!(compiler.status().expect("a C compiler").success());
-    folder
-});
 
 const CASE: &str = "place/alloc/keeps-bytes/place:cpu/size:64";
 
 /// Exit code, standard output and standard error of a run of functions of the library.
 fn run(functions: &str, more: &[&str]) -> (Option<i32>, String, String) {
     let counter = tempfile::NamedTempFile::new().expect("a temporary file");
-    let library = LIBRARY.path().join("lib.so").display().to_string();
-    let abi = format!("malloc:{functions}_malloc,{functions}_free");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
-    command.args(["run", "place", &library, "--abi", &abi]).args(more);
-    command.env("ALLOCERT_LIBCUDA", allocert_test_support::driver());
-    command.env("UNSTEADY_COUNTER", counter.path());
+    let mut command = unsteady::run_of(functions);
+    command.args(more).env("UNSTEADY_COUNTER", counter.path());
     let output = command.output().expect("the program that cargo built starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("our words are UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))

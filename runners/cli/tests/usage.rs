@@ -259,7 +259,7 @@ fn a_profile_of_no_interface_is_refused() {
 )]
 #[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]
 #[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "would be zero")]
-#[case::subcommand(&["certify"], "unrecognized subcommand 'certify'")]
+#[case::subcommand(&["record"], "unrecognized subcommand 'record'")]
 #[case::nothing(&["run", "emm"], "<SUBJECT>")]
 #[case::glob(&["run", "emm", "reference", "--filter", "a["], "--filter is no glob")]
 fn a_wrong_option_is_refused_with_the_reason(#[case] arguments: &[&str], #[case] reason: &str) {
