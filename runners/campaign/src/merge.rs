@@ -58,7 +58,8 @@ fn in_order(mut parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
     }
     let count = first.shard.count();
     parts.sort_by_key(|part| part.shard.index());
-    for pair in parts.windows(2).filter(|pair| pair[0].shard == pair[1].shard) {
+    let twice = parts.windows(2).find(|pair| pair[0].shard == pair[1].shard);
+    if let Some(pair) = twice {
         let (other, shard) = (pair[0].path.display(), pair[1].shard);
         let message = format!("it is shard {shard}, and so is {other}; name each shard once");
         return Err(wrong(&pair[1].path, &message));

@@ -20,7 +20,7 @@ use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::run::RunOptions;
 pub use crate::run_file::read;
 use crate::suite::Suite;
-use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
 use crate::{case_filter, profiles, run_file};
 
 /// The case of a run with this id.
@@ -82,6 +82,7 @@ fn judge_run(
     options: &VerdictOptions,
 ) -> Result<Verdicts, Failure> {
     let Suite { mut catalogue, cases: known, .. } = suite_of(path, &header, &cases)?;
+    check_update(options, header.selection.as_ref())?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =
         known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();

@@ -23,7 +23,7 @@ use crate::judging::{decide, judge_all};
 use crate::partial_run::{PartialRun, Recording};
 use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
-use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
 use crate::workers::{Workers, default_jobs};
 use crate::{clock, fault_sweep, find_side, profiles};
 
@@ -115,6 +115,7 @@ pub fn run(
     let cases = filter.select(suite.cases_of(side), options.shard)?;
     check_driver(options)?;
     check_repeats(options)?;
+    check_update(&options.verdict, Some(&selection(options)))?;
     let end = options.max_time_s.map(RunEnd::after);
     let run_dir = options.keep.as_deref().map(keep).transpose()?;
     let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
@@ -323,9 +324,13 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
         started_unix_ms: clock::unix_time_ms(),
-        selection: Some(Selection {
-            filter: options.filter.clone(),
-            shard: options.shard.map(|shard| shard.to_string()),
-        }),
+        selection: Some(selection(options)),
+    }
+}
+
+fn selection(options: &RunOptions) -> Selection {
+    Selection {
+        filter: options.filter.clone(),
+        shard: options.shard.map(|shard| shard.to_string()),
     }
 }

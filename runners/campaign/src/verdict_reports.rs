@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use allocert_harness::Loaded;
-use allocert_suite::Catalogue;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::expectation_update::{self, Update};
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::reason::Reason;
 use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
-use allocert_suite::run_format::{Header, Judged};
-use allocert_suite::verdict::Judgement;
+use allocert_suite::run_format::{Header, Judged, Selection};
+use allocert_suite::verdict::{Judgement, Verdict};
+use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
@@ -25,6 +27,8 @@ pub struct VerdictOptions {
     pub profile: Option<String>,
     /// The expectation file.
     pub expect: Option<PathBuf>,
+    /// Whether the expectation file is brought up to date.
+    pub update_expectations: bool,
     /// Where the JUnit report goes.
     pub junit: Option<PathBuf>,
 }
@@ -58,9 +62,17 @@ impl Verdicts {
 /// so that what is wrong with them is told at once.
 #[derive(Debug)]
 pub(crate) struct VerdictFiles {
-    expectations: Option<ExpectationFile>,
+    expectations: Option<Expectations>,
     junit: Option<OutputFile>,
     runs: Vec<OutputFile>,
+}
+
+/// An expectation file, what it says, and what it is written to if it is brought up to date.
+#[derive(Debug)]
+struct Expectations {
+    text: String,
+    file: ExpectationFile,
+    output: Option<OutputFile>,
 }
 
 impl VerdictFiles {
@@ -73,8 +85,9 @@ impl VerdictFiles {
         input: Option<&Path>,
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
+        let read = |path| read(catalogue, cases, path, options.update_expectations);
         let files = Self {
-            expectations: expectations.map(|path| read(catalogue, cases, path)).transpose()?,
+            expectations: expectations.map(read).transpose()?,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
             runs: runs
                 .iter()
@@ -107,17 +120,8 @@ impl VerdictFiles {
         verdicts: &mut Verdicts,
         spool: Option<&Spool>,
     ) -> Result<(), Failure> {
-        if let Some(expectations) = &self.expectations {
-            let (meant, subject) = (&expectations.subject, &verdicts.header.subject.argument);
-            if meant != subject {
-                let file = &expectations.file;
-                let note = format!("{file} is about the subject {meant}, and this is {subject}");
-                verdicts.warnings.push(clean(&note));
-            }
-            let cases = verdicts.cases.iter_mut();
-            let mut judgements: Vec<&mut Judgement> =
-                cases.map(|judged| &mut judged.judgement).collect();
-            expectations.apply(&mut judgements);
+        if let Some(expectations) = self.expectations {
+            apply_expectations(expectations, verdicts)?;
         }
         for run in self.runs {
             run.write_run(&verdicts.header, &verdicts.cases, spool)?;
@@ -131,15 +135,102 @@ impl VerdictFiles {
     }
 }
 
+/// Refuses to bring an expectation file up to date by some of the cases: an entry may be true of
+/// the others.
+pub(crate) fn check_update(
+    options: &VerdictOptions,
+    selection: Option<&Selection>,
+) -> Result<(), Failure> {
+    if !options.update_expectations || selection == Some(&Selection::default()) {
+        return Ok(());
+    }
+    let message = "--update-expectations needs a run of all cases of the side: leave --filter and \
+                   --shard out";
+    Err(Failure::refused(RefusalCode::OptionConflict, message))
+}
+
+/// Whether it is not known what a case would show.
+fn has_no_result(judged: &Judged) -> bool {
+    let verdict = &judged.judgement.verdict;
+    let unrun = matches!(
+        verdict,
+        Verdict::NotObserved {
+            reason: Reason::OutOfTime { .. }
+                | Reason::Interrupted
+                | Reason::Stopped { .. }
+                | Reason::EventsLost { .. }
+        }
+    );
+    unrun || verdict.is_worthless()
+}
+
+fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Result<(), Failure> {
+    let Expectations { text, file, output } = expectations;
+    let (name, meant, subject) = (&file.file, &file.subject, &verdicts.header.subject.argument);
+    if meant != subject {
+        let note = format!("{name} is about the subject {meant}, and this is {subject}");
+        verdicts.warnings.push(clean(&note));
+    }
+    let (mut applying, left_out) = file.for_run(&verdicts.header);
+    if left_out > 0 {
+        let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
+        verdicts.warnings.push(clean(&note));
+    }
+    let unknown = verdicts.cases.iter().any(has_no_result);
+    if unknown && output.is_some() {
+        let note = format!("{name} is not updated: a case has no result");
+        verdicts.warnings.push(clean(&note));
+    }
+    if let Some(output) = output.filter(|_| !unknown) {
+        let judgements: Vec<&Judgement> =
+            verdicts.cases.iter().map(|judged| &judged.judgement).collect();
+        let update = expectation_update::update(&applying, &text, &judgements);
+        let updated = read_updated(&file, &update, &verdicts.catalogue)?;
+        applying = updated.for_run(&verdicts.header).0;
+        let Update { text: new, removed, added } = update;
+        if new != text {
+            output.write_text(&new)?;
+        }
+        let note = format!("{name}: {removed} entries were removed and {added} were added");
+        verdicts.warnings.push(clean(&note));
+    }
+    let cases = verdicts.cases.iter_mut();
+    let mut judgements: Vec<&mut Judgement> = cases.map(|judged| &mut judged.judgement).collect();
+    applying.apply(&mut judgements);
+    Ok(())
+}
+
+/// Reads the new text before it is written: a list in brackets cannot be changed line by line.
+fn read_updated(
+    file: &ExpectationFile,
+    update: &Update,
+    catalogue: &Catalogue,
+) -> Result<ExpectationFile, Failure> {
+    let count = file.entry_lines.len() + update.added - update.removed;
+    match ExpectationFile::read(&file.file, &update.text, catalogue) {
+        Ok(updated) if updated.entry_lines.len() == count => Ok(updated),
+        _ => Err(Failure::refused(
+            RefusalCode::InvalidExpectationFile,
+            format!(
+                "{} cannot be updated: write each entry of `expected` in lines of its own, \
+                 beginning with `- requirement:`",
+                file.file
+            ),
+        )),
+    }
+}
+
 fn read(
     catalogue: &Catalogue,
     cases: &[&PlannedCase],
     path: &Path,
-) -> Result<ExpectationFile, Failure> {
+    is_updated: bool,
+) -> Result<Expectations, Failure> {
     let text = text_file::read("expectation file", path)?;
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
     file.check_dates(&text, clock::today())?;
-    Ok(file)
+    let output = is_updated.then(|| OutputFile::create(path)).transpose()?;
+    Ok(Expectations { text, file, output })
 }

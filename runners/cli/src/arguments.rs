@@ -477,6 +477,10 @@ pub(crate) struct Verdict {
     /// The violations that are known, with their reasons
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
+    /// Bring the file of --expect up to date: entries whose violation does not happen any more go,
+    /// and new violations of a MUST come. All other lines stay
+    #[arg(long, requires = "expect")]
+    pub(crate) update_expectations: bool,
     /// Where to write a JUnit report
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
@@ -493,7 +497,8 @@ impl Verdict {
 
 impl From<Verdict> for VerdictOptions {
     fn from(verdict: Verdict) -> Self {
-        Self { profile: verdict.profile, expect: verdict.expect, junit: verdict.junit }
+        let Verdict { profile, expect, update_expectations, junit, .. } = verdict;
+        Self { profile, expect, update_expectations, junit }
     }
 }
 
