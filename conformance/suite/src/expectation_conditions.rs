@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::offer::Driver;
-use crate::run_format::Header;
+
+/// What the worker says about the subject, as in a run file.
+pub type Details = BTreeMap<String, Value>;
 
 /// `when` as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -39,19 +41,17 @@ impl Conditions {
 
     /// Whether they hold of a run. A version that the run does not name is in no range.
     #[must_use]
-    pub fn hold(&self, header: &Header) -> bool {
+    pub fn hold(&self, driver: Driver, details: &Details) -> bool {
         let in_range = |(package, range): &(String, VersionRange)| {
-            version_of(header, package).is_some_and(|version| range.contains(&version))
+            version_of(details, package).is_some_and(|version| range.contains(&version))
         };
-        self.driver.is_none_or(|driver| driver == header.driver.kind)
-            && self.versions.iter().all(in_range)
+        self.driver.is_none_or(|wanted| wanted == driver) && self.versions.iter().all(in_range)
     }
 }
 
 /// The version of a package in a run: of the subject, or of a library that its worker imported.
-fn version_of(header: &Header, package: &str) -> Option<String> {
+fn version_of(details: &Details, package: &str) -> Option<String> {
     let normal = |name: &str| name.to_lowercase().replace('_', "-");
-    let details = &header.subject.details;
     let is_meant = |name: &str| normal(name) == normal(package);
     let host = details.get("host").and_then(Value::as_object);
     let imported = host.and_then(|host| host.iter().find(|(name, _)| is_meant(name)));

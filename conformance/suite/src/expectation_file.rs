@@ -8,9 +8,9 @@ use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use crate::expectation_conditions::{Conditions, When};
+use crate::expectation_conditions::{Conditions, Details, When};
+use crate::offer::Driver;
 use crate::plan::SWEPT;
-use crate::run_format::Header;
 use crate::verdict::{Finding, Judgement, Verdict};
 
 /// A checked expectation file.
@@ -85,9 +85,9 @@ impl ExpectationFile {
 
     /// The entries whose conditions hold of a run, and how many there are besides.
     #[must_use]
-    pub fn for_run(&self, header: &Header) -> (Self, usize) {
+    pub fn for_run(&self, driver: Driver, details: &Details) -> (Self, usize) {
         let mut applying = self.clone();
-        applying.entries.retain(|entry| entry.when.hold(header));
+        applying.entries.retain(|entry| entry.when.hold(driver, details));
         let left_out = self.entries.len() - applying.entries.len();
         (applying, left_out)
     }

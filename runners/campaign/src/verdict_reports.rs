@@ -1,11 +1,13 @@
 //! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::expectation_update::{self, Update};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
 use allocert_suite::repeats::Repeats;
@@ -171,7 +173,8 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         let note = format!("{name} is about the subject {meant}, and this is {subject}");
         verdicts.warnings.push(clean(&note));
     }
-    let (mut applying, left_out) = file.for_run(&verdicts.header);
+    let (driver, details) = (verdicts.header.driver.kind, &verdicts.header.subject.details);
+    let (mut applying, left_out) = file.for_run(driver, details);
     if left_out > 0 {
         let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
         verdicts.warnings.push(clean(&note));
@@ -186,7 +189,7 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
             verdicts.cases.iter().map(|judged| &judged.judgement).collect();
         let update = expectation_update::update(&applying, &text, &judgements);
         let updated = read_updated(&file, &update, &verdicts.catalogue)?;
-        applying = updated.for_run(&verdicts.header).0;
+        applying = updated.for_run(driver, details).0;
         let Update { text: new, removed, added } = update;
         if new != text {
             output.write_text(&new)?;
@@ -218,6 +221,21 @@ fn read_updated(
             ),
         )),
     }
+}
+
+/// The requirements that an expectation file lists for a subject on the software driver, whichever
+/// cases it names.
+pub(crate) fn listed_requirements(
+    catalogue: &Catalogue,
+    path: &Path,
+    subject: &Loaded,
+) -> Result<BTreeSet<String>, Failure> {
+    let text = text_file::read("expectation file", path)?;
+    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    file.check_dates(&text, clock::today())?;
+    let details = subject.subject.clone().into_iter().collect();
+    let (applying, _) = file.for_run(Driver::Sim, &details);
+    Ok(applying.entries.into_iter().map(|entry| entry.requirement).collect())
 }
 
 fn read(

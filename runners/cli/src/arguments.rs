@@ -243,6 +243,10 @@ pub(crate) struct Explore {
     /// Workers side by side [default: one a core, and one more for a native subject]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// The violations that are known: no requirement that this file lists is looked for, whichever
+    /// cases it names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
     /// Seconds for every sequence [default: 10, and 2 for a short one]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,

@@ -104,3 +104,22 @@ fn there_is_nothing_to_update_without_a_file() {
     assert_eq!(code, Some(2));
     assert!(words.contains("--expect <FILE>"), "{words}");
 }
+
+/// Exploring goes on behind a violation that is known.
+#[test]
+fn exploring_does_not_look_for_what_is_known() {
+    let (folder, file) = expectations(&KNOWN.replace("NEP49-FREE-02", "NEP49-EXIT-01"));
+    let (out, known) = (folder.path().display().to_string(), file.display().to_string());
+    let subject = subject();
+    let explore = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+        command.args(["explore", "nep49", &subject, "--ops", "20000", "--out", &out]).args(more);
+        command.output().expect("the program that cargo built starts")
+    };
+    let printed = |more: &[&str]| String::from_utf8(explore(more).stdout).expect("UTF-8");
+    assert!(printed(&[]).contains("\nNEP49-EXIT-01 MUST "));
+    let text = printed(&["--expect", &known]);
+    assert!(!text.contains("\nNEP49-EXIT-01 MUST "), "{text}");
+    assert!(text.contains("not looked for, because it is expected: NEP49-EXIT-01\n"), "{text}");
+    assert_eq!(explore(&["--expect", "none.yaml"]).status.code(), Some(2));
+}

@@ -156,7 +156,7 @@ fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: boo
     let details = [("host", json!({"numba_cuda": "0.30.4"})), ("name", json!("my_plugin"))];
     header.subject.details = details.map(|(name, value)| (name.to_owned(), value)).into();
     header.subject.details.insert("version".to_owned(), json!("2.0"));
-    let (applying, left_out) = file.for_run(&header);
+    let (applying, left_out) = file.for_run(header.driver.kind, &header.subject.details);
     assert_eq!((applying.entries.len(), left_out), if holds { (1, 0) } else { (0, 1) });
 }
 
