@@ -1,5 +1,5 @@
-//! Lists every file of `catalogue/` and of the Python mutants and variants, so that a new file is
-//! picked up without editing a list.
+//! Lists every file of `catalogue/` and `sets/`, and of the Python mutants and variants, so that a
+//! new file is picked up without editing a list.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     list(&own.join("catalogue"), "yaml", "catalogue.rs")?;
+    list(&own.join("sets"), "txt", "sets.rs")?;
     list(&own.join("../mutants/python"), "py", "mutants.rs")?;
     list(&own.join("../variants/python"), "py", "variants.rs")
 }

@@ -6,6 +6,7 @@
 //! - [`catalogue`]: all of them, read strictly and looked up by id, operation or always-on check.
 //! - [`profile`]: which text holds where the texts disagree.
 //! - [`refusal_code`]: a stable word for each reason to refuse what a user gives.
+//! - [`requirement_set`]: the requirements of a side under a name that never changes its meaning.
 //! - [`freedom`]: what a text leaves to the subject.
 //! - [`consequence`]: which violation leads to which others.
 //! - [`mutant`]: the subjects that are built to break requirements.
@@ -26,6 +27,7 @@ pub mod nearest;
 pub mod profile;
 pub mod refusal_code;
 pub mod requirement;
+pub mod requirement_set;
 pub mod side;
 pub mod variant;
 pub mod yaml;
@@ -38,6 +40,7 @@ pub use mutant::Mutant;
 pub use profile::{Contract, Difference, Profile};
 pub use refusal_code::RefusalCode;
 pub use requirement::{Channel, Level, Requirement};
+pub use requirement_set::RequirementSet;
 pub use side::{Interface, Role, Side};
 pub use variant::Variant;
 pub use yaml::Refusal;

@@ -114,6 +114,12 @@ codes! {
     InvalidRunFile "invalid-run-file"
         "The file is not a run file, is cut off, or has another format."
         "Run the suite again with `--out`."
+    InvalidCertificate "invalid-certificate"
+        "A part of a certificate is missing, was changed, or contradicts another part."
+        "Take the certificate from where it was made, or certify the subject again."
+    ForeignCertificate "foreign-certificate"
+        "The certificate was made with another suite or by another version of allocert."
+        "Verify it with the version that made it, or certify the subject again with this one."
 
     // YAML: fixtures, expectation files, the catalogue and the registry of mutants.
     InvalidYaml "invalid-yaml"

@@ -280,6 +280,7 @@ fn ending(names: &mut Names, observation: &Observation) -> Vec<String> {
         Ending::Signal(signal) => format!("signal {signal}"),
         Ending::TimedOut { .. } => "timed out".to_owned(),
         Ending::Stopped { .. } => "not run, because cases before it timed out".to_owned(),
+        Ending::OutOfTime { .. } => "not run, because the time of the run was over".to_owned(),
         Ending::Lost { message } => format!("lost: {}", clean(message)),
     };
     let mut lines = vec![how];

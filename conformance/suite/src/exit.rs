@@ -30,8 +30,11 @@ impl Exit {
                 }
                 Verdict::HarnessError { .. } => broken = true,
                 Verdict::Unusable { .. } => unusable = true,
-                // What is lost may hide anything, and the subject can bring it about.
-                Verdict::NotObserved { reason: Reason::EventsLost { .. } } => broken = true,
+                // What is lost or was not run may hide anything. The subject can cause it.
+                Verdict::NotObserved {
+                    reason:
+                        Reason::EventsLost { .. } | Reason::OutOfTime { .. } | Reason::Interrupted,
+                } => broken = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
                 Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}
             }

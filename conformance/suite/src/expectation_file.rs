@@ -8,6 +8,8 @@ use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
 
+use crate::expectation_conditions::{Conditions, Details, When};
+use crate::offer::Driver;
 use crate::plan::SWEPT;
 use crate::verdict::{Finding, Judgement, Verdict};
 
@@ -20,6 +22,8 @@ pub struct ExpectationFile {
     /// The versions on which the list was last found to be right.
     pub seen_on: String,
     pub entries: Vec<ExpectedViolation>,
+    /// The line of every entry, also of those that the profile leaves out.
+    pub entry_lines: Vec<usize>,
 }
 
 /// One violation that is known.
@@ -32,6 +36,8 @@ pub struct ExpectedViolation {
     pub issue: Option<String>,
     /// The last day on which it holds.
     pub expires: Option<Date>,
+    /// The runs in which it is expected.
+    pub when: Conditions,
     /// Its line in the file.
     pub line: usize,
     globs: Vec<GlobMatcher>,
@@ -55,6 +61,8 @@ struct Listed {
     issue: Option<String>,
     #[serde(default)]
     expires: Option<String>,
+    #[serde(default)]
+    when: When,
 }
 
 impl ExpectationFile {
@@ -65,13 +73,34 @@ impl ExpectationFile {
     /// The first place where it is not one.
     pub fn read(file: &str, text: &str, catalogue: &Catalogue) -> Result<Self, Box<Refusal>> {
         let document = Document { noun: "expectation file", file, text };
-        let read: File = document.read()?;
-        let entries = read.expected.into_iter().map(|listed| entry(listed, &document, catalogue));
+        let File { subject, seen_on, expected } = document.read()?;
+        let entries = expected.into_iter().map(|listed| entry(listed, &document, catalogue));
         let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        let entry_lines = entries.iter().map(|entry| entry.line).collect();
         // A requirement that is not judged has no finding, so its entry would always look out of
         // date.
         entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
-        Ok(Self { file: file.to_owned(), subject: read.subject, seen_on: read.seen_on, entries })
+        Ok(Self { file: file.to_owned(), subject, seen_on, entries, entry_lines })
+    }
+
+    /// The entries whose conditions hold of a run, and how many there are besides.
+    #[must_use]
+    pub fn for_run(&self, driver: Driver, details: &Details) -> (Self, usize) {
+        let mut applying = self.clone();
+        applying.entries.retain(|entry| entry.when.hold(driver, details));
+        let left_out = self.entries.len() - applying.entries.len();
+        (applying, left_out)
+    }
+
+    /// Whether cases that an entry means were run, and none has its violation.
+    #[must_use]
+    pub fn is_stale(&self, entry: &ExpectedViolation, judgements: &[&Judgement]) -> bool {
+        let meant = judgements.iter().filter(|one| one.verdict.ran() && entry.matches(&one.case));
+        let has = |judgement: &&Judgement| {
+            judgement.findings.iter().any(|finding| finding.requirement == entry.requirement)
+        };
+        let mut all = meant.peekable();
+        all.peek().is_some() && !all.any(has)
     }
 
     /// Refuses entries about cases that are none of these, which are all cases of the side. `text`
@@ -197,7 +226,7 @@ fn entry(
     catalogue: &Catalogue,
 ) -> Result<ExpectedViolation, Box<Refusal>> {
     let line = listed.line();
-    let Listed { requirement, cases, reason, issue, expires } = listed.value;
+    let Listed { requirement, cases, reason, issue, expires, when } = listed.value;
     if catalogue.get(&requirement).is_none() {
         let message = format!("the catalogue has no requirement `{requirement}`");
         let mut refusal =
@@ -238,5 +267,9 @@ fn entry(
         })
     };
     let expires = expires.as_ref().map(date).transpose()?;
-    Ok(ExpectedViolation { requirement, cases, reason, issue, expires, line, globs })
+    let when = Conditions::read(when).map_err(|text| {
+        let message = format!("`{text}` is no range of versions such as \">=0.30,<0.32\"");
+        document.refuse_word(RefusalCode::InvalidExpectationFile, line, "versions", message)
+    })?;
+    Ok(ExpectedViolation { requirement, cases, reason, issue, expires, when, line, globs })
 }

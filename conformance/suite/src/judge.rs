@@ -54,6 +54,9 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     if let Ending::Stopped { timeouts } = observation.ending {
         return not_run(case, Applicability::NotObserved(Reason::Stopped { timeouts }));
     }
+    if let Ending::OutOfTime { limit_s } = observation.ending {
+        return not_run(case, Applicability::NotObserved(Reason::OutOfTime { limit_s }));
+    }
     let record = CaseRecord::new(catalogue, case, observation);
     let mut sink = FindingSink::new(&record);
     steps::judge(&record, &mut sink);

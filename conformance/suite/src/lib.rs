@@ -14,7 +14,9 @@
 //! 8. [`causes`]: which findings come from one thing; [`report`]: one file a format; [`exit`]: the
 //!    exit code
 //! 9. [`behaviour`]: what a subject did, without what differs from run to run
-//! 10. [`matrix`]: two libraries at a time, each with the arrays of the other
+//! 10. [`certificate`]: what a run of all cases says about a subject
+//! 11. [`repeats`]: several runs of the same cases
+//! 12. [`matrix`]: two libraries at a time, each with the arrays of the other
 
 #![forbid(unsafe_code)]
 
@@ -24,10 +26,13 @@ pub mod behaviour;
 mod bindings;
 mod call_name;
 pub mod causes;
+pub mod certificate;
 mod effect;
 pub mod exit;
 pub mod expectation;
+pub mod expectation_conditions;
 pub mod expectation_file;
+pub mod expectation_update;
 pub mod fact_names;
 pub mod fixture;
 pub mod fixture_format;
@@ -42,6 +47,7 @@ pub mod offer;
 pub mod plan;
 pub mod predicate;
 pub mod reason;
+pub mod repeats;
 pub mod report;
 pub mod run_format;
 mod setup_and_teardown;

@@ -154,6 +154,10 @@ pub enum Ending {
     Stopped {
         timeouts: u32,
     },
+    /// The case was not run, because the time of the whole run was over.
+    OutOfTime {
+        limit_s: u32,
+    },
     /// The harness lost track of it; nothing can be said about the subject.
     Lost {
         message: String,

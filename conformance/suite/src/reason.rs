@@ -60,6 +60,12 @@ pub enum Reason {
     Stopped {
         timeouts: u32,
     },
+    /// The case was not run, because the time of the whole run was over.
+    OutOfTime {
+        limit_s: u32,
+    },
+    /// The run was interrupted before the case ended.
+    Interrupted,
     /// The subject called a function for memory whose arguments and result nobody records.
     UnseenMemory {
         step: Option<u32>,
@@ -230,6 +236,10 @@ impl fmt::Display for Reason {
                     "the run stopped, because {timeouts} cases had timed out; run the case \
                      with --filter to try it"
                 )
+            }
+            Self::Interrupted => f.write_str("the run was interrupted before the case ended"),
+            Self::OutOfTime { limit_s } => {
+                write!(f, "not run, because the run was longer than --max-time {limit_s}")
             }
             Self::UnseenMemory { step, function } => {
                 let place = step.map_or_else(String::new, |step| format!(" in step {step}"));

@@ -12,6 +12,7 @@ pub(crate) use line;
 
 pub mod badge;
 pub mod call;
+pub mod certificate;
 pub mod coverage;
 pub mod ctrf;
 pub mod explain;
@@ -24,6 +25,7 @@ pub mod list;
 pub mod markdown;
 mod outcome;
 pub mod page;
+pub mod repeats;
 pub mod sarif;
 pub mod style;
 mod table;

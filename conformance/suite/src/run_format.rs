@@ -176,6 +176,14 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Hands on what was written so far, so that it is there if the program is killed.
+    ///
+    /// # Errors
+    /// Those of the underlying writer.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Writes the footer and gives the writer back.
     ///
     /// # Errors
@@ -209,7 +217,7 @@ pub enum ReadError {
     Line { file: String, line: usize, message: String },
     #[error(
         "{file}:{line}: the file ends without a footer: the run was cut off after {cases} cases; \
-         run it again"
+         run it again, or judge these with `allocert judge --partial`"
     )]
     Truncated { file: String, line: usize, cases: usize },
 }
@@ -219,6 +227,33 @@ pub enum ReadError {
 /// # Errors
 /// The first line that is not what a complete run has there.
 pub fn read(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
+    let (reader, footer) = read_lines(file, input)?;
+    match footer {
+        Some(footer) => reader.close(footer),
+        None => Err(reader.cut()),
+    }
+}
+
+/// As [`read`], but the file may end anywhere behind its header. A case that is not whole is left
+/// out, and the footer counts those that are.
+///
+/// # Errors
+/// As [`read`], but for the missing end.
+pub fn read_partial(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
+    let (reader, footer) = read_lines(file, input)?;
+    if let Some(footer) = footer {
+        return reader.close(footer);
+    }
+    let mut footer = Footer::default();
+    for judged in &reader.cases {
+        footer.cases += 1;
+        *footer.verdicts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
+    }
+    reader.close(footer)
+}
+
+/// Reads lines up to the end of the file, or to a line that stops in its middle.
+fn read_lines(file: &str, input: impl BufRead) -> Result<(Reader<'_>, Option<Footer>), ReadError> {
     let mut reader = Reader { file, number: 0, header: None, cases: Vec::new(), open: None };
     let mut footer = None;
     for line in input.split(b'\n') {
@@ -233,12 +268,12 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
                 reader.wrong("a run ends with its footer, and this line is behind it".to_owned())
             );
         }
-        footer = reader.line(&line)?;
+        match reader.line(&line) {
+            Err(ReadError::Truncated { .. }) => return Ok((reader, None)),
+            read => footer = read?,
+        }
     }
-    match footer {
-        Some(footer) => reader.close(footer),
-        None => Err(reader.cut()),
-    }
+    Ok((reader, footer))
 }
 
 struct Reader<'a> {
@@ -363,6 +398,19 @@ impl Reader<'_> {
             cases: self.cases.len(),
         }
     }
+}
+
+/// The name of the first field in which two records of the same type differ.
+#[must_use]
+pub fn differing_field(one: &impl Serialize, other: &impl Serialize) -> Option<String> {
+    let fields = |record: Option<Value>| match record {
+        Some(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let own = fields(serde_json::to_value(one).ok());
+    let others = fields(serde_json::to_value(other).ok());
+    let all = own.keys().chain(others.keys());
+    all.into_iter().find(|name| own.get(*name) != others.get(*name)).cloned()
 }
 
 /// Names a set of files: 64-bit FNV-1a over paths and texts. It tells suites apart; it protects

@@ -111,6 +111,16 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// From 1.
+    pub(crate) fn index(self) -> usize {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub(crate) fn count(self) -> usize {
+        self.count
+    }
+
     /// Whether the case at this position (from 0) is in it.
     fn contains(self, position: usize) -> bool {
         position % self.count == self.index - 1

@@ -18,9 +18,9 @@ use crate::case_filter::glob;
 use crate::clock;
 use crate::failure::Failure;
 use crate::judging::judge_all;
+use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::run_file;
 use crate::suite::Suite;
-use crate::verdict_reports::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::workers::{Workers, default_jobs};
 
 /// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have

@@ -3,6 +3,7 @@
 
 mod lanes;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,14 +17,16 @@ use allocert_explore::{
 use allocert_harness::{AloneLock, Harness, Isolation, Machine, Progress, Request, Subject};
 use allocert_suite::exit::Exit;
 use allocert_suite::nouns::Need;
+use allocert_suite::observation::Observation;
 use allocert_suite::offer::Offer;
 use allocert_suite::plan::{Part, PlannedCase};
-use allocert_suite::verdict::Judgement;
-use allocert_suite::{Level, RefusalCode, Requirement, Side, judge};
+use allocert_suite::verdict::{Judgement, Verdict};
+use allocert_suite::{Catalogue, Level, RefusalCode, Requirement, Side, judge};
 
 use crate::failure::Failure;
 use crate::fixture_files::FixtureFolder;
 use crate::suite::Suite;
+use crate::verdict_reports::listed_requirements;
 use crate::workers::Workers;
 use crate::{profiles, run};
 
@@ -49,6 +52,8 @@ pub struct ExplorationOptions {
     /// Where fixtures are written.
     pub out: PathBuf,
     pub jobs: Option<NonZeroUsize>,
+    /// The expectation file, whose requirements are not looked for.
+    pub expect: Option<PathBuf>,
     /// For each sequence, instead of its own.
     pub timeout_s: Option<u32>,
 }
@@ -81,6 +86,9 @@ pub fn explore(
     let mut harness = Harness::load(&request)?;
     let offer = harness.loaded().offer(&Machine::simulated());
     let mut search = Search::new(options, side, &suite, offer)?;
+    if let Some(path) = &options.expect {
+        search.leave_out(listed_requirements(&suite.catalogue, path, harness.loaded())?);
+    }
     search.drop_declined(&mut harness)?;
 
     let jobs = options.jobs.unwrap_or_else(|| lanes::default_jobs(&search.exploration));
@@ -126,6 +134,24 @@ struct Search<'a> {
     /// Of running and judging, without shrinking.
     elapsed: Duration,
     notes: Vec<String>,
+    /// Requirements that the expectation file lists.
+    listed: BTreeSet<String>,
+}
+
+/// Judges a sequence, and leaves out what the expectation file lists.
+fn judge_unlisted(
+    catalogue: &Catalogue,
+    listed: &BTreeSet<String>,
+    case: &PlannedCase,
+    observation: &Observation,
+) -> Judgement {
+    let mut judgement = judge::judge(catalogue, case, observation);
+    judgement.findings.retain(|finding| !listed.contains(&finding.requirement));
+    let violates = judgement.findings.iter().any(|finding| finding.level == Level::Must);
+    if judgement.verdict == Verdict::Violates && !violates {
+        judgement.verdict = Verdict::Conforms;
+    }
+    judgement
 }
 
 impl<'a> Search<'a> {
@@ -154,7 +180,15 @@ impl<'a> Search<'a> {
             exploration,
             origin,
             notes: Vec::new(),
+            listed: BTreeSet::new(),
         })
+    }
+
+    /// Looks for none of these requirements.
+    fn leave_out(&mut self, listed: BTreeSet<String>) {
+        let ids: Vec<&str> = listed.iter().map(String::as_str).collect();
+        self.notes.push(format!("not looked for, because it is expected: {}", ids.join(", ")));
+        self.listed = listed;
     }
 
     /// Leaves out what the subject declares and then declines.
@@ -181,7 +215,8 @@ impl<'a> Search<'a> {
         let all: Vec<&PlannedCase> = cases.iter().collect();
         let output = harness.run_isolated(&all, Isolation::Case, &mut ())?;
         let judged = cases.iter().zip(&output.observations);
-        Ok(judged.map(|(case, seen)| judge::judge(&self.suite.catalogue, case, seen)).collect())
+        let (catalogue, listed) = (&self.suite.catalogue, &self.listed);
+        Ok(judged.map(|(case, seen)| judge_unlisted(catalogue, listed, case, seen)).collect())
     }
 
     /// Explores, shrinks what was found and writes it down.
@@ -200,7 +235,8 @@ impl<'a> Search<'a> {
             if self.summary.violation().is_none() {
                 let began = Instant::now();
                 let (catalogue, exploration) = (&self.suite.catalogue, &self.exploration);
-                let lanes = Lanes { request, catalogue, exploration, jobs };
+                let listed = &self.listed;
+                let lanes = Lanes { request, catalogue, listed, exploration, jobs };
                 let (summary, notes) = (&mut self.summary, &mut self.notes);
                 let ran = lanes.run(&chunks, harness, summary, notes, progress)?;
                 chunks.drain(..ran);

@@ -26,6 +26,12 @@ impl Failure {
         Self { exit: Exit::Harness, message: message.to_string() }
     }
 
+    /// The same, with what else the user can do.
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        self.message = format!("{}\n{hint}", self.message.trim_end());
+        self
+    }
+
     /// There is nothing to run.
     pub fn nothing_ran(message: impl ToString) -> Self {
         Self { exit: Exit::NothingRan, message: message.to_string() }

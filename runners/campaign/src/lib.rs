@@ -9,6 +9,7 @@
 pub mod behaviour_files;
 mod built_subjects;
 pub mod case_filter;
+pub mod certification;
 mod clock;
 pub mod debug;
 pub mod exchange_matrix;
@@ -19,6 +20,9 @@ pub mod find_side;
 mod fixture_files;
 mod judging;
 pub mod kill_run;
+pub mod merge;
+mod output_file;
+mod partial_run;
 pub mod profiles;
 pub mod recorded_run;
 mod rerun_shared;

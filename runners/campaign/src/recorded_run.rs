@@ -1,6 +1,6 @@
 //! A recorded run, judged again by this program's catalogue.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use allocert_suite::applicability::{Applicability, outside};
@@ -16,13 +16,12 @@ use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
+use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::run::RunOptions;
 pub use crate::run_file::read;
 use crate::suite::Suite;
-use crate::verdict_reports::{
-    OutputFile, VerdictFiles, VerdictOptions, Verdicts, refuse_one_file_twice,
-};
-use crate::{case_filter, profiles};
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
+use crate::{case_filter, profiles, run_file};
 
 /// The case of a run with this id.
 ///
@@ -38,8 +37,52 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { mut header, mut cases, .. } = read(path)?;
+    let Run { header, cases, .. } = read(path)?;
+    judge_run(path, header, cases, options)
+}
+
+/// As [`judge`], for a run that was interrupted. The verdict of cases that had not ended is
+/// `not-observed`.
+///
+/// # Errors
+/// As [`judge`], or this program has another suite, so that the missing cases are not known.
+pub fn judge_partial(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
+    let Run { header, cases, .. } = run_file::read_partial(path)?;
+    let side = Side::by_name(&header.interface);
+    let suite = Suite::of(side.as_slice())?;
+    let (Some(side), Some(selection)) = (side, &header.selection) else {
+        return Err(wrong(path, "the header does not say which cases were run"));
+    };
+    if suite.hash() != header.suite {
+        let made_by = report::clean(&header.allocert);
+        let message = format!("it was made with another suite; judge it with allocert {made_by}");
+        return Err(wrong(path, &message));
+    }
+    let filter = Filter::new(selection.filter.as_deref())?;
+    let selected = filter.select(suite.cases_of(side), shard(path, selection)?)?;
+    let mut recorded: BTreeMap<String, Judged> =
+        cases.into_iter().map(|judged| (judged.case.id.clone(), judged)).collect();
+    let mut cases: Vec<Judged> = Vec::new();
+    for case in selected {
+        let interrupted = || {
+            let decision = Applicability::NotObserved(Reason::Interrupted);
+            let judgement = judge::not_run(case, decision);
+            Judged { case: case.clone(), observation: None, judgement }
+        };
+        cases.push(recorded.remove(&case.id).unwrap_or_else(interrupted));
+    }
+    cases.extend(recorded.into_values());
+    judge_run(path, header, cases, options)
+}
+
+fn judge_run(
+    path: &Path,
+    mut header: Header,
+    mut cases: Vec<Judged>,
+    options: &VerdictOptions,
+) -> Result<Verdicts, Failure> {
     let Suite { mut catalogue, cases: known, .. } = suite_of(path, &header, &cases)?;
+    check_update(options, header.selection.as_ref())?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =
         known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();
@@ -47,7 +90,7 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
-    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), catalogue };
+    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }
@@ -90,7 +133,7 @@ pub fn report(
 
 /// The catalogue and the cases of the run's side. If the run was made with the fixtures of this
 /// program, all cases that it selected must be in it: one that is missing may have failed.
-fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
+pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
     let side = Side::by_name(&header.interface);
     let suite = Suite::of(side.as_slice())?;
     let (Some(side), Some(selection)) = (side, &header.selection) else { return Ok(suite) };
@@ -114,6 +157,10 @@ fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Fai
             "the case {} is none of those that the header says were run; run the suite again",
             report::clean(added)
         )));
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(again) = unswept.clone().find(|case| !seen.insert(case.id.as_str())) {
+        return Err(wrong(format!("the case {} is there twice; run the suite again", again.id)));
     }
     let changed = unswept.find(|case| !selected.contains(case));
     match changed {
@@ -139,18 +186,18 @@ pub fn options_of(path: &Path, header: &Header, subject: &str) -> Result<RunOpti
 }
 
 /// The part of the cases that a run file says it has.
-fn shard(path: &Path, selection: &Selection) -> Result<Option<Shard>, Failure> {
+pub(crate) fn shard(path: &Path, selection: &Selection) -> Result<Option<Shard>, Failure> {
     let shard = selection.shard.as_deref().map(str::parse).transpose();
     shard.map_err(|error| wrong(path, &format!("the header names no shard: {error}")))
 }
 
-fn wrong(path: &Path, message: &str) -> Failure {
+pub(crate) fn wrong(path: &Path, message: &str) -> Failure {
     Failure::refused(RefusalCode::InvalidRunFile, format!("{}: {message}", path.display()))
 }
 
 /// Puts the profile in force that was asked for, or else the one that the run was made with; gives
 /// its name.
-fn choose_profile(
+pub(crate) fn choose_profile(
     catalogue: &mut Catalogue,
     header: &Header,
     asked: Option<&str>,
@@ -163,7 +210,7 @@ fn choose_profile(
 }
 
 /// Judges one case. A case that was not run keeps its reason, because the subject is not here.
-fn judge_again(catalogue: &Catalogue, judged: &mut Judged) {
+pub(crate) fn judge_again(catalogue: &Catalogue, judged: &mut Judged) {
     let outside = outside(&judged.case, catalogue).map(Applicability::NotApplicable);
     judged.judgement = match (&judged.observation, outside, &judged.judgement.verdict) {
         (_, Some(outside), _) => judge::not_run(&judged.case, outside),

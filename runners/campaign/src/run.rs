@@ -1,25 +1,29 @@
 //! The cases of one side, run on one subject and judged.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use allocert_harness::{
-    Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, Subject,
+    Artifact, Error, Harness, Isolation, Loaded, Machine, Progress, Request, RunDir, RunEnd,
+    Subject,
 };
-use allocert_suite::RefusalCode;
+use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run_format::{self, DriverInfo, Header, Selection};
+use allocert_suite::repeats::Repeats;
+use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
 use allocert_suite::sweep::Width;
+use allocert_suite::{Catalogue, RefusalCode, judge};
 
 use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 use crate::judging::{decide, judge_all};
+use crate::partial_run::{PartialRun, Recording};
 use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
-use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts};
+use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
 use crate::workers::{Workers, default_jobs};
 use crate::{clock, fault_sweep, find_side, profiles};
 
@@ -49,6 +53,10 @@ pub struct RunOptions {
     pub jobs: Option<NonZeroUsize>,
     /// For each case, instead of its own.
     pub timeout_s: Option<u32>,
+    /// Seconds for the whole run.
+    pub max_time_s: Option<u32>,
+    /// How often each case is run; nothing is once.
+    pub repeat: Option<NonZeroU32>,
     /// Where the run file goes.
     pub out: Option<PathBuf>,
     /// The folder that keeps the run: the run file, the traces, the worker's files.
@@ -72,6 +80,8 @@ impl RunOptions {
             isolation: None,
             jobs: None,
             timeout_s: None,
+            max_time_s: None,
+            repeat: None,
             out: None,
             keep: None,
             verdict: VerdictOptions { profile, ..VerdictOptions::default() },
@@ -104,6 +114,9 @@ pub fn run(
     let filter = Filter::new(options.filter.as_deref())?;
     let cases = filter.select(suite.cases_of(side), options.shard)?;
     check_driver(options)?;
+    check_repeats(options)?;
+    check_update(&options.verdict, Some(&selection(options)))?;
+    let end = options.max_time_s.map(RunEnd::after);
     let run_dir = options.keep.as_deref().map(keep).transpose()?;
     let kept = options.keep.as_ref().map(|folder| folder.join(RUN_FILE));
     let out = [options.out.as_deref(), kept.as_deref()];
@@ -116,35 +129,110 @@ pub fn run(
     let all: Vec<&PlannedCase> = suite.cases_of(side).collect();
     let files = VerdictFiles::open(&suite.catalogue, &all, &options.verdict, &out, library)?;
 
-    let (request, machine) = request(options, workers, subject, run_dir)?;
+    let (mut request, machine) = request(options, workers, subject, run_dir)?;
+    request.end = end;
     let mut harness = Harness::load(&Arc::new(request))?;
     files.keep_apart_from(harness.loaded())?;
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);
-    let output = harness.run(&runnable, progress)?;
-    let mut warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
-    let mut judged = judge_all(&suite.catalogue, &cases, decisions, output.observations);
-    let is_written = options.out.is_some() || options.keep.is_some();
-    let mut spool = (options.faults.is_some() && is_written)
+    let mut partial = files.begin_partial(&header)?;
+    let mut spool = (options.faults.is_some() && !out.iter().all(Option::is_none))
         .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
         .transpose()?;
-    if let Some(width) = options.faults {
-        let width = width.unwrap_or_else(|| fault_sweep::default_width(side, offer.flavor));
-        let isolation =
-            options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(offer.flavor));
-        let catalogue = &suite.catalogue;
-        let how = (width, isolation);
-        let verdict = &options.verdict;
-        let needed = Needed { steps: verdict.junit.is_some(), checked: verdict.expect.is_some() };
-        let keep = (needed, spool.as_mut());
-        let swept = fault_sweep::run(catalogue, &mut harness, &judged, how, keep, progress)?;
-        judged.extend(swept.judged);
-        warnings.extend(swept.warnings);
+    let planned = Planned { catalogue: &suite.catalogue, cases, runnable, decisions };
+    let seen = observe(options, &planned, &mut harness, partial.as_mut(), progress).and_then(
+        |mut seen| {
+            sweep(options, &planned, &mut harness, &mut seen, spool.as_mut(), progress)?;
+            Ok(seen)
+        },
+    );
+    let left = |failure, partial: Option<PartialRun>| match partial {
+        Some(partial) => partial.keep(failure),
+        None => failure,
+    };
+    let Seen { judged, mut warnings, repeats } = match seen {
+        Ok(seen) => seen,
+        Err(failure) => return Err(left(failure, partial)),
+    };
+    warnings.extend(partial.as_ref().and_then(PartialRun::warning));
+    let catalogue = suite.catalogue;
+    let mut verdicts = Verdicts { header, cases: judged, warnings, repeats, catalogue };
+    if let Err(failure) = files.apply(&mut verdicts, spool.as_ref()) {
+        return Err(left(failure, partial));
     }
-    let mut verdicts = Verdicts { header, cases: judged, warnings, catalogue: suite.catalogue };
-    files.apply(&mut verdicts, spool.as_ref())?;
+    if let Some(partial) = partial {
+        partial.remove();
+    }
     Ok(verdicts)
+}
+
+/// The cases of a run, and which of them the subject can run.
+struct Planned<'p> {
+    catalogue: &'p Catalogue,
+    cases: Vec<&'p PlannedCase>,
+    runnable: Vec<&'p PlannedCase>,
+    decisions: Vec<Applicability>,
+}
+
+/// What was seen of all cases.
+struct Seen {
+    judged: Vec<Judged>,
+    warnings: Vec<String>,
+    repeats: Option<Repeats>,
+}
+
+/// Runs the cases as often as was asked for, and gives the worst judgement of each. The partial
+/// file has those of the first time.
+fn observe(
+    options: &RunOptions,
+    planned: &Planned<'_>,
+    harness: &mut Harness,
+    mut partial: Option<&mut PartialRun>,
+    progress: &mut dyn Progress,
+) -> Result<Seen, Failure> {
+    let Planned { catalogue, cases, runnable, decisions } = planned;
+    if let Some(partial) = &mut partial {
+        let unrun = cases.iter().zip(decisions).filter(|(_, one)| **one != Applicability::Run);
+        for (case, decision) in unrun {
+            let judgement = judge::not_run(case, decision.clone());
+            partial.add(&Judged { case: (*case).clone(), observation: None, judgement });
+        }
+    }
+    let mut repeats = Repeats::default();
+    let (mut judged, mut warnings) = (Vec::new(), Vec::new());
+    for _ in 0..options.repeat.map_or(1, NonZeroU32::get) {
+        let partial = partial.take();
+        let mut recording = Recording { progress: &mut *progress, partial, catalogue, cases };
+        let output = harness.run(runnable, &mut recording)?;
+        warnings.extend(output.warnings.iter().map(ToString::to_string));
+        let repeat = judge_all(catalogue, cases, decisions.clone(), output.observations);
+        repeats.add(repeat, &mut judged);
+    }
+    Ok(Seen { judged, warnings, repeats: options.repeat.map(|_| repeats) })
+}
+
+/// Repeats the cases with faults, if that was asked for.
+fn sweep(
+    options: &RunOptions,
+    planned: &Planned<'_>,
+    harness: &mut Harness,
+    seen: &mut Seen,
+    spool: Option<&mut Spool>,
+    progress: &mut dyn Progress,
+) -> Result<(), Failure> {
+    let Some(width) = options.faults else { return Ok(()) };
+    let Some(side) = planned.cases.first().map(|case| case.side) else { return Ok(()) };
+    let flavor = harness.loaded().flavor;
+    let width = width.unwrap_or_else(|| fault_sweep::default_width(side, flavor));
+    let isolation = options.isolation.unwrap_or_else(|| fault_sweep::default_isolation(flavor));
+    let VerdictOptions { junit, expect, .. } = &options.verdict;
+    let needed = Needed { steps: junit.is_some(), checked: expect.is_some() };
+    let (how, keep) = ((width, isolation), (needed, spool));
+    let swept = fault_sweep::run(planned.catalogue, harness, &seen.judged, how, keep, progress)?;
+    seen.judged.extend(swept.judged);
+    seen.warnings.extend(swept.warnings);
+    Ok(())
 }
 
 fn request(
@@ -175,6 +263,25 @@ pub(crate) fn limit_loading(request: &mut Request, timeout_s: Option<u32>) {
         let timeout = Duration::from_secs(timeout_s.into());
         request.launch.load_timeout = timeout.max(LEAST_LOAD_TIMEOUT);
     }
+}
+
+/// Refuses what cannot be repeated or ended in time.
+fn check_repeats(options: &RunOptions) -> Result<(), Failure> {
+    let conflict = |message| Err(Failure::refused(RefusalCode::OptionConflict, message));
+    let shares = matches!(options.isolation, Some(Isolation::Group | Isolation::None));
+    if options.max_time_s.is_some() && shares {
+        return conflict(
+            "--max-time takes --isolation case alone: cases that share a process begin one after \
+             the other, without looking at the time",
+        );
+    }
+    if options.repeat.is_some() && options.faults.is_some() {
+        return conflict(
+            "--repeat does not apply to --faults: a fault is injected into what one run did; \
+             leave one of them out",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses what a real driver cannot do.
@@ -217,9 +324,13 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         },
         driver: DriverInfo { kind: machine.driver, version: machine.version },
         started_unix_ms: clock::unix_time_ms(),
-        selection: Some(Selection {
-            filter: options.filter.clone(),
-            shard: options.shard.map(|shard| shard.to_string()),
-        }),
+        selection: Some(selection(options)),
+    }
+}
+
+fn selection(options: &RunOptions) -> Selection {
+    Selection {
+        filter: options.filter.clone(),
+        shard: options.shard.map(|shard| shard.to_string()),
     }
 }

@@ -70,13 +70,7 @@ fn write_lines<W: Write>(
 /// The file cannot be read, or is no run file.
 pub fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| {
-        Failure::refused(
-            RefusalCode::UnreadableFile,
-            format!("cannot read the run file {name}: {error}"),
-        )
-    })?;
-    let file = BufReader::new(file);
+    let file = open(path)?;
     if !ends_in(path, "gz") {
         return Ok(run_format::read(&name, file)?);
     }
@@ -92,6 +86,36 @@ pub fn read(path: &Path) -> Result<Run, Failure> {
             other => other.into(),
         },
     )
+}
+
+/// Reads what is there of a run that was interrupted.
+///
+/// # Errors
+/// As [`read`], but for the missing end.
+pub(crate) fn read_partial(path: &Path) -> Result<Run, Failure> {
+    if ends_in(path, "gz") {
+        return Err(Failure::refused(
+            RefusalCode::InvalidRunFile,
+            format!(
+                "{}: only a file that is not compressed can be partial; an interrupted run leaves \
+                 {}.partial",
+                path.display(),
+                path.display()
+            ),
+        ));
+    }
+    Ok(run_format::read_partial(&path.display().to_string(), open(path)?)?)
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| {
+        Failure::refused(
+            RefusalCode::UnreadableFile,
+            format!("cannot read the run file {name}: {error}"),
+        )
+    })?;
+    Ok(BufReader::new(file))
 }
 
 fn ends_in(path: &Path, extension: &str) -> bool {

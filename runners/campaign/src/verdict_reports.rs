@@ -1,23 +1,26 @@
 //! What follows from verdicts: expectations, the run file, the JUnit report, the exit code.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::expectation_update::{self, Update};
+use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::reason::Reason;
+use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
-use allocert_suite::run_format::{Header, Judged};
-use allocert_suite::verdict::Judgement;
+use allocert_suite::run_format::{Header, Judged, Selection};
+use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
+use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
+use crate::partial_run::PartialRun;
 use crate::spool::Spool;
-use crate::{clock, run_file, text_file};
+use crate::{clock, text_file};
 
 /// What a user wants done with verdicts, from a new run or a recorded one.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +29,8 @@ pub struct VerdictOptions {
     pub profile: Option<String>,
     /// The expectation file.
     pub expect: Option<PathBuf>,
+    /// Whether the expectation file is brought up to date.
+    pub update_expectations: bool,
     /// Where the JUnit report goes.
     pub junit: Option<PathBuf>,
 }
@@ -37,6 +42,8 @@ pub struct Verdicts {
     pub cases: Vec<Judged>,
     /// What a person should know about the run besides.
     pub warnings: Vec<String>,
+    /// The verdicts of each repeat, if the cases were run several times. The cases have the worst.
+    pub repeats: Option<Repeats>,
     pub catalogue: Catalogue,
 }
 
@@ -57,9 +64,17 @@ impl Verdicts {
 /// so that what is wrong with them is told at once.
 #[derive(Debug)]
 pub(crate) struct VerdictFiles {
-    expectations: Option<ExpectationFile>,
+    expectations: Option<Expectations>,
     junit: Option<OutputFile>,
     runs: Vec<OutputFile>,
+}
+
+/// An expectation file, what it says, and what it is written to if it is brought up to date.
+#[derive(Debug)]
+struct Expectations {
+    text: String,
+    file: ExpectationFile,
+    output: Option<OutputFile>,
 }
 
 impl VerdictFiles {
@@ -72,8 +87,9 @@ impl VerdictFiles {
         input: Option<&Path>,
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
+        let read = |path| read(catalogue, cases, path, options.update_expectations);
         let files = Self {
-            expectations: expectations.map(|path| read(catalogue, cases, path)).transpose()?,
+            expectations: expectations.map(read).transpose()?,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
             runs: runs
                 .iter()
@@ -94,23 +110,20 @@ impl VerdictFiles {
         self.outputs().try_for_each(|output| refuse_to_overwrite(output, subject))
     }
 
+    /// Begins the partial file of the first run file; a pipe has none.
+    pub(crate) fn begin_partial(&self, header: &Header) -> Result<Option<PartialRun>, Failure> {
+        let run = self.runs.first().filter(|run| run.is_replaced());
+        run.map(|run| PartialRun::begin(run.path(), header)).transpose()
+    }
+
     /// Applies the expectations and writes the files. The spool has what is not in the cases.
     pub(crate) fn apply(
         self,
         verdicts: &mut Verdicts,
         spool: Option<&Spool>,
     ) -> Result<(), Failure> {
-        if let Some(expectations) = &self.expectations {
-            let (meant, subject) = (&expectations.subject, &verdicts.header.subject.argument);
-            if meant != subject {
-                let file = &expectations.file;
-                let note = format!("{file} is about the subject {meant}, and this is {subject}");
-                verdicts.warnings.push(clean(&note));
-            }
-            let cases = verdicts.cases.iter_mut();
-            let mut judgements: Vec<&mut Judgement> =
-                cases.map(|judged| &mut judged.judgement).collect();
-            expectations.apply(&mut judgements);
+        if let Some(expectations) = self.expectations {
+            apply_expectations(expectations, verdicts)?;
         }
         for run in self.runs {
             run.write_run(&verdicts.header, &verdicts.cases, spool)?;
@@ -124,110 +137,118 @@ impl VerdictFiles {
     }
 }
 
-/// Refuses to write a file that is read, or that is written for another purpose too: the same file
-/// of the file system, whatever its names are.
-pub(crate) fn refuse_one_file_twice<'p>(
-    paths: impl Iterator<Item = &'p Path>,
+/// Refuses to bring an expectation file up to date by some of the cases: an entry may be true of
+/// the others.
+pub(crate) fn check_update(
+    options: &VerdictOptions,
+    selection: Option<&Selection>,
 ) -> Result<(), Failure> {
-    let mut seen = BTreeSet::new();
-    for path in paths {
-        // A device, such as /dev/null, takes any number of outputs.
-        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-        if file.is_some_and(|file| !seen.insert((file.dev(), file.ino()))) {
-            return Err(Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!(
-                    "cannot write {}: it is given twice, or it is also read; name another file",
-                    path.display()
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses an output that is the file of a subject.
-pub(crate) fn refuse_to_overwrite(output: &Path, subject: &Loaded) -> Result<(), Failure> {
-    let Some(file) = subject.subject.get("file").and_then(|file| file.as_str()) else {
+    if !options.update_expectations || selection == Some(&Selection::default()) {
         return Ok(());
-    };
-    if is_one_file(output, Path::new(file)) {
-        let output = output.display();
-        let message =
-            format!("cannot write {output}: the subject was loaded from it; name another file");
-        return Err(Failure::refused(RefusalCode::UnwritableFile, message));
     }
+    let message = "--update-expectations needs a run of all cases of the side: leave --filter and \
+                   --shard out";
+    Err(Failure::refused(RefusalCode::OptionConflict, message))
+}
+
+/// Whether it is not known what a case would show.
+fn has_no_result(judged: &Judged) -> bool {
+    let verdict = &judged.judgement.verdict;
+    let unrun = matches!(
+        verdict,
+        Verdict::NotObserved {
+            reason: Reason::OutOfTime { .. }
+                | Reason::Interrupted
+                | Reason::Stopped { .. }
+                | Reason::EventsLost { .. }
+        }
+    );
+    unrun || verdict.is_worthless()
+}
+
+fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Result<(), Failure> {
+    let Expectations { text, file, output } = expectations;
+    let (name, meant, subject) = (&file.file, &file.subject, &verdicts.header.subject.argument);
+    if meant != subject {
+        let note = format!("{name} is about the subject {meant}, and this is {subject}");
+        verdicts.warnings.push(clean(&note));
+    }
+    let (driver, details) = (verdicts.header.driver.kind, &verdicts.header.subject.details);
+    let (mut applying, left_out) = file.for_run(driver, details);
+    if left_out > 0 {
+        let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
+        verdicts.warnings.push(clean(&note));
+    }
+    let unknown = verdicts.cases.iter().any(has_no_result);
+    if unknown && output.is_some() {
+        let note = format!("{name} is not updated: a case has no result");
+        verdicts.warnings.push(clean(&note));
+    }
+    if let Some(output) = output.filter(|_| !unknown) {
+        let judgements: Vec<&Judgement> =
+            verdicts.cases.iter().map(|judged| &judged.judgement).collect();
+        let update = expectation_update::update(&applying, &text, &judgements);
+        let updated = read_updated(&file, &update, &verdicts.catalogue)?;
+        applying = updated.for_run(driver, details).0;
+        let Update { text: new, removed, added } = update;
+        if new != text {
+            output.write_text(&new)?;
+        }
+        let note = format!("{name}: {removed} entries were removed and {added} were added");
+        verdicts.warnings.push(clean(&note));
+    }
+    let cases = verdicts.cases.iter_mut();
+    let mut judgements: Vec<&mut Judgement> = cases.map(|judged| &mut judged.judgement).collect();
+    applying.apply(&mut judgements);
     Ok(())
 }
 
-fn is_one_file(one: &Path, other: &Path) -> bool {
-    let id = |path| fs::metadata(path).ok().map(|file| (file.is_file(), file.dev(), file.ino()));
-    id(one).is_some_and(|file| file.0 && Some(file) == id(other))
+/// Reads the new text before it is written: a list in brackets cannot be changed line by line.
+fn read_updated(
+    file: &ExpectationFile,
+    update: &Update,
+    catalogue: &Catalogue,
+) -> Result<ExpectationFile, Failure> {
+    let count = file.entry_lines.len() + update.added - update.removed;
+    match ExpectationFile::read(&file.file, &update.text, catalogue) {
+        Ok(updated) if updated.entry_lines.len() == count => Ok(updated),
+        _ => Err(Failure::refused(
+            RefusalCode::InvalidExpectationFile,
+            format!(
+                "{} cannot be updated: write each entry of `expected` in lines of its own, \
+                 beginning with `- requirement:`",
+                file.file
+            ),
+        )),
+    }
+}
+
+/// The requirements that an expectation file lists for a subject on the software driver, whichever
+/// cases it names.
+pub(crate) fn listed_requirements(
+    catalogue: &Catalogue,
+    path: &Path,
+    subject: &Loaded,
+) -> Result<BTreeSet<String>, Failure> {
+    let text = text_file::read("expectation file", path)?;
+    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    file.check_dates(&text, clock::today())?;
+    let details = subject.subject.clone().into_iter().collect();
+    let (applying, _) = file.for_run(Driver::Sim, &details);
+    Ok(applying.entries.into_iter().map(|entry| entry.requirement).collect())
 }
 
 fn read(
     catalogue: &Catalogue,
     cases: &[&PlannedCase],
     path: &Path,
-) -> Result<ExpectationFile, Failure> {
+    is_updated: bool,
+) -> Result<Expectations, Failure> {
     let text = text_file::read("expectation file", path)?;
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
     file.check_dates(&text, clock::today())?;
-    Ok(file)
-}
-
-/// A file that is being written, and its name.
-#[derive(Debug)]
-pub(crate) struct OutputFile {
-    path: PathBuf,
-    file: File,
-}
-
-impl OutputFile {
-    /// Opens the file. What it held stays there until the first write, so that a run that is
-    /// refused or interrupted loses nothing.
-    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::options().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| {
-            Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!("cannot write {}: {error}", path.display()),
-            )
-        })?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// As [`OutputFile::create`], for a run file.
-    pub(crate) fn create_run(path: &Path) -> Result<Self, Failure> {
-        run_file::check_name(path)?;
-        Self::create(path)
-    }
-
-    pub(crate) fn write_run(
-        self,
-        header: &Header,
-        judged: &[Judged],
-        spool: Option<&Spool>,
-    ) -> Result<(), Failure> {
-        let path = self.path.clone();
-        self.write(|file| run_file::write(&path, file, header, judged, spool))
-    }
-
-    fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
-        let Self { path, file } = self;
-        let empty = |file: &File| if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
-        empty(&file)
-            .and_then(|()| write(file))
-            .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
-    }
-
-    pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {
-        self.write(|mut file| file.write_all(text.as_bytes()))
-    }
+    let output = is_updated.then(|| OutputFile::create(path)).transpose()?;
+    Ok(Expectations { text, file, output })
 }

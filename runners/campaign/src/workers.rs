@@ -68,6 +68,7 @@ impl Workers {
             isolation: Isolation::Case,
             jobs: NonZeroUsize::MIN,
             timeout_s: None,
+            end: None,
             alone: None,
             interrupt: self.interrupt.clone(),
         }

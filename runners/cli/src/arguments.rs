@@ -1,6 +1,6 @@
 //! The command line: what it accepts, and its translation to what a campaign takes.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use allocert_campaign::case_filter::Shard;
@@ -35,8 +35,24 @@ Exit codes:
 pub(crate) enum Command {
     /// Run the cases of a side on a subject and judge what was recorded
     Run(Run),
+    /// Run all cases of a side, and write a certificate if the subject conforms
+    Certify(Box<Certify>),
+    /// Judge the run of a certificate again, and compare it with what the certificate says
+    Verify {
+        /// The folder that `allocert certify` wrote
+        bundle: PathBuf,
+    },
     /// Judge a recorded run again
     Judge(Judge),
+    /// Join the runs of all shards of a side into one run
+    Merge {
+        /// What `allocert run --shard I/N --out` wrote, of each shard once
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+        /// Where to write the run; a name that ends in .gz compresses it
+        #[arg(long, short, value_name = "FILE")]
+        out: PathBuf,
+    },
     /// Report recorded runs in the format of another tool
     Report(Report),
     /// Write what the subject did in each case as a snapshot file
@@ -167,6 +183,14 @@ pub(crate) struct Run {
     /// at least 10 [default: 120]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
+    /// Seconds for the whole run. Cases that have not begun by then are not run, and the exit code
+    /// is 3; a case that has begun has its own time limit
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_time: Option<u32>,
+    /// Run all cases N times. Each case has the worst of its verdicts, and the report lists the
+    /// cases that had several
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<NonZeroU32>,
     /// Only the I-th of N equal parts of the cases
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
@@ -178,6 +202,38 @@ pub(crate) struct Run {
     pub(crate) keep: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Certify {
+    /// As for `allocert run`
+    pub(crate) side: String,
+    /// As for `allocert run`
+    pub(crate) subject: String,
+    /// The folder of the certificate, which must not exist
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
+    pub(crate) abi: Option<String>,
+    /// As for `allocert run`
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    pub(crate) driver: Driver,
+    /// As for `allocert run`
+    #[arg(long, value_name = "EXE")]
+    pub(crate) python: Option<PathBuf>,
+    /// As for `allocert run`
+    #[arg(long, value_enum)]
+    pub(crate) isolation: Option<Isolation>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
+    /// As for `allocert run`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -205,6 +261,10 @@ pub(crate) struct Explore {
     /// Workers side by side [default: one a core, and one more for a native subject]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// The violations that are known: no requirement that this file lists is looked for, whichever
+    /// cases it names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
     /// Seconds for every sequence [default: 10, and 2 for a short one]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
@@ -250,6 +310,10 @@ pub(crate) struct Matrix {
 pub(crate) struct Judge {
     /// What `allocert run --out` wrote
     pub(crate) run: PathBuf,
+    /// The file is RUN.partial, which a run that was interrupted leaves. Cases that had not ended
+    /// are not observed, and the exit code is 3 if it is not 1
+    #[arg(long)]
+    pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) verdict: Verdict,
 }
@@ -455,6 +519,10 @@ pub(crate) struct Verdict {
     /// The violations that are known, with their reasons
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
+    /// Bring the file of --expect up to date: entries whose violation does not happen any more go,
+    /// and new violations of a MUST come. All other lines stay
+    #[arg(long, requires = "expect")]
+    pub(crate) update_expectations: bool,
     /// Where to write a JUnit report
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
@@ -471,7 +539,8 @@ impl Verdict {
 
 impl From<Verdict> for VerdictOptions {
     fn from(verdict: Verdict) -> Self {
-        Self { profile: verdict.profile, expect: verdict.expect, junit: verdict.junit }
+        let Verdict { profile, expect, update_expectations, junit, .. } = verdict;
+        Self { profile, expect, update_expectations, junit }
     }
 }
 

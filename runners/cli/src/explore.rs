@@ -21,6 +21,7 @@ pub(crate) fn explore(arguments: Explore) -> Result<ExitCode, Failure> {
         ops: arguments.ops,
         out: arguments.out,
         jobs: arguments.jobs,
+        expect: arguments.expect,
         timeout_s: arguments.timeout,
     };
     let explored = exploration::explore(&options, &workers, &mut ProgressBar::new())?;

@@ -9,5 +9,10 @@ use crate::run;
 
 pub(crate) fn judge(arguments: Judge) -> Result<ExitCode, Failure> {
     let detail = arguments.verdict.detail();
-    run::show(&recorded_run::judge(&arguments.run, &arguments.verdict.into())?, detail)
+    let (run, options) = (&arguments.run, arguments.verdict.into());
+    let verdicts = match arguments.partial {
+        true => recorded_run::judge_partial(run, &options)?,
+        false => recorded_run::judge(run, &options)?,
+    };
+    run::show(&verdicts, detail)
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod certify;
 mod coverage;
 mod debug;
 mod diff;
@@ -14,6 +15,7 @@ mod hidden_commands;
 mod judge;
 mod list;
 mod matrix;
+mod merge;
 mod mutants;
 mod new;
 mod progress_bar;
@@ -26,6 +28,7 @@ mod templates;
 mod terminal;
 mod trace;
 mod variants;
+mod verify;
 mod workers;
 
 use std::process::ExitCode;
@@ -52,7 +55,10 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
+        Command::Certify(arguments) => certify::certify(*arguments),
+        Command::Verify { bundle } => verify::verify(&bundle),
         Command::Judge(arguments) => judge::judge(arguments),
+        Command::Merge { runs, out } => merge::merge(&runs, &out),
         Command::Report(arguments) => report::report(&arguments),
         Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
         Command::Diff(arguments) => diff::diff(arguments),

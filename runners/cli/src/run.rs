@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use allocert_campaign::run::{self, RunOptions};
 use allocert_campaign::{Failure, Verdicts};
+use allocert_suite::report::repeats;
 use allocert_suite::report::terminal::{Detail, render};
 
 use crate::arguments::Run;
@@ -25,6 +26,8 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
         isolation: arguments.isolation.map(Into::into),
         jobs: arguments.jobs,
         timeout_s: arguments.timeout,
+        max_time_s: arguments.max_time,
+        repeat: arguments.repeat,
         out: arguments.out,
         keep: arguments.keep,
         verdict: arguments.verdict.into(),
@@ -35,6 +38,9 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
 /// Prints the report of a judged run, and gives its exit code.
 pub(crate) fn show(verdicts: &Verdicts, detail: Detail) -> Result<ExitCode, Failure> {
     terminal::print(&render(&verdicts.report(), detail, terminal::palette()))?;
+    if let Some(several) = &verdicts.repeats {
+        terminal::print(&repeats::render(several, terminal::palette()))?;
+    }
     let warnings = verdicts.warnings.iter().map(|warning| format!("note: {warning}\n"));
     terminal::print(&warnings.collect::<String>())?;
     Ok(verdicts.exit().code().into())

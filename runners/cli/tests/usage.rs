@@ -259,7 +259,7 @@ fn a_profile_of_no_interface_is_refused() {
 )]
 #[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]
 #[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "would be zero")]
-#[case::subcommand(&["certify"], "unrecognized subcommand 'certify'")]
+#[case::subcommand(&["record"], "unrecognized subcommand 'record'")]
 #[case::nothing(&["run", "emm"], "<SUBJECT>")]
 #[case::glob(&["run", "emm", "reference", "--filter", "a["], "--filter is no glob")]
 fn a_wrong_option_is_refused_with_the_reason(#[case] arguments: &[&str], #[case] reason: &str) {
@@ -453,7 +453,10 @@ fn help_names_the_exit_codes() {
 
     Commands:
       run       Run the cases of a side on a subject and judge what was recorded
+      certify   Run all cases of a side, and write a certificate if the subject conforms
+      verify    Judge the run of a certificate again, and compare it with what the certificate says
       judge     Judge a recorded run again
+      merge     Join the runs of all shards of a side into one run
       report    Report recorded runs in the format of another tool
       snapshot  Write what the subject did in each case as a snapshot file
       diff      Show what changed between two runs, the verdicts first

@@ -138,6 +138,7 @@ impl Harness {
             |place, output: RunOutput| {
                 for observation in &output.observations {
                     progress.advance(1, &observation.case);
+                    progress.observe(observation);
                 }
                 outputs[place] = Some(output);
                 ControlFlow::Continue(())

@@ -9,9 +9,11 @@
 //! let launch = Launch::native("allocert".into());
 //! let (interface, jobs) = ("emm".to_owned(), std::num::NonZeroUsize::MIN);
 //! let (isolation, interrupt) = (Isolation::Case, Interrupt::default());
-//! let (timeout_s, alone) = (None, None);
+//! let (timeout_s, end, alone) = (None, None, None);
 //! let request =
-//!     Request { run, launch, interface, subject, isolation, jobs, timeout_s, alone, interrupt };
+//!     Request {
+//!         run, launch, interface, subject, isolation, jobs, timeout_s, end, alone, interrupt
+//!     };
 //! let output = Harness::load(&request.into())?.run(&cases, &mut ())?;
 //! # Ok(())
 //! # }
@@ -56,6 +58,6 @@ pub use message::Loaded;
 pub use progress::Progress;
 pub use run_dir::RunDir;
 pub use run_output::RunOutput;
-pub use run_request::{Isolation, Request};
+pub use run_request::{Isolation, Request, RunEnd};
 pub use subject::{Subject, SubjectError};
 pub use warning::Warning;

@@ -78,8 +78,9 @@ impl Session {
         let mut output = RunOutput::default();
         let mut rest = cases;
         while let Some(first) = rest.first() {
-            if let Some(stopped) = self.timeouts.stopped(&first.id) {
-                output.observations.push(stopped);
+            let stopped = self.timeouts.stopped(&first.id);
+            if let Some(unrun) = stopped.or_else(|| self.request.out_of_time(&first.id)) {
+                output.observations.push(unrun);
                 rest = &rest[1..];
                 continue;
             }

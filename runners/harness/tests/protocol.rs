@@ -47,6 +47,7 @@ fn request(scenario: &str, isolation: Isolation) -> Request {
         isolation,
         jobs: NonZeroUsize::MIN,
         timeout_s: None,
+        end: None,
         alone: None,
         interrupt: Interrupt::default(),
     }

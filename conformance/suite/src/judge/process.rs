@@ -39,7 +39,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             &complaints(record),
         ),
         Ending::TimedOut { after_s } => hang(record, sink, *after_s),
-        Ending::Stopped { .. } | Ending::Lost { .. } => {}
+        Ending::Stopped { .. } | Ending::OutOfTime { .. } | Ending::Lost { .. } => {}
     }
 }
 

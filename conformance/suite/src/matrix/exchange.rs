@@ -154,7 +154,7 @@ fn crash(case: &PlannedCase, observation: &Observation) -> Option<String> {
             format!("was not run, because {timeouts} cases before it had timed out")
         }
         Ending::TimedOut { after_s } => format!("did not come to an end in {after_s} s"),
-        Ending::Done | Ending::Lost { .. } => return None,
+        Ending::Done | Ending::OutOfTime { .. } | Ending::Lost { .. } => return None,
     };
     let step = observation.step_in_flight.and_then(|index| case.steps.get(index as usize));
     Some(

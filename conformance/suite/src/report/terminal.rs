@@ -32,7 +32,7 @@ const CONSEQUENCES: usize = 8;
 pub enum Detail {
     /// One finding of each cause.
     Causes,
-    /// After the causes a line for every finding.
+    /// Every case that was not run, and after the causes a line for every finding.
     Findings,
 }
 
@@ -44,7 +44,7 @@ pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
     likeliest(&mut out, report, &causes, palette);
     head(&mut out, report, palette);
     groups(&mut out, report, palette);
-    unrun(&mut out, report, palette);
+    unrun(&mut out, report, detail, palette);
     show_causes(&mut out, report, &causes, palette);
     if detail == Detail::Findings {
         every_finding(&mut out, &causes, palette);
@@ -138,7 +138,7 @@ fn row(name: &str, counts: &BTreeMap<&str, u64>, used: &[&str]) -> Vec<String> {
 }
 
 /// Every case that says nothing about the subject, by reason.
-fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
+fn unrun(out: &mut String, report: &Report<'_>, detail: Detail, palette: Palette) {
     let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for judged in report.cases {
         let text = match &judged.judgement.verdict {
@@ -160,7 +160,12 @@ fn unrun(out: &mut String, report: &Report<'_>, palette: Palette) {
     }
     for ((verdict, reason), cases) in reasons {
         line!(out, "{}: {reason}", palette.odd(verdict));
-        line!(out, "    {}", palette.faint(some(&cases)));
+        match detail {
+            Detail::Causes => line!(out, "    {}", palette.faint(some(&cases))),
+            Detail::Findings => {
+                cases.iter().for_each(|case| line!(out, "    {}", palette.faint(case)))
+            }
+        }
     }
 }
 

@@ -302,6 +302,9 @@ fn ending(out: &mut String, observation: &Observation) {
         Ending::Stopped { timeouts } => {
             line!(out, "The case was not run, because {timeouts} cases before it had timed out.")
         }
+        Ending::OutOfTime { limit_s } => {
+            line!(out, "The case was not run: the {limit_s} s of the whole run were over.")
+        }
         Ending::TimedOut { after_s } => {
             line!(out, "The process was ended after {after_s} s, the limit of the case.");
         }

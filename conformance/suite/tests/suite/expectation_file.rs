@@ -2,6 +2,7 @@
 //! the run.
 
 use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::expectation_update::{Update, update};
 use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::json;
@@ -133,6 +134,117 @@ fn a_broken_file_is_refused_with_its_line() {
     6 |     because: it keeps a pool
       |     ^^^^^^^
       |
-      = help: one of: requirement, cases, reason, issue, expires
+      = help: one of: requirement, cases, reason, issue, expires, when
     ");
+}
+
+/// The entry holds for runs whose header fits, and for no other.
+#[rstest]
+#[case::no_condition("{}", true)]
+#[case::driver("{driver: sim}", true)]
+#[case::other_driver("{driver: real}", false)]
+#[case::version("{versions: {numba-cuda: \">=0.30,<0.31\"}}", true)]
+#[case::other_version("{versions: {numba_cuda: \"<0.30\"}}", false)]
+#[case::of_the_subject("{versions: {my-plugin: \"==2\"}}", true)]
+#[case::not_recorded("{versions: {cupy: \">=0\"}}", false)]
+#[case::both("{driver: sim, versions: {numba-cuda: \"!=0.30.4\"}}", false)]
+fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: bool) {
+    let text = format!("{LISTED}    when: {when}\n");
+    let file = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    let mut header = crate::run_file::header();
+    let details = [("host", json!({"numba_cuda": "0.30.4"})), ("name", json!("my_plugin"))];
+    header.subject.details = details.map(|(name, value)| (name.to_owned(), value)).into();
+    header.subject.details.insert("version".to_owned(), json!("2.0"));
+    let (applying, left_out) = file.for_run(header.driver.kind, &header.subject.details);
+    assert_eq!((applying.entries.len(), left_out), if holds { (1, 0) } else { (0, 1) });
+}
+
+#[rstest]
+#[case::range("{versions: {numba-cuda: newest}}", "`newest` is no range of versions")]
+#[case::driver("{driver: fast}", "fast")]
+#[case::unknown("{os: linux}", "os")]
+fn a_condition_that_means_nothing_is_refused(#[case] when: &str, #[case] words: &str) {
+    let text = format!("{LISTED}    when: {when}\n");
+    let refusal = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let words_of_refusal = refusal.expect_err("it is refused").to_string();
+    assert!(words_of_refusal.contains(words), "{words_of_refusal}");
+    assert!(words_of_refusal.contains("expect.yaml:"), "{words_of_refusal}");
+}
+
+const COMMENTED: &str = "\
+# About mine.
+subject: mine
+expected:
+  # It keeps a pool.
+  - requirement: EMM-CHECK-LEAK
+    cases: [\"emm/test/*\"] # all
+    # why
+    reason: it keeps a pool
+
+  # The next one is about another case.
+  - requirement: EMM-CHECK-LEAK
+    cases: [\"emm/other/*\"]
+    reason: another
+seen_on: mine 1.0
+";
+
+fn updated(text: &str, judgements: &[Judgement]) -> (String, usize, usize) {
+    let file = ExpectationFile::read("expect.yaml", text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    let judgements: Vec<&Judgement> = judgements.iter().collect();
+    let Update { text, removed, added } = update(&file, text, &judgements);
+    (text, removed, added)
+}
+
+#[test]
+fn a_file_that_is_right_stays_as_it_is() {
+    assert_eq!(updated(COMMENTED, &[leaking()]), (COMMENTED.to_owned(), 0, 0));
+}
+
+#[test]
+fn an_entry_that_is_not_true_any_more_goes_and_comments_stay() {
+    let (text, removed, added) = updated(COMMENTED, &[clean()]);
+    assert_eq!((removed, added), (1, 0));
+    insta::assert_snapshot!(text, @r#"
+    # About mine.
+    subject: mine
+    expected:
+      # It keeps a pool.
+
+      # The next one is about another case.
+      - requirement: EMM-CHECK-LEAK
+        cases: ["emm/other/*"]
+        reason: another
+    seen_on: mine 1.0
+    "#);
+}
+
+#[test]
+fn a_new_violation_comes_behind_the_other_entries() {
+    let elsewhere = |case: &str| Judgement { case: case.to_owned(), ..leaking() };
+    let new = [leaking(), elsewhere("emm/new/size:1"), elsewhere("emm/new/a[b]")];
+    let (text, removed, added) = updated(COMMENTED, &new);
+    assert_eq!((removed, added), (0, 1));
+    let (before, end) = COMMENTED.split_at(COMMENTED.find("seen_on").expect("it is there"));
+    let middle = text.strip_prefix(before).and_then(|text| text.strip_suffix(end));
+    insta::assert_snapshot!(middle.expect("all else stays"), @r#"
+      - requirement: EMM-CHECK-LEAK
+        cases:
+          - "emm/new/a[[]b[]]"
+          - "emm/new/size:1"
+        reason: found by --update-expectations; say why it is known
+    "#);
+    assert_eq!(updated(&text, &new), (text.clone(), 0, 0), "what was added is what happens");
+}
+
+#[test]
+fn a_file_can_lose_its_last_entry_and_get_its_first() {
+    let (empty, removed, _) = updated(LISTED, &[clean()]);
+    assert_eq!(empty, "subject: mine\nseen_on: mine 1.0\nexpected: []\n");
+    assert_eq!(removed, 1);
+    let (text, _, added) = updated(&empty, &[leaking()]);
+    assert_eq!(added, 1);
+    assert!(text.contains("expected:\n  - requirement: EMM-CHECK-LEAK\n    cases:\n"), "{text}");
+    assert_eq!(applied(&text, vec![leaking()]), [Verdict::ExpectedViolation]);
 }

@@ -75,7 +75,7 @@ fn a_run_that_was_cut_off_is_refused() {
     assert_eq!(
         refusal(&(lines[..4].join("\n") + "\n")),
         "run.jsonl:4: the file ends without a footer: the run was cut off after 1 cases; run it \
-         again"
+         again, or judge these with `allocert judge --partial`"
     );
     let middle = &text[..text.len() - 10];
     assert!(refusal(middle).contains("without a footer"), "{}", refusal(middle));
@@ -140,4 +140,22 @@ fn lines_out_of_order_are_refused() {
         refusal(&short.join("\n")),
         "run.jsonl:4: the footer counts 2 cases, the file holds 1"
     );
+}
+
+/// Whatever is cut off behind the header, the cases that are whole are read.
+#[test]
+fn what_is_whole_of_a_run_that_was_cut_off_is_read() {
+    let text = written();
+    let header_end = text.find('\n').expect("a header") + 1;
+    let mut read = std::collections::BTreeSet::new();
+    for end in header_end..text.len() {
+        let run = run_format::read_partial("run.jsonl", &text.as_bytes()[..end]);
+        let run = run.unwrap_or_else(|error| panic!("cut off after {end}: {error}"));
+        assert_eq!(run.footer.cases, run.cases.len() as u64);
+        read.insert(run.cases.len());
+    }
+    assert_eq!(Vec::from_iter(read), [0, 1, 2]);
+    let whole = run_format::read_partial("run.jsonl", text.as_bytes()).expect("a whole run");
+    assert_eq!(whole.cases, [judged(), unseen()]);
+    assert!(run_format::read_partial("run.jsonl", &text.as_bytes()[..header_end - 2]).is_err());
 }

@@ -12,6 +12,7 @@ mod mutants;
 mod operation_pages;
 mod order_judge_against_driver;
 mod refusals;
+mod requirement_sets;
 mod sources;
 mod test_switches;
 mod topics;

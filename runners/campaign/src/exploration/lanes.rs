@@ -2,22 +2,25 @@
 //! three for one chunk after another. Drawing and judging of one lane go on while the worker of
 //! another is at work.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use allocert_explore::{Exploration, Summary};
 use allocert_harness::{Error, Harness, Progress, Request, Warning, parallel};
+use allocert_suite::Catalogue;
 use allocert_suite::nouns::Need;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Judgement;
-use allocert_suite::{Catalogue, judge};
 
+use super::judge_unlisted;
 use crate::failure::Failure;
 
 pub(super) struct Lanes<'a> {
     pub(super) request: &'a Arc<Request>,
     pub(super) catalogue: &'a Catalogue,
+    pub(super) listed: &'a BTreeSet<String>,
     pub(super) exploration: &'a Exploration,
     pub(super) jobs: NonZeroUsize,
 }
@@ -94,7 +97,7 @@ impl Lanes<'_> {
         let output = harness.run(&all, &mut ())?;
         let judged = cases.iter().zip(&output.observations).zip(chunk.clone()).zip(lengths);
         let judged = judged.map(|(((case, observation), number), operations)| {
-            let judgement = judge::judge(self.catalogue, case, observation);
+            let judgement = judge_unlisted(self.catalogue, self.listed, case, observation);
             JudgedSequence { number, operations, judgement }
         });
         Ok(ChunkOutput { judged: judged.collect(), warning: output.warnings.into_iter().next() })

@@ -1,0 +1,114 @@
+//! Brings an expectation file up to date: entries that are not true any more go, new violations
+//! come. All other lines, comments too, stay as they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use allocert_requirements::Level;
+
+use crate::expectation_file::ExpectationFile;
+use crate::verdict::{Judgement, Verdict};
+
+/// What a new entry says until somebody knows better.
+const REASON: &str = "found by --update-expectations; say why it is known";
+
+/// The new text of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    pub text: String,
+    pub removed: usize,
+    pub added: usize,
+}
+
+/// The text with the changes that a run calls for. `file` was read from `text` and has only the
+/// entries that apply to the run; its expectations are not applied to the judgements yet.
+#[must_use]
+pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> Update {
+    let lines: Vec<&str> = text.lines().collect();
+    let starts: Vec<usize> =
+        file.entry_lines.iter().map(|line| item_start(&lines, *line)).collect();
+    let stale = file.entries.iter().filter(|entry| file.is_stale(entry, judgements));
+    let stale: BTreeSet<usize> = stale.map(|entry| item_start(&lines, entry.line)).collect();
+    let mut gone: BTreeSet<usize> = BTreeSet::new();
+    for start in &stale {
+        gone.extend(*start..item_end(&lines, *start, &starts));
+    }
+    let new = new_violations(file, judgements);
+    let behind = starts.last().map(|last| item_end(&lines, *last, &starts));
+    let indent = starts.first().map_or("  ", |first| indent_of(lines[*first]));
+    let entries = entries(&new, indent);
+    let left = starts.len() - stale.len() + new.len();
+    let mut out = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        if behind == Some(at) {
+            out.push_str(&entries);
+        }
+        match line.strip_prefix("expected:") {
+            Some(_) if left == 0 => out.push_str("expected: []\n"),
+            Some(_) if starts.is_empty() => out.push_str(&format!("expected:\n{entries}")),
+            _ if gone.contains(&at) => {}
+            _ => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+    if behind == Some(lines.len()) {
+        out.push_str(&entries);
+    }
+    Update { text: out, removed: stale.len(), added: new.len() }
+}
+
+/// Requirement to the cases that violate it and that no entry lists.
+fn new_violations<'j>(
+    file: &ExpectationFile,
+    judgements: &[&'j Judgement],
+) -> BTreeMap<&'j str, BTreeSet<&'j str>> {
+    let mut new: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for judgement in judgements.iter().filter(|one| one.verdict == Verdict::Violates) {
+        for finding in judgement.findings.iter().filter(|one| one.level == Level::Must) {
+            let lists = file.entries.iter().any(|entry| {
+                entry.requirement == finding.requirement && entry.matches(&judgement.case)
+            });
+            if !lists {
+                new.entry(&finding.requirement).or_default().insert(&judgement.case);
+            }
+        }
+    }
+    new
+}
+
+fn entries(new: &BTreeMap<&str, BTreeSet<&str>>, indent: &str) -> String {
+    let mut out = String::new();
+    for (requirement, cases) in new {
+        out.push_str(&format!("{indent}- requirement: {requirement}\n{indent}  cases:\n"));
+        for case in cases {
+            // A JSON string is a YAML string.
+            let glob = serde_json::Value::from(globset::escape(case));
+            out.push_str(&format!("{indent}    - {glob}\n"));
+        }
+        out.push_str(&format!("{indent}  reason: {REASON}\n"));
+    }
+    out
+}
+
+/// Where the item of a list begins whose first field stands in this line (from 1); counted from 0.
+fn item_start(lines: &[&str], line: usize) -> usize {
+    let at = line.saturating_sub(1).min(lines.len().saturating_sub(1));
+    (0..=at).rev().find(|at| lines[*at].trim_start().starts_with('-')).unwrap_or(at)
+}
+
+/// Where it ends: at the next item, at the next field of the file or at the end. Comments and empty
+/// lines before that belong to what follows.
+fn item_end(lines: &[&str], start: usize, starts: &[usize]) -> usize {
+    let follows = |at: usize| {
+        let begins_field = lines[at].starts_with(|c: char| c.is_alphabetic());
+        starts.contains(&at) || begins_field
+    };
+    let next = (start + 1..lines.len()).find(|at| follows(*at)).unwrap_or(lines.len());
+    let is_of_item = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    (start + 1..next).rev().find(|at| is_of_item(lines[*at])).map_or(start + 1, |last| last + 1)
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}

@@ -1,0 +1,377 @@
+//! Certificates: made from a run of all cases of a side, and verified without the subject.
+//!
+//! A certificate is a folder with three files. `certificate.json` says what is certified,
+//! `run.jsonl.gz` is the run file, and `SHA256SUMS` has the digest of both in the format of the
+//! program `sha256sum`.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use allocert_harness::{Machine, Progress};
+use allocert_requirements::requirement_set::{self, Requirements};
+use allocert_suite::applicability::{Applicability, applicability};
+use allocert_suite::certificate::{self, Certificate, SubjectFile};
+use allocert_suite::exit::Exit;
+use allocert_suite::nouns::Need;
+use allocert_suite::offer::{Driver, Flavor, Offer};
+use allocert_suite::report::clean;
+use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
+use allocert_suite::{Catalogue, RefusalCode, Side};
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::Failure;
+use crate::recorded_run::{choose_profile, judge_again, suite_of};
+use crate::run::{self, RunOptions};
+use crate::verdict_reports::Verdicts;
+use crate::workers::Workers;
+use crate::{recorded_run, text_file};
+
+const CERTIFICATE: &str = "certificate.json";
+const RUN: &str = "run.jsonl.gz";
+const DIGESTS: &str = "SHA256SUMS";
+
+/// A subject's file that is larger has no digest. A subject in Python names its file itself, and a
+/// device such as /dev/zero has no end.
+const LARGEST_SUBJECT_BYTES: u64 = 4 << 30;
+
+/// A judged run, and the certificate that was written of it.
+#[derive(Debug)]
+pub struct Certified {
+    pub verdicts: Verdicts,
+    /// Nothing if the subject does not conform.
+    pub certificate: Option<Certificate>,
+}
+
+/// Runs all cases of a side, and writes a certificate as the folder `bundle` if the subject
+/// conforms.
+///
+/// # Errors
+/// As for [`run::run`], or the folder cannot be written.
+pub fn certify(
+    mut options: RunOptions,
+    bundle: &Path,
+    workers: &Workers,
+    progress: &mut dyn Progress,
+) -> Result<Certified, Failure> {
+    let folder = NewFolder::begin(bundle)?;
+    options.out = Some(folder.file(RUN));
+    let verdicts = run::run(&options, workers, progress)?;
+    if verdicts.exit() != Exit::Conforms {
+        return Ok(Certified { verdicts, certificate: None });
+    }
+    let Verdicts { header, cases, catalogue, .. } = &verdicts;
+    let requirements = requirements(catalogue, header);
+    let certificate = Certificate::new(header, cases, requirements, subject_file(header));
+    folder.write(CERTIFICATE, &format!("{}\n", pretty(&certificate)))?;
+    folder.write(DIGESTS, &digest_list(folder.path())?)?;
+    // What a reader will do must work now.
+    let verified = verify(folder.path())?;
+    if verified.verdicts.exit() != Exit::Conforms {
+        return Err(Failure::harness(
+            "the recorded run does not conform when it is judged again, so no certificate is \
+             written; this is a defect of allocert, please report it",
+        ));
+    }
+    folder.finish()?;
+    Ok(Certified { verdicts, certificate: Some(certificate) })
+}
+
+/// A verified certificate.
+#[derive(Debug)]
+pub struct Verified {
+    pub certificate: Certificate,
+    /// Of the run, judged again.
+    pub verdicts: Verdicts,
+}
+
+/// Reads a certificate, judges its run again, and compares all that it says with the run.
+///
+/// # Errors
+/// A part is missing or was changed, or this program has another suite.
+pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
+    check_digests(bundle)?;
+    let (path, run_path) = (bundle.join(CERTIFICATE), bundle.join(RUN));
+    let certificate = read_certificate(&path)?;
+    let Run { header, mut cases, .. } = recorded_run::read(&run_path)?;
+    let side = check_suite(&path, &certificate, &header)?;
+    let mut catalogue = suite_of(&run_path, &header, &cases)?.catalogue;
+    choose_profile(&mut catalogue, &header, None)?;
+    check_what_ran(&run_path, &catalogue, &header, &cases)?;
+    check_verdicts(&run_path, &catalogue, &mut cases)?;
+    let verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
+    if verdicts.exit() == Exit::Violations {
+        return Ok(Verified { certificate, verdicts });
+    }
+    let requirements = requirement_set::in_force(&verdicts.catalogue, side);
+    let file = certificate.subject_file.clone();
+    let expected = Certificate::new(&verdicts.header, &verdicts.cases, requirements, file);
+    match run_format::differing_field(&certificate, &expected) {
+        None => Ok(Verified { certificate, verdicts }),
+        Some(field) => Err(invalid(
+            &path,
+            &format!("`{field}` is not what the run and the suite of this allocert say"),
+        )),
+    }
+}
+
+/// Refuses a certificate of another suite, and says what it would lack here.
+fn check_suite(path: &Path, certificate: &Certificate, header: &Header) -> Result<Side, Failure> {
+    let Some(side) = Side::by_name(&header.interface) else {
+        let side = clean(&header.interface);
+        return Err(invalid(path, &format!("allocert knows no side `{side}`")));
+    };
+    if header.selection != Some(Selection::default()) {
+        let message = "the run is only of some cases of the side; certify the subject again";
+        return Err(invalid(path, message));
+    }
+    let suite = crate::Suite::of(&[side])?;
+    let own = suite.hash();
+    if own == header.suite {
+        return Ok(side);
+    }
+    let mut catalogue = suite.catalogue;
+    choose_profile(&mut catalogue, header, None)?;
+    let (name, now) = requirement_set::in_force(&catalogue, side);
+    let lacking = lacking(&certificate.requirements, &now);
+    Err(Failure::refused(
+        RefusalCode::ForeignCertificate,
+        format!(
+            "{}: the run was made with the suite {} (requirement set {}), and allocert {} has the \
+             suite {own} (requirement set {name}): {lacking}; verify it with allocert {}, or \
+             certify the subject again",
+            path.display(),
+            clean(&header.suite),
+            clean(&certificate.requirement_set),
+            env!("CARGO_PKG_VERSION"),
+            clean(&header.allocert),
+        ),
+    ))
+}
+
+/// Which requirements of today a certificate does not speak of, in words.
+fn lacking(certified: &Requirements, now: &Requirements) -> String {
+    let missing = requirement_set::missing(certified, now);
+    let missing: Vec<String> =
+        missing.iter().map(|(id, level)| format!("{id} ({level})")).collect();
+    match missing.as_slice() {
+        [] => "the certificate lacks no requirement of this suite, but cases may differ".to_owned(),
+        missing => format!("the certificate lacks {}", missing.join(", ")),
+    }
+}
+
+/// Refuses a run in which a case was left out that the subject declares all needs of. On a real
+/// driver the number of devices is not recorded, so cases may be left out there.
+fn check_what_ran(
+    path: &Path,
+    catalogue: &Catalogue,
+    header: &Header,
+    cases: &[Judged],
+) -> Result<(), Failure> {
+    if header.driver.kind != Driver::Sim {
+        return Ok(());
+    }
+    let offer = offer(header);
+    let left_out = cases.iter().find(|judged| {
+        judged.observation.is_none()
+            && applicability(&judged.case, catalogue, &offer) == Applicability::Run
+    });
+    match left_out {
+        None => Ok(()),
+        Some(judged) => Err(invalid(
+            path,
+            &format!("the case {} was not run, and the subject can run it", clean(&judged.case.id)),
+        )),
+    }
+}
+
+/// What the subject of a run on the software driver had to offer.
+fn offer(header: &Header) -> Offer {
+    let declared = |need: &Need| header.subject.capabilities.iter().any(|one| one == need.name());
+    Offer {
+        flavor: if header.subject.flavor == "python" { Flavor::Python } else { Flavor::Native },
+        capabilities: Need::ALL.into_iter().filter(declared).collect(),
+        driver: Driver::Sim,
+        devices: Machine::simulated().devices,
+        host: header.subject.details.get("host").is_some_and(|one| one.get("numba_cuda").is_some()),
+    }
+}
+
+/// Judges each case again. A violation stays one; any other verdict must be the certified one.
+fn check_verdicts(path: &Path, catalogue: &Catalogue, cases: &mut [Judged]) -> Result<(), Failure> {
+    for judged in cases {
+        let certified = judged.judgement.verdict.name();
+        judge_again(catalogue, judged);
+        let verdict = judged.judgement.verdict.name();
+        if verdict != certified && verdict != "violates" {
+            let case = clean(&judged.case.id);
+            let message =
+                format!("the case {case} is certified as {certified}, and its record is {verdict}");
+            return Err(invalid(path, &message));
+        }
+    }
+    Ok(())
+}
+
+fn requirements(catalogue: &Catalogue, header: &Header) -> (String, Requirements) {
+    match Side::by_name(&header.interface) {
+        Some(side) => requirement_set::in_force(catalogue, side),
+        None => (requirement_set::UNFROZEN.to_owned(), Requirements::new()),
+    }
+}
+
+fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
+    let text = text_file::read("certificate", path)?;
+    let certificate: Certificate = serde_json::from_str(&text)
+        .map_err(|error| invalid(path, &format!("it is no certificate: {error}")))?;
+    if certificate.format == certificate::FORMAT {
+        return Ok(certificate);
+    }
+    Err(Failure::refused(
+        RefusalCode::ForeignCertificate,
+        format!(
+            "{}: written in format {}, this program reads format {}; verify it with allocert {}",
+            path.display(),
+            certificate.format,
+            certificate::FORMAT,
+            clean(&certificate.allocert)
+        ),
+    ))
+}
+
+fn pretty(certificate: &Certificate) -> String {
+    serde_json::to_string_pretty(certificate).unwrap_or_default()
+}
+
+/// The file that the worker says the subject was loaded from.
+fn subject_file(header: &Header) -> Option<SubjectFile> {
+    let path = PathBuf::from(header.subject.details.get("file")?.as_str()?);
+    let facts = fs::metadata(&path).ok()?;
+    if !facts.is_file() || facts.len() > LARGEST_SUBJECT_BYTES {
+        return None;
+    }
+    let sha256 = sha256_of(&path).ok()?;
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    Some(SubjectFile { name, size_bytes: facts.len(), sha256 })
+}
+
+fn digest_list(folder: &Path) -> Result<String, Failure> {
+    let row = |name: &str| -> Result<String, Failure> {
+        let digest = sha256_of(&folder.join(name)).map_err(|error| cannot_write(folder, &error))?;
+        Ok(format!("{digest}  {name}\n"))
+    };
+    Ok(row(CERTIFICATE)? + &row(RUN)?)
+}
+
+/// Refuses a folder whose files are not those that its list of digests names.
+fn check_digests(bundle: &Path) -> Result<(), Failure> {
+    let list = bundle.join(DIGESTS);
+    let listed = text_file::read("list of digests", &list)?;
+    let entries = fs::read_dir(bundle).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|error| unreadable(bundle, &error))?;
+    let found: BTreeSet<String> =
+        entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let expected = BTreeSet::from([CERTIFICATE, DIGESTS, RUN].map(str::to_owned));
+    if let Some(missing) = expected.difference(&found).next() {
+        return Err(invalid(bundle, &format!("the file {missing} is missing")));
+    }
+    if let Some(added) = found.difference(&expected).next() {
+        let message = format!("the file {} is no part of a certificate", clean(added));
+        return Err(invalid(bundle, &message));
+    }
+    let mut rows = listed.split_inclusive('\n');
+    for name in [CERTIFICATE, RUN] {
+        let path = bundle.join(name);
+        let digest = sha256_of(&path).map_err(|error| unreadable(&path, &error))?;
+        match rows.next() {
+            Some(row) if row == format!("{digest}  {name}\n") => {}
+            Some(row) if row.ends_with(&format!("  {name}\n")) => {
+                return Err(invalid(
+                    &path,
+                    &format!("its SHA-256 is {digest}, and {DIGESTS} has another: one was changed"),
+                ));
+            }
+            _ => return Err(invalid(&list, &format!("it has no line for {name}"))),
+        }
+    }
+    match rows.next() {
+        None => Ok(()),
+        Some(_) => Err(invalid(&list, "it has a line too many")),
+    }
+}
+
+fn sha256_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?.take(LARGEST_SUBJECT_BYTES + 1);
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            count => digest.update(&buffer[..count]),
+        }
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A folder that has its name only when it is whole.
+struct NewFolder {
+    folder: tempfile::TempDir,
+    target: PathBuf,
+}
+
+impl NewFolder {
+    fn begin(target: &Path) -> Result<Self, Failure> {
+        if fs::symlink_metadata(target).is_ok() {
+            return Err(Failure::refused(
+                RefusalCode::UnwritableFile,
+                format!(
+                    "cannot write {}: it is there already; name a new folder, or remove it",
+                    target.display()
+                ),
+            ));
+        }
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        let folder = tempfile::Builder::new().prefix(".certificate-").tempdir_in(parent);
+        let folder = folder.map_err(|error| cannot_write(target, &error))?;
+        Ok(Self { folder, target: target.to_owned() })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+        fs::write(self.file(name), text).map_err(|error| cannot_write(&self.target, &error))
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let Self { folder, target } = self;
+        let public = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.path(), public)
+            .and_then(|()| fs::rename(folder.path(), &target))
+            .map_err(|error| cannot_write(&target, &error))?;
+        // The name that it would remove is gone.
+        let _moved = folder.keep();
+        Ok(())
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write {}: {error}", path.display());
+    Failure::refused(RefusalCode::UnwritableFile, message)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot read {}: {error}", path.display());
+    Failure::refused(RefusalCode::UnreadableFile, message)
+}
+
+fn invalid(path: &Path, message: &str) -> Failure {
+    Failure::refused(RefusalCode::InvalidCertificate, format!("{}: {message}", path.display()))
+}

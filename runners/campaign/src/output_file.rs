@@ -1,0 +1,176 @@
+//! Files that a command writes. A file gets its name when it is whole, so that a command that is
+//! refused, fails or is killed leaves what was there before.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use allocert_harness::Loaded;
+use allocert_suite::RefusalCode;
+use allocert_suite::run_format::{Header, Judged};
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+use crate::run_file;
+use crate::spool::Spool;
+
+/// The mode of a new file, of which the process takes away what its `umask` says.
+const MODE: u32 = 0o666;
+
+/// A file that will be written, and its name.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    /// A device or a pipe, or a file in a folder that cannot be written. It is written in place.
+    in_place: Option<File>,
+}
+
+impl OutputFile {
+    /// Makes sure that the file can be written. Nothing is written yet.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let open = || -> io::Result<Option<File>> {
+            if fs::metadata(path).is_err() {
+                return temporary(path).map(|_| None);
+            }
+            let file = File::options().write(true).open(path)?;
+            let replaceable = file.metadata()?.is_file() && temporary(path).is_ok();
+            Ok((!replaceable).then_some(file))
+        };
+        let in_place = open().map_err(|error| {
+            let message = format!("cannot write {}: {error}", path.display());
+            Failure::refused(RefusalCode::UnwritableFile, message)
+        })?;
+        Ok(Self { path: path.to_owned(), in_place })
+    }
+
+    /// As [`OutputFile::create`], for a run file.
+    pub(crate) fn create_run(path: &Path) -> Result<Self, Failure> {
+        run_file::check_name(path)?;
+        Self::create(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file gets its content at once, when it is whole.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.in_place.is_none()
+    }
+
+    pub(crate) fn write_run(
+        self,
+        header: &Header,
+        judged: &[Judged],
+        spool: Option<&Spool>,
+    ) -> Result<(), Failure> {
+        let path = self.path.clone();
+        self.write(|file| run_file::write(&path, file, header, judged, spool))
+    }
+
+    pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {
+        self.write(|mut file| file.write_all(text.as_bytes()))
+    }
+
+    fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
+        let Self { path, in_place } = self;
+        let written = match in_place {
+            Some(file) => write_in_place(file, write),
+            None => replace(&path, write),
+        };
+        written
+            .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
+    }
+}
+
+fn write_in_place(file: File, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    write(file)
+}
+
+fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
+    let file = temporary(path)?;
+    write(file.as_file().try_clone()?)?;
+    let target = target(path);
+    if let Ok(before) = fs::metadata(&target) {
+        file.as_file().set_permissions(before.permissions())?;
+    }
+    file.persist(target)?;
+    Ok(())
+}
+
+/// A file without content in the folder of `path`, which is removed again unless it is renamed.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let target = target(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".allocert-").permissions(Permissions::from_mode(MODE));
+    let folder = folder_of(&target);
+    // A folder that is missing is told without the name of the temporary file.
+    fs::metadata(folder)?;
+    builder.tempfile_in(folder)
+}
+
+/// The file behind links.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// What tells one file from another, whatever its names are.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    Existing { device: u64, inode: u64 },
+    New(PathBuf),
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        // A device, such as /dev/null, takes any number of outputs.
+        Ok(file) => {
+            file.is_file().then(|| Identity::Existing { device: file.dev(), inode: file.ino() })
+        }
+        Err(_) => Some(Identity::New(target(folder_of(path)).join(path.file_name()?))),
+    }
+}
+
+/// Refuses to write a file that is read, or that is written for another purpose too: the same file
+/// of the file system, whatever its names are.
+pub(crate) fn refuse_one_file_twice<'p>(
+    paths: impl Iterator<Item = &'p Path>,
+) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for path in paths {
+        if identity(path).is_some_and(|identity| !seen.insert(identity)) {
+            return Err(Failure::refused(
+                RefusalCode::UnwritableFile,
+                format!(
+                    "cannot write {}: it is given twice, or it is also read; name another file",
+                    path.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an output that is the file of a subject.
+pub(crate) fn refuse_to_overwrite(output: &Path, subject: &Loaded) -> Result<(), Failure> {
+    let Some(file) = subject.subject.get("file").and_then(|file| file.as_str()) else {
+        return Ok(());
+    };
+    let output_identity = identity(output);
+    if output_identity.is_some() && output_identity == identity(Path::new(file)) {
+        let output = output.display();
+        let message =
+            format!("cannot write {output}: the subject was loaded from it; name another file");
+        return Err(Failure::refused(RefusalCode::UnwritableFile, message));
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The partial run file: what a run has observed so far. It lies beside the run file and is removed
+//! when the run file is written. A run that is interrupted or killed leaves it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use allocert_harness::Progress;
+use allocert_suite::observation::{Ending, Observation};
+use allocert_suite::plan::PlannedCase;
+use allocert_suite::run_format::{Header, Judged, Writer};
+use allocert_suite::{Catalogue, RefusalCode, judge};
+
+use crate::failure::Failure;
+
+/// A partial run file that is being written.
+#[derive(Debug)]
+pub(crate) struct PartialRun {
+    path: PathBuf,
+    writer: Option<Writer<BufWriter<File>>>,
+    cases: usize,
+    /// Why nothing more is written.
+    broken: Option<io::Error>,
+}
+
+impl PartialRun {
+    /// Begins the partial file of the run file at `run`. What an earlier run left is gone then.
+    pub(crate) fn begin(run: &Path, header: &Header) -> Result<Self, Failure> {
+        let mut name = run.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(".partial");
+        let path = run.with_file_name(name);
+        let refused = |why: &dyn std::fmt::Display| {
+            let message = format!("cannot write {}: {why}", path.display());
+            Failure::refused(RefusalCode::UnwritableFile, message)
+        };
+        let options = || File::options().write(true).create(true).truncate(false).open(&path);
+        let file = options().map_err(|error| refused(&error))?;
+        file.try_lock().map_err(|_| refused(&"another run writes it; name another file"))?;
+        file.set_len(0).map_err(|error| refused(&error))?;
+        let writer =
+            Writer::begin(BufWriter::new(file), header).map_err(|error| refused(&error))?;
+        Ok(Self { path, writer: Some(writer), cases: 0, broken: None })
+    }
+
+    /// Adds a case. After an error nothing more is added: the run goes on without its partial file.
+    pub(crate) fn add(&mut self, judged: &Judged) {
+        let Some(writer) = &mut self.writer else { return };
+        match writer.add(judged).and_then(|()| writer.flush()) {
+            Ok(()) => self.cases += 1,
+            Err(error) => (self.broken, self.writer) = (Some(error), None),
+        }
+    }
+
+    /// What a user should know if the file could not be written.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let error = self.broken.as_ref()?;
+        Some(format!("{} is not complete: {error}", self.path.display()))
+    }
+
+    /// Removes the file, which is not needed any more.
+    pub(crate) fn remove(self) {
+        // A file that is not there is what is wanted.
+        let _removed = fs::remove_file(&self.path);
+    }
+
+    /// Leaves the file where cases are in it, and tells the user of it.
+    pub(crate) fn keep(self, failure: Failure) -> Failure {
+        if self.cases == 0 {
+            self.remove();
+            return failure;
+        }
+        let path = self.path.display();
+        failure.with_hint(&format!(
+            "the {} cases that ended are in {path}; `allocert judge --partial {path}` judges them",
+            self.cases
+        ))
+    }
+}
+
+/// Writes each case that is observed, and shows the progress too.
+pub(crate) struct Recording<'r> {
+    pub(crate) progress: &'r mut dyn Progress,
+    pub(crate) partial: Option<&'r mut PartialRun>,
+    pub(crate) catalogue: &'r Catalogue,
+    pub(crate) cases: &'r [&'r PlannedCase],
+}
+
+impl Progress for Recording<'_> {
+    fn expect(&mut self, total: u64) {
+        self.progress.expect(total);
+    }
+
+    fn advance(&mut self, count: u64, name: &str) {
+        self.progress.advance(count, name);
+    }
+
+    fn observe(&mut self, observation: &Observation) {
+        let Some(partial) = &mut self.partial else { return };
+        // A case that ran out of its time is run again alone before anybody is blamed.
+        if matches!(observation.ending, Ending::TimedOut { .. } | Ending::Stopped { .. }) {
+            return;
+        }
+        let planned = self.cases.iter().find(|case| case.id == observation.case);
+        if let Some(case) = planned {
+            let judgement = judge::judge(self.catalogue, case, observation);
+            let (case, observation) = ((*case).clone(), Some(observation.clone()));
+            partial.add(&Judged { case, observation, judgement });
+        }
+    }
+}
