@@ -10,23 +10,31 @@ use tempfile::TempDir;
 /// Exit code, standard output and standard error of a run on a mutant of a handler.
 fn run(more: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
-    command.args(["run", "nep49", &subject()]).args(more);
+    command.args(["run", "nep49", &subject(TRUSTS_SIZE)]).args(more);
     let output = command.output().expect("the program that cargo built starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("our words are UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn subject() -> String {
+const TRUSTS_SIZE: &str = "mutant_nep49_free_trusts_size";
+/// Ends the process in the first call for which there is no memory.
+const ABORTS: &str = "mutant_nep49_abort_when_short";
+
+fn subject(name: &str) -> String {
     let library = allocert_test_support::library("liballocert_mutants.so");
-    format!("{}:mutant_nep49_free_trusts_size", library.display())
+    format!("{}:{name}", library.display())
 }
 
 /// A folder with an expectation file that has these entries.
 fn expectations(entries: &str) -> (TempDir, PathBuf) {
+    expectations_of(TRUSTS_SIZE, entries)
+}
+
+fn expectations_of(name: &str, entries: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("known.yaml");
     let text =
-        format!("# What is known.\nsubject: {}\nseen_on: today\nexpected:{entries}", subject());
+        format!("# What is known.\nsubject: {}\nseen_on: today\nexpected:{entries}", subject(name));
     fs::write(&file, text).expect("written");
     (folder, file)
 }
@@ -108,9 +116,10 @@ fn there_is_nothing_to_update_without_a_file() {
 /// Exploring goes on behind a violation that is known.
 #[test]
 fn exploring_does_not_look_for_what_is_known() {
-    let (folder, file) = expectations(&KNOWN.replace("NEP49-FREE-02", "NEP49-EXIT-01"));
+    let entries = KNOWN.replace("NEP49-FREE-02", "NEP49-EXIT-01");
+    let (folder, file) = expectations_of(ABORTS, &entries);
     let (out, known) = (folder.path().display().to_string(), file.display().to_string());
-    let subject = subject();
+    let subject = subject(ABORTS);
     let explore = |more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
         command.args(["explore", "nep49", &subject, "--ops", "20000", "--out", &out]).args(more);

@@ -12,8 +12,8 @@ use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
 use crate::step_result::{NoResult, facts};
 
-/// Two blocks with fewer bytes between them are neighbours: a header and the rest of a page.
-const GAP_BYTES: u64 = 4096 + 64;
+/// The block that is freed has so many others behind it, where there are as many.
+const LEAST_BEHIND: u64 = 16;
 
 /// A block, filled with its byte.
 type Filled = (Block, u8);
@@ -37,7 +37,7 @@ pub(crate) fn free_guessed(
     held.sort_unstable_by_key(|(block, _)| block.address);
     held.iter().for_each(|(block, byte)| calls.fill(*block, *byte));
     if !held.is_empty() {
-        let (freed, _) = held.remove(with_most_behind(&held));
+        let (freed, _) = held.remove(with_most_behind(&held, guess));
         calls.free(freed.address as usize, guess)?;
         changed = count_changed(calls, &held);
     }
@@ -102,22 +102,17 @@ fn take(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<Option<Block>, Raise
     Ok((address != 0).then_some(Block { address, size_bytes }))
 }
 
-/// The index of the block that begins the longest row of neighbours. The blocks are sorted.
-fn with_most_behind(blocks: &[Filled]) -> usize {
-    let (mut longest, mut first) = (0..0, 0);
-    for index in 0..blocks.len() {
-        let is_last = blocks.get(index + 1).is_none_or(|(next, _)| {
-            let end = blocks[index].0.address.saturating_add(blocks[index].0.size_bytes);
-            next.address.saturating_sub(end) > GAP_BYTES
-        });
-        if is_last {
-            if index + 1 - first > longest.len() {
-                longest = first..index + 1;
-            }
-            first = index + 1;
-        }
-    }
-    longest.start
+/// The index of the block with the most bytes of others right behind it, as far as free() may write
+/// if it believes the size. The blocks are sorted.
+fn with_most_behind(blocks: &[Filled], guess: u64) -> usize {
+    let behind = |index: usize| -> u64 {
+        let (first, _) = blocks[index];
+        let begin = first.address.saturating_add(first.size_bytes);
+        let end = begin.saturating_add(guess.max(LEAST_BEHIND * first.size_bytes));
+        let others = blocks[index + 1..].iter().take_while(|(other, _)| other.address < end);
+        others.map(|(other, _)| other.size_bytes.min(end - other.address)).sum()
+    };
+    (0..blocks.len()).rev().max_by_key(|index| behind(*index)).unwrap_or(0)
 }
 
 fn count_changed(calls: HandlerCalls<'_>, held: &[Filled]) -> u64 {
@@ -134,11 +129,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_block_that_is_freed_has_the_most_neighbours_behind_it() {
+    fn the_block_that_is_freed_has_the_most_bytes_of_others_behind_it() {
         let at = |address| (Block { address, size_bytes: 80 }, 1);
         let alone_then_row = [0x1000, 0x9000, 0x9060, 0x90c0, 0x20000, 0x20060].map(at);
-        assert_eq!(with_most_behind(&alone_then_row), 1);
-        assert_eq!(with_most_behind(&[at(0x1000)]), 0);
+        assert_eq!(with_most_behind(&alone_then_row, 1), 1);
+        assert_eq!(with_most_behind(&[at(0x1000)], 1), 0);
+        let with_gaps_then_dense = [0x1000, 0x1300, 0x1600, 0x1900, 0x9000, 0x9060, 0x90c0].map(at);
+        assert_eq!(with_most_behind(&with_gaps_then_dense, 300), 4);
     }
 
     #[test]

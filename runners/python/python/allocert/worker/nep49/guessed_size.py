@@ -6,6 +6,7 @@ not the memory of the worker.
 """
 
 import contextlib
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from ..operations import Facts
 from .block_source import is_filled
 from .handler import HandlerCalls
 
-#: Two blocks with fewer bytes between them are neighbours: a header and the rest of a page.
-_GAP_BYTES = 4096 + 64
+#: The block that is freed has so many others behind it, where there are as many.
+_LEAST_BEHIND = 16
 
 
 class Filled(NamedTuple):
@@ -41,7 +42,7 @@ def free_guessed(calls: HandlerCalls, size_bytes: int, guess: int, blocks: int) 
     ]
     _fill(held)
     if held:
-        freed = held.pop(_with_most_behind(held))
+        freed = held.pop(_with_most_behind(held, guess))
         calls.free(freed.address, guess)
         changed = _changed(held)
     new: list[Filled] = []
@@ -81,16 +82,20 @@ def rounds(calls: HandlerCalls, size_bytes: int, guess: int, times: int) -> Fact
     }
 
 
-def _with_most_behind(blocks: Sequence[Filled]) -> int:
-    """The index of the block that begins the longest row of neighbours. The blocks are sorted."""
-    longest, begin, first = 0, 0, 0
-    for index, block in enumerate(blocks):
-        end = block.address + block.size_bytes
-        if index + 1 == len(blocks) or blocks[index + 1].address - end > _GAP_BYTES:
-            if index + 1 - first > longest:
-                longest, begin = index + 1 - first, first
-            first = index + 1
-    return begin
+def _with_most_behind(blocks: Sequence[Filled], guess: int) -> int:
+    """The index of the block with the most bytes of others right behind it.
+
+    That is as far as free() may write if it believes the size. The blocks are sorted.
+    """
+
+    def behind(index: int) -> int:
+        first = blocks[index]
+        begin = first.address + first.size_bytes
+        end = begin + max(guess, _LEAST_BEHIND * first.size_bytes)
+        others = itertools.takewhile(lambda other: other.address < end, blocks[index + 1 :])
+        return sum(min(other.size_bytes, end - other.address) for other in others)
+
+    return max(range(len(blocks)), key=behind)
 
 
 def _fill(blocks: Sequence[Filled]) -> None:
