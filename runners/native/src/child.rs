@@ -35,9 +35,14 @@ fn cases(
     lines: &mut SharedLines,
 ) -> io::Result<()> {
     lines.push(&mut session.socket, &Line::Child { batch: run.batch, pid })?;
-    for case in &run.cases {
-        session.recorder.restart(&case.driver).map_err(io::Error::other)?;
-        session.recorder.case_begin();
+    let begins_with_load = session.loaded_in_child.is_some();
+    for (number, case) in run.cases.iter().enumerate() {
+        if !(begins_with_load && number == 0) {
+            if !session.keeps_driver {
+                session.recorder.restart(&case.driver).map_err(io::Error::other)?;
+            }
+            session.recorder.case_begin();
+        }
         lines.push(&mut session.socket, &Line::Case { id: &case.id })?;
         lines.flush(&mut session.socket)?;
         perform(session, case, lines)?;

@@ -21,6 +21,8 @@ use crate::worker_state::WorkerState;
 
 /// Set by the harness where a person debugs the worker.
 const DEBUG: &str = "ALLOCERT_DEBUG";
+/// `forward` where the recorder passes calls on to a genuine driver.
+const MODE: &str = "ALLOCERT_MODE";
 
 /// Whether batches run in forks.
 pub(crate) fn forks() -> bool {
@@ -63,7 +65,10 @@ fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerErro
             drop((out_read, err_read));
             end_with_parent();
             // What it prints now belongs to no case.
-            let loaded = session.load_in_child();
+            let loaded = match run.cases.first() {
+                Some(case) => session.load_in_child(&case.driver),
+                None => Ok(()),
+            };
             let redirected =
                 setpgid(None, None).and(dup2_stdout(&out_write)).and(dup2_stderr(&err_write));
             drop((out_write, err_write));
@@ -88,6 +93,31 @@ fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerErro
             let exit = wait(session, pid, &mut out, &mut err)?;
             lines.flush(&mut session.socket).map_err(WorkerError::io("write to the harness"))?;
             Ok(Ended { batch: run.batch, exit, stdout: out.finish(), stderr: err.finish() })
+        }
+    }
+}
+
+/// Whether a subject that the server has loaded initialized the driver. A child asks, so that the
+/// software driver reads no settings in the server. A genuine driver answers the server itself: it
+/// has no settings, and does not serve children.
+pub(crate) fn has_initialized_driver(session: &WorkerState) -> Result<bool, WorkerError> {
+    if std::env::var_os(MODE).is_some_and(|mode| mode == "forward") {
+        return Ok(session.has_initialized_driver());
+    }
+    let failed = |error: Errno| WorkerError::os("ask a child about the driver")(error);
+    // SAFETY: the child makes one call of the driver and ends. The driver
+    // takes its locks before the fork.
+    match unsafe { libc::fork() } {
+        -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
+        0 => {
+            let initialized = session.has_initialized_driver();
+            // SAFETY: ends this fork without running what the server registered for its exit.
+            unsafe { libc::_exit(initialized.into()) }
+        }
+        pid => {
+            let pid = Pid::from_raw(pid).expect("fork returned a positive number");
+            let ended = waitpid(Some(pid), WaitOptions::empty()).map_err(failed)?;
+            Ok(ended.and_then(|(_, status)| status.exit_status()) == Some(1))
         }
     }
 }

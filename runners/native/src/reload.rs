@@ -1,8 +1,8 @@
-//! Subjects that start threads while they are loaded.
+//! Subjects that start threads or initialize the driver while they are loaded.
 //!
-//! A fork has only the thread that forks, so such a subject cannot be loaded before the fork. A
-//! library cannot be unloaded either. The server therefore executes its program anew, keeps the
-//! socket, and has each child load the subject.
+//! A fork has only the thread that forks, and cannot use a driver that its parent initialized. So
+//! such a subject cannot be loaded before the fork. A library cannot be unloaded either. The server
+//! therefore executes its program anew, keeps the socket, and has each child load the subject.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

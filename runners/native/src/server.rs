@@ -43,7 +43,15 @@ pub fn worker(socket: &Path) -> Result<(), WorkerError> {
     let _ = set_child_subreaper(Some(getpid()));
     // Looked up before the first fork, so that each child finds it done. Makes no driver call.
     let driver = Driver::load().ok();
-    Server(WorkerState { socket, recorder, driver, subject: None, loaded_in_child }).serve()
+    let state = WorkerState {
+        socket,
+        recorder,
+        driver,
+        subject: None,
+        loaded_in_child,
+        keeps_driver: false,
+    };
+    Server(state).serve()
 }
 
 impl Server {
@@ -82,7 +90,8 @@ impl Server {
         }
     }
 
-    /// Loads a subject, and starts the server anew if the subject started threads.
+    /// Loads a subject, and starts the server anew if the subject started threads or initialized
+    /// the driver.
     fn load(&mut self, order: Load) -> Result<(), WorkerError> {
         self.0.loaded_in_child = None;
         let threads = reload::threads();
@@ -97,8 +106,9 @@ impl Server {
         };
         self.0.subject = Some(subject);
         self.send(&Line::Loaded(loaded))?;
-        let started_threads = !reload::threads().is_subset(&threads);
-        if started_threads && forked_batch::forks() {
+        let belongs_in_child = !reload::threads().is_subset(&threads)
+            || forked_batch::has_initialized_driver(&self.0)?;
+        if belongs_in_child && forked_batch::forks() {
             return Err(reload::execute_anew(&self.0.socket, order));
         }
         Ok(())

@@ -13,8 +13,8 @@ import yaml
 from harness import ROOT, Worker
 
 CASES = ROOT / "fixtures/cases"
-#: Side -> the operations of cases that need a shared library: calls of a C table, and a call of a
-#: handler that is stopped between two instructions.
+#: Side -> the operations of cases that need a shared library: calls of a C table, and a call
+#: that is stopped between two instructions.
 NATIVE = {
     "emm": {"call"},
     "nep49": {"interleave"},
@@ -23,6 +23,7 @@ NATIVE = {
         "free_address",
         "free_null",
         "host_buffer",
+        "interleave",
         "last_error",
         "release",
         "used",

@@ -25,22 +25,27 @@ class Batch:
         subject: Subject,
         driver: Driver,
         connection: Connection,
+        *,
+        begun: bool,
     ) -> None:
+        """`begun`: the first case began with the import of the subject."""
         self._cases, self._interface, self._subject = cases, interface, subject
         self._driver, self._connection = driver, connection
+        self._begun = begun
 
     def perform(self) -> int:
         """Performs all cases and ends the process.
 
+        The cases of a batch share one driver: libraries keep their contexts between cases.
         Returns only if the last case asks to end as a program ends; then the value is the exit
         code.
         """
-        self._prepare()
         for described in self._cases:
             self._driver.fault_clear()
             case = self._interface.new_case(described, self._subject, self._driver)
             _last_case[:] = [case]
-            case.run(self._connection)
+            case.run(self._connection, begun=self._begun)
+            self._begun = False
             if described.get("ending") == "exit":
                 # Python frees at its end only what its collector sees, and the server froze what
                 # was there before the fork.
@@ -48,14 +53,6 @@ class Batch:
                 return 0
         _flush()
         os._exit(0)
-
-    def _prepare(self) -> None:
-        """Gives all cases of the batch one driver: libraries keep their contexts between cases."""
-        self._driver.restart(self._cases[0].get("driver") or {})
-        if self._subject.initialized_driver:
-            # The subject's import did this in the server, and the objects that it made there
-            # depend on it.
-            self._driver.initialize()
 
 
 def _flush() -> None:

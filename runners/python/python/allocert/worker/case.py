@@ -53,11 +53,12 @@ class Case:
         """What the message of a step contains besides its outcome."""
         return {}
 
-    def run(self, connection: Connection) -> None:
-        """Performs all steps and reports each."""
+    def run(self, connection: Connection, *, begun: bool = False) -> None:
+        """Performs all steps and reports each. `begun`: the trace of the case has begun."""
         self.begin()
         connection.send("case", {"id": self.id})
-        self.driver.recorder.case_begin()
+        if not begun:
+            self.driver.recorder.case_begin()
         for step in self._steps:
             outcome = self._outcome(step)
             body = {"index": step["index"], "outcome": outcome, **self.step_details()}

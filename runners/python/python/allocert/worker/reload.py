@@ -1,8 +1,8 @@
-"""Subjects that start threads while they are imported.
+"""Subjects that start threads or initialize the driver while they are imported.
 
-A fork has only the thread that forks, so such a subject cannot be imported before the fork. Python
-cannot undo an import either. The server therefore executes its program anew, keeps the socket, and
-has each child import the subject.
+A fork has only the thread that forks, and cannot use a driver that its parent initialized. So such
+a subject cannot be imported before the fork. Python cannot undo an import either. The server
+therefore executes its program anew, keeps the socket, and has each child import the subject.
 """
 
 import json

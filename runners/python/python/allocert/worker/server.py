@@ -10,6 +10,7 @@ import select
 import signal
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from . import registry, reload
@@ -19,6 +20,9 @@ from .interface import Interface, Subject
 from .output_capture import OutputCapture
 from .protocol import Body, Connection
 from .refused import Refused
+
+#: The end that is read, and the end that is written.
+Pipe = tuple[int, int]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -67,15 +71,15 @@ class _Loaded(NamedTuple):
     #: Of Python and the interface's distributions, by name.
     versions: dict[str, str]
     subject: Subject
-    #: Whether it started threads while it was imported.
-    started_threads: bool
+    #: Whether it started threads or initialized the driver while it was imported.
+    belongs_in_child: bool
 
 
 class _Server:
     def __init__(self, connection: Connection, loaded_in_child: Body | None) -> None:
         self._connection = connection
         self._loaded: _Loaded | None = None
-        #: Orders each child to load the subject, because it starts threads while it is imported.
+        #: Orders each child to load the subject, which cannot be loaded before a fork.
         self._loaded_in_child = loaded_in_child
 
     def serve(self) -> Batch | None:
@@ -114,7 +118,7 @@ class _Server:
             "loaded",
             {"flavor": "python", "capabilities": subject.capabilities, "subject": described},
         )
-        if loaded.started_threads and _DEBUG not in os.environ:
+        if loaded.belongs_in_child and _DEBUG not in os.environ:
             reload.execute_anew(self._connection.fileno(), body)
 
     def _run(self, body: Body) -> Batch | None:
@@ -125,7 +129,7 @@ class _Server:
         if self._loaded is None and self._loaded_in_child is None:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
         if _DEBUG in os.environ:
-            return self._begin(body, self._loaded_here())
+            return self._begin(body)
         out, err = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -135,10 +139,7 @@ class _Server:
             pid = os.fork()
         if pid == 0:
             _end_with_parent()
-            # What it prints while it is imported belongs to no case.
-            loaded = self._loaded_here()
-            _become_child(out, err)
-            return self._begin(body, loaded)
+            return self._begin(body, (out, err))
         os.close(out[1])
         os.close(err[1])
         captures = [OutputCapture(out[0]), OutputCapture(err[0])]
@@ -149,27 +150,42 @@ class _Server:
         )
         return None
 
-    def _loaded_here(self) -> _Loaded:
-        """The subject, which a child may have to load itself. Raises Refused."""
-        if self._loaded is None:
-            order = self._loaded_in_child or {}
-            self._loaded = _prepare(order["interface"], order["subject"])
-        return self._loaded
+    def _begin(self, body: Body, pipes: tuple[Pipe, Pipe] | None = None) -> Batch:
+        """Tells the harness which process performs the batch: this one.
 
-    def _begin(self, body: Body, loaded: _Loaded) -> Batch:
-        """Tells the harness which process performs the batch: this one."""
+        A child may have to load the subject itself. Raises Refused.
+        """
+        loaded, settings = self._loaded, body["cases"][0].get("driver") or {}
+        if loaded is None:
+            order = self._loaded_in_child or {}
+            loaded = _prepare(order["interface"], order["subject"], settings)
+        else:
+            loaded.driver.restart(settings)
+            if loaded.subject.initialized_driver:
+                # A person debugs: the import did this here, and what it made depends on it.
+                loaded.driver.initialize()
+        if pipes is not None:
+            # What the subject printed while it was imported belongs to no case.
+            _become_child(*pipes)
         self._connection.send("child", {"batch": body["batch"], "pid": os.getpid()})
         return Batch(
-            body["cases"], loaded.interface, loaded.subject, loaded.driver, self._connection
+            body["cases"],
+            loaded.interface,
+            loaded.subject,
+            loaded.driver,
+            self._connection,
+            begun=self._loaded is None,
         )
 
 
-def _prepare(side: str, specification: str) -> _Loaded:
+def _prepare(side: str, specification: str, settings: Mapping[str, int] | None = None) -> _Loaded:
     """Loads the driver, all of the worker that the side needs, and then the subject.
 
+    `settings` are those of the case that begins with the import of the subject, in a child.
+
     The driver comes first, so that every later lookup of its name finds it. The worker comes
-    before the subject, so that nothing that a subject changes or deletes is missed later. No call
-    may reach the driver here: it reads its settings at the first one, and a case chooses those.
+    before the subject, so that nothing that a subject changes or deletes is missed later. Without
+    the settings no call may reach the driver here: it reads them at the first one.
 
     Raises Refused.
     """
@@ -179,6 +195,10 @@ def _prepare(side: str, specification: str) -> _Loaded:
         raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
     interface = registry.load(side)
     versions = _versions(interface.distributions)
+    if settings is not None:
+        driver.restart(settings)
+        # The driver calls of the import are the case's.
+        driver.recorder.case_begin()
     before = reload.Threads.now()
     subject = interface.subject(specification, driver)
     after = reload.Threads.now()
@@ -186,7 +206,8 @@ def _prepare(side: str, specification: str) -> _Loaded:
     started = bool(after.python - before.python)
     if interface.counts_native_threads:
         started = started or bool(after.all - before.all)
-    return _Loaded(driver, interface, versions, subject, started)
+    belongs_in_child = started or subject.initialized_driver
+    return _Loaded(driver, interface, versions, subject, belongs_in_child)
 
 
 def _versions(distributions: tuple[str, ...]) -> dict[str, str]:
@@ -197,7 +218,7 @@ def _versions(distributions: tuple[str, ...]) -> dict[str, str]:
     return versions
 
 
-def _become_child(out: tuple[int, int], err: tuple[int, int]) -> None:
+def _become_child(out: Pipe, err: Pipe) -> None:
     """Gives the forked process its own group and standard streams."""
     os.setpgid(0, 0)
     nothing = os.open(os.devnull, os.O_RDONLY)
