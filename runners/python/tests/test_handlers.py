@@ -7,7 +7,7 @@ import sys
 
 import allocert.numpy
 import pytest
-from harness import Program
+from harness import ROOT, Program
 
 #: A handler over `PREFIX_malloc()` and its like.
 SHIM = """
@@ -62,6 +62,14 @@ def mimalloc() -> list[str]:
     packages = pathlib.Path(found.submodule_search_locations[0]).parent
     folder = packages / "cmeel.prefix/lib"
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lmimalloc"]
+
+
+def test_the_handler_of_the_page_conforms(allocert: Program, tmp_path: pathlib.Path) -> None:
+    page = (ROOT / "docs/write-a-handler.md").read_text()
+    source, library = tmp_path / "example.c", tmp_path / "example.so"
+    source.write_text(page.split("```c\n")[1].split("```")[0])
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    certifies(allocert, library, path=[])
 
 
 def certifies(allocert: Program, *arguments: object, path: list[pathlib.Path]) -> None:
