@@ -41,8 +41,19 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A worker quotes the subject, and a reader of files quotes what it read.
-        let lines: Vec<String> = self.message.trim_end().split('\n').map(clean).collect();
+        let lines: Vec<String> = self.message.trim_end().split('\n').map(shown).collect();
         out.write_str(&lines.join("\n"))
+    }
+}
+
+/// A line as a terminal and a CI service may read it: GitHub takes a line that begins with `::` for
+/// a command.
+fn shown(line: &str) -> String {
+    let line = clean(line);
+    let text = line.trim_start();
+    match text.strip_prefix("::") {
+        Some(rest) => format!("{}\\u{{3a}}:{rest}", &line[..line.len() - text.len()]),
+        None => line,
     }
 }
 
@@ -79,5 +90,17 @@ impl From<Error> for Failure {
             AtFault::Request(code) => Self::refused(code, error),
             AtFault::Harness => Self::harness(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_subject_is_a_command_of_a_ci_service() {
+        let failure = Failure::harness("it said\n  ::error::no\n::add-mask::a\na::b\n\u{1b}[31m");
+        let shown = "it said\n  \\u{3a}:error::no\n\\u{3a}:add-mask::a\na::b\n\\u{1b}[31m";
+        assert_eq!(failure.to_string(), shown);
     }
 }
