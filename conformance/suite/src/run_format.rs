@@ -3,7 +3,7 @@
 //! file.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -252,17 +252,39 @@ pub fn read_partial(file: &str, input: impl BufRead) -> Result<Run, ReadError> {
     reader.close(footer)
 }
 
+/// No run writes a longer line: the trace of a case has a fixed size.
+const LONGEST_LINE_BYTES: u64 = 256 << 20;
+
+/// Reads a line without its end. False at the end of the file.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let count = input.by_ref().take(LONGEST_LINE_BYTES + 1).read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() as u64 > LONGEST_LINE_BYTES {
+        let limit = LONGEST_LINE_BYTES >> 20;
+        return Err(io::Error::other(format!("the line is longer than {limit} MiB")));
+    }
+    Ok(count > 0)
+}
+
 /// Reads lines up to the end of the file, or to a line that stops in its middle.
-fn read_lines(file: &str, input: impl BufRead) -> Result<(Reader<'_>, Option<Footer>), ReadError> {
+fn read_lines(
+    file: &str,
+    mut input: impl BufRead,
+) -> Result<(Reader<'_>, Option<Footer>), ReadError> {
     let mut reader = Reader { file, number: 0, header: None, cases: Vec::new(), open: None };
-    let mut footer = None;
-    for line in input.split(b'\n') {
+    let (mut footer, mut line) = (None, Vec::new());
+    loop {
         reader.number += 1;
-        let line = line.map_err(|source| ReadError::Io {
+        let read = read_line(&mut input, &mut line).map_err(|source| ReadError::Io {
             file: file.to_owned(),
             line: reader.number,
             source,
         })?;
+        if !read {
+            break;
+        }
         if footer.is_some() {
             return Err(
                 reader.wrong("a run ends with its footer, and this line is behind it".to_owned())

@@ -5,10 +5,11 @@
 //! program `sha256sum`.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use allocert_harness::{Machine, Progress};
 use allocert_requirements::requirement_set::{self, Requirements};
@@ -57,14 +58,18 @@ pub fn certify(
     progress: &mut dyn Progress,
 ) -> Result<Certified, Failure> {
     let folder = NewFolder::begin(bundle)?;
+    let begun = SystemTime::now();
     options.out = Some(folder.file(RUN));
+    options.leaves_partial = false;
     let verdicts = run::run(&options, workers, progress)?;
     if verdicts.exit() != Exit::Conforms {
         return Ok(Certified { verdicts, certificate: None });
     }
     let Verdicts { header, cases, catalogue, .. } = &verdicts;
     let requirements = requirements(catalogue, header);
+    refuse_changed_subject(header, begun)?;
     let certificate = Certificate::new(header, cases, requirements, subject_file(header));
+    refuse_changed_subject(header, begun)?;
     folder.write(CERTIFICATE, &format!("{}\n", pretty(&certificate)))?;
     folder.write(DIGESTS, &digest_list(folder.path())?)?;
     // What a reader will do must work now.
@@ -246,6 +251,28 @@ fn pretty(certificate: &Certificate) -> String {
 }
 
 /// The file that the worker says the subject was loaded from.
+/// Refuses a file that was written or put in place after the run began: it is not what was tested.
+fn refuse_changed_subject(header: &Header, begun: SystemTime) -> Result<(), Failure> {
+    let path = header.subject.details.get("file").and_then(|file| file.as_str());
+    let Some(facts) = path.and_then(|path| fs::metadata(path).ok()) else { return Ok(()) };
+    let begun = begun.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // When the file was written, or got its name.
+    let changed = Duration::new(
+        facts.ctime().try_into().unwrap_or(0),
+        facts.ctime_nsec().try_into().unwrap_or(0),
+    );
+    if changed <= begun {
+        return Ok(());
+    }
+    let path = path.unwrap_or_default();
+    let message = format!(
+        "{}: it was changed while the subject was tested, so no certificate is written; run \
+         certify again",
+        clean(path)
+    );
+    Err(Failure::harness(message))
+}
+
 fn subject_file(header: &Header) -> Option<SubjectFile> {
     let path = PathBuf::from(header.subject.details.get("file")?.as_str()?);
     let facts = fs::metadata(&path).ok()?;
@@ -268,9 +295,13 @@ fn digest_list(folder: &Path) -> Result<String, Failure> {
 /// Refuses a folder whose files are not those that its list of digests names.
 fn check_digests(bundle: &Path) -> Result<(), Failure> {
     let list = bundle.join(DIGESTS);
-    let listed = text_file::read("list of digests", &list)?;
     let entries = fs::read_dir(bundle).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let entries = entries.map_err(|error| unreadable(bundle, &error))?;
+    let is_plain = |entry: &DirEntry| entry.file_type().is_ok_and(|found| found.is_file());
+    if let Some(odd) = entries.iter().find(|entry| !is_plain(entry)) {
+        let name = odd.file_name().to_string_lossy().into_owned();
+        return Err(invalid(bundle, &format!("{} is no plain file", clean(&name))));
+    }
     let found: BTreeSet<String> =
         entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let expected = BTreeSet::from([CERTIFICATE, DIGESTS, RUN].map(str::to_owned));
@@ -281,6 +312,7 @@ fn check_digests(bundle: &Path) -> Result<(), Failure> {
         let message = format!("the file {} is no part of a certificate", clean(added));
         return Err(invalid(bundle, &message));
     }
+    let listed = text_file::read("list of digests", &list)?;
     let mut rows = listed.split_inclusive('\n');
     for name in [CERTIFICATE, RUN] {
         let path = bundle.join(name);

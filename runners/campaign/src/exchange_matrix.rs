@@ -203,7 +203,9 @@ impl Filler<'_> {
             match Harness::load(&Arc::new(self.request(side.name(), subject.clone())?)) {
                 Ok(harness) => {
                     let mut outputs = self.outputs.iter();
-                    outputs.try_for_each(|output| refuse_to_overwrite(output, harness.loaded()))?;
+                    outputs.try_for_each(|output| {
+                        refuse_to_overwrite(output, harness.loaded().subject.get("file"))
+                    })?;
                     let version =
                         harness.loaded().subject.get("version").and_then(|one| one.as_str());
                     let library =

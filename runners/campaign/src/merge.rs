@@ -8,7 +8,7 @@ use allocert_suite::run_format::{self, Header, Judged, Run};
 
 use crate::case_filter::Shard;
 use crate::failure::Failure;
-use crate::output_file::{OutputFile, refuse_one_file_twice};
+use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::recorded_run::{self, shard, suite_of, wrong};
 
 /// The run of one shard, and its file.
@@ -29,6 +29,9 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<usize, Failure> {
         refuse_one_file_twice([out, path.as_path()].into_iter())?;
     }
     let parts = paths.iter().map(|path| read(path)).collect::<Result<Vec<Part>, _>>()?;
+    for part in &parts {
+        refuse_to_overwrite(out, part.header.subject.details.get("file"))?;
+    }
     let mut parts = in_order(parts)?;
     let Some(first) = parts.first() else { return Ok(0) };
     let mut header = whole(&first.header);

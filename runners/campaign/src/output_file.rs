@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use allocert_harness::Loaded;
 use allocert_suite::RefusalCode;
 use allocert_suite::run_format::{Header, Judged};
+use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -161,8 +161,11 @@ pub(crate) fn refuse_one_file_twice<'p>(
 }
 
 /// Refuses an output that is the file of a subject.
-pub(crate) fn refuse_to_overwrite(output: &Path, subject: &Loaded) -> Result<(), Failure> {
-    let Some(file) = subject.subject.get("file").and_then(|file| file.as_str()) else {
+pub(crate) fn refuse_to_overwrite(
+    output: &Path,
+    subject_file: Option<&Value>,
+) -> Result<(), Failure> {
+    let Some(file) = subject_file.and_then(Value::as_str) else {
         return Ok(());
     };
     let output_identity = identity(output);

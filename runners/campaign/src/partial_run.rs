@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use allocert_harness::Progress;
@@ -24,6 +24,17 @@ pub(crate) struct PartialRun {
     broken: Option<io::Error>,
 }
 
+/// What a run file begins with.
+const BEGIN: &[u8] = b"{\"header\":";
+
+/// Whether the file is empty, or begins as a run file does.
+fn is_of_a_run(file: &mut File) -> io::Result<bool> {
+    let mut found = Vec::with_capacity(BEGIN.len());
+    file.take(BEGIN.len() as u64).read_to_end(&mut found)?;
+    file.rewind()?;
+    Ok(found.is_empty() || found == BEGIN)
+}
+
 impl PartialRun {
     /// Begins the partial file of the run file at `run`. What an earlier run left is gone then.
     pub(crate) fn begin(run: &Path, header: &Header) -> Result<Self, Failure> {
@@ -34,9 +45,14 @@ impl PartialRun {
             let message = format!("cannot write {}: {why}", path.display());
             Failure::refused(RefusalCode::UnwritableFile, message)
         };
-        let options = || File::options().write(true).create(true).truncate(false).open(&path);
-        let file = options().map_err(|error| refused(&error))?;
+        let options =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = options().map_err(|error| refused(&error))?;
         file.try_lock().map_err(|_| refused(&"another run writes it; name another file"))?;
+        let is_partial = is_of_a_run(&mut file).map_err(|error| refused(&error))?;
+        if !is_partial {
+            return Err(refused(&"it is no file of an earlier run; remove it, or name another"));
+        }
         file.set_len(0).map_err(|error| refused(&error))?;
         let writer =
             Writer::begin(BufWriter::new(file), header).map_err(|error| refused(&error))?;

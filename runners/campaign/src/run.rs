@@ -59,6 +59,9 @@ pub struct RunOptions {
     pub repeat: Option<NonZeroU32>,
     /// Where the run file goes.
     pub out: Option<PathBuf>,
+    /// Whether a run that is interrupted leaves what it observed. One that repeats its cases does
+    /// not: what it observed is not all that the user wants to know.
+    pub leaves_partial: bool,
     /// The folder that keeps the run: the run file, the traces, the worker's files.
     pub keep: Option<PathBuf>,
     pub verdict: VerdictOptions,
@@ -83,6 +86,7 @@ impl RunOptions {
             max_time_s: None,
             repeat: None,
             out: None,
+            leaves_partial: true,
             keep: None,
             verdict: VerdictOptions { profile, ..VerdictOptions::default() },
         }
@@ -136,7 +140,8 @@ pub fn run(
     let header = header(&suite, options, &machine, harness.loaded());
     let offer = harness.loaded().offer(&machine);
     let (runnable, decisions) = decide(&suite.catalogue, &cases, &offer);
-    let mut partial = files.begin_partial(&header)?;
+    let leaves_partial = options.leaves_partial && options.repeat.is_none();
+    let mut partial = if leaves_partial { files.begin_partial(&header)? } else { None };
     let mut spool = (options.faults.is_some() && !out.iter().all(Option::is_none))
         .then(|| Spool::new().map_err(fault_sweep::cannot_spool))
         .transpose()?;
@@ -273,6 +278,12 @@ fn check_repeats(options: &RunOptions) -> Result<(), Failure> {
         return conflict(
             "--max-time takes --isolation case alone: cases that share a process begin one after \
              the other, without looking at the time",
+        );
+    }
+    if options.repeat.is_some() && options.max_time_s.is_some() {
+        return conflict(
+            "--repeat does not take --max-time: a repeat that is cut off has no verdicts; leave \
+             one of them out",
         );
     }
     if options.repeat.is_some() && options.faults.is_some() {

@@ -107,7 +107,8 @@ impl VerdictFiles {
 
     /// Refuses to write the file of the subject, which is known when the subject is loaded.
     pub(crate) fn keep_apart_from(&self, subject: &Loaded) -> Result<(), Failure> {
-        self.outputs().try_for_each(|output| refuse_to_overwrite(output, subject))
+        self.outputs()
+            .try_for_each(|output| refuse_to_overwrite(output, subject.subject.get("file")))
     }
 
     /// Begins the partial file of the first run file; a pipe has none.
@@ -179,12 +180,16 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
         verdicts.warnings.push(clean(&note));
     }
-    let unknown = verdicts.cases.iter().any(has_no_result);
-    if unknown && output.is_some() {
-        let note = format!("{name} is not updated: a case has no result");
+    let why_not = if meant != subject {
+        Some("it is about another subject")
+    } else {
+        verdicts.cases.iter().any(has_no_result).then_some("a case has no result")
+    };
+    if let (Some(why_not), Some(_)) = (why_not, &output) {
+        let note = format!("{name} is not updated: {why_not}");
         verdicts.warnings.push(clean(&note));
     }
-    if let Some(output) = output.filter(|_| !unknown) {
+    if let Some(output) = output.filter(|_| why_not.is_none()) {
         let judgements: Vec<&Judgement> =
             verdicts.cases.iter().map(|judged| &judged.judgement).collect();
         let update = expectation_update::update(&applying, &text, &judgements);

@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
         timeout_s: arguments.timeout,
         max_time_s: arguments.max_time,
         repeat: arguments.repeat,
+        leaves_partial: true,
         out: arguments.out,
         keep: arguments.keep,
         verdict: arguments.verdict.into(),

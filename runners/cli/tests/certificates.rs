@@ -364,3 +364,43 @@ fn what_is_no_folder_of_a_certificate_is_refused() {
     }
     assert!(!Path::new("/nonexistent").exists());
 }
+
+/// A pipe would be read for ever, and a link leads out of the certificate.
+#[test]
+fn a_part_that_is_no_plain_file_is_refused() {
+    let bundle = Bundle::new();
+    let part = bundle.part("run.jsonl.gz");
+    fs::remove_file(&part).expect("it was there");
+    std::os::unix::fs::symlink("/dev/zero", &part).expect("a link");
+    let (code, printed, words) = told(&["verify", &bundle.path()]);
+    assert_eq!((code, printed.as_str()), (Some(2), ""), "{words}");
+    assert!(words.contains("run.jsonl.gz is no plain file"), "{words}");
+}
+
+/// The digest would be that of another file than the one that was loaded.
+#[test]
+fn a_subject_that_is_replaced_meanwhile_gets_no_certificate() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [subject, new, bundle] =
+        ["subject.so", "new.so", "certificate"].map(|name| folder.path().join(name));
+    fs::copy(library("liballocert_nep49.so"), &subject).expect("a copy");
+    let arguments = ["certify", "nep49", &subject.display().to_string(), "-o"].map(str::to_owned);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(arguments).arg(&bundle);
+    command.env("ALLOCERT_LIBCUDA", allocert_test_support::driver());
+    let mut certify = command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program that cargo built starts");
+    while certify.try_wait().expect("a child").is_none() {
+        fs::copy(library("liballocert_nep49.so"), &new).expect("a copy");
+        fs::rename(&new, &subject).expect("renamed");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let ended = certify.wait_with_output().expect("it ended");
+    let words = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(3), "{words}");
+    assert!(words.contains("it was changed while the subject was tested"), "{words}");
+    assert!(!bundle.exists());
+}

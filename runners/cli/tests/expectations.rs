@@ -107,6 +107,15 @@ fn what_cannot_be_updated_stays(#[case] entries: &str, #[case] more: &[&str], #[
 }
 
 #[test]
+fn a_file_about_another_subject_is_not_updated() {
+    let (_folder, file) = expectations_of(ABORTS, KNOWN);
+    let before = fs::read_to_string(&file).expect("read");
+    let (_, printed, _) = run(&["--expect", &file.display().to_string(), "--update-expectations"]);
+    assert!(printed.contains(" is not updated: it is about another subject"), "{printed}");
+    assert_eq!(fs::read_to_string(&file).expect("read"), before);
+}
+
+#[test]
 fn there_is_nothing_to_update_without_a_file() {
     let (code, _, words) = run(&["--update-expectations"]);
     assert_eq!(code, Some(2));

@@ -157,7 +157,8 @@ fn a_whole_run_replaces_the_file_and_leaves_nothing_else() {
     let (run, link) = (path(&folder, "run.jsonl"), path(&folder, "link.jsonl"));
     let arguments = ["run", "emm", "reference", "--filter", "emm/zero/*", "--out"];
     let write = |out: &str| allocert(&[&arguments[..], &[out]].concat()).status.code();
-    fs::write(format!("{run}.partial"), "of a run that was killed").expect("written");
+    fs::write(format!("{run}.partial"), "{\"header\":{\"of a run that was killed")
+        .expect("written");
     assert_eq!(write(&run), Some(0));
     assert_eq!(files(folder.path()), ["run.jsonl"]);
     let others_read =
@@ -203,4 +204,25 @@ fn a_refused_run_leaves_no_file() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("it is given twice, or it is also read"));
     assert_eq!(files(folder.path()), [""; 0]);
+}
+
+/// It may be the only copy of something, even the subject itself.
+#[test]
+fn a_file_that_only_has_the_name_of_a_partial_run_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, partial) = (path(&folder, "run.jsonl"), path(&folder, "run.jsonl.partial"));
+    fs::write(&partial, "mine").expect("written");
+    let refused = allocert(&["run", "emm", "reference", "--out", &out]);
+    assert_eq!(refused.status.code(), Some(2));
+    let words = format!("cannot write {partial}: it is no file of an earlier run; ");
+    assert!(text(&refused.stderr).contains(&words), "{}", text(&refused.stderr));
+    assert_eq!(fs::read(&partial).expect("read"), b"mine");
+}
+
+#[test]
+fn a_run_file_without_lines_ends() {
+    let refused = allocert(&["judge", "/dev/zero"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let words = text(&refused.stderr);
+    assert!(words.contains("/dev/zero:1: ") && words.contains("longer than 256 MiB"), "{words}");
 }

@@ -73,6 +73,7 @@ fn enough_time_changes_nothing() {
 #[rstest]
 #[case(&["--max-time", "5", "--isolation", "none"], "--max-time takes --isolation case alone: ")]
 #[case(&["--repeat", "5", "--faults"], "--repeat does not apply to --faults: ")]
+#[case(&["--repeat", "5", "--max-time", "5"], "--repeat does not take --max-time: ")]
 #[case(&["--repeat", "0"], "invalid value '0' for '--repeat <N>'")]
 #[case(&["--max-time", "0"], "invalid value '0' for '--max-time <S>'")]
 fn options_that_exclude_each_other_are_refused(#[case] more: &[&str], #[case] words: &str) {
