@@ -276,15 +276,15 @@ fn read_lines(
     let mut reader = Reader { file, number: 0, header: None, cases: Vec::new(), open: None };
     let (mut footer, mut line) = (None, Vec::new());
     loop {
-        reader.number += 1;
         let read = read_line(&mut input, &mut line).map_err(|source| ReadError::Io {
             file: file.to_owned(),
-            line: reader.number,
+            line: reader.number + 1,
             source,
         })?;
         if !read {
             break;
         }
+        reader.number += 1;
         if footer.is_some() {
             return Err(
                 reader.wrong("a run ends with its footer, and this line is behind it".to_owned())
