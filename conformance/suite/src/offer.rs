@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::nouns::Need;
 
@@ -18,6 +19,28 @@ pub struct Offer {
     pub devices: u32,
     /// Whether the worker can use the subject as the plugin of the real numba-cuda.
     pub host: bool,
+}
+
+impl Offer {
+    /// What a run of a subject has to offer, from what its worker says of it: the words that it
+    /// declares, and its `host`.
+    #[must_use]
+    pub fn of(
+        flavor: Flavor,
+        declared: &[String],
+        host: Option<&Value>,
+        driver: Driver,
+        devices: u32,
+    ) -> Self {
+        let is_declared = |need: &Need| declared.iter().any(|word| word == need.name());
+        Self {
+            flavor,
+            capabilities: Need::ALL.into_iter().filter(is_declared).collect(),
+            driver,
+            devices,
+            host: host.is_some_and(|host| host.get("numba_cuda").is_some()),
+        }
+    }
 }
 
 /// The language the subject is reached through.

@@ -16,7 +16,6 @@ use allocert_requirements::requirement_set::{self, Requirements};
 use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::certificate::{self, Certificate, SubjectFile};
 use allocert_suite::exit::Exit;
-use allocert_suite::nouns::Need;
 use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
@@ -24,6 +23,7 @@ use allocert_suite::{Catalogue, RefusalCode, Side};
 use sha2::{Digest as _, Sha256};
 
 use crate::failure::Failure;
+use crate::output_file::folder_of;
 use crate::recorded_run::{choose_profile, judge_again, suite_of};
 use crate::run::{self, RunOptions};
 use crate::verdict_reports::Verdicts;
@@ -67,7 +67,6 @@ pub fn certify(
     }
     let Verdicts { header, cases, catalogue, .. } = &verdicts;
     let requirements = requirements(catalogue, header);
-    refuse_changed_subject(header, begun)?;
     let certificate = Certificate::new(header, cases, requirements, subject_file(header));
     refuse_changed_subject(header, begun)?;
     folder.write(CERTIFICATE, &format!("{}\n", pretty(&certificate)))?;
@@ -194,14 +193,10 @@ fn check_what_ran(
 
 /// What the subject of a run on the software driver had to offer.
 fn offer(header: &Header) -> Offer {
-    let declared = |need: &Need| header.subject.capabilities.iter().any(|one| one == need.name());
-    Offer {
-        flavor: if header.subject.flavor == "python" { Flavor::Python } else { Flavor::Native },
-        capabilities: Need::ALL.into_iter().filter(declared).collect(),
-        driver: Driver::Sim,
-        devices: Machine::simulated().devices,
-        host: header.subject.details.get("host").is_some_and(|one| one.get("numba_cuda").is_some()),
-    }
+    let subject = &header.subject;
+    let flavor = if subject.flavor == "python" { Flavor::Python } else { Flavor::Native };
+    let (host, machine) = (subject.details.get("host"), Machine::simulated());
+    Offer::of(flavor, &subject.capabilities, host, machine.driver, machine.devices)
 }
 
 /// Judges each case again. A violation stays one; any other verdict must be the certified one.
@@ -250,7 +245,6 @@ fn pretty(certificate: &Certificate) -> String {
     serde_json::to_string_pretty(certificate).unwrap_or_default()
 }
 
-/// The file that the worker says the subject was loaded from.
 /// Refuses a file that was written or put in place after the run began: it is not what was tested.
 fn refuse_changed_subject(header: &Header, begun: SystemTime) -> Result<(), Failure> {
     let path = header.subject.details.get("file").and_then(|file| file.as_str());
@@ -273,6 +267,7 @@ fn refuse_changed_subject(header: &Header, begun: SystemTime) -> Result<(), Fail
     Err(Failure::harness(message))
 }
 
+/// The file that the worker says the subject was loaded from.
 fn subject_file(header: &Header) -> Option<SubjectFile> {
     let path = PathBuf::from(header.subject.details.get("file")?.as_str()?);
     let facts = fs::metadata(&path).ok()?;
@@ -286,7 +281,8 @@ fn subject_file(header: &Header) -> Option<SubjectFile> {
 
 fn digest_list(folder: &Path) -> Result<String, Failure> {
     let row = |name: &str| -> Result<String, Failure> {
-        let digest = sha256_of(&folder.join(name)).map_err(|error| cannot_write(folder, &error))?;
+        let digest =
+            sha256_of(&folder.join(name)).map_err(|error| Failure::unwritable(folder, &error))?;
         Ok(format!("{digest}  {name}\n"))
     };
     Ok(row(CERTIFICATE)? + &row(RUN)?)
@@ -355,18 +351,11 @@ struct NewFolder {
 impl NewFolder {
     fn begin(target: &Path) -> Result<Self, Failure> {
         if fs::symlink_metadata(target).is_ok() {
-            return Err(Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!(
-                    "cannot write {}: it is there already; name a new folder, or remove it",
-                    target.display()
-                ),
-            ));
+            let why = "it is there already; name a new folder, or remove it";
+            return Err(Failure::unwritable(target, why));
         }
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
-        let folder = tempfile::Builder::new().prefix(".certificate-").tempdir_in(parent);
-        let folder = folder.map_err(|error| cannot_write(target, &error))?;
+        let folder = tempfile::Builder::new().prefix(".certificate-").tempdir_in(folder_of(target));
+        let folder = folder.map_err(|error| Failure::unwritable(target, &error))?;
         Ok(Self { folder, target: target.to_owned() })
     }
 
@@ -379,7 +368,7 @@ impl NewFolder {
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
-        fs::write(self.file(name), text).map_err(|error| cannot_write(&self.target, &error))
+        fs::write(self.file(name), text).map_err(|error| Failure::unwritable(&self.target, &error))
     }
 
     fn finish(self) -> Result<(), Failure> {
@@ -387,16 +376,11 @@ impl NewFolder {
         let public = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), public)
             .and_then(|()| fs::rename(folder.path(), &target))
-            .map_err(|error| cannot_write(&target, &error))?;
+            .map_err(|error| Failure::unwritable(&target, &error))?;
         // The name that it would remove is gone.
         let _moved = folder.keep();
         Ok(())
     }
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    let message = format!("cannot write {}: {error}", path.display());
-    Failure::refused(RefusalCode::UnwritableFile, message)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -1,6 +1,7 @@
 //! Why a campaign ends without a result.
 
 use std::fmt;
+use std::path::Path;
 
 use allocert_harness::{AtFault, Error, SubjectError};
 use allocert_suite::exit::Exit;
@@ -24,6 +25,12 @@ impl Failure {
     /// The harness could not do its work.
     pub fn harness(message: impl ToString) -> Self {
         Self { exit: Exit::Harness, message: message.to_string() }
+    }
+
+    /// A file or folder that the user named cannot be written.
+    pub(crate) fn unwritable(path: &Path, why: impl fmt::Display) -> Self {
+        let message = format!("cannot write {}: {why}", path.display());
+        Self::refused(RefusalCode::UnwritableFile, message)
     }
 
     /// The same, with what else the user can do.

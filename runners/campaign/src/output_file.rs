@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use allocert_suite::RefusalCode;
 use allocert_suite::run_format::{Header, Judged};
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -38,10 +37,7 @@ impl OutputFile {
             let replaceable = file.metadata()?.is_file() && temporary(path).is_ok();
             Ok((!replaceable).then_some(file))
         };
-        let in_place = open().map_err(|error| {
-            let message = format!("cannot write {}: {error}", path.display());
-            Failure::refused(RefusalCode::UnwritableFile, message)
-        })?;
+        let in_place = open().map_err(|error| Failure::unwritable(path, error))?;
         Ok(Self { path: path.to_owned(), in_place })
     }
 
@@ -119,7 +115,8 @@ fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that the file or folder `path` lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -148,13 +145,8 @@ pub(crate) fn refuse_one_file_twice<'p>(
     let mut seen = BTreeSet::new();
     for path in paths {
         if identity(path).is_some_and(|identity| !seen.insert(identity)) {
-            return Err(Failure::refused(
-                RefusalCode::UnwritableFile,
-                format!(
-                    "cannot write {}: it is given twice, or it is also read; name another file",
-                    path.display()
-                ),
-            ));
+            let why = "it is given twice, or it is also read; name another file";
+            return Err(Failure::unwritable(path, why));
         }
     }
     Ok(())
@@ -170,10 +162,8 @@ pub(crate) fn refuse_to_overwrite(
     };
     let output_identity = identity(output);
     if output_identity.is_some() && output_identity == identity(Path::new(file)) {
-        let output = output.display();
-        let message =
-            format!("cannot write {output}: the subject was loaded from it; name another file");
-        return Err(Failure::refused(RefusalCode::UnwritableFile, message));
+        let why = "the subject was loaded from it; name another file";
+        return Err(Failure::unwritable(output, why));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use allocert_harness::Progress;
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run_format::{Header, Judged, Writer};
-use allocert_suite::{Catalogue, RefusalCode, judge};
+use allocert_suite::{Catalogue, judge};
 
 use crate::failure::Failure;
 
@@ -41,21 +41,18 @@ impl PartialRun {
         let mut name = run.file_name().map_or_else(OsString::new, OsString::from);
         name.push(".partial");
         let path = run.with_file_name(name);
-        let refused = |why: &dyn std::fmt::Display| {
-            let message = format!("cannot write {}: {why}", path.display());
-            Failure::refused(RefusalCode::UnwritableFile, message)
-        };
+        let refused = |error: io::Error| Failure::unwritable(&path, error);
         let options =
             || File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = options().map_err(|error| refused(&error))?;
-        file.try_lock().map_err(|_| refused(&"another run writes it; name another file"))?;
-        let is_partial = is_of_a_run(&mut file).map_err(|error| refused(&error))?;
-        if !is_partial {
-            return Err(refused(&"it is no file of an earlier run; remove it, or name another"));
+        let mut file = options().map_err(refused)?;
+        file.try_lock()
+            .map_err(|_| Failure::unwritable(&path, "another run writes it; name another file"))?;
+        if !is_of_a_run(&mut file).map_err(refused)? {
+            let why = "it is no file of an earlier run; remove it, or name another";
+            return Err(Failure::unwritable(&path, why));
         }
-        file.set_len(0).map_err(|error| refused(&error))?;
-        let writer =
-            Writer::begin(BufWriter::new(file), header).map_err(|error| refused(&error))?;
+        file.set_len(0).map_err(refused)?;
+        let writer = Writer::begin(BufWriter::new(file), header).map_err(refused)?;
         Ok(Self { path, writer: Some(writer), cases: 0, broken: None })
     }
 

@@ -14,24 +14,22 @@ use crate::{terminal, workers};
 pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
     let detail = arguments.verdict.detail();
+    let (side, subject) = (arguments.side, arguments.subject);
     let options = RunOptions {
-        side: arguments.side,
-        subject: arguments.subject,
         abi: arguments.abi,
         fixtures: arguments.fixtures,
         filter: arguments.filter,
         shard: arguments.shard,
-        driver: arguments.driver.into(),
         faults: arguments.faults.map(|width| width.map(Into::into)),
         isolation: arguments.isolation.map(Into::into),
         jobs: arguments.jobs,
         timeout_s: arguments.timeout,
         max_time_s: arguments.max_time,
         repeat: arguments.repeat,
-        leaves_partial: true,
         out: arguments.out,
         keep: arguments.keep,
         verdict: arguments.verdict.into(),
+        ..RunOptions::new(side, subject, None, arguments.driver.into())
     };
     show(&run::run(&options, &workers, &mut ProgressBar::new())?, detail)
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use allocert_suite::nouns::Need;
 use allocert_suite::observation::{Captured, Facts, Outcome, TableCalls};
 use allocert_suite::offer::{Flavor, Offer};
 use allocert_suite::plan::WireCase;
@@ -66,14 +65,8 @@ pub struct Loaded {
 impl Loaded {
     /// What a run of this subject on that machine has to offer.
     pub fn offer(&self, machine: &Machine) -> Offer {
-        let declared = |need: &Need| self.capabilities.iter().any(|word| word == need.name());
-        Offer {
-            flavor: self.flavor,
-            capabilities: Need::ALL.into_iter().filter(declared).collect(),
-            driver: machine.driver,
-            devices: machine.devices,
-            host: self.subject.get("host").is_some_and(|host| host.get("numba_cuda").is_some()),
-        }
+        let host = self.subject.get("host");
+        Offer::of(self.flavor, &self.capabilities, host, machine.driver, machine.devices)
     }
 }
 

@@ -45,6 +45,32 @@ pub(crate) unsafe extern "C" fn realloc(
     unsafe { libc::realloc(block, size) }
 }
 
+/// A new mapping that can be read and written, or null.
+pub(crate) fn map(bytes: usize) -> *mut c_void {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping at an address of the system's choice.
+    let begin = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
+    if begin == libc::MAP_FAILED { ptr::null_mut() } else { begin }
+}
+
+/// Copies into a new block, and keeps the old one.
+pub(crate) unsafe extern "C" fn realloc_by_copy(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: any size.
+    let new = unsafe { malloc(ctx, size) };
+    if !new.is_null() && !block.is_null() {
+        // SAFETY: a live block of libc's.
+        let old = unsafe { libc::malloc_usable_size(block) };
+        // SAFETY: both blocks have so many bytes.
+        unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.min(size)) };
+    }
+    new
+}
+
 /// Takes no block back.
 pub(crate) unsafe extern "C" fn free_nothing(_: *mut c_void, _: *mut c_void, _: usize) {}
 

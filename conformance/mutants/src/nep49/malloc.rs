@@ -38,12 +38,9 @@ unsafe extern "C" fn malloc_without_last_page(ctx: *mut c_void, size: usize) -> 
         return unsafe { conforming::malloc(ctx, size) };
     }
     let length = size.next_multiple_of(PAGE_BYTES);
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a new mapping wherever the kernel likes.
-    let block = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
-    if block == libc::MAP_FAILED {
-        return ptr::null_mut();
+    let block = conforming::map(length);
+    if block.is_null() {
+        return block;
     }
     // SAFETY: the last page of this mapping.
     unsafe {
@@ -81,7 +78,7 @@ unsafe extern "C" fn free_or_mapped(ctx: *mut c_void, block: *mut c_void, size: 
 #[unsafe(no_mangle)]
 static mutant_nep49_same_block_again: StaticHandler = mutant(Allocator {
     malloc: Some(malloc_twice),
-    realloc: Some(realloc_by_copy),
+    realloc: Some(conforming::realloc_by_copy),
     free: Some(conforming::free_nothing),
     ..CONFORMING
 });
@@ -108,22 +105,6 @@ unsafe extern "C" fn malloc_twice(ctx: *mut c_void, size: usize) -> *mut c_void 
     LAST.store(block, Ordering::SeqCst);
     LAST_SIZE.store(size, Ordering::SeqCst);
     block
-}
-
-unsafe extern "C" fn realloc_by_copy(
-    ctx: *mut c_void,
-    block: *mut c_void,
-    size: usize,
-) -> *mut c_void {
-    // SAFETY: the same call.
-    let new = unsafe { conforming::malloc(ctx, size) };
-    if !new.is_null() && !block.is_null() {
-        // SAFETY: a live block of libc's.
-        let old = unsafe { libc::malloc_usable_size(block) };
-        // SAFETY: both blocks have so many bytes.
-        unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.min(size)) };
-    }
-    new
 }
 
 #[unsafe(no_mangle)]

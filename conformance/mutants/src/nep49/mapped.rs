@@ -55,12 +55,9 @@ unsafe extern "C" fn malloc(ctx: *mut c_void, size: usize) -> *mut c_void {
         blocks.live.insert(address, kept_bytes);
         return address as *mut c_void;
     }
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a new mapping at an address of the system's choice.
-    let block = unsafe { libc::mmap(ptr::null_mut(), mapped_bytes, access, kind, -1, 0) };
-    if block == libc::MAP_FAILED {
-        return ptr::null_mut();
+    let block = conforming::map(mapped_bytes);
+    if block.is_null() {
+        return block;
     }
     blocks.live.insert(block.expose_provenance(), mapped_bytes);
     block

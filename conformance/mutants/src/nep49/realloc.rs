@@ -108,20 +108,4 @@ unsafe extern "C" fn realloc_of_blocks(
 
 #[unsafe(no_mangle)]
 static mutant_nep49_realloc_keeps_old: StaticHandler =
-    mutant(Allocator { realloc: Some(realloc_keeping_old), ..CONFORMING });
-
-unsafe extern "C" fn realloc_keeping_old(
-    ctx: *mut c_void,
-    block: *mut c_void,
-    size: usize,
-) -> *mut c_void {
-    // SAFETY: any size.
-    let new = unsafe { conforming::malloc(ctx, size) };
-    if !new.is_null() && !block.is_null() {
-        // SAFETY: a live block of libc's.
-        let old = unsafe { libc::malloc_usable_size(block) };
-        // SAFETY: both blocks have so many bytes.
-        unsafe { ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.min(size)) };
-    }
-    new
-}
+    mutant(Allocator { realloc: Some(conforming::realloc_by_copy), ..CONFORMING });

@@ -52,11 +52,8 @@ impl Region {
     }
 
     fn map(&mut self) -> Option<()> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping at an address of the system's choice.
-        let region = unsafe { libc::mmap(ptr::null_mut(), REGION_BYTES, access, kind, -1, 0) };
-        if region == libc::MAP_FAILED {
+        let region = conforming::map(REGION_BYTES);
+        if region.is_null() {
             return None;
         }
         self.begin = region.expose_provenance();

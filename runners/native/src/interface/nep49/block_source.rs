@@ -7,6 +7,14 @@ use crate::churn_and_stress::{Block, BlockSource, Taken};
 use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
 
+impl HandlerCalls<'_> {
+    /// A block of malloc(), or nothing.
+    pub(super) fn malloc_block(self, size_bytes: u64) -> Result<Option<Block>, Raised> {
+        let address = self.malloc(size_bytes)? as u64;
+        Ok((address != 0).then_some(Block { address, size_bytes }))
+    }
+}
+
 impl BlockSource for HandlerCalls<'_> {
     const HAS_ZEROED: bool = true;
 

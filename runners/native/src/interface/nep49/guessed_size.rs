@@ -29,7 +29,7 @@ pub(crate) fn free_guessed(
     // One allocation before the first block: none of the worker's own comes between the blocks.
     let mut held: Vec<Filled> = Vec::with_capacity(blocks as usize + 3);
     for number in 0..blocks {
-        match take(calls, size_bytes)? {
+        match calls.malloc_block(size_bytes)? {
             Some(block) => held.push((block, (number % 255) as u8 + 1)),
             None => failed += 1,
         }
@@ -43,7 +43,7 @@ pub(crate) fn free_guessed(
     }
     if changed == 0 {
         for (number, size_bytes) in [guess.max(1), size_bytes, size_bytes].into_iter().enumerate() {
-            let Some(block) = take(calls, size_bytes)? else {
+            let Some(block) = calls.malloc_block(size_bytes)? else {
                 failed += 1;
                 continue;
             };
@@ -79,7 +79,7 @@ pub(crate) fn rounds(
     let mut grown_by = |told: u64| {
         let before = host_bytes::resident();
         for _ in 0..times {
-            let Some(block) = take(calls, size_bytes)? else {
+            let Some(block) = calls.malloc_block(size_bytes)? else {
                 failed += 1;
                 continue;
             };
@@ -95,11 +95,6 @@ pub(crate) fn rounds(
         ("grown_bytes", json!(grown_bytes)),
         ("kept_bytes", json!(right)),
     ]))
-}
-
-fn take(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<Option<Block>, Raised> {
-    let address = calls.malloc(size_bytes)? as u64;
-    Ok((address != 0).then_some(Block { address, size_bytes }))
 }
 
 /// The index of the block with the most bytes of others right behind it, as far as free() may write

@@ -18,14 +18,12 @@ pub(crate) fn resized_rounds(
     let mut failed = 0_u64;
     let before = host_bytes::resident();
     for _ in 0..times {
-        let address = calls.malloc(size_bytes)? as u64;
-        if address == 0 {
+        let Some(old) = calls.malloc_block(size_bytes)? else {
             failed += 1;
             continue;
-        }
-        let old = Block { address, size_bytes };
+        };
         calls.fill(old, 1);
-        let block = match calls.realloc(address as usize, new_size_bytes)? as u64 {
+        let block = match calls.realloc(old.address as usize, new_size_bytes)? as u64 {
             0 => {
                 failed += 1;
                 old
