@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sysconfig
 from typing import Any
 
 from setuptools import Extension, setup
@@ -18,6 +19,9 @@ from setuptools_rust import Binding, RustExtension
 ROOT = pathlib.Path(__file__).resolve().parent
 BUILT = os.environ.get("ALLOCERT_BUILT")
 MODULE = "allocert._allocert"
+#: Whether the extension module is for all later versions of Python. The free-threaded builds have
+#: no stable ABI.
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 #: Cargo package -> the file that it makes, which goes into allocert/bin.
 PRODUCTS = {
     "allocert": "allocert",
@@ -87,13 +91,13 @@ def _module() -> dict[str, Any]:
     if BUILT:
         return {
             "cmdclass": {"build_py": BuildWithProgram, "build_ext": CopyBuiltModule},
-            "ext_modules": [Extension(MODULE, sources=[], py_limited_api=True)],
+            "ext_modules": [Extension(MODULE, sources=[], py_limited_api=LIMITED)],
         }
     module = RustExtension(
         MODULE,
         path="runners/python/Cargo.toml",
         binding=Binding.PyO3,
-        py_limited_api=True,
+        py_limited_api=LIMITED,
         debug=False,
         args=["--locked"],
     )
@@ -102,6 +106,6 @@ def _module() -> dict[str, Any]:
 
 setup(
     **_module(),
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}} if LIMITED else {},
     zip_safe=False,
 )

@@ -1,8 +1,9 @@
-//! The project's own commands: `cargo xtask certify | test | bench | package`.
+//! The project's own commands: `cargo xtask certify | test | bench | package | free-threaded`.
 #![forbid(unsafe_code)]
 
 mod bench;
 mod certify;
+mod free_threaded;
 mod passed;
 mod python;
 mod shell;
@@ -22,7 +23,10 @@ usage: cargo xtask COMMAND
                   its tests. Tests that passed on the same files before are left out, unless
                   --again is given
   bench           the speed table: driver pair, pool pair, judge, whole suites
-  package         build the Python package into .venv and stop";
+  package         build the Python package into .venv and stop
+  free-threaded PYTHON
+                  build the Python package for this free-threaded Python, and certify the handler
+                  and NumPy under it";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         Some("test") => test::test(&rest),
         Some("bench") => bench::bench(),
         Some("package") => python::package(),
+        Some("free-threaded") => free_threaded::free_threaded(&rest),
         Some("--help" | "-h" | "help") => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

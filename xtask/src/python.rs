@@ -99,13 +99,12 @@ fn install_beside(name: &str) -> Result<(), Fault> {
 }
 
 fn pip() -> shell::Step {
-    shell::run(interpreter()).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ])
+    pip_of(&interpreter())
+}
+
+/// `pip install` of an interpreter.
+pub(crate) fn pip_of(interpreter: &Path) -> shell::Step {
+    shell::run(interpreter).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
 }
 
 /// The folder of `cuda.h`, from the installed package nvidia-cuda-runtime. The header is read where

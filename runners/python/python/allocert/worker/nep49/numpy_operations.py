@@ -64,11 +64,22 @@ def np_name(case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def np_make(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     make, dtype, shape = arguments["make"], arguments["dtype"], tuple(arguments["shape"])
+    _check_known(dtype)
     expected = _content(_make(make, dtype, shape))
     with _installed(case):
         array = _make(make, dtype, shape)
     case.arrays[arguments["as"]] = MadeArray(array, expected)
     return {"equal": _content(array) == expected, "pointer": int(array.ctypes.data)}
+
+
+def _check_known(dtype: str) -> None:
+    """Raises Declined if this NumPy does not know a data type."""
+    import numpy as np
+
+    try:
+        np.dtype(dtype)
+    except TypeError:
+        raise Declined(f"NumPy {np.__version__} has no data type `{dtype}`") from None
 
 
 def _make(make: str, dtype: str, shape: tuple[int, ...]) -> Any:

@@ -12,8 +12,10 @@ OPERATIONS: OperationTable[HandlerHostCase] = OperationTable()
 
 #: The domain in which NumPy traces the data of arrays.
 _DOMAIN = 389047
-#: Where PyArrayObject has its base and its flags, and the flag of an owner.
-_BASE, _FLAGS, _OWNDATA = 48, 64, 4
+#: Where PyArrayObject has its base and its flags, in bytes behind the head of an object.
+_BASE, _FLAGS = object.__basicsize__ + 32, object.__basicsize__ + 48
+#: The flag of an owner.
+_OWNDATA = 4
 _BYTES = 64
 
 
