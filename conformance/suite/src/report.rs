@@ -56,26 +56,36 @@ impl Report<'_> {
     }
 }
 
-/// A subject's text without what would move a terminal's cursor or hide in a report: control
-/// characters are written out.
+/// A subject's text without what would move a terminal's cursor, hide in a report or order a CI
+/// service about: such characters are written out.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
+            '#' if is_command(&text[at..]) => clean.extend(c.escape_unicode()),
             '\n' => clean.push_str("\\n"),
             '\t' => clean.push_str("\\t"),
             '\r' => clean.push_str("\\r"),
-            c if c.is_control() || is_direction(c) => clean.extend(c.escape_unicode()),
+            c if c.is_control() || is_invisible(c) => clean.extend(c.escape_unicode()),
             c => clean.push(c),
         }
     }
     clean
 }
 
-/// Characters that reorder the text around them.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Azure Pipelines and GitHub take this for a command wherever it stands in a line.
+fn is_command(text: &str) -> bool {
+    text.starts_with("##[") || text.starts_with("##vso[")
+}
+
+/// Characters that reorder the text around them, end a line or have no width.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+    )
 }
 
 /// A JSON document for a person to read as well, with a newline at its end.

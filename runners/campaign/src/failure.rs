@@ -106,8 +106,10 @@ mod tests {
 
     #[test]
     fn no_line_of_a_subject_is_a_command_of_a_ci_service() {
-        let failure = Failure::harness("it said\n  ::error::no\n::add-mask::a\na::b\n\u{1b}[31m");
-        let shown = "it said\n  \\u{3a}:error::no\n\\u{3a}:add-mask::a\na::b\n\\u{1b}[31m";
+        let failure =
+            Failure::harness("it said\n  ::error::no\n::add-mask::a\na::b\n\u{1b}[31m##vso[x]");
+        let shown =
+            "it said\n  \\u{3a}:error::no\n\\u{3a}:add-mask::a\na::b\n\\u{1b}[31m\\u{23}#vso[x]";
         assert_eq!(failure.to_string(), shown);
     }
 }

@@ -14,6 +14,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdout};
 
 use crate::capture::Capture;
 use crate::child;
+use crate::child_signal::DefaultChildSignal;
 use crate::error::WorkerError;
 use crate::protocol::{Ended, Exit, Run};
 use crate::shared_lines::SharedLines;
@@ -57,12 +58,13 @@ fn run_in_fork(session: &mut WorkerState, run: &Run) -> Result<Ended, WorkerErro
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
     let (err_read, err_write) =
         pipe_with(PipeFlags::CLOEXEC).map_err(WorkerError::os("make a pipe"))?;
+    let child_signal = DefaultChildSignal::set();
     // SAFETY: the server has one thread. A subject whose library starts others while it is loaded
     // is loaded in the child alone.
     match unsafe { libc::fork() } {
         -1 => Err(WorkerError::io("fork a child")(std::io::Error::last_os_error())),
         0 => {
-            drop((out_read, err_read));
+            drop((out_read, err_read, child_signal));
             end_with_parent();
             // What it prints now belongs to no case.
             let loaded = match run.cases.first() {
@@ -105,6 +107,7 @@ pub(crate) fn has_initialized_driver(session: &WorkerState) -> Result<bool, Work
         return Ok(session.has_initialized_driver());
     }
     let failed = |error: Errno| WorkerError::os("ask a child about the driver")(error);
+    let _child_signal = DefaultChildSignal::set();
     // SAFETY: the child makes one call of the driver and ends. The driver
     // takes its locks before the fork.
     match unsafe { libc::fork() } {

@@ -18,6 +18,7 @@ mod c_table;
 mod capture;
 mod checked_memory;
 mod child;
+mod child_signal;
 mod churn_and_stress;
 mod contexts;
 mod device_bytes;

@@ -94,8 +94,13 @@ impl Server {
     /// the driver.
     fn load(&mut self, order: Load) -> Result<(), WorkerError> {
         self.0.loaded_in_child = None;
-        let threads = reload::threads();
-        let subject = match load(&order.interface, &order.subject) {
+        let (threads, server) = (reload::threads(), getpid());
+        let found = load(&order.interface, &order.subject);
+        if getpid() != server {
+            // A child that the library forked while it was loaded; the server goes on by itself.
+            std::process::exit(0);
+        }
+        let subject = match found {
             Ok(subject) => subject,
             Err(refused) => return self.send(&Line::Refused(refused)),
         };

@@ -8,7 +8,9 @@ from typing import Any
 
 def lines(path: pathlib.Path, kind: str) -> Iterator[dict[str, Any]]:
     """The bodies of all lines of a kind."""
-    for line in path.read_text().splitlines():
+    with path.open(encoding="utf-8") as text:
+        written = list(text)  # a line ends with a newline alone, and not with U+2028
+    for line in written:
         ((found, body),) = json.loads(line).items()
         if found == kind:
             yield body

@@ -99,6 +99,18 @@ def test_what_is_refused_is_an_exception_with_the_programs_message(
     assert raised.value.exit_code == code and message in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{"filter": "a\0b"}, {"profile": "\ud800"}, {"out": "a\0b"}, {"path": ["a\0b"]}],
+    ids=["filter", "profile", "out", "path"],
+)
+def test_an_argument_that_no_program_can_get_is_an_exception(arguments: dict[str, object]) -> None:
+    run: Callable[..., allocert.Run] = allocert.run
+    with pytest.raises(allocert.AllocertError, match="no program can be given") as raised:
+        run("emm", "reference", **arguments)
+    assert raised.value.exit_code == 2
+
+
 @pytest.mark.parametrize("faults", [True, "edges"])
 def test_a_fault_sweep_counts_what_has_no_finding(faults: bool | str) -> None:
     options = {"isolation": "group", "jobs": 1, "timeout": 60, "abi": None}

@@ -1,4 +1,7 @@
-"""What the worker reports when a subject or the environment works against it."""
+"""What the worker reports when a subject or the environment works against it.
+
+test_zoo.py runs the program on hostile subjects.
+"""
 
 import os
 import pathlib
@@ -6,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import WORKER, Program, Worker
+from harness import WORKER, Worker
 from test_worker import ALLOCATE, SETUP, run
 
 EXITS = """
@@ -16,30 +19,6 @@ from allocert_mutants.emm.conforming_plugin import Manager
 class Exits(Manager):
     def memalloc(self, size):
         sys.exit(0)
-"""
-HARMFUL = """
-import ctypes, os, signal
-from allocert_mutants.emm.conforming_plugin import Manager as Conforming
-
-driver = ctypes.CDLL("libcuda.so.1")
-
-class ClearsFaults(Conforming):
-    def memalloc(self, size):
-        driver.allocert_fault_clear()
-        return super().memalloc(size)
-
-class KillsItsParent(Conforming):
-    def memalloc(self, size):
-        for _ in range(100):
-            os.kill(os.getppid(), signal.SIGKILL)
-        return super().memalloc(size)
-
-class Floods(Conforming):
-    def memalloc(self, size):
-        version = ctypes.c_int()
-        for _ in range(120_000):
-            driver.cuDriverGetVersion(ctypes.byref(version))
-        return super().memalloc(size)
 """
 CAPABLE = """
 from allocert_mutants.emm.conforming_plugin import Manager
@@ -116,31 +95,6 @@ def test_capabilities_that_are_no_tuple_are_refused(
     kind, body = worker.load("capable:Odd")
     assert (kind, body["stage"]) == ("refused", "class")
     assert body["message"] == f"allocert_capabilities must be a tuple of words, but has type {what}"
-
-
-@pytest.mark.parametrize(
-    ("subject", "says"),
-    [
-        ("ClearsFaults", "does not fail, although the case makes it fail"),
-        ("KillsItsParent", "the worker was ended by signal 9"),
-        ("Floods", "the subject makes more calls than the trace holds"),
-    ],
-)
-def test_what_harms_the_record_ends_without_a_certificate(
-    allocert: Program, tmp_path: pathlib.Path, subject: str, says: str
-) -> None:
-    (tmp_path / "harmful.py").write_text(HARMFUL)
-    arguments = (
-        f"harmful:{subject}",
-        "--python",
-        sys.executable,
-        "--filter",
-        "emm/oom/other-error/*",
-    )
-    ended = allocert("run", "emm", *arguments, path=[tmp_path])
-    assert ended.returncode == 3, ended.stdout + ended.stderr
-    assert says in ended.stdout
-    assert "no violation;" not in ended.stdout
 
 
 def test_another_python_is_told_which_one_it_needs() -> None:

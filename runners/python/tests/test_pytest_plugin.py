@@ -2,6 +2,7 @@
 
 import pathlib
 
+import allocert
 import pytest
 from conftest import MUTANTS
 from test_api import EXPECTATIONS
@@ -92,6 +93,70 @@ def test_the_projects_own_tests_run_too(pytester: pytest.Pytester) -> None:
     assert outcomes["passed"] + outcomes["skipped"] == 16
 
 
+def _project(pytester: pytest.Pytester) -> None:
+    """A project whose settings give the options, with a test of its own in a folder."""
+    pytester.makeini(f"[pytest]\naddopts = {' '.join(CONFORMING)}\n")
+    pytester.mkdir("tests")
+    (pytester.path / "tests/test_own.py").write_text("def test_own():\n    assert True\n")
+
+
+@pytest.mark.parametrize("named", ["tests", "tests/test_own.py", "tests/test_own.py::test_own"])
+def test_no_case_runs_beside_a_test_that_is_named(pytester: pytest.Pytester, named: str) -> None:
+    _project(pytester)
+    ended = pytester.runpytest(named)
+    ended.assert_outcomes(passed=1)
+    ended.stdout.fnmatch_lines(["allocert: the arguments name other tests; `allocert` names *"])
+
+
+@pytest.mark.parametrize("named", [(), (".",), ("tests", "."), ("tests", "allocert")])
+def test_all_cases_are_there_unless_other_tests_are_named(
+    pytester: pytest.Pytester, named: tuple[str, ...]
+) -> None:
+    _project(pytester)
+    ended = pytester.runpytest(*named, "--collect-only", "-q")
+    listed = ended.stdout.str()
+    assert "test_own" in listed and listed.count("allocert::emm/") == len(allocert.cases("emm"))
+
+
+@pytest.mark.parametrize(
+    ("named", "count"),
+    [
+        (["allocert::emm/alloc/exact-size/size:4096"], 1),
+        (["allocert::emm/alloc/exact-size"], 5),
+        (["allocert::emm/alloc/exact-size/", "allocert::emm/alloc/exact-size/size:1"], 5),
+        (["tests/test_own.py", "allocert::emm/alloc/exact-size"], 6),
+    ],
+)
+def test_a_case_is_named_by_its_node_id(
+    pytester: pytest.Pytester, named: list[str], count: int
+) -> None:
+    _project(pytester)
+    ended = pytester.runpytest(*named, "-v")
+    ended.assert_outcomes(passed=count)
+    ended.stdout.fnmatch_lines(["allocert::emm/alloc/exact-size/size:* PASSED*"])
+
+
+def test_a_failed_case_runs_again_by_the_id_that_the_summary_shows(
+    pytester: pytest.Pytester,
+) -> None:
+    ended = pytester.runpytest(*VIOLATING, "allocert::emm/info")
+    (line,) = [line for line in ended.outlines if line.startswith("FAILED ")]
+    again = pytester.runpytest(*VIOLATING, line.split()[1])
+    again.assert_outcomes(failed=1)
+
+
+def test_a_node_id_of_no_case_is_an_error(pytester: pytest.Pytester) -> None:
+    ended = pytester.runpytest(*CONFORMING, "allocert::emm/absent")
+    ended.stdout.fnmatch_lines(["*no case of this side is or is below `emm/absent`"])
+    ended.assert_outcomes(errors=1)
+
+
+def test_a_file_of_the_name_allocert_is_a_file(pytester: pytest.Pytester) -> None:
+    pytester.mkdir("allocert")
+    (pytester.path / "allocert/test_own.py").write_text("def test_own():\n    assert True\n")
+    pytester.runpytest(*CONFORMING, "allocert").assert_outcomes(passed=1)
+
+
 def test_without_the_option_there_is_no_effect(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_own():\n    assert True\n")
     code = "import sys\ndef pytest_unconfigure():\n    assert 'allocert.api' not in sys.modules\n"
@@ -129,8 +194,19 @@ def test_a_subject_that_cannot_be_loaded_is_one_error(pytester: pytest.Pytester)
     ended = pytester.runpytest("--allocert=absent", "--allocert-side=emm")
     ended.assert_outcomes(errors=1)
     ended.stdout.fnmatch_lines(["*no module named `absent`*", "*allocert gave no verdicts*"])
+    assert ended.stdout.str().count("no module named `absent`") == 1
+    ended.stdout.no_fnmatch_line("*During handling*")
     ended.stdout.no_fnmatch_line("*Traceback*")
     assert ended.ret == 2
+
+
+def test_processes_of_xdist_get_no_node_id(pytester: pytest.Pytester) -> None:
+    """The option stands for the one of pytest-xdist."""
+    code = "def pytest_addoption(parser):\n    parser.addoption('--num', dest='numprocesses')\n"
+    pytester.makeconftest(code)
+    ended = pytester.runpytest(*CONFORMING, "--num=2", "allocert::emm/zero")
+    ended.stderr.fnmatch_lines(["ERROR: allocert::emm/zero cannot be passed*leave -n out*"])
+    assert ended.ret == 4
 
 
 def test_an_unusable_subject_is_an_error(pytester: pytest.Pytester) -> None:

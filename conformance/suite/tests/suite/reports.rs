@@ -350,6 +350,10 @@ fn coverage_of_both_sides_says_whom_a_requirement_binds() {
 #[test]
 fn a_subjects_text_cannot_move_the_cursor() {
     assert_eq!(clean("a\u{1b}[2J\r\nb\u{202e}c"), "a\\u{1b}[2J\\r\\nb\\u{202e}c");
+    assert_eq!(
+        clean("\u{feff}##[debug]x ##vso[y]#z"),
+        "\\u{feff}\\u{23}#[debug]x \\u{23}#vso[y]#z"
+    );
 }
 
 /// A double free, a crash and a case that was not run.

@@ -114,7 +114,7 @@ def _stamp(path: pathlib.Path) -> tuple[int, int, int] | None:
     """What tells whether a file was written, or None if there is none."""
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a path with a NUL
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -137,13 +137,17 @@ def _call(
     search = [*(os.fspath(folder) for folder in path), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, search))
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        process = subprocess.Popen(
-            [executable, *arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=said,
-        )
+        try:
+            process = subprocess.Popen(
+                [executable, *arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=said,
+            )
+        except ValueError as error:  # a NUL, or a character that the system cannot encode
+            reason = f"no program can be given an argument or a path of `path` like this: {error}"
+            raise AllocertError(reason, 2) from None
         code = _wait(process)
         said.seek(0)
         message = said.read(_MESSAGE_LIMIT).strip().removeprefix("allocert: ")

@@ -2,8 +2,9 @@
 
     pytest --allocert mylib.numba_plugin:Manager --allocert-side emm
 
-Each case is an item whose name is the id of the case. The program runs once, on all items that are
-selected, when the first of them is due. Without the option `--allocert` this plugin does nothing.
+Each case is an item whose name is the id of the case, below the node `allocert`. The program runs
+once, on all items that are selected, when the first of them is due. Without the option `--allocert`
+this plugin does nothing.
 """
 
 import dataclasses
@@ -73,8 +74,35 @@ def pytest_configure(config: pytest.Config) -> None:
             " leave -n out"
         )
     path = [str(config.rootpath), *map(str, config.getini("pythonpath"))]
-    selection = Selection(side, subject, options, path)
+    selection = Selection(side, subject, options, path, _named(config))
     config.pluginmanager.register(Collection(selection), "allocert-collection")
+
+
+def _named(config: pytest.Config) -> list[str] | None:
+    """What the command line names of the cases: [""] is all, and None is none.
+
+    pytest would look for a file of the name `allocert`, so the node ids of cases leave its
+    arguments. All cases belong to the root folder of the project.
+    """
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        return [""]
+    ids = [one for one in config.args if _is_node_id(one, config.invocation_params.dir)]
+    config.args[:] = [one for one in config.args if one not in ids]
+    if ids and config.getoption("numprocesses", None):
+        raise pytest.UsageError(f"{ids[0]} cannot be passed to pytest-xdist: leave -n out")
+    if any(_holds(one, config) for one in config.args):
+        return [""]
+    return [one.removeprefix(_NAME).removeprefix("::") for one in ids] or None
+
+
+def _is_node_id(argument: str, folder: pathlib.Path) -> bool:
+    return argument.partition("::")[0] == _NAME and not (folder / _NAME).exists()
+
+
+def _holds(argument: str, config: pytest.Config) -> bool:
+    """Whether the argument is a folder that holds the project."""
+    folder = (config.invocation_params.dir / argument).resolve()
+    return folder == config.rootpath or folder in config.rootpath.parents
 
 
 @dataclasses.dataclass
@@ -85,6 +113,8 @@ class Selection:
     subject: str
     options: dict[str, Any]
     path: list[str]
+    #: Ids of cases, and beginnings of them, that are collected; None where no case is.
+    named: list[str] | None
     #: All cases of the side, when they are collected.
     names: list[str] = dataclasses.field(default_factory=list)
     done: "Run | None" = None
@@ -112,12 +142,19 @@ class Collection:
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
 
+    def pytest_report_header(self) -> str | None:
+        """Says why there are no cases."""
+        if self.selection.named is not None:
+            return None
+        return f"allocert: the arguments name other tests; `{_NAME}` names the cases"
+
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
         report = yield
-        if isinstance(collector, pytest.Session) and report.passed:
+        chosen = self.selection.named is not None
+        if chosen and isinstance(collector, pytest.Session) and report.passed:
             side = Side.from_parent(collector, name=_NAME, nodeid=_NAME, selection=self.selection)
             report.result = [*(report.result or ()), side]
         return report
@@ -140,8 +177,16 @@ class Side(pytest.Collector):
             raise self.CollectError(f"allocert: {error}") from None
         return [
             Item.from_parent(self, name=name, nodeid=f"{_NAME}::{name}", selection=self.selection)
-            for name in self.selection.names
+            for name in self._named()
         ]
+
+    def _named(self) -> list[str]:
+        """The cases that the command line names, in the order of the side."""
+        named = self.selection.named or []
+        for one in named:
+            if not any(_is_below(name, one) for name in self.selection.names):
+                raise self.CollectError(f"allocert: no case of this side is or is below `{one}`")
+        return [name for name in self.selection.names if any(_is_below(name, one) for one in named)]
 
 
 class Item(pytest.Item):
@@ -159,7 +204,8 @@ class Item(pytest.Item):
         except AllocertError as error:
             # Each other case would say the same.
             self.session.shouldstop = "allocert gave no verdicts"
-            pytest.fail(f"allocert: {error}", pytrace=False)
+            # Without `from None` pytest would show the message twice.
+            raise pytest.fail.Exception(f"allocert: {error}", pytrace=False) from None
         if self.case.verdict.value in ("unusable", "harness-error"):
             pytest.fail(f"{self.case.verdict.value}: {self.case.reason}", pytrace=False)
 
@@ -183,6 +229,11 @@ class Item(pytest.Item):
 
     def reportinfo(self) -> tuple[pathlib.Path, int | None, str]:
         return self.path, None, self.name
+
+
+def _is_below(name: str, beginning: str) -> bool:
+    """Whether a case is the one of this id, or one of this group or fixture."""
+    return beginning in ("", name) or name.startswith(f"{beginning.rstrip('/')}/")
 
 
 def _literal(name: str) -> str:

@@ -12,6 +12,9 @@ from typing import Any, TypeAlias, TypedDict
 #: The worker's copy of the socket has a file descriptor below this number.
 _DESCRIPTOR_LIMIT = 16_384
 
+#: As they are before the import of a subject, which may replace those of the modules.
+_write, _encode = os.write, json.JSONEncoder(separators=(",", ":")).encode
+
 #: What follows the kind of a message, and an OUTCOME of runners/PROTOCOL.md.
 Body: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = dict[str, Any]
@@ -81,9 +84,9 @@ class Connection:
 
     def send(self, kind: str, body: Body) -> None:
         """Sends one message. Raises ConnectionError if the harness is gone."""
-        line = json.dumps({kind: body}, separators=(",", ":")).encode("ascii") + b"\n"
+        line = _encode({kind: body}).encode("ascii") + b"\n"
         while line:
-            line = line[os.write(self._descriptor, line) :]
+            line = line[_write(self._descriptor, line) :]
 
 
 def _copy_to_high_descriptor(descriptor: int) -> int:

@@ -9,17 +9,20 @@ import platform
 import select
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from . import registry, reload
 from .batch import Batch
+from .child_signal import children_can_be_waited_for
 from .driver import Driver
 from .interface import Interface, Subject
 from .output_capture import OutputCapture
 from .protocol import Body, Connection
 from .refused import Refused
+from .safe_text import bounded, type_name
 
 #: The end that is read, and the end that is written.
 Pipe = tuple[int, int]
@@ -38,7 +41,13 @@ def serve(path: str) -> Batch | None:
     """
     _adopt_orphans()
     again = reload.resumed()
-    connection = Connection.to(path) if again is None else Connection(again.socket)
+    try:
+        connection = Connection.to(path) if again is None else Connection(again.socket)
+    except OSError as error:
+        raise SystemExit(
+            f"allocert worker: {path} cannot be connected to: {error}; the harness starts each"
+            " worker once, and only a subject starts it again"
+        ) from None
     server = _Server(connection, None if again is None else again.load)
     try:
         return server.serve()
@@ -130,6 +139,10 @@ class _Server:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
         if _DEBUG in os.environ:
             return self._begin(body)
+        with children_can_be_waited_for():
+            return self._fork(body)
+
+    def _fork(self, body: Body) -> Batch | None:
         out, err = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -200,7 +213,7 @@ def _prepare(side: str, specification: str, settings: Mapping[str, int] | None =
         # The driver calls of the import are the case's.
         driver.recorder.case_begin()
     before = reload.Threads.now()
-    subject = interface.subject(specification, driver)
+    subject = _found(interface, specification, driver)
     after = reload.Threads.now()
     # No number of threads tells: NumPy's BLAS ends its own at a fork, which a subject may make.
     started = bool(after.python - before.python)
@@ -208,6 +221,27 @@ def _prepare(side: str, specification: str, settings: Mapping[str, int] | None =
         started = started or bool(after.all - before.all)
     belongs_in_child = started or subject.initialized_driver
     return _Loaded(driver, interface, versions, subject, belongs_in_child)
+
+
+def _found(interface: Interface, specification: str, driver: Driver) -> Subject:
+    """The subject. Raises Refused, also where its import broke what the worker uses."""
+    server = os.getpid()
+    try:
+        return interface.subject(specification, driver)
+    except Refused:
+        raise
+    except BaseException as error:  # noqa: BLE001 - SystemExit too, of what the subject changed
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        file = os.path.basename(place.filename)
+        raise Refused(
+            "import",
+            f"after the import the worker raised {type_name(error)} ({file}, line {place.lineno}):"
+            f" {bounded(error, 500)}; a subject that changes modules of Python brings that about",
+        ) from None
+    finally:
+        if os.getpid() != server:
+            # A child that the module forked while it was imported; the server goes on by itself.
+            os._exit(0)
 
 
 def _versions(distributions: tuple[str, ...]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import traceback
 from types import ModuleType, TracebackType
 from typing import Any
 
+from .child_signal import children_can_be_waited_for
 from .driver import Driver
 from .extras import advice
 from .refused import Refused
@@ -40,14 +41,14 @@ class ModuleSubject:
 
     def __init__(self, specification: str, driver: Driver) -> None:
         """Imports the module and finds the subject. Raises Refused if that fails."""
-        module_name, _, named = specification.partition(":")
+        self.module_name, _, named = specification.partition(":")
         attribute = named or self.default_attribute
-        self.module = import_module(module_name)
+        self.module = import_module(self.module_name)
         self.initialized_driver = _is_initialized(driver)
         self.cls = self.find(self.module, attribute)
         self.version = self.find_version()
         self.file = bounded(read_attribute(self.module, "__file__") or "") or None
-        self.name = f"{module_name}:{attribute}" if attribute else module_name
+        self.name = f"{self.module_name}:{attribute}" if attribute else self.module_name
         self.capabilities = self._capabilities()
 
     def check(self, cls: type, place: str) -> None:
@@ -72,7 +73,7 @@ class ModuleSubject:
     def walk(self, module: ModuleType, path: str | None) -> tuple[Any, str]:
         """The object at a path of attributes (None: the module itself), and its full path."""
         found: Any = module
-        place = module.__name__
+        place = self.module_name
         for part in path.split(".") if path else ():
             try:
                 found = getattr(found, part)
@@ -104,7 +105,7 @@ class ModuleSubject:
 
     def find_version(self) -> str | None:
         """The version of the module, or of the distribution that it came with."""
-        top = self.module.__name__.partition(".")[0]
+        top = self.module_name.partition(".")[0]
         version = read_attribute(self.module, "__version__")
         if version is None:
             version = read_attribute(sys.modules.get(top), "__version__")
@@ -133,7 +134,7 @@ def import_module(name: str) -> ModuleType:
             " a Python subject is given as module or module:attribute",
         )
     try:
-        return importlib.import_module(name)
+        module: ModuleType | None = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _failed_import(name, error) from None
@@ -144,6 +145,9 @@ def import_module(name: str) -> ModuleType:
         ) from None
     except BaseException as error:  # noqa: BLE001 - a module may raise SystemExit
         raise _failed_import(name, error) from None
+    if module is None:
+        raise Refused("import", f"`{name}` puts None in its own place in sys.modules")
+    return module
 
 
 def _failed_import(name: str, error: BaseException) -> Refused:
@@ -176,10 +180,11 @@ def _is_initialized(driver: Driver) -> bool:
     """
     if os.environ.get("ALLOCERT_MODE") == "forward":
         return driver.initialized()
-    pid = os.fork()
-    if pid == 0:
-        os._exit(driver.initialized())
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+    with children_can_be_waited_for():
+        pid = os.fork()
+        if pid == 0:
+            os._exit(driver.initialized())
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 
 
 def version_of_module(top: str) -> str | None:

@@ -33,7 +33,7 @@ class HostSubject(ModuleSubject):
         return found
 
     def find_version(self) -> str | None:
-        top = self.module.__name__.partition(".")[0]
+        top = self.module_name.partition(".")[0]
         return version_of_module("numba_cuda" if top == "numba" else top)
 
     def looks_like_subject(self, cls: type) -> bool:
