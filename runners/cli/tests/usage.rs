@@ -485,6 +485,8 @@ fn help_names_the_exit_codes() {
       2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
       4  no case has a result
+      5  a case ran and what it asks about was not observed, and neither the expectation file nor
+         --allow-not-observed says that this is known
     ");
 }
 

@@ -233,12 +233,12 @@ fn a_lost_process_is_no_verdict_on_the_subject() {
 }
 
 fn judgement(verdict: Verdict) -> Judgement {
-    Judgement {
-        case: "emm/a/b".to_owned(),
-        verdict,
-        findings: Vec::new(),
-        checked: Default::default(),
-    }
+    Judgement::without_findings("emm/a/b", verdict)
+}
+
+fn unseen() -> Verdict {
+    let function = "cuGetExportTable".to_owned();
+    Verdict::NotObserved { reason: Reason::NotInDriver { step: 3, function } }
 }
 
 #[rstest]
@@ -263,6 +263,28 @@ fn judgement(verdict: Verdict) -> Judgement {
 )]
 #[case::lost(
     &[Verdict::Conforms, Verdict::NotObserved { reason: Reason::EventsLost { events: 7 } }], 3,
+)]
+#[case::unseen(&[Verdict::Conforms, unseen()], 5)]
+#[case::only_unseen(&[unseen()], 4)]
+#[case::unseen_and_unusable(
+    &[Verdict::Conforms, unseen(), Verdict::Unusable { message: String::new() }], 2,
+)]
+#[case::left_out(
+    &[Verdict::Conforms, Verdict::NotObserved { reason: Reason::NoPeer }], 0,
+)]
+#[case::asks_nothing(
+    &[
+        Verdict::Conforms,
+        Verdict::NotObserved { reason: Reason::GivenUnmet { step: 1, given: String::new() } },
+    ],
+    0,
+)]
+#[case::stopped(
+    &[
+        Verdict::ExpectedViolation,
+        Verdict::NotObserved { reason: Reason::Stopped { timeouts: 6 } },
+    ],
+    3,
 )]
 #[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {
