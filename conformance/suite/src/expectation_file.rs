@@ -9,9 +9,9 @@ use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use crate::expectation_conditions::{Conditions, Details, When};
-use crate::offer::Driver;
+use crate::expectation_conditions::{Conditions, Details, When, WrongCondition};
 use crate::plan::SWEPT;
+use crate::run_format::DriverInfo;
 use crate::verdict::{Finding, Judgement, Verdict};
 
 /// A checked expectation file.
@@ -105,7 +105,7 @@ impl ExpectationFile {
 
     /// The entries whose conditions hold of a run, and how many there are besides.
     #[must_use]
-    pub fn for_run(&self, driver: Driver, details: &Details) -> (Self, usize) {
+    pub fn for_run(&self, driver: &DriverInfo, details: &Details) -> (Self, usize) {
         let mut applying = self.clone();
         applying.entries.retain(|entry| entry.when.hold(driver, details));
         let left_out = self.entries.len() - applying.entries.len();
@@ -337,9 +337,15 @@ fn entry(
         })
     };
     let expires = expires.as_ref().map(date).transpose()?;
-    let when = Conditions::read(when).map_err(|text| {
-        let message = format!("`{text}` is no range of versions such as \">=0.30,<0.32\"");
-        document.refuse_word(RefusalCode::InvalidExpectationFile, line, "versions", message)
+    let when = Conditions::read(when).map_err(|wrong| match wrong {
+        WrongCondition::Versions(text) => {
+            let message = format!("`{text}` is no range of versions such as \">=0.30,<0.32\"");
+            document.refuse_word(RefusalCode::InvalidExpectationFile, line, "versions", message)
+        }
+        WrongCondition::Device(error) => {
+            let message = format!("`device` is no glob: {}", error.kind());
+            document.refuse_word(RefusalCode::InvalidGlob, line, "device", message)
+        }
     })?;
     Ok(Entry { expected, cases, reason, issue, expires, when, line, globs })
 }

@@ -7,12 +7,11 @@ use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
 use allocert_suite::expectation_file::{Entry, ExpectationFile};
 use allocert_suite::expectation_update::{self, Update};
-use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Meaning;
 use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
-use allocert_suite::run_format::{Header, Judged, Selection};
+use allocert_suite::run_format::{DriverInfo, Header, Judged, Selection};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 
@@ -172,7 +171,7 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         let note = format!("{name} is about the subject {meant}, and this is {subject}");
         verdicts.warnings.push(clean(&note));
     }
-    let (driver, details) = (verdicts.header.driver.kind, &verdicts.header.subject.details);
+    let (driver, details) = (&verdicts.header.driver, &verdicts.header.subject.details);
     let (mut applying, left_out) = file.for_run(driver, details);
     if left_out > 0 {
         let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
@@ -245,7 +244,7 @@ pub(crate) fn listed_requirements(
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     file.check_dates(&text, clock::today())?;
     let details = subject.subject.clone().into_iter().collect();
-    let (applying, _) = file.for_run(Driver::Sim, &details);
+    let (applying, _) = file.for_run(&DriverInfo::simulated(), &details);
     let requirements = applying.entries.iter().filter_map(Entry::requirement);
     Ok(requirements.map(str::to_owned).collect())
 }

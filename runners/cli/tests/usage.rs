@@ -207,9 +207,9 @@ fn the_reference_conforms_behind_the_recorder_too() {
     assert!(printed.starts_with("emm reference on the real driver, suite "), "{printed}");
     let run = std::fs::read_to_string(&out).expect("the run");
     assert!(
-        run.lines()
-            .next()
-            .is_some_and(|header| header.contains(r#""driver":{"kind":"real","version":13000}"#)),
+        run.lines().next().is_some_and(|header| header.contains(
+            r#""driver":{"kind":"real","version":13000,"device":"allocert software GPU"}"#
+        )),
         "{run:.600}"
     );
     assert!(run.contains("software_driver_only"), "cases that choose the memory are not run");

@@ -231,6 +231,9 @@ fn an_entry_expects_one_thing(#[case] first: &str) {
 #[case::other_version("{versions: {numba_cuda: \"<0.30\"}}", false)]
 #[case::of_the_subject("{versions: {my-plugin: \"==2\"}}", true)]
 #[case::not_recorded("{versions: {cupy: \">=0\"}}", false)]
+#[case::device("{device: NVIDIA H200}", true)]
+#[case::device_by_glob("{driver: sim, device: '*H[12]00*'}", true)]
+#[case::other_device("{device: '*A100*'}", false)]
 #[case::both("{driver: sim, versions: {numba-cuda: \"!=0.30.4\"}}", false)]
 fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: bool) {
     let text = format!("{LISTED}    when: {when}\n");
@@ -238,13 +241,24 @@ fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: boo
     let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut header = crate::run_file::header();
     let details = [("host", json!({"numba_cuda": "0.30.4"})), ("name", json!("my_plugin"))];
+    header.driver.device = Some("NVIDIA H200".to_owned());
     header.subject.details = details.map(|(name, value)| (name.to_owned(), value)).into();
     header.subject.details.insert("version".to_owned(), json!("2.0"));
-    let (applying, left_out) = file.for_run(header.driver.kind, &header.subject.details);
+    let (applying, left_out) = file.for_run(&header.driver, &header.subject.details);
     assert_eq!((applying.entries.len(), left_out), if holds { (1, 0) } else { (0, 1) });
 }
 
+#[test]
+fn a_run_that_names_no_device_is_not_on_it() {
+    let text = format!("{LISTED}    when: {{device: '*'}}\n");
+    let file = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    let header = crate::run_file::header();
+    assert_eq!(file.for_run(&header.driver, &header.subject.details).1, 1);
+}
+
 #[rstest]
+#[case::glob("{device: '[H'}", "`device` is no glob: ")]
 #[case::range("{versions: {numba-cuda: newest}}", "`newest` is no range of versions")]
 #[case::driver("{driver: fast}", "fast")]
 #[case::unknown("{os: linux}", "os")]
