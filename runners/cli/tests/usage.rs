@@ -618,6 +618,43 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
 }
 
+/// What `nep49` asks is mostly in the results of the steps. A file without the count is one of an
+/// older version.
+#[rstest]
+#[case::no_event(true, true, "its trace has 0 events, and ")]
+#[case::no_event_and_no_count(true, false, "step 0 has an outcome and no markers in the trace")]
+#[case::no_call(false, true, " were recorded: the run file was changed")]
+fn a_run_without_its_events_has_no_result(
+    #[case] all: bool,
+    #[case] counts: bool,
+    #[case] words: &str,
+) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run.jsonl").display().to_string();
+    let arguments = ["run", "nep49", "reference", "--filter", "nep49/alloc/aligned/*"];
+    assert_eq!(judged(&[&arguments[..], &["--out", &run]].concat()).0, Some(0));
+    let text = fs::read_to_string(&run).expect("the run file");
+    let changed = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if let Some(observation) = line.get_mut("observation") {
+            let events = observation["events"].as_array_mut().expect("a list");
+            events.retain(|event| !all && event.get("call").is_none());
+            let fields = observation.as_object_mut().expect("an object");
+            let recorded = fields.remove("events_recorded");
+            assert!(recorded.is_some(), "the harness counts");
+            if counts {
+                fields.extend(recorded.map(|count| ("events_recorded".to_owned(), count)));
+            }
+        }
+        format!("{line}\n")
+    };
+    fs::write(&run, text.lines().map(changed).collect::<String>()).expect("it can be written");
+    let (code, printed) = judged(&["judge", &run]);
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("harness-error: the record contradicts itself: "), "{printed}");
+    assert!(printed.contains(words), "{printed}");
+}
+
 /// A finding names a file that an installed program does not have on the disk.
 #[rstest]
 #[case("emm/alloc/exact-size/size:255")]
