@@ -1,6 +1,6 @@
 //! The exit code of a run, computed in one place.
 
-use crate::reason::Reason;
+use crate::reason::Meaning;
 use crate::verdict::{Judgement, Verdict};
 
 /// What a run comes to. Usage errors and broken fixtures end a program with 2 before there is a
@@ -15,14 +15,17 @@ pub enum Exit {
     /// The harness could not do its work.
     Harness = 3,
     NothingRan = 4,
+    /// A case ran without showing what it asks about, and nobody said that this is known.
+    NotObserved = 5,
 }
 
 impl Exit {
     /// A violation decides before a harness error, because it is certain. A harness error decides
-    /// before a subject that cannot be used, because it may be the cause.
+    /// before a subject that cannot be used, because it may be the cause. What was not observed
+    /// counts only beside cases with a result.
     #[must_use]
     pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
-        let (mut ran, mut unusable, mut broken) = (false, false, false);
+        let (mut ran, mut unusable, mut broken, mut unseen) = (false, false, false, false);
         for judgement in judgements {
             match judgement.verdict {
                 Verdict::Violates | Verdict::UnexpectedConformance { .. } => {
@@ -30,20 +33,21 @@ impl Exit {
                 }
                 Verdict::HarnessError { .. } => broken = true,
                 Verdict::Unusable { .. } => unusable = true,
-                // What is lost or was not run may hide anything. The subject can cause it.
-                Verdict::NotObserved {
-                    reason:
-                        Reason::EventsLost { .. } | Reason::OutOfTime { .. } | Reason::Interrupted,
-                } => broken = true,
                 Verdict::Conforms | Verdict::ExpectedViolation => ran = true,
-                Verdict::NotApplicable { .. } | Verdict::NotObserved { .. } => {}
+                Verdict::NotApplicable { .. } => {}
+                Verdict::NotObserved { ref reason } => match reason.meaning() {
+                    Meaning::Unfinished => broken = true,
+                    Meaning::Unseen => unseen |= judgement.fails_the_run(),
+                    Meaning::NothingAsked => {}
+                },
             }
         }
-        match (broken, unusable, ran) {
+        match (broken, unusable, ran, unseen) {
             (true, ..) => Self::Harness,
-            (false, true, _) => Self::Usage,
-            (false, false, true) => Self::Conforms,
-            (false, false, false) => Self::NothingRan,
+            (false, true, ..) => Self::Usage,
+            (false, false, false, _) => Self::NothingRan,
+            (false, false, true, true) => Self::NotObserved,
+            (false, false, true, false) => Self::Conforms,
         }
     }
 
@@ -56,6 +60,7 @@ impl Exit {
             Self::Usage => "the subject cannot be used",
             Self::Harness => "no result: allocert could not do its work",
             Self::NothingRan => "nothing ran",
+            Self::NotObserved => "what a case asks about was not observed",
         }
     }
 

@@ -1,12 +1,15 @@
-//! The conditions of an expected violation: on which driver and with which versions it is expected.
+//! The conditions of an entry of an expectation file: on which driver and device, and with which
+//! versions, it is expected.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::offer::Driver;
+use crate::run_format::DriverInfo;
 
 /// What the worker says about the subject, as in a run file.
 pub type Details = BTreeMap<String, Value>;
@@ -18,6 +21,8 @@ pub(crate) struct When {
     #[serde(default)]
     driver: Option<Driver>,
     #[serde(default)]
+    device: Option<String>,
+    #[serde(default)]
     versions: BTreeMap<String, String>,
 }
 
@@ -25,27 +30,43 @@ pub(crate) struct When {
 #[derive(Debug, Clone, Default)]
 pub struct Conditions {
     driver: Option<Driver>,
+    device: Option<GlobMatcher>,
     versions: Vec<(String, VersionRange)>,
 }
 
+/// What a condition cannot be.
+#[derive(Debug)]
+pub(crate) enum WrongCondition {
+    /// The word that is no range of versions.
+    Versions(String),
+    Device(globset::Error),
+}
+
 impl Conditions {
-    /// The word that is no range of versions, if there is one.
-    pub(crate) fn read(when: When) -> Result<Self, String> {
+    pub(crate) fn read(when: When) -> Result<Self, WrongCondition> {
         let read = |(package, text): (String, String)| match VersionRange::read(&text) {
             Some(range) => Ok((package, range)),
-            None => Err(text),
+            None => Err(WrongCondition::Versions(text)),
         };
         let versions = when.versions.into_iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { driver: when.driver, versions })
+        let device = when.device.map(|text| Glob::new(&text)).transpose();
+        let device = device.map_err(WrongCondition::Device)?.map(|glob| glob.compile_matcher());
+        Ok(Self { driver: when.driver, device, versions })
     }
 
-    /// Whether they hold of a run. A version that the run does not name is in no range.
+    /// Whether they hold of a run. A version that the run does not name is in no range, and a
+    /// device that it does not name matches no glob.
     #[must_use]
-    pub fn hold(&self, driver: Driver, details: &Details) -> bool {
+    pub fn hold(&self, driver: &DriverInfo, details: &Details) -> bool {
+        let is_meant = |glob: &GlobMatcher| {
+            driver.device.as_deref().is_some_and(|device| glob.is_match(device))
+        };
         let in_range = |(package, range): &(String, VersionRange)| {
             version_of(details, package).is_some_and(|version| range.contains(&version))
         };
-        self.driver.is_none_or(|wanted| wanted == driver) && self.versions.iter().all(in_range)
+        self.driver.is_none_or(|wanted| wanted == driver.kind)
+            && self.device.as_ref().is_none_or(is_meant)
+            && self.versions.iter().all(in_range)
     }
 }
 

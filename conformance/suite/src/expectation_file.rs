@@ -1,5 +1,6 @@
-//! What a subject is known to violate. A listed violation is expected; a listed violation that does
-//! not happen fails the run.
+//! What a subject is known to violate, and which cases cannot observe it. What is listed is
+//! expected; a listed violation that does not happen, and a listed case that is observed, fail the
+//! run.
 
 use allocert_requirements::nearest::nearest;
 use allocert_requirements::yaml::{Document, Spanned};
@@ -8,9 +9,9 @@ use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use crate::expectation_conditions::{Conditions, Details, When};
-use crate::offer::Driver;
+use crate::expectation_conditions::{Conditions, Details, When, WrongCondition};
 use crate::plan::SWEPT;
+use crate::run_format::DriverInfo;
 use crate::verdict::{Finding, Judgement, Verdict};
 
 /// A checked expectation file.
@@ -21,15 +22,24 @@ pub struct ExpectationFile {
     pub subject: String,
     /// The versions on which the list was last found to be right.
     pub seen_on: String,
-    pub entries: Vec<ExpectedViolation>,
+    pub entries: Vec<Entry>,
     /// The line of every entry, also of those that the profile leaves out.
     pub entry_lines: Vec<usize>,
 }
 
-/// One violation that is known.
+/// What an entry expects of its cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected {
+    /// A violation of this requirement.
+    Violation(String),
+    /// They run, and their record does not show what they ask about.
+    NotObserved,
+}
+
+/// One thing that is known.
 #[derive(Debug, Clone)]
-pub struct ExpectedViolation {
-    pub requirement: String,
+pub struct Entry {
+    pub expected: Expected,
     /// Globs over case ids, as written.
     pub cases: Vec<String>,
     pub reason: String,
@@ -54,7 +64,10 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {
-    requirement: String,
+    #[serde(default)]
+    requirement: Option<String>,
+    #[serde(default)]
+    verdict: Option<ListedVerdict>,
     cases: Vec<String>,
     reason: String,
     #[serde(default)]
@@ -63,6 +76,13 @@ struct Listed {
     expires: Option<String>,
     #[serde(default)]
     when: When,
+}
+
+/// The verdicts that an entry can expect by their name.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ListedVerdict {
+    NotObserved,
 }
 
 impl ExpectationFile {
@@ -79,28 +99,24 @@ impl ExpectationFile {
         let entry_lines = entries.iter().map(|entry| entry.line).collect();
         // A requirement that is not judged has no finding, so its entry would always look out of
         // date.
-        entries.retain(|entry| !catalogue.leaves_out(&entry.requirement));
+        entries.retain(|entry| !entry.requirement().is_some_and(|id| catalogue.leaves_out(id)));
         Ok(Self { file: file.to_owned(), subject, seen_on, entries, entry_lines })
     }
 
     /// The entries whose conditions hold of a run, and how many there are besides.
     #[must_use]
-    pub fn for_run(&self, driver: Driver, details: &Details) -> (Self, usize) {
+    pub fn for_run(&self, driver: &DriverInfo, details: &Details) -> (Self, usize) {
         let mut applying = self.clone();
         applying.entries.retain(|entry| entry.when.hold(driver, details));
         let left_out = self.entries.len() - applying.entries.len();
         (applying, left_out)
     }
 
-    /// Whether cases that an entry means were run, and none has its violation.
+    /// Whether cases that an entry means were run, and none is as it expects.
     #[must_use]
-    pub fn is_stale(&self, entry: &ExpectedViolation, judgements: &[&Judgement]) -> bool {
-        let meant = judgements.iter().filter(|one| one.verdict.ran() && entry.matches(&one.case));
-        let has = |judgement: &&Judgement| {
-            judgement.findings.iter().any(|finding| finding.requirement == entry.requirement)
-        };
-        let mut all = meant.peekable();
-        all.peek().is_some() && !all.any(has)
+    pub fn is_stale(&self, entry: &Entry, judgements: &[&Judgement]) -> bool {
+        let meant = || judgements.iter().filter(|one| entry.matches(&one.case));
+        meant().any(|one| entry.is_decided_by(one)) && !meant().any(|one| entry.is_met_by(one))
     }
 
     /// Refuses entries about cases that are none of these, which are all cases of the side. `text`
@@ -133,12 +149,11 @@ impl ExpectationFile {
     /// The first of them.
     pub fn check_dates(&self, text: &str, today: Date) -> Result<(), Box<Refusal>> {
         let document = Document { noun: "expectation file", file: &self.file, text };
-        let expired = |entry: &&ExpectedViolation| entry.expires.is_some_and(|last| last < today);
+        let expired = |entry: &&Entry| entry.expires.is_some_and(|last| last < today);
         let Some(entry) = self.entries.iter().find(expired) else { return Ok(()) };
         let message = format!(
-            "the entry of {} has expired: mend the violation, or look at it again and set a later \
-             day",
-            entry.requirement
+            "the entry of {} has expired: mend it, or look at it again and set a later day",
+            entry.requirement().unwrap_or("cases that are not observed")
         );
         Err(document.refuse_word(RefusalCode::ExpiredExpectation, entry.line, "expires", message))
     }
@@ -162,17 +177,25 @@ impl ExpectationFile {
         }
     }
 
-    /// Handles an entry without a violation: the cases that judged its requirement conform, and the
-    /// entry says that they do not.
-    fn stale(&self, entry: &ExpectedViolation, judgements: &mut [&mut Judgement]) {
-        let ExpectedViolation { requirement, line, .. } = entry;
-        let message = format!(
-            "{}:{line} expects a violation of {requirement}, and there is none: the entry can go",
-            self.file
-        );
-        let looked = |judgement: &Judgement| judgement.checked.contains(requirement);
-        let meant =
-            |judgement: &Judgement| judgement.verdict.ran() && entry.matches(&judgement.case);
+    /// Handles an entry that no case is as it expects: the cases that show it have another verdict,
+    /// and the entry says otherwise. Of a violation these are the cases that judged its
+    /// requirement, where there are any.
+    fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
+        let place = format!("{}:{}", self.file, entry.line);
+        let message = match &entry.expected {
+            Expected::Violation(requirement) => format!(
+                "{place} expects a violation of {requirement}, and there is none: the entry can go"
+            ),
+            Expected::NotObserved => {
+                format!("{place} says that the case is not observed, and it was: the entry can go")
+            }
+        };
+        let meant = |judgement: &Judgement| {
+            entry.matches(&judgement.case) && entry.is_decided_by(judgement)
+        };
+        let looked = |judgement: &Judgement| {
+            entry.requirement().is_none_or(|id| judgement.checked.contains(id))
+        };
         let any_looked = judgements.iter().any(|judgement| meant(judgement) && looked(judgement));
         for judgement in judgements.iter_mut().filter(|judgement| meant(judgement)) {
             if judgement.verdict != Verdict::Violates && (looked(judgement) || !any_looked) {
@@ -182,7 +205,16 @@ impl ExpectationFile {
     }
 }
 
-impl ExpectedViolation {
+impl Entry {
+    /// The requirement whose violation it expects.
+    #[must_use]
+    pub fn requirement(&self) -> Option<&str> {
+        match &self.expected {
+            Expected::Violation(requirement) => Some(requirement),
+            Expected::NotObserved => None,
+        }
+    }
+
     /// Whether one of its globs matches a case.
     #[must_use]
     pub fn matches(&self, case: &str) -> bool {
@@ -196,18 +228,51 @@ impl ExpectedViolation {
         self.globs.iter().filter(idle).map(|glob| glob.glob().glob()).collect()
     }
 
-    /// Marks the findings that this entry lists, and says whether there were any.
+    /// Whether a case that it means is as it expects.
+    fn is_met_by(&self, judgement: &Judgement) -> bool {
+        match &self.expected {
+            Expected::Violation(requirement) => {
+                judgement.verdict.ran()
+                    && judgement.findings.iter().any(|one| one.requirement == *requirement)
+            }
+            Expected::NotObserved => judgement.is_unseen(),
+        }
+    }
+
+    /// Whether the result of a case that it means says if the entry is true. A case that violates a
+    /// requirement may not be observed besides.
+    fn is_decided_by(&self, judgement: &Judgement) -> bool {
+        match &self.expected {
+            Expected::Violation(_) => judgement.verdict.ran(),
+            Expected::NotObserved => {
+                matches!(
+                    judgement.verdict,
+                    Verdict::Conforms | Verdict::UnexpectedConformance { .. }
+                ) || judgement.is_unseen()
+            }
+        }
+    }
+
+    /// Marks what this entry lists, and says whether there was anything.
     fn mark(&self, judgement: &mut Judgement) -> bool {
+        if !self.matches(&judgement.case) {
+            return false;
+        }
         let mut met = false;
-        if self.matches(&judgement.case) {
-            for finding in judgement
-                .findings
-                .iter_mut()
-                .filter(|finding| finding.requirement == self.requirement)
-            {
-                finding.expected_because = Some(self.because());
+        match &self.expected {
+            Expected::Violation(requirement) => {
+                for finding in
+                    judgement.findings.iter_mut().filter(|one| one.requirement == *requirement)
+                {
+                    finding.expected_because = Some(self.because());
+                    met = true;
+                }
+            }
+            Expected::NotObserved if judgement.is_unseen() => {
+                judgement.expected_because = Some(self.because());
                 met = true;
             }
+            Expected::NotObserved => {}
         }
         met
     }
@@ -224,22 +289,27 @@ fn entry(
     listed: Spanned<Listed>,
     document: &Document<'_>,
     catalogue: &Catalogue,
-) -> Result<ExpectedViolation, Box<Refusal>> {
+) -> Result<Entry, Box<Refusal>> {
     let line = listed.line();
-    let Listed { requirement, cases, reason, issue, expires, when } = listed.value;
-    if catalogue.get(&requirement).is_none() {
-        let message = format!("the catalogue has no requirement `{requirement}`");
-        let mut refusal =
-            document.refuse_word(RefusalCode::UnknownRequirement, line, &requirement, message);
-        refusal.help = catalogue.suggestion(&requirement);
-        return Err(refusal);
-    }
+    let Listed { requirement, verdict, cases, reason, issue, expires, when } = listed.value;
+    let expected = match (requirement, verdict) {
+        (Some(requirement), None) => violation(requirement, line, document, catalogue)?,
+        (None, Some(ListedVerdict::NotObserved)) => Expected::NotObserved,
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(document.refuse_word(
+                RefusalCode::InvalidExpectationFile,
+                line,
+                "-",
+                "an entry has either `requirement: ID` or `verdict: not-observed`",
+            ));
+        }
+    };
     if reason.trim().is_empty() {
         return Err(document.refuse_word(
             RefusalCode::InvalidExpectationFile,
             line,
             "reason",
-            "an expected violation needs a reason",
+            "an entry needs a reason",
         ));
     }
     if cases.is_empty() {
@@ -267,9 +337,31 @@ fn entry(
         })
     };
     let expires = expires.as_ref().map(date).transpose()?;
-    let when = Conditions::read(when).map_err(|text| {
-        let message = format!("`{text}` is no range of versions such as \">=0.30,<0.32\"");
-        document.refuse_word(RefusalCode::InvalidExpectationFile, line, "versions", message)
+    let when = Conditions::read(when).map_err(|wrong| match wrong {
+        WrongCondition::Versions(text) => {
+            let message = format!("`{text}` is no range of versions such as \">=0.30,<0.32\"");
+            document.refuse_word(RefusalCode::InvalidExpectationFile, line, "versions", message)
+        }
+        WrongCondition::Device(error) => {
+            let message = format!("`device` is no glob: {}", error.kind());
+            document.refuse_word(RefusalCode::InvalidGlob, line, "device", message)
+        }
     })?;
-    Ok(ExpectedViolation { requirement, cases, reason, issue, expires, when, line, globs })
+    Ok(Entry { expected, cases, reason, issue, expires, when, line, globs })
+}
+
+fn violation(
+    requirement: String,
+    line: usize,
+    document: &Document<'_>,
+    catalogue: &Catalogue,
+) -> Result<Expected, Box<Refusal>> {
+    if catalogue.get(&requirement).is_some() {
+        return Ok(Expected::Violation(requirement));
+    }
+    let message = format!("the catalogue has no requirement `{requirement}`");
+    let mut refusal =
+        document.refuse_word(RefusalCode::UnknownRequirement, line, &requirement, message);
+    refusal.help = catalogue.suggestion(&requirement);
+    Err(refusal)
 }

@@ -1,11 +1,11 @@
-//! Brings an expectation file up to date: entries that are not true any more go, new violations
-//! come. All other lines, comments too, stay as they are.
+//! Brings an expectation file up to date: entries that are not true any more go, new violations and
+//! cases that are not observed come. All other lines, comments too, stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_requirements::Level;
 
-use crate::expectation_file::ExpectationFile;
+use crate::expectation_file::{ExpectationFile, Expected};
 use crate::verdict::{Judgement, Verdict};
 
 /// What a new entry says until somebody knows better.
@@ -32,11 +32,12 @@ pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> 
     for start in &stale {
         gone.extend(*start..item_end(&lines, *start, &starts));
     }
-    let new = new_violations(file, judgements);
+    let (violations, unseen) = (new_violations(file, judgements), new_unseen(file, judgements));
     let behind = starts.last().map(|last| item_end(&lines, *last, &starts));
     let indent = starts.first().map_or("  ", |first| indent_of(lines[*first]));
-    let entries = entries(&new, indent);
-    let left = starts.len() - stale.len() + new.len();
+    let added = violations.len() + usize::from(!unseen.is_empty());
+    let entries = entries(&violations, &unseen, indent);
+    let left = starts.len() - stale.len() + added;
     let mut out = String::new();
     for (at, line) in lines.iter().enumerate() {
         if behind == Some(at) {
@@ -55,7 +56,7 @@ pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> 
     if behind == Some(lines.len()) {
         out.push_str(&entries);
     }
-    Update { text: out, removed: stale.len(), added: new.len() }
+    Update { text: out, removed: stale.len(), added }
 }
 
 /// Requirement to the cases that violate it and that no entry lists.
@@ -67,7 +68,8 @@ fn new_violations<'j>(
     for judgement in judgements.iter().filter(|one| one.verdict == Verdict::Violates) {
         for finding in judgement.findings.iter().filter(|one| one.level == Level::Must) {
             let lists = file.entries.iter().any(|entry| {
-                entry.requirement == finding.requirement && entry.matches(&judgement.case)
+                entry.requirement() == Some(finding.requirement.as_str())
+                    && entry.matches(&judgement.case)
             });
             if !lists {
                 new.entry(&finding.requirement).or_default().insert(&judgement.case);
@@ -77,10 +79,29 @@ fn new_violations<'j>(
     new
 }
 
-fn entries(new: &BTreeMap<&str, BTreeSet<&str>>, indent: &str) -> String {
+/// The cases that ran without showing what they ask about, and that no entry lists.
+fn new_unseen<'j>(file: &ExpectationFile, judgements: &[&'j Judgement]) -> BTreeSet<&'j str> {
+    let lists = |judgement: &Judgement| {
+        file.entries
+            .iter()
+            .any(|entry| entry.expected == Expected::NotObserved && entry.matches(&judgement.case))
+    };
+    let unseen = judgements.iter().filter(|one| one.is_unseen() && !lists(one));
+    unseen.map(|one| one.case.as_str()).collect()
+}
+
+fn entries(
+    violations: &BTreeMap<&str, BTreeSet<&str>>,
+    unseen: &BTreeSet<&str>,
+    indent: &str,
+) -> String {
+    let violations = violations
+        .iter()
+        .map(|(requirement, cases)| (format!("requirement: {requirement}"), cases));
+    let unseen = (!unseen.is_empty()).then(|| ("verdict: not-observed".to_owned(), unseen));
     let mut out = String::new();
-    for (requirement, cases) in new {
-        out.push_str(&format!("{indent}- requirement: {requirement}\n{indent}  cases:\n"));
+    for (expected, cases) in violations.chain(unseen) {
+        out.push_str(&format!("{indent}- {expected}\n{indent}  cases:\n"));
         for case in cases {
             // A JSON string is a YAML string.
             let glob = serde_json::Value::from(globset::escape(case));

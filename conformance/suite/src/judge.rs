@@ -99,7 +99,7 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
         Applicability::NotObserved(reason) => Verdict::NotObserved { reason },
         Applicability::Run => Verdict::HarnessError { message: "the case was not run".to_owned() },
     };
-    Judgement { case: case.id.clone(), verdict, findings: Vec::new(), checked: Default::default() }
+    Judgement::without_findings(&case.id, verdict)
 }
 
 /// The verdict. A record that cannot be trusted decides first, then the violations of the subject,
@@ -145,5 +145,5 @@ fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     } else {
         Verdict::Conforms
     };
-    Judgement { case: record.case.id.clone(), verdict, findings, checked }
+    Judgement { findings, checked, ..Judgement::without_findings(&record.case.id, verdict) }
 }

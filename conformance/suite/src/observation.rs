@@ -18,6 +18,10 @@ pub struct Observation {
     pub steps: Vec<StepOutcome>,
     /// In the order of the driver.
     pub events: Vec<Event>,
+    /// How many events the harness recorded of the case; nothing in files of versions that did not
+    /// count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events_recorded: Option<u64>,
     /// Events that the ring had overwritten before they were read.
     pub events_lost: u64,
     /// Whether the worker said that all steps were performed.
@@ -182,6 +186,7 @@ impl Observation {
             case: case.to_owned(),
             steps: Vec::new(),
             events: Vec::new(),
+            events_recorded: None,
             events_lost: 0,
             done: false,
             ending,

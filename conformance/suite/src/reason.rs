@@ -143,6 +143,58 @@ pub enum Reason {
     },
 }
 
+/// What a case that is `not-observed` says about its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// The case was left out on purpose, or asks nothing of this subject: the profile, the driver,
+    /// the options or what the subject does decide it.
+    NothingAsked,
+    /// The case ran, and its record does not show what it asks about.
+    Unseen,
+    /// The case was not run, or its record is incomplete. That may hide anything, and the subject
+    /// can cause it.
+    Unfinished,
+}
+
+impl Reason {
+    /// What a case with this reason says about its run, if it is `not-observed`.
+    #[must_use]
+    pub fn meaning(&self) -> Meaning {
+        match self {
+            Self::NotDeclared { .. }
+            | Self::OtherFlavor { .. }
+            | Self::StopsNoThread
+            | Self::NoHost
+            | Self::HostDiffers { .. }
+            | Self::NoPeer
+            | Self::TooFewDevices { .. }
+            | Self::SoftwareDriverOnly { .. }
+            | Self::Declined { .. }
+            | Self::Refused { .. }
+            | Self::GivenUnmet { .. }
+            | Self::OutsideProfile { .. }
+            | Self::NotRecorded { .. }
+            | Self::Unswept { .. }
+            | Self::FaultNotReached { .. }
+            | Self::NothingToOrder { .. } => Meaning::NothingAsked,
+            Self::NotInDriver { .. }
+            | Self::UnseenMemory { .. }
+            | Self::NotDescribed { .. }
+            | Self::NoSuchOperation { .. }
+            | Self::NoMarkers { .. }
+            | Self::OrderUnknown { .. }
+            | Self::NothingAccessed { .. }
+            | Self::NoMemory { .. }
+            | Self::NotCarried { .. }
+            | Self::NoStream { .. } => Meaning::Unseen,
+            Self::Stopped { .. }
+            | Self::OutOfTime { .. }
+            | Self::Interrupted
+            | Self::EventsLost { .. } => Meaning::Unfinished,
+        }
+    }
+}
+
 /// What can put accesses in order without a trace of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -77,6 +77,18 @@ pub struct DriverInfo {
     /// As `cuDriverGetVersion` reports it; nothing where it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
+    /// The name of the first device, as `cuDeviceGetName` answers; nothing on the software driver,
+    /// whose devices a case may choose, and in files of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+}
+
+impl DriverInfo {
+    /// The software driver.
+    #[must_use]
+    pub fn simulated() -> Self {
+        Self { kind: Driver::Sim, version: None, device: None }
+    }
 }
 
 /// The last line.

@@ -7,7 +7,7 @@ use allocert_requirements::Level;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray, VariantNames};
 
-use crate::reason::Reason;
+use crate::reason::{Meaning, Reason};
 
 /// Everything the judge says about one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,47 @@ pub struct Judgement {
     /// The requirements that were judged.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub checked: BTreeSet<String>,
+    /// Why the run may end without a result of this case: the reason from the expectation file that
+    /// lists it as not observed, or the option that allows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_because: Option<String>,
+}
+
+impl Judgement {
+    /// Without findings, and judged by no requirement.
+    #[must_use]
+    pub fn without_findings(case: &str, verdict: Verdict) -> Self {
+        Self {
+            case: case.to_owned(),
+            verdict,
+            findings: Vec::new(),
+            checked: BTreeSet::new(),
+            expected_because: None,
+        }
+    }
+
+    /// Whether the case ran and its record does not show what it asks about.
+    #[must_use]
+    pub fn is_unseen(&self) -> bool {
+        self.verdict.meaning() == Some(Meaning::Unseen)
+    }
+
+    /// Whether it ends the run with another exit code than 0.
+    #[must_use]
+    pub fn fails_the_run(&self) -> bool {
+        match &self.verdict {
+            Verdict::Conforms | Verdict::ExpectedViolation | Verdict::NotApplicable { .. } => false,
+            Verdict::Violates
+            | Verdict::Unusable { .. }
+            | Verdict::HarnessError { .. }
+            | Verdict::UnexpectedConformance { .. } => true,
+            Verdict::NotObserved { reason } => match reason.meaning() {
+                Meaning::NothingAsked => false,
+                Meaning::Unseen => self.expected_because.is_none(),
+                Meaning::Unfinished => true,
+            },
+        }
+    }
 }
 
 /// The verdict on one case. A case whose findings are all below MUST conforms; the findings stay as
@@ -49,7 +90,7 @@ pub enum Verdict {
     },
     /// Every violation is listed in the expectation file.
     ExpectedViolation,
-    /// The expectation file lists a violation that did not happen.
+    /// The expectation file lists a violation that did not happen, or as not observed what was.
     UnexpectedConformance {
         message: String,
     },
@@ -70,6 +111,15 @@ impl Verdict {
     #[must_use]
     pub fn is_worthless(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::HarnessError { .. })
+    }
+
+    /// What it says about the run, if the case is `not-observed`.
+    #[must_use]
+    pub fn meaning(&self) -> Option<Meaning> {
+        match self {
+            Self::NotObserved { reason } => Some(reason.meaning()),
+            _ => None,
+        }
     }
 
     #[must_use]

@@ -14,6 +14,18 @@ impl Driver {
         Ok(count)
     }
 
+    /// `cuDeviceGetName` of the device with this ordinal, up to 255 bytes.
+    pub fn device_get_name(self, ordinal: i32) -> Result<String, DriverError> {
+        let device = self.device_get(ordinal)?;
+        let mut name = [0_u8; 256];
+        let last = i32::try_from(name.len() - 1).unwrap_or(i32::MAX);
+        // SAFETY: the buffer is valid for a write of `last` bytes during the call.
+        let result = unsafe { sys::cuDeviceGetName(name.as_mut_ptr().cast(), last, device) };
+        check("cuDeviceGetName", result)?;
+        let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
     /// `cuDeviceGetUuid` of the device with this ordinal.
     pub fn device_get_uuid(self, ordinal: i32) -> Result<[u8; 16], DriverError> {
         let device = self.device_get(ordinal)?;

@@ -11,7 +11,7 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::run_format::{self, DriverInfo, Header, Judged};
+use allocert_suite::run_format::{self, Header, Judged};
 use allocert_suite::{Interface, RefusalCode, Side};
 
 use crate::case_filter::glob;
@@ -19,6 +19,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::judging::judge_all;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
+use crate::run::driver_info;
 use crate::run_file;
 use crate::suite::Suite;
 use crate::workers::{Workers, default_jobs};
@@ -291,7 +292,7 @@ impl Filler<'_> {
                 flavor: "python".to_owned(),
                 ..Default::default()
             },
-            driver: DriverInfo { kind: self.machine.driver, version: self.machine.version },
+            driver: driver_info(&self.machine),
             started_unix_ms: clock::unix_time_ms(),
             selection: None,
         }

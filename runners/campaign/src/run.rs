@@ -13,6 +13,7 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::repeats::Repeats;
+use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
 use allocert_suite::sweep::Width;
 use allocert_suite::{Catalogue, RefusalCode, judge};
@@ -333,10 +334,15 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
             capabilities: loaded.capabilities.clone(),
             details: loaded.subject.clone().into_iter().collect(),
         },
-        driver: DriverInfo { kind: machine.driver, version: machine.version },
+        driver: driver_info(machine),
         started_unix_ms: clock::unix_time_ms(),
         selection: Some(selection(options)),
     }
+}
+
+pub(crate) fn driver_info(machine: &Machine) -> DriverInfo {
+    let Machine { driver, version, device, .. } = machine.clone();
+    DriverInfo { kind: driver, version, device: device.as_deref().map(clean) }
 }
 
 fn selection(options: &RunOptions) -> Selection {

@@ -81,5 +81,6 @@ pub(crate) fn trim(judged: &mut Judged, needed: Needed) {
     observation.events = kept.map(|(_, event)| event).collect();
     // The collection may have taken over the room of all events.
     observation.events.shrink_to_fit();
+    observation.events_recorded = None;
     observation.steps = Vec::new();
 }

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use allocert_harness::Loaded;
 use allocert_suite::exit::Exit;
-use allocert_suite::expectation_file::ExpectationFile;
+use allocert_suite::expectation_file::{Entry, ExpectationFile};
 use allocert_suite::expectation_update::{self, Update};
-use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::reason::Reason;
+use allocert_suite::reason::Meaning;
 use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Report, clean, junit};
-use allocert_suite::run_format::{Header, Judged, Selection};
-use allocert_suite::verdict::{Judgement, Verdict};
+use allocert_suite::run_format::{DriverInfo, Header, Judged, Selection};
+use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 
 use crate::failure::Failure;
@@ -29,6 +28,8 @@ pub struct VerdictOptions {
     pub profile: Option<String>,
     /// The expectation file.
     pub expect: Option<PathBuf>,
+    /// Whether cases that ran without showing what they ask about leave the run as it is.
+    pub allow_not_observed: bool,
     /// Whether the expectation file is brought up to date.
     pub update_expectations: bool,
     /// Where the JUnit report goes.
@@ -65,6 +66,7 @@ impl Verdicts {
 #[derive(Debug)]
 pub(crate) struct VerdictFiles {
     expectations: Option<Expectations>,
+    allow_not_observed: bool,
     junit: Option<OutputFile>,
     runs: Vec<OutputFile>,
 }
@@ -90,6 +92,7 @@ impl VerdictFiles {
         let read = |path| read(catalogue, cases, path, options.update_expectations);
         let files = Self {
             expectations: expectations.map(read).transpose()?,
+            allow_not_observed: options.allow_not_observed,
             junit: options.junit.as_deref().map(OutputFile::create).transpose()?,
             runs: runs
                 .iter()
@@ -126,6 +129,9 @@ impl VerdictFiles {
         if let Some(expectations) = self.expectations {
             apply_expectations(expectations, verdicts)?;
         }
+        if self.allow_not_observed {
+            allow_not_observed(&mut verdicts.cases);
+        }
         for run in self.runs {
             run.write_run(&verdicts.header, &verdicts.cases, spool)?;
         }
@@ -155,16 +161,7 @@ pub(crate) fn check_update(
 /// Whether it is not known what a case would show.
 fn has_no_result(judged: &Judged) -> bool {
     let verdict = &judged.judgement.verdict;
-    let unrun = matches!(
-        verdict,
-        Verdict::NotObserved {
-            reason: Reason::OutOfTime { .. }
-                | Reason::Interrupted
-                | Reason::Stopped { .. }
-                | Reason::EventsLost { .. }
-        }
-    );
-    unrun || verdict.is_worthless()
+    verdict.meaning() == Some(Meaning::Unfinished) || verdict.is_worthless()
 }
 
 fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Result<(), Failure> {
@@ -174,7 +171,7 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         let note = format!("{name} is about the subject {meant}, and this is {subject}");
         verdicts.warnings.push(clean(&note));
     }
-    let (driver, details) = (verdicts.header.driver.kind, &verdicts.header.subject.details);
+    let (driver, details) = (&verdicts.header.driver, &verdicts.header.subject.details);
     let (mut applying, left_out) = file.for_run(driver, details);
     if left_out > 0 {
         let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
@@ -208,6 +205,14 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
     Ok(())
 }
 
+/// Notes the option in the cases that it is about and that no expectation file lists.
+fn allow_not_observed(cases: &mut [Judged]) {
+    let judgements = cases.iter_mut().map(|judged| &mut judged.judgement);
+    for judgement in judgements.filter(|one| one.is_unseen()) {
+        judgement.expected_because.get_or_insert_with(|| "--allow-not-observed".to_owned());
+    }
+}
+
 /// Reads the new text before it is written: a list in brackets cannot be changed line by line.
 fn read_updated(
     file: &ExpectationFile,
@@ -221,7 +226,7 @@ fn read_updated(
             RefusalCode::InvalidExpectationFile,
             format!(
                 "{} cannot be updated: write each entry of `expected` in lines of its own, \
-                 beginning with `- requirement:`",
+                 beginning with `- requirement:` or `- verdict:`",
                 file.file
             ),
         )),
@@ -239,8 +244,9 @@ pub(crate) fn listed_requirements(
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     file.check_dates(&text, clock::today())?;
     let details = subject.subject.clone().into_iter().collect();
-    let (applying, _) = file.for_run(Driver::Sim, &details);
-    Ok(applying.entries.into_iter().map(|entry| entry.requirement).collect())
+    let (applying, _) = file.for_run(&DriverInfo::simulated(), &details);
+    let requirements = applying.entries.iter().filter_map(Entry::requirement);
+    Ok(requirements.map(str::to_owned).collect())
 }
 
 fn read(

@@ -42,7 +42,9 @@ const PYTHON: &str = "ALLOCERT_PYTHON";
 ///
 /// `interface` and `subject` are those of `allocert run`: any side that has cases, and a subject of
 /// it. A library may also be the bare name of one that cargo put beside the test executable. A
-/// Python subject runs in the interpreter that `ALLOCERT_PYTHON` names, or in `python3`.
+/// Python subject runs in the interpreter that `ALLOCERT_PYTHON` names, or in `python3`. A case
+/// that ran without showing what it asks about fails, unless the variable
+/// `ALLOCERT_ALLOW_NOT_OBSERVED` is set.
 pub fn main(interface: &str, subject: &str) -> ExitCode {
     match serve_or_test(interface, subject) {
         Ok(exit) => exit,

@@ -1,5 +1,6 @@
 //! One case as a trial.
 
+use std::env;
 use std::sync::Arc;
 
 use allocert_harness::Machine;
@@ -10,6 +11,9 @@ use allocert_suite::{Catalogue, judge};
 use libtest_mimic::{Completion, Failed, Trial};
 
 use crate::worker_pool::WorkerPool;
+
+/// Stands for `--allow-not-observed`: the arguments are those of libtest.
+const ALLOW_NOT_OBSERVED: &str = "ALLOCERT_ALLOW_NOT_OBSERVED";
 
 pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<WorkerPool>) -> Trial {
     Trial::ignorable_test(case.id.clone(), move || {
@@ -23,12 +27,15 @@ pub(crate) fn trial(case: PlannedCase, catalogue: Arc<Catalogue>, pool: Arc<Work
             let observation = output.observations.first().expect("the harness observes each case");
             Ok(judge::judge(&catalogue, &case, observation))
         })?;
-        complete(&judgement)
+        complete(&judgement, allows_not_observed())
     })
 }
 
-fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
+fn complete(judgement: &Judgement, allows_not_observed: bool) -> Result<Completion, Failed> {
     match &judgement.verdict {
+        Verdict::NotObserved { reason } if judgement.is_unseen() && !allows_not_observed => {
+            Err(format!("not observed: {reason}").into())
+        }
         Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => {
             Ok(Completion::ignored_with(reason))
         }
@@ -46,10 +53,33 @@ fn complete(judgement: &Judgement) -> Result<Completion, Failed> {
     }
 }
 
+/// Whether a case that ran without showing what it asks about is ignored.
+fn allows_not_observed() -> bool {
+    env::var_os(ALLOW_NOT_OBSERVED).is_some_and(|value| !value.is_empty())
+}
+
 fn describe(finding: &Finding) -> String {
     let Finding { requirement, level, place, expected, observed, .. } = finding;
     format!(
         "{level} {requirement}: the subject violated this at {place}\n  expected  {expected}\n  \
          observed  {observed}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use allocert_suite::reason::Reason;
+
+    use super::*;
+
+    #[test]
+    fn a_case_that_is_not_observed_fails_unless_it_is_allowed() {
+        let ends = |reason: Reason, allowed| {
+            let verdict = Verdict::NotObserved { reason };
+            complete(&Judgement::without_findings("emm/a/b", verdict), allowed).is_ok()
+        };
+        let unseen = || Reason::NotInDriver { step: 3, function: "cuGetExportTable".to_owned() };
+        assert!(!ends(unseen(), false) && ends(unseen(), true));
+        assert!(ends(Reason::TooFewDevices { needed: 2, found: 1 }, false));
+    }
 }

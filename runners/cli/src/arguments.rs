@@ -29,7 +29,9 @@ Exit codes:
      of mutants and variants: a mutant survives, or a variant is blamed
   2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
   3  allocert could not do its work
-  4  no case has a result";
+  4  no case has a result
+  5  a case ran and what it asks about was not observed, and neither the expectation file nor
+     --allow-not-observed says that this is known";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -516,11 +518,14 @@ pub(crate) struct Verdict {
     /// the same name; `judge` takes that of the run]
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// The violations that are known, with their reasons
+    /// The violations that are known, and the cases that are not observed, with their reasons
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
-    /// Bring the file of --expect up to date: entries whose violation does not happen any more go,
-    /// and new violations of a MUST come. All other lines stay
+    /// Do not end with 5 if a case ran and what it asks about was not observed
+    #[arg(long)]
+    pub(crate) allow_not_observed: bool,
+    /// Bring the file of --expect up to date: entries that are not true any more go, and new
+    /// violations of a MUST and cases that are not observed come. All other lines stay
     #[arg(long, requires = "expect")]
     pub(crate) update_expectations: bool,
     /// Where to write a JUnit report
@@ -539,8 +544,9 @@ impl Verdict {
 
 impl From<Verdict> for VerdictOptions {
     fn from(verdict: Verdict) -> Self {
-        let Verdict { profile, expect, update_expectations, junit, .. } = verdict;
-        Self { profile, expect, update_expectations, junit }
+        let Verdict { profile, expect, allow_not_observed, update_expectations, junit, .. } =
+            verdict;
+        Self { profile, expect, allow_not_observed, update_expectations, junit }
     }
 }
 

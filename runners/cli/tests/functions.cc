@@ -37,6 +37,12 @@ void *take_by_runtime(ssize_t size, int device, void *stream) {
   return take(size, device, stream);
 }
 
+// Takes small blocks from the driver and large ones from the runtime.
+void *take_large_by_runtime(ssize_t size, int device, void *stream) {
+  if (size < (1 << 20)) return take(size, device, stream);
+  return take_by_runtime(size, device, stream);
+}
+
 void give_nothing(void *, ssize_t, int, void *) {}
 
 // As take() and give(), for a caller that cannot catch.

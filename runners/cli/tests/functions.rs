@@ -99,6 +99,54 @@ fn throwing() -> (TempDir, String) {
     (folder, path)
 }
 
+/// The library works for some cases and cannot be observed in others.
+#[test]
+fn a_case_that_is_not_observed_fails_the_run_unless_it_is_known() {
+    let (folder, library) = throwing();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (out, junit) = (file("run.jsonl"), file("junit.xml"));
+    let judged = |command: &[&str]| {
+        let abi = "torch:take_large_by_runtime,give";
+        let output = match command {
+            ["run", more @ ..] => {
+                return run_with(&library, abi, more);
+            }
+            judge => Command::new(program()).args(judge).output().expect("it starts"),
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().expect("no signal"), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, printed, _) = judged(&["run", "--out", &out, "--junit", &junit]);
+    assert_eq!(code, 5, "{printed}");
+    assert!(printed.contains("not observed: list what is known in the expectation file, or give"));
+    let report = fs::read_to_string(&junit).expect("a report");
+    assert!(report.contains("<error message=\"not observed: the software driver"), "{report}");
+
+    assert_eq!(judged(&["run", "--allow-not-observed"]).0, 0);
+    let allowed = judged(&["judge", &out, "--allow-not-observed"]);
+    assert_eq!((judged(&["judge", &out]).0, allowed.0), (5, 0), "{}", allowed.1);
+    assert!(allowed.1.contains("; listed: --allow-not-observed"), "{}", allowed.1);
+
+    let known = file("known.yaml");
+    let text = format!(
+        "subject: {library} --abi torch:take_large_by_runtime,give\nseen_on: today\nexpected: []\n"
+    );
+    fs::write(&known, text).expect("written");
+    let (code, printed, words) = judged(&["run", "--expect", &known, "--update-expectations"]);
+    assert_eq!((code, words.as_str()), (0, ""), "{printed}");
+    let (code, printed, _) = judged(&["judge", &out, "--expect", &known]);
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains("; listed: found by --update-expectations"), "{printed}");
+
+    let mut text = fs::read_to_string(&known).expect("read");
+    text += "  - verdict: not-observed\n    cases: [place/functions/interleaved/place:cuda]\n    \
+             reason: it is observed\n";
+    fs::write(&known, text).expect("written");
+    let (code, printed, _) = judged(&["judge", &out, "--expect", &known]);
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("says that the case is not observed, and it was"), "{printed}");
+}
+
 /// A caller of `--abi torch` catches exceptions.
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -207,9 +207,9 @@ fn the_reference_conforms_behind_the_recorder_too() {
     assert!(printed.starts_with("emm reference on the real driver, suite "), "{printed}");
     let run = std::fs::read_to_string(&out).expect("the run");
     assert!(
-        run.lines()
-            .next()
-            .is_some_and(|header| header.contains(r#""driver":{"kind":"real","version":13000}"#)),
+        run.lines().next().is_some_and(|header| header.contains(
+            r#""driver":{"kind":"real","version":13000,"device":"allocert software GPU"}"#
+        )),
         "{run:.600}"
     );
     assert!(run.contains("software_driver_only"), "cases that choose the memory are not run");
@@ -485,6 +485,8 @@ fn help_names_the_exit_codes() {
       2  the command line, a fixture or an expectation file is wrong, or the subject cannot be used
       3  allocert could not do its work
       4  no case has a result
+      5  a case ran and what it asks about was not observed, and neither the expectation file nor
+         --allow-not-observed says that this is known
     ");
 }
 
@@ -614,6 +616,43 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     refused_as(&[&[lines[0], &changed], &lines[2..]].concat(), "is not as this suite states it");
     let header = lines[0].replacen("\"shard\":\"1/2\"", "\"shard\":\"2/2\"", 1);
     refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
+}
+
+/// What `nep49` asks is mostly in the results of the steps. A file without the count is one of an
+/// older version.
+#[rstest]
+#[case::no_event(true, true, "its trace has 0 events, and ")]
+#[case::no_event_and_no_count(true, false, "step 0 has an outcome and no markers in the trace")]
+#[case::no_call(false, true, " were recorded: the run file was changed")]
+fn a_run_without_its_events_has_no_result(
+    #[case] all: bool,
+    #[case] counts: bool,
+    #[case] words: &str,
+) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run.jsonl").display().to_string();
+    let arguments = ["run", "nep49", "reference", "--filter", "nep49/alloc/aligned/*"];
+    assert_eq!(judged(&[&arguments[..], &["--out", &run]].concat()).0, Some(0));
+    let text = fs::read_to_string(&run).expect("the run file");
+    let changed = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if let Some(observation) = line.get_mut("observation") {
+            let events = observation["events"].as_array_mut().expect("a list");
+            events.retain(|event| !all && event.get("call").is_none());
+            let fields = observation.as_object_mut().expect("an object");
+            let recorded = fields.remove("events_recorded");
+            assert!(recorded.is_some(), "the harness counts");
+            if counts {
+                fields.extend(recorded.map(|count| ("events_recorded".to_owned(), count)));
+            }
+        }
+        format!("{line}\n")
+    };
+    fs::write(&run, text.lines().map(changed).collect::<String>()).expect("it can be written");
+    let (code, printed) = judged(&["judge", &run]);
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("harness-error: the record contradicts itself: "), "{printed}");
+    assert!(printed.contains(words), "{printed}");
 }
 
 /// A finding names a file that an installed program does not have on the disk.

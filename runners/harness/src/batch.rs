@@ -287,6 +287,7 @@ impl Batch<'_> {
                     done: begun.is_done() && step_in_flight.is_none(),
                     steps: begun.steps,
                     events_lost,
+                    events_recorded: Some(events.len() as u64),
                     events,
                     step_in_flight,
                     ..Observation::silent(&case.id, Ending::Done)

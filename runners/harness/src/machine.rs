@@ -11,12 +11,14 @@ use crate::run_dir::RunDir;
 use crate::search_path;
 
 /// What a run's driver is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     pub driver: Driver,
     /// As `cuDriverGetVersion` answers; nothing where a case may choose it.
     pub version: Option<u32>,
     pub devices: u32,
+    /// The name of the first device; nothing where a case may choose the devices.
+    pub device: Option<String>,
 }
 
 /// What the process that [`Machine::real`] starts prints, as one JSON line.
@@ -24,12 +26,13 @@ pub struct Machine {
 struct Facts {
     version: u32,
     devices: u32,
+    device: Option<String>,
 }
 
 impl Machine {
     /// The software driver, with the devices and the memory that a case asks for.
     pub fn simulated() -> Self {
-        Self { driver: Driver::Sim, version: None, devices: 1 }
+        Self { driver: Driver::Sim, version: None, devices: 1, device: None }
     }
 
     /// This computer's driver, behind the recorder. `EXECUTABLE driver-facts` asks it, because a
@@ -51,7 +54,8 @@ impl Machine {
         if facts.devices == 0 {
             return Err(Error::NoDriver { reason: "it has no devices".to_owned() });
         }
-        Ok(Self { driver: Driver::Real, version: Some(facts.version), devices: facts.devices })
+        let Facts { version, devices, device } = facts;
+        Ok(Self { driver: Driver::Real, version: Some(version), devices, device })
     }
 }
 

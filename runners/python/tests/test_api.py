@@ -50,6 +50,19 @@ def test_a_violation_is_data() -> None:
     assert case.report.startswith("MUST EMM-INFO-10 in emm/info/always-answers\n")
 
 
+def test_a_case_that_is_not_observed_fails_the_run_unless_it_is_allowed() -> None:
+    """numba-cuda calls a function in a launch that the software driver does not have."""
+    run: Callable[..., allocert.Run] = allocert.run
+    subject = ("cai-consumer", "allocert.adapters.numba_cuda:Consumer")
+    chosen = {"filter": "cai-consumer/version/{accepted,accepted-launch}/version:2"}
+    failed, allowed = (run(*subject, **chosen, allow_not_observed=flag) for flag in (False, True))
+    assert (failed.ok, failed.exit.code, allowed.ok) == (False, 5, True)
+    assert failed.verdicts == allowed.verdicts
+    fails = [case.id for case in failed.cases.values() if case.fails_run]
+    assert fails == ["cai-consumer/version/accepted-launch/version:2"]
+    assert not any(case.fails_run for case in allowed.cases.values())
+
+
 def test_a_finding_has_the_calls_and_the_traceback() -> None:
     """One of its own methods raises, and the other frees a block behind its start."""
     subjects = ["constant_answer:AlwaysRaises", "memalloc:Misaligned"]

@@ -54,6 +54,19 @@ def test_an_expected_violation_is_an_expected_failure_with_its_reason(
     assert ended.ret == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "outcome"), [((), "errors"), (("--allocert-allow-not-observed",), "skipped")]
+)
+def test_a_case_that_is_not_observed_is_an_error_unless_it_is_allowed(
+    pytester: pytest.Pytester, arguments: tuple[str, ...], outcome: str
+) -> None:
+    """numba-cuda calls a function in a launch that the software driver does not have."""
+    subject = ("--allocert=allocert.adapters.numba_cuda:Consumer", "--allocert-side=cai-consumer")
+    ended = pytester.runpytest(*subject, *arguments, "-k", "accepted-launch/version:2", "-rs")
+    assert ended.parseoutcomes()[outcome] == 1
+    ended.stdout.fnmatch_lines(["*not?observed: the software driver does not have *"])
+
+
 def test_an_expected_violation_that_is_gone_fails(pytester: pytest.Pytester) -> None:
     text = EXPECTATIONS.replace("reference:host-only", "reference")
     file = pytester.makefile(".yaml", expect=text)

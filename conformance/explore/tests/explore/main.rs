@@ -54,7 +54,7 @@ fn judgement(case: &str, found: &[(&str, Level, Option<u32>)]) -> Judgement {
     let findings: Vec<Finding> = findings.collect();
     let violated = findings.iter().any(|finding| finding.level == Level::Must);
     let verdict = if violated { Verdict::Violates } else { Verdict::Conforms };
-    Judgement { case: case.to_owned(), verdict, findings, checked: BTreeSet::new() }
+    Judgement { findings, ..Judgement::without_findings(case, verdict) }
 }
 
 /// What the worker is sent and what is expected, without the name of the case.

@@ -31,6 +31,7 @@ impl<'a> CaseRecord<'a> {
         observation: &'a Observation,
     ) -> Self {
         let (outcomes, contradiction) = outcomes_by_step(case, observation);
+        let contradiction = contradiction.or_else(|| wrong_count(observation));
         let binding_steps = case.steps.iter().enumerate();
         let timeline = Timeline::new(observation, case.side);
         let contradiction =
@@ -116,6 +117,16 @@ fn outcomes_by_step<'a>(
         outcomes[next] = Some(&line.outcome);
     }
     (outcomes, contradiction_at_end(case, observation))
+}
+
+/// The events that are not there, or are there without having been recorded.
+fn wrong_count(observation: &Observation) -> Option<String> {
+    let (found, recorded) = (observation.events.len() as u64, observation.events_recorded?);
+    (found != recorded).then(|| {
+        format!(
+            "its trace has {found} events, and {recorded} were recorded: the run file was changed"
+        )
+    })
 }
 
 fn contradiction_at_end(case: &PlannedCase, observation: &Observation) -> Option<String> {

@@ -6,18 +6,20 @@ use std::collections::HashSet;
 use allocert_contract::trace::{Event, Marker, What};
 
 use crate::harness_depth::HarnessDepth;
-use crate::observation::{Observation, Outcome};
+use crate::observation::{Ending, Observation, Outcome};
 
 /// Nobody else can have done it.
 const WHO_CAN_DO_THIS: &str = "only a subject that forks, writes to the trace or calls the \
-                               recorder's own functions brings that about";
+                               recorder's own functions brings that about, or a change of the run \
+                               file";
 
-/// The first marker that no worker can have written. A trace without markers of steps, or with
-/// gaps, is not looked at.
+/// The first marker that no worker can have written, or that is missing. A trace with gaps is not
+/// looked at, nor one without markers of steps if the process did not end in order.
 pub(crate) fn contradiction(observation: &Observation, process: Option<u32>) -> Option<String> {
     let mut markers =
         observation.events.iter().filter_map(|event| Some((event, marker(event)?))).peekable();
-    if observation.events_lost > 0 || markers.peek().is_none() {
+    let in_order = observation.done && observation.ending == Ending::Done;
+    if observation.events_lost > 0 || (markers.peek().is_none() && !in_order) {
         return None;
     }
     let mut sequence = StepSequence::new(observation);

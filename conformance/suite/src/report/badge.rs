@@ -17,6 +17,7 @@ pub fn render(report: &Report<'_>) -> String {
         Exit::Violations => (violating(report), "red"),
         Exit::Usage => ("unusable".to_owned(), "lightgrey"),
         Exit::Harness => ("no result".to_owned(), "lightgrey"),
+        Exit::NotObserved => ("not observed".to_owned(), "lightgrey"),
         Exit::NothingRan => ("nothing ran".to_owned(), "lightgrey"),
     };
     let label = match &report.header.profile {

@@ -46,6 +46,7 @@ fn case(report: &Report<'_>, judged: &Judged) -> Value {
     out.insert("about".to_owned(), json!(clean(&case.about)));
     out.insert("file".to_owned(), json!(format!("fixtures/{}", clean(&case.file))));
     out.insert("verdict".to_owned(), json!(judged.judgement.verdict.name()));
+    out.insert("fails_run".to_owned(), json!(judged.judgement.fails_the_run()));
     out.extend(reason(judged).map(|reason| ("reason".to_owned(), json!(reason))));
     out.extend(judged.duration_ms().map(|time| ("duration_ms".to_owned(), json!(time))));
     if !findings.is_empty() {

@@ -49,7 +49,11 @@ pub(super) fn outcome(report: &Report<'_>, judged: &Judged) -> Outcome {
             Outcome::Skipped { message: format!("not applicable: {}", clean(&reason.to_string())) }
         }
         Verdict::NotObserved { reason } => {
-            Outcome::Skipped { message: format!("not observed: {}", clean(&reason.to_string())) }
+            let message = format!("not observed: {}", clean(&reason.to_string()));
+            match judged.judgement.fails_the_run() {
+                true => Outcome::Error { message },
+                false => Outcome::Skipped { message },
+            }
         }
         Verdict::ExpectedViolation => {
             let findings = judged.judgement.findings.iter();

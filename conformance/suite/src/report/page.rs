@@ -190,7 +190,7 @@ fn run<'r>(place: usize, report: &Report<'r>) -> Run<'r> {
     let css_class = match exit {
         Exit::Conforms => "good",
         Exit::Violations => "bad",
-        Exit::Usage | Exit::Harness | Exit::NothingRan => "no",
+        Exit::Usage | Exit::Harness | Exit::NothingRan | Exit::NotObserved => "no",
     };
     let total = verdict_counts::total(&verdict_counts::by_group(report.cases));
     let verdicts = verdict_counts::occurring(&total).into_iter();

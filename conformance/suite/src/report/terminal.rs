@@ -142,9 +142,11 @@ fn unrun(out: &mut String, report: &Report<'_>, detail: Detail, palette: Palette
     let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for judged in report.cases {
         let text = match &judged.judgement.verdict {
-            Verdict::NotApplicable { reason } | Verdict::NotObserved { reason } => {
-                reason.to_string()
-            }
+            Verdict::NotApplicable { reason } => reason.to_string(),
+            Verdict::NotObserved { reason } => match &judged.judgement.expected_because {
+                Some(listed) => format!("{reason}; listed: {listed}"),
+                None => reason.to_string(),
+            },
             Verdict::Unusable { message }
             | Verdict::HarnessError { message }
             | Verdict::UnexpectedConformance { message } => message.clone(),
@@ -361,6 +363,7 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
         (0, _, Exit::Violations) => palette.bad("a listed violation no longer happens"),
         (0, _, Exit::Harness) => palette.bad("no violation, but a case has no result"),
         (0, _, Exit::Usage) => palette.bad("no violation, but a case cannot use the subject"),
+        (0, _, Exit::NotObserved) => palette.bad(not_observed(report)),
         (0, ..) => palette.good("no violation"),
         (1, ..) => palette.bad("1 violation"),
         (count, ..) => palette.bad(format!(
@@ -377,6 +380,17 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
     line!(out);
     line!(out, "{verdict}{warnings}; {ran} of {} cases ran", cases().count());
     sweep(out, report, palette);
+}
+
+/// How many cases ran without showing what they ask about, and what a user can do.
+fn not_observed(report: &Report<'_>) -> String {
+    let judgements = report.cases.iter().map(|judged| &judged.judgement);
+    let count = judgements.filter(|one| one.is_unseen() && one.fails_the_run()).count();
+    let cases = if count == 1 { "1 case was".to_owned() } else { format!("{count} cases were") };
+    format!(
+        "no violation, but {cases} not observed: list what is known in the expectation file, or \
+         give --allow-not-observed"
+    )
 }
 
 /// The fault sweep in one line. Why injections were left out or came to nothing is told with the

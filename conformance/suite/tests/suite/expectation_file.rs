@@ -3,6 +3,7 @@
 
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::expectation_update::{Update, update};
+use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
 use rstest::rstest;
 use serde_json::json;
@@ -134,8 +135,91 @@ fn a_broken_file_is_refused_with_its_line() {
     6 |     because: it keeps a pool
       |     ^^^^^^^
       |
-      = help: one of: requirement, cases, reason, issue, expires, when
+      = help: one of: requirement, verdict, cases, reason, issue, expires, when
     ");
+}
+
+const NOT_OBSERVED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  \
+    - verdict: not-observed\n    cases: [\"emm/test/*\"]\n    reason: it calls the runtime\n";
+
+/// It called a function that the driver does not have.
+fn unseen() -> Judgement {
+    let reason = Reason::NotInDriver { step: 3, function: "cuGetExportTable".to_owned() };
+    Judgement { verdict: Verdict::NotObserved { reason }, ..clean() }
+}
+
+/// The driver has too few devices, so the case was not run.
+fn left_out() -> Judgement {
+    let reason = Reason::TooFewDevices { needed: 2, found: 1 };
+    Judgement { verdict: Verdict::NotObserved { reason }, ..clean() }
+}
+
+fn judged_by(text: &str, mut judgements: Vec<Judgement>) -> Vec<Judgement> {
+    let file = ExpectationFile::read("expect.yaml", text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    file.apply(&mut judgements.iter_mut().collect::<Vec<_>>());
+    judgements
+}
+
+#[test]
+fn a_case_that_is_listed_as_not_observed_does_not_fail_the_run() {
+    let [seen, unlisted] = [NOT_OBSERVED, LISTED].map(|text| judged_by(text, vec![unseen()]));
+    assert_eq!(seen[0].verdict, unseen().verdict, "the verdict stays");
+    assert_eq!(seen[0].expected_because.as_deref(), Some("it calls the runtime"));
+    assert!(!seen[0].fails_the_run() && unlisted[0].fails_the_run());
+}
+
+#[rstest]
+#[case::observed(vec![clean()], &["unexpected-conformance"])]
+#[case::one_is_not(vec![clean(), unseen()], &["conforms", "not-observed"])]
+#[case::violates(vec![leaking()], &["violates"])]
+#[case::not_run(vec![left_out()], &["not-observed"])]
+fn an_entry_of_cases_that_were_observed_is_stale(
+    #[case] judgements: Vec<Judgement>,
+    #[case] verdicts: &[&str],
+) {
+    let judged = judged_by(NOT_OBSERVED, judgements.clone());
+    let names: Vec<&str> = judged.iter().map(|one| one.verdict.name()).collect();
+    assert_eq!(names, verdicts);
+    for one in judged {
+        if let Verdict::UnexpectedConformance { message } = one.verdict {
+            assert_eq!(
+                message,
+                "expect.yaml:4 says that the case is not observed, and it was: the entry can go"
+            );
+        }
+    }
+    let stale = verdicts == ["unexpected-conformance"];
+    assert_eq!(updated(NOT_OBSERVED, &judgements).1, usize::from(stale));
+}
+
+#[test]
+fn a_case_that_is_not_observed_gets_an_entry() {
+    let elsewhere = Judgement { case: "emm/new/size:1".to_owned(), ..unseen() };
+    let new = [unseen(), elsewhere, left_out()];
+    let (text, removed, added) = updated(NOT_OBSERVED, &new);
+    assert_eq!((removed, added), (0, 1));
+    insta::assert_snapshot!(text.strip_prefix(NOT_OBSERVED).expect("the rest stays"), @r#"
+      - verdict: not-observed
+        cases:
+          - "emm/new/size:1"
+        reason: found by --update-expectations; say why it is known
+    "#);
+    assert_eq!(updated(&text, &new), (text.clone(), 0, 0), "what was added is what happens");
+}
+
+#[rstest]
+#[case::both("verdict: not-observed\n    requirement: EMM-CHECK-LEAK")]
+#[case::none("issue: https://example.org/1")]
+fn an_entry_expects_one_thing(#[case] first: &str) {
+    let text = NOT_OBSERVED.replace("verdict: not-observed", first);
+    let refusal = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let refusal = refusal.expect_err("it is refused").to_string();
+    assert!(
+        refusal.contains("has either `requirement: ID` or `verdict: not-observed`")
+            && refusal.contains("expect.yaml:4"),
+        "{refusal}"
+    );
 }
 
 /// The entry holds for runs whose header fits, and for no other.
@@ -147,6 +231,9 @@ fn a_broken_file_is_refused_with_its_line() {
 #[case::other_version("{versions: {numba_cuda: \"<0.30\"}}", false)]
 #[case::of_the_subject("{versions: {my-plugin: \"==2\"}}", true)]
 #[case::not_recorded("{versions: {cupy: \">=0\"}}", false)]
+#[case::device("{device: NVIDIA H200}", true)]
+#[case::device_by_glob("{driver: sim, device: '*H[12]00*'}", true)]
+#[case::other_device("{device: '*A100*'}", false)]
 #[case::both("{driver: sim, versions: {numba-cuda: \"!=0.30.4\"}}", false)]
 fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: bool) {
     let text = format!("{LISTED}    when: {when}\n");
@@ -154,13 +241,24 @@ fn an_entry_holds_where_its_conditions_do(#[case] when: &str, #[case] holds: boo
     let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut header = crate::run_file::header();
     let details = [("host", json!({"numba_cuda": "0.30.4"})), ("name", json!("my_plugin"))];
+    header.driver.device = Some("NVIDIA H200".to_owned());
     header.subject.details = details.map(|(name, value)| (name.to_owned(), value)).into();
     header.subject.details.insert("version".to_owned(), json!("2.0"));
-    let (applying, left_out) = file.for_run(header.driver.kind, &header.subject.details);
+    let (applying, left_out) = file.for_run(&header.driver, &header.subject.details);
     assert_eq!((applying.entries.len(), left_out), if holds { (1, 0) } else { (0, 1) });
 }
 
+#[test]
+fn a_run_that_names_no_device_is_not_on_it() {
+    let text = format!("{LISTED}    when: {{device: '*'}}\n");
+    let file = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    let header = crate::run_file::header();
+    assert_eq!(file.for_run(&header.driver, &header.subject.details).1, 1);
+}
+
 #[rstest]
+#[case::glob("{device: '[H'}", "`device` is no glob: ")]
 #[case::range("{versions: {numba-cuda: newest}}", "`newest` is no range of versions")]
 #[case::driver("{driver: fast}", "fast")]
 #[case::unknown("{os: linux}", "os")]

@@ -189,6 +189,10 @@ fn a_record_that_contradicts_itself_is_not_believed() {
     |seen: &mut Observation| seen.events.insert(6, marked(Marker::StepBegin { step: 3 }, 71)),
     "step 3 has a marker of process 71 too (event #5)",
 )]
+#[case::nothing(
+    |seen: &mut Observation| seen.events.clear(),
+    "step 0 has an outcome and no markers in the trace",
+)]
 #[case::nothing_after_a_while(
     |seen: &mut Observation| seen.events.truncate(9),
     "step 3 has an outcome and no markers in the trace",
@@ -199,6 +203,22 @@ fn markers_that_no_worker_writes_are_not_believed(
 ) {
     let Verdict::HarnessError { message: told } = forged(change) else { panic!("{message}") };
     assert!(told.contains(message) && told.contains("; only a subject that"), "{told}");
+}
+
+/// The markers are there, and a call is not.
+#[test]
+fn a_trace_with_other_events_than_were_recorded_is_not_believed() {
+    let changed = |remove: bool| {
+        forged(|seen| {
+            seen.events_recorded = Some(seen.events.len() as u64);
+            if remove {
+                seen.events.remove(6);
+            }
+        })
+    };
+    assert_eq!(changed(false), Verdict::Conforms);
+    let Verdict::HarnessError { message } = changed(true) else { panic!("it is not believed") };
+    assert!(message.contains(" were recorded: the run file was changed"), "{message}");
 }
 
 fn marked(marker: Marker, process: u32) -> Event {
@@ -233,12 +253,12 @@ fn a_lost_process_is_no_verdict_on_the_subject() {
 }
 
 fn judgement(verdict: Verdict) -> Judgement {
-    Judgement {
-        case: "emm/a/b".to_owned(),
-        verdict,
-        findings: Vec::new(),
-        checked: Default::default(),
-    }
+    Judgement::without_findings("emm/a/b", verdict)
+}
+
+fn unseen() -> Verdict {
+    let function = "cuGetExportTable".to_owned();
+    Verdict::NotObserved { reason: Reason::NotInDriver { step: 3, function } }
 }
 
 #[rstest]
@@ -263,6 +283,28 @@ fn judgement(verdict: Verdict) -> Judgement {
 )]
 #[case::lost(
     &[Verdict::Conforms, Verdict::NotObserved { reason: Reason::EventsLost { events: 7 } }], 3,
+)]
+#[case::unseen(&[Verdict::Conforms, unseen()], 5)]
+#[case::only_unseen(&[unseen()], 4)]
+#[case::unseen_and_unusable(
+    &[Verdict::Conforms, unseen(), Verdict::Unusable { message: String::new() }], 2,
+)]
+#[case::left_out(
+    &[Verdict::Conforms, Verdict::NotObserved { reason: Reason::NoPeer }], 0,
+)]
+#[case::asks_nothing(
+    &[
+        Verdict::Conforms,
+        Verdict::NotObserved { reason: Reason::GivenUnmet { step: 1, given: String::new() } },
+    ],
+    0,
+)]
+#[case::stopped(
+    &[
+        Verdict::ExpectedViolation,
+        Verdict::NotObserved { reason: Reason::Stopped { timeouts: 6 } },
+    ],
+    3,
 )]
 #[case::unexpected(&[Verdict::UnexpectedConformance { message: String::new() }], 1)]
 fn a_run_has_one_exit_code(#[case] verdicts: &[Verdict], #[case] code: u8) {

@@ -32,6 +32,7 @@ def run(
     profile: str | None = None,
     filter: str | None = None,
     expect: PathLike | None = None,
+    allow_not_observed: bool = False,
     driver: str = "sim",
     python: PathLike | None = None,
     abi: str | None = None,
@@ -65,6 +66,8 @@ def run(
         "--timeout": timeout,
     }
     given = [f"{name}={value}" for name, value in options.items() if value is not None]
+    if allow_not_observed:
+        given.append("--allow-not-observed")
     if faults:
         given.append("--faults" if faults is True else f"--faults={faults}")
     with tempfile.TemporaryDirectory(prefix="allocert-") as folder:

@@ -37,6 +37,9 @@ _OPTIONS = {
 }
 
 
+_ALLOW_NOT_OBSERVED = "--allocert-allow-not-observed"
+
+
 class AllocertWarning(UserWarning):
     """A violation of a requirement below MUST. The case conforms."""
 
@@ -52,15 +55,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--allocert-side", metavar="SIDE", help="the side, such as emm")
     for name, (value, text) in _OPTIONS.items():
         group.addoption(f"--allocert-{name}", metavar=value, help=f"{text} (allocert run --{name})")
+    group.addoption(
+        _ALLOW_NOT_OBSERVED,
+        action="store_true",
+        default=None,
+        help="skip a case that ran without showing what it asks about",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers what collects the cases, if a subject is given."""
     subject, side = config.getoption("--allocert"), config.getoption("--allocert-side")
     if subject is None:
-        alone = [name for name in ("side", *_OPTIONS) if config.getoption(f"--allocert-{name}")]
+        all_options = [f"--allocert-{name}" for name in ("side", *_OPTIONS)]
+        alone = [name for name in (*all_options, _ALLOW_NOT_OBSERVED) if config.getoption(name)]
         if alone:
-            raise pytest.UsageError(f"--allocert-{alone[0]} needs --allocert SUBJECT")
+            raise pytest.UsageError(f"{alone[0]} needs --allocert SUBJECT")
         return
     if side is None:
         raise pytest.UsageError(
@@ -68,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
             " nep49-host or place"
         )
     options = {name: config.getoption(f"--allocert-{name}") for name in _OPTIONS}
+    options["allow_not_observed"] = config.getoption(_ALLOW_NOT_OBSERVED)
     if options["out"] is not None and config.getoption("numprocesses", None):
         raise pytest.UsageError(
             "--allocert-out names one file, and each process of pytest-xdist would write it:"
@@ -206,8 +217,10 @@ class Item(pytest.Item):
             self.session.shouldstop = "allocert gave no verdicts"
             # Without `from None` pytest would show the message twice.
             raise pytest.fail.Exception(f"allocert: {error}", pytrace=False) from None
-        if self.case.verdict.value in ("unusable", "harness-error"):
-            pytest.fail(f"{self.case.verdict.value}: {self.case.reason}", pytrace=False)
+        verdict = self.case.verdict.value
+        unseen = verdict == "not-observed" and self.case.fails_run
+        if unseen or verdict in ("unusable", "harness-error"):
+            pytest.fail(f"{verdict}: {self.case.reason}", pytrace=False)
 
     def runtest(self) -> None:
         """Ends as the verdict says."""

@@ -83,6 +83,8 @@ class Case:
     #: The fixture.
     file: str
     verdict: Verdict
+    #: Whether the case ends the run with another exit code than 0.
+    fails_run: bool
     #: Why there is no result, or why the result is what it is; None for conforms and violates.
     reason: str | None
     duration_ms: int | None
@@ -113,7 +115,7 @@ class Run:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no violation of a MUST, or only those that are listed."""
+        """Whether the exit code is 0: what was found and what was not observed is listed."""
         return self.exit.code == 0
 
     @property
@@ -176,6 +178,7 @@ def _case(body: dict[str, Any]) -> Case:
         about=_of(str, body["about"]),
         file=_of(str, body["file"]),
         verdict=Verdict(body["verdict"]),
+        fails_run=_of(bool, body["fails_run"]),
         reason=_or_none(str, body.get("reason")),
         duration_ms=_or_none(int, body.get("duration_ms")),
         report=_of(str, body.get("report", "")),
