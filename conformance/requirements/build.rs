@@ -1,5 +1,8 @@
 //! Lists every file of `catalogue/` and `sets/`, and of the Python mutants and variants, so that a
 //! new file is picked up without editing a list.
+//!
+//! `embedded` holds links to files of other crates: `cargo package` puts what they lead to into the
+//! package.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,17 +12,17 @@ fn main() -> io::Result<()> {
     let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     list(&own.join("catalogue"), "yaml", "catalogue.rs")?;
     list(&own.join("sets"), "txt", "sets.rs")?;
-    list(&own.join("../mutants/python"), "py", "mutants.rs")?;
-    list(&own.join("../variants/python"), "py", "variants.rs")
+    list(&own.join("embedded/mutants"), "py", "mutants.rs")?;
+    list(&own.join("embedded/variants"), "py", "variants.rs")
 }
 
 /// Writes the table of `(path below root, text)` of all files below `root` that end so.
 fn list(root: &Path, extension: &str, table: &str) -> io::Result<()> {
+    // Cargo watches the files that a link leads to, and not those behind a link.
+    let root = &root.canonicalize()?;
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
-    if root.is_dir() {
-        collect(root, extension, &mut files)?;
-    }
+    collect(root, extension, &mut files)?;
     files.sort();
     let mut list = String::from("&[\n");
     for file in &files {

@@ -5,21 +5,21 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-const PACKAGE: &str = "../python/python/allocert";
+/// Links to the folders: `cargo package` puts what they lead to into the package.
+const EMBEDDED: &str = "embedded";
 
 fn main() -> io::Result<()> {
     let manifest =
         PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it for build scripts"));
-    let package = manifest.join(PACKAGE);
+    let package = manifest.join(EMBEDDED);
     println!("cargo::rerun-if-changed=build.rs");
     let mut sources = Vec::new();
     for (folder, prefix) in [("worker", ""), ("adapters", "adapters")] {
-        let folder = package.join(folder);
+        // Cargo watches the files that a link leads to, and not those behind a link.
+        let folder = package.join(folder).canonicalize()?;
         println!("cargo::rerun-if-changed={}", folder.display());
-        if folder.is_dir() {
-            collect(&folder, &folder, Path::new(prefix), &mut sources)?;
-        }
+        collect(&folder, &folder, Path::new(prefix), &mut sources)?;
     }
     sources.sort();
     fs::write(out.join("worker.rs"), table(&sources))

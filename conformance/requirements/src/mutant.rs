@@ -60,11 +60,7 @@ impl BuiltSubject for Mutant {
 /// # Errors
 /// The first place where the registry is not accepted.
 pub fn embedded() -> Result<Vec<Mutant>, Box<Refusal>> {
-    read(&Document {
-        noun: "registry",
-        file: FILE,
-        text: include_str!("../../mutants/mutants.yaml"),
-    })
+    read(&Document { noun: "registry", file: FILE, text: include_str!("../embedded/mutants.yaml") })
 }
 
 /// Reads a registry.

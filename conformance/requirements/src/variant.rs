@@ -62,7 +62,7 @@ pub fn embedded() -> Result<Vec<Variant>, Box<Refusal>> {
     read(&Document {
         noun: "registry",
         file: FILE,
-        text: include_str!("../../variants/variants.yaml"),
+        text: include_str!("../embedded/variants.yaml"),
     })
 }
 

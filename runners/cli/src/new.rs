@@ -10,7 +10,7 @@ use allocert_suite::RefusalCode;
 use allocert_suite::report::clean;
 
 use crate::arguments::Language;
-use crate::templates::{C, C_HEADER, PYTHON, RUST, Template};
+use crate::templates::{C, C_HEADER, PYTHON, RUST, RUST_MANIFEST, Template};
 use crate::terminal;
 
 pub(crate) fn new(language: Language, folder: &Path) -> Result<ExitCode, Failure> {
@@ -37,7 +37,7 @@ fn files(language: Language) -> Vec<Template> {
     match language {
         Language::Python => PYTHON.to_vec(),
         Language::C => C.iter().copied().chain([C_HEADER]).collect(),
-        Language::Rust => RUST.to_vec(),
+        Language::Rust => RUST.iter().copied().chain([RUST_MANIFEST]).collect(),
     }
 }
 

@@ -30,15 +30,17 @@ pub(crate) const C: &[Template] = &templates![
 ];
 
 /// The contract, which the project in C has a copy of.
-pub(crate) const C_HEADER: Template =
-    ("include/allocert_emm.h", include_str!("../../../reference/abi/include/allocert_emm.h"));
+pub(crate) const C_HEADER: Template = ("include/allocert_emm.h", allocert_abi::EMM_HEADER);
 
 pub(crate) const RUST: &[Template] = &templates![
     "rust":
     ".github/workflows/certify.yml",
     ".gitignore",
-    "Cargo.toml",
     "README.md",
     "src/lib.rs",
     "tests/allocert.rs",
 ];
+
+/// `cargo package` leaves out a folder that has a file of the name `Cargo.toml`.
+pub(crate) const RUST_MANIFEST: Template =
+    ("Cargo.toml", include_str!("../templates/rust/Cargo.toml.in"));

@@ -52,6 +52,30 @@ fn every_crate_takes_the_workspace_lints() {
     }
 }
 
+/// `cargo package` takes only what lies in the folder of a crate, or what a link there leads to.
+#[test]
+fn a_published_crate_embeds_no_file_of_another_folder() {
+    /// Compiled for the unit tests alone, which a package is not built with.
+    const TESTS_ONLY: &str = "effect/cuda/order/measured.rs";
+    for (name, member) in members() {
+        let manifest =
+            fs::read_to_string(member.folder.join("Cargo.toml")).expect("a member has a manifest");
+        if manifest.contains("publish = false") {
+            continue;
+        }
+        for file in rust_files(&member.folder.join("src")) {
+            if file.ends_with(TESTS_ONLY) {
+                continue;
+            }
+            for path in literals_of(&file).iter().filter(|text| text.starts_with("../")) {
+                let depth = file.strip_prefix(&member.folder).expect("below it").iter().count();
+                let up = path.matches("../").count();
+                assert!(up < depth, "{name}: {} embeds {path}", file.display());
+            }
+        }
+    }
+}
+
 /// The judge reads calls of every boundary. What only CUDA has lies in two folders.
 #[test]
 fn only_the_folders_of_cuda_name_driver_functions() {
@@ -85,16 +109,19 @@ fn driver_function(token: &TokenTree) -> Option<String> {
 
 /// The string literals in a folder of Rust files.
 pub(crate) fn literals(folder: &Path) -> Vec<String> {
+    rust_files(folder).iter().flat_map(|file| literals_of(file)).collect()
+}
+
+/// The string literals in a Rust file.
+fn literals_of(file: &Path) -> Vec<String> {
     let mut literals = Vec::new();
-    for file in rust_files(folder) {
-        flatten(tokens(&file), &mut |token| {
-            if let TokenTree::Literal(literal) = token {
-                let text = literal.to_string();
-                let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-                literals.extend(inner.map(str::to_owned));
-            }
-        });
-    }
+    flatten(tokens(file), &mut |token| {
+        if let TokenTree::Literal(literal) = token {
+            let text = literal.to_string();
+            let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            literals.extend(inner.map(str::to_owned));
+        }
+    });
     literals
 }
 
