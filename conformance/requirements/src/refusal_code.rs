@@ -120,6 +120,9 @@ codes! {
     ForeignCertificate "foreign-certificate"
         "The certificate was made with another suite or by another version of allocert."
         "Verify it with the version that made it, or certify the subject again with this one."
+    UncertifiedSubject "uncertified-subject"
+        "The file that --subject names is not the one that was certified."
+        "Name the file that was certified, or certify this one."
 
     // YAML: fixtures, expectation files, the catalogue and the registry of mutants.
     InvalidYaml "invalid-yaml"

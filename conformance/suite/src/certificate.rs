@@ -1,13 +1,13 @@
 //! The certificate: what a run of all cases of a side says about a subject, in one JSON document.
-//! Everything in it but the digest of the subject's file follows from the run, so a reader with the
-//! run file makes the same certificate again.
+//! Everything in it follows from the run, so a reader with the run file makes the same certificate
+//! again.
 
 use std::collections::BTreeMap;
 
 use allocert_requirements::requirement_set::Requirements;
 use serde::{Deserialize, Serialize};
 
-use crate::run_format::{DriverInfo, Header, Judged, Subject};
+use crate::run_format::{DriverInfo, Header, Judged, Subject, SubjectFile};
 
 /// The version of the format that this program writes and reads.
 pub const FORMAT: u32 = 1;
@@ -41,17 +41,6 @@ pub struct Certificate {
     pub verdicts: BTreeMap<String, u64>,
 }
 
-/// A file, by its name and its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SubjectFile {
-    /// Without its folder.
-    pub name: String,
-    pub size_bytes: u64,
-    /// In hexadecimal digits.
-    pub sha256: String,
-}
-
 impl Certificate {
     /// The certificate of a judged run.
     #[must_use]
@@ -59,7 +48,6 @@ impl Certificate {
         header: &Header,
         cases: &[Judged],
         (requirement_set, requirements): (String, Requirements),
-        subject_file: Option<SubjectFile>,
     ) -> Self {
         let header = header.clone();
         let mut verdicts = BTreeMap::new();
@@ -75,7 +63,7 @@ impl Certificate {
             requirement_set,
             requirements,
             subject: header.subject,
-            subject_file,
+            subject_file: header.subject_file,
             driver: header.driver,
             started_unix_ms: header.started_unix_ms,
             verdicts,

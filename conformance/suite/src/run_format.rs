@@ -32,6 +32,10 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     pub subject: Subject,
+    /// The file that the subject was loaded from, as it was when the run began; nothing for a
+    /// subject that is part of allocert, and in files of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_file: Option<SubjectFile>,
     pub driver: DriverInfo,
     /// When the run began, in milliseconds since 1970; nothing in files of versions that did not
     /// write it.
@@ -67,6 +71,17 @@ pub struct Subject {
     /// `loaded.subject` as the worker sent it: name, version, file, host versions.
     #[serde(default)]
     pub details: BTreeMap<String, Value>,
+}
+
+/// A file, by its name and its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubjectFile {
+    /// Without its folder.
+    pub name: String,
+    pub size_bytes: u64,
+    /// In hexadecimal digits.
+    pub sha256: String,
 }
 
 /// The driver under the run.

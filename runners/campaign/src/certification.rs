@@ -5,8 +5,8 @@
 //! program `sha256sum`.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry, File};
-use std::io::{self, Read as _};
+use std::fs::{self, DirEntry};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,18 +14,18 @@ use std::time::{Duration, SystemTime};
 use allocert_harness::{Machine, Progress};
 use allocert_requirements::requirement_set::{self, Requirements};
 use allocert_suite::applicability::{Applicability, applicability};
-use allocert_suite::certificate::{self, Certificate, SubjectFile};
+use allocert_suite::certificate::{self, Certificate};
 use allocert_suite::exit::Exit;
 use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
 use allocert_suite::{Catalogue, RefusalCode, Side};
-use sha2::{Digest as _, Sha256};
 
 use crate::failure::Failure;
 use crate::output_file::folder_of;
 use crate::recorded_run::{choose_profile, judge_again, suite_of};
 use crate::run::{self, RunOptions};
+use crate::subject_file::{self, sha256_of};
 use crate::verdict_reports::Verdicts;
 use crate::workers::Workers;
 use crate::{recorded_run, text_file};
@@ -33,10 +33,6 @@ use crate::{recorded_run, text_file};
 const CERTIFICATE: &str = "certificate.json";
 const RUN: &str = "run.jsonl.gz";
 const DIGESTS: &str = "SHA256SUMS";
-
-/// A subject's file that is larger has no digest. A subject in Python names its file itself, and a
-/// device such as /dev/zero has no end.
-const LARGEST_SUBJECT_BYTES: u64 = 4 << 30;
 
 /// A judged run, and the certificate that was written of it.
 #[derive(Debug)]
@@ -67,7 +63,7 @@ pub fn certify(
     }
     let Verdicts { header, cases, catalogue, .. } = &verdicts;
     let requirements = requirements(catalogue, header);
-    let certificate = Certificate::new(header, cases, requirements, subject_file(header));
+    let certificate = Certificate::new(header, cases, requirements);
     refuse_changed_subject(header, begun)?;
     folder.write(CERTIFICATE, &format!("{}\n", pretty(&certificate)))?;
     folder.write(DIGESTS, &digest_list(folder.path())?)?;
@@ -110,8 +106,11 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
         return Ok(Verified { certificate, verdicts });
     }
     let requirements = requirement_set::in_force(&verdicts.catalogue, side);
-    let file = certificate.subject_file.clone();
-    let expected = Certificate::new(&verdicts.header, &verdicts.cases, requirements, file);
+    let mut expected = Certificate::new(&verdicts.header, &verdicts.cases, requirements);
+    // Run files did not name the file at first.
+    if verdicts.header.subject_file.is_none() {
+        expected.subject_file.clone_from(&certificate.subject_file);
+    }
     match run_format::differing_field(&certificate, &expected) {
         None => Ok(Verified { certificate, verdicts }),
         Some(field) => Err(invalid(
@@ -119,6 +118,33 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
             &format!("`{field}` is not what the run and the suite of this allocert say"),
         )),
     }
+}
+
+/// Refuses a file that is not the certified one.
+///
+/// # Errors
+/// The file is another one or cannot be read, or the certificate names none.
+pub fn check_subject(bundle: &Path, certificate: &Certificate, file: &Path) -> Result<(), Failure> {
+    let Some(certified) = &certificate.subject_file else {
+        let message = "it has no digest of a file of the subject, so no file can be compared with \
+                       it; leave --subject out";
+        return Err(invalid(&bundle.join(CERTIFICATE), message));
+    };
+    let found = subject_file::read(file).map_err(|error| unreadable(file, &error))?;
+    if (&found.sha256, found.size_bytes) == (&certified.sha256, certified.size_bytes) {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: it has {} bytes and the SHA-256 {}, and the certificate is about {} with {} bytes and \
+         the SHA-256 {}; name the file that was certified, or certify this one",
+        file.display(),
+        found.size_bytes,
+        found.sha256,
+        clean(&certified.name),
+        certified.size_bytes,
+        clean(&certified.sha256)
+    );
+    Err(Failure::refused(RefusalCode::UncertifiedSubject, message))
 }
 
 /// Refuses a certificate of another suite, and says what it would lack here.
@@ -267,18 +293,6 @@ fn refuse_changed_subject(header: &Header, begun: SystemTime) -> Result<(), Fail
     Err(Failure::harness(message))
 }
 
-/// The file that the worker says the subject was loaded from.
-fn subject_file(header: &Header) -> Option<SubjectFile> {
-    let path = PathBuf::from(header.subject.details.get("file")?.as_str()?);
-    let facts = fs::metadata(&path).ok()?;
-    if !facts.is_file() || facts.len() > LARGEST_SUBJECT_BYTES {
-        return None;
-    }
-    let sha256 = sha256_of(&path).ok()?;
-    let name = path.file_name()?.to_string_lossy().into_owned();
-    Some(SubjectFile { name, size_bytes: facts.len(), sha256 })
-}
-
 fn digest_list(folder: &Path) -> Result<String, Failure> {
     let row = |name: &str| -> Result<String, Failure> {
         let digest =
@@ -328,18 +342,6 @@ fn check_digests(bundle: &Path) -> Result<(), Failure> {
         None => Ok(()),
         Some(_) => Err(invalid(&list, "it has a line too many")),
     }
-}
-
-fn sha256_of(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?.take(LARGEST_SUBJECT_BYTES + 1);
-    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            count => digest.update(&buffer[..count]),
-        }
-    }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A folder that has its name only when it is whole.

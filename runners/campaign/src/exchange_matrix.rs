@@ -292,6 +292,7 @@ impl Filler<'_> {
                 flavor: "python".to_owned(),
                 ..Default::default()
             },
+            subject_file: None,
             driver: driver_info(&self.machine),
             started_unix_ms: clock::unix_time_ms(),
             selection: None,

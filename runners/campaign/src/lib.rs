@@ -29,6 +29,7 @@ mod rerun_shared;
 pub mod run;
 mod run_file;
 mod spool;
+mod subject_file;
 mod suite;
 mod text_file;
 pub mod variant_run;

@@ -26,7 +26,7 @@ use crate::spool::{Needed, Spool};
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
 use crate::workers::{Workers, default_jobs};
-use crate::{clock, fault_sweep, find_side, profiles};
+use crate::{clock, fault_sweep, find_side, profiles, subject_file};
 
 /// The least time for loading a subject: numba-cuda takes some of it to import on a busy machine.
 const LEAST_LOAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -334,6 +334,7 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
             capabilities: loaded.capabilities.clone(),
             details: loaded.subject.clone().into_iter().collect(),
         },
+        subject_file: loaded.subject.get("file").and_then(subject_file::of_subject),
         driver: driver_info(machine),
         started_unix_ms: clock::unix_time_ms(),
         selection: Some(selection(options)),

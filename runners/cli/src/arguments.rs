@@ -43,6 +43,9 @@ pub(crate) enum Command {
     Verify {
         /// The folder that `allocert certify` wrote
         bundle: PathBuf,
+        /// A file of the subject: refuse the certificate if it is about another file
+        #[arg(long, value_name = "FILE")]
+        subject: Option<PathBuf>,
     },
     /// Judge a recorded run again
     Judge(Judge),

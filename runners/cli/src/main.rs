@@ -56,7 +56,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
         Command::Certify(arguments) => certify::certify(*arguments),
-        Command::Verify { bundle } => verify::verify(&bundle),
+        Command::Verify { bundle, subject } => verify::verify(&bundle, subject.as_deref()),
         Command::Judge(arguments) => judge::judge(arguments),
         Command::Merge { runs, out } => merge::merge(&runs, &out),
         Command::Report(arguments) => report::report(&arguments),

@@ -1,4 +1,4 @@
-//! `allocert verify BUNDLE`
+//! `allocert verify BUNDLE [--subject FILE]`
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,8 +11,11 @@ use allocert_suite::report::terminal::Detail;
 
 use crate::{run, terminal};
 
-pub(crate) fn verify(bundle: &Path) -> Result<ExitCode, Failure> {
+pub(crate) fn verify(bundle: &Path, subject: Option<&Path>) -> Result<ExitCode, Failure> {
     let Verified { certificate, verdicts } = certification::verify(bundle)?;
+    if let Some(file) = subject {
+        certification::check_subject(bundle, &certificate, file)?;
+    }
     if verdicts.exit() != Exit::Conforms {
         let code = run::show(&verdicts, Detail::Causes)?;
         terminal::print("the certificate is not valid: its run does not conform\n")?;

@@ -153,6 +153,49 @@ fn a_subject_that_conforms_gets_a_certificate_that_can_be_verified() {
     assert!(certificate.contains(&format!("\"sha256\": \"{digest}\"")), "{certificate}");
 }
 
+/// What identifies the file is a part of the run, so the certificate alone cannot name another one.
+#[test]
+fn a_certificate_is_about_the_file_that_was_loaded() {
+    let certified = library("liballocert_nep49.so").display().to_string();
+    let other = library("liballocert_place.so").display().to_string();
+    let bundle = Bundle::new();
+    assert_eq!(told(&["verify", &bundle.path(), "--subject", &certified]).0, Some(0));
+    let (code, _, words) = told(&["verify", &bundle.path(), "--subject", &other]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(
+        words.starts_with(&format!("allocert: error[uncertified-subject]: {other}: it has "))
+            && words.contains(", and the certificate is about liballocert_nep49.so with "),
+        "{words}"
+    );
+    bundle.edit_certificate("\"size_bytes\": ", "\"size_bytes\": 1");
+    assert!(bundle.refused().contains("`subject_file` is not what the run"));
+}
+
+/// Run files did not name the file at first.
+#[test]
+fn a_run_that_names_no_file_can_be_verified() {
+    let bundle = Bundle::new();
+    bundle.edit_run(|text| {
+        let begin = text.find(r#""subject_file":{"#).expect("the header names it");
+        let end = begin + text[begin..].find("},").expect("more fields follow") + 2;
+        format!("{}{}", &text[..begin], &text[end..])
+    });
+    let (code, printed, words) = told(&["verify", &bundle.path()]);
+    assert_eq!((code, words.as_str()), (Some(0), ""), "{printed}");
+}
+
+/// The reference is a part of allocert.
+#[test]
+fn a_subject_without_a_file_cannot_be_compared_with_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bundle = folder.path().join("certificate").display().to_string();
+    let (code, _, words) = told(&["certify", "nep49", "reference", "-o", &bundle]);
+    assert_eq!(code, Some(0), "{words}");
+    let (code, _, words) = told(&["verify", &bundle, "--subject", &bundle]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("it has no digest of a file of the subject"), "{words}");
+}
+
 #[test]
 fn one_changed_byte_is_refused_wherever_it_is() {
     for (part, whole) in PARTS.iter().zip(&CERTIFICATE.1) {

@@ -20,6 +20,7 @@ pub(crate) fn header() -> Header {
         interface: "emm".to_owned(),
         profile: Some("numba-cuda-0.30".to_owned()),
         subject: Subject { argument: "reference".to_owned(), ..Subject::default() },
+        subject_file: None,
         driver: DriverInfo { kind: Driver::Sim, version: Some(13000), device: None },
         started_unix_ms: Some(1_700_000_000_000),
         selection: None,
