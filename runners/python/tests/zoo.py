@@ -252,7 +252,7 @@ EXITS = [
 
 #: It starts processes and threads.
 PROCESSES = [
-    place("forks-and-the-child-returns", "os.fork()", no_verdict("the record contradicts itself")),
+    place("forks-and-the-child-returns", "os.fork()", no_verdict("brings that about")),
     place("forks-and-the-child-waits", "if not os.fork(): time.sleep(3600)", CONFORMS),
     place("forks-many", "for _ in range(40):\n    if not os.fork(): time.sleep(3600)", CONFORMS),
     place(
@@ -592,7 +592,7 @@ IMPORTS = [
     imported(
         "import-waits-for-children", "signal.signal(signal.SIGCHLD, lambda *a: os.wait())", CONFORMS
     ),
-    imported("import-clears-the-environment", "os.environ.clear()", CONFORMS),
+    imported("import-clears-the-environment", "os.environ.clear()", no_verdict("no markers")),
     imported("import-clears-modules", "sys.modules.clear()", refused(_IMPORT_RAISED)),
     imported(
         "import-removes-itself",
@@ -638,7 +638,7 @@ NATIVE = [
     native("segfaults", _ENDS),
     native("exits", _ENDS),
     native("kills-its-parent", no_verdict("the worker was ended by signal 9")),
-    native("forks-and-the-child-returns", no_verdict("the record contradicts itself")),
+    native("forks-and-the-child-returns", no_verdict("brings that about")),
     native("forks-and-the-child-waits", CONFORMS),
     native("daemonizes", CONFORMS),
     native("leaves-its-thread", _ENDS),
