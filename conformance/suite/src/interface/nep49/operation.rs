@@ -253,6 +253,10 @@ pub enum Source {
     Iterator,
     /// `fromstring()` of text, which resizes without the GIL.
     Text,
+    /// `fromfile()` of a text file, which resizes without the GIL.
+    TextFile,
+    /// `fromfile()` of a file that holds fewer elements than it asks for.
+    BinaryFile,
     /// `loadtxt()`.
     Table,
     /// A pickle of protocol 2.

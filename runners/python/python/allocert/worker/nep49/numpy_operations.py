@@ -7,6 +7,7 @@ import contextlib
 import gc
 import io
 import pickle
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -131,11 +132,28 @@ def _read(source: str, dtype: str, count: int) -> Any:
     if source == "iterator":
         return np.fromiter((number for number in range(count)), dtype)
     if source == "text":
-        return np.fromstring(" ".join(map(str, range(count))), dtype, sep=" ")
+        return np.fromstring(_text(count), dtype, sep=" ")
+    if source == "text_file":
+        return _read_file(_text(count).encode(), dtype, sep=" ")
+    if source == "binary_file":
+        return _read_file(np.arange(count).astype(dtype).tobytes(), dtype, count=count + 1)
     if source == "table":
         return np.loadtxt(io.StringIO("\n".join(map(str, range(count)))), dtype)
     protocol = {"pickle2": 2, "pickle5": 5}[source]
     return pickle.loads(pickle.dumps(np.arange(count).astype(dtype), protocol))
+
+
+def _text(count: int) -> str:
+    return " ".join(map(str, range(count)))
+
+
+def _read_file(content: bytes, dtype: str, **arguments: Any) -> Any:
+    import numpy as np
+
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        return np.fromfile(file, dtype, **arguments)
 
 
 @OPERATIONS.register
