@@ -221,6 +221,8 @@ pub enum Check {
     NullFunction,
     /// The structure of a handler lost what a host uses, so the worker raised `TableChanged`.
     TableChanged,
+    /// The subject used Python without the GIL, so the worker raised `GilNotHeld`.
+    GilNotHeld,
     /// The process ended inside a `free` of null.
     FreeNull,
     /// A host called the driver for memory although it has a plugin.

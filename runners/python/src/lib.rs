@@ -37,5 +37,7 @@ fn _allocert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nep49::handlers::reference_handler, module)?)?;
     module.add_function(wrap_pyfunction!(nep49::handlers::pinned_handler, module)?)?;
     module.add_function(wrap_pyfunction!(nep49::handlers::handler_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::gil::watch_python_allocators, module)?)?;
+    module.add_function(wrap_pyfunction!(nep49::gil::take_calls_without_gil, module)?)?;
     module.add_function(wrap_pyfunction!(description::defects, module)?)
 }

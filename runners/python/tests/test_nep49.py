@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from harness import Program
+from harness import Program, Worker
 
-#: Handlers in Python. `_allocert` must be imported by the module that installs one.
+#: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do.
+#: `_allocert` must be imported by the module that installs one.
 SUBJECTS = """
 import ctypes
 from allocert import _allocert
@@ -40,6 +41,10 @@ empty_bytes = ctypes.create_string_buffer(168)
 no_functions = new(ctypes.addressof(empty_bytes), b"mem_handler", None)
 endless_bytes = ctypes.create_string_buffer(b"a" * 128 + bytes(40))
 endless_name = new(ctypes.addressof(endless_bytes), b"mem_handler", None)
+no_memory_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+fails = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
+ctypes.c_void_p.from_buffer(no_memory_bytes, 136).value = fails
+no_memory = new(ctypes.addressof(no_memory_bytes), b"mem_handler", None)
 """
 
 
@@ -112,3 +117,36 @@ def test_a_handler_in_python_that_fails_under_numpy_is_a_finding(
     run = allocert("run", "nep49", subject, "--python", sys.executable, *some)
     assert run.returncode == 1, run.stdout + run.stderr
     assert requirement in run.stdout and "harness-error" not in run.stdout
+
+
+MALLOC = {"do": {"malloc": {"size": 64, "as": "a"}}}
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_function_may_answer_null_with_memory_error(worker: Worker) -> None:
+    assert worker.load("handlers:no_memory", "nep49")[0] == "loaded"
+    outcomes, _ = worker.run(MALLOC, side="nep49")
+    assert outcomes == [{"returned": {"kind": "none", "pointer": 0, "size_bytes": 64}}]
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("churn", {"size": 64, "times": 9, "hold": 2}),
+        ("np_read", {"source": "text", "dtype": "float64", "count": 3}),
+        ("np_read", {"source": "text_file", "dtype": "float64", "count": 3}),
+    ],
+)
+def test_realloc_without_the_gil_is_seen(
+    worker: Worker, operation: str, arguments: dict[str, object]
+) -> None:
+    worker.load("allocert_mutants.nep49.python_memory:capsule", "nep49")
+    outcomes, _ = worker.run({"do": {operation: arguments}}, side="nep49")
+    assert outcomes[0]["raised"]["type"] == "GilNotHeld"
+
+
+def test_realloc_with_the_gil_may_use_python(worker: Worker) -> None:
+    worker.load("allocert_mutants.nep49.python_memory:capsule", "nep49")
+    resized = {"do": {"realloc": {"block": "a", "size": 4000, "as": "b"}}}
+    outcomes, _ = worker.run(MALLOC, resized, side="nep49")
+    assert [list(outcome) for outcome in outcomes] == [["returned"], ["returned"]]

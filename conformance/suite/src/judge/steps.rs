@@ -23,11 +23,12 @@ use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
 use crate::verdict::Check;
 
-/// What a worker raises where the table of functions is wrong, whatever the step asks for: the type
-/// of the error, the check that it belongs to, and what was expected.
-const WRONG_TABLE: [(&str, Check, &str); 2] = [
+/// What a worker raises where nobody can use the functions of a subject as they are, whatever the
+/// step asks for: the type of the error, the check that it belongs to, and what was expected.
+const UNUSABLE_FUNCTIONS: [(&str, Check, &str); 3] = [
     ("NullFunction", Check::NullFunction, "there is a function for"),
     ("TableChanged", Check::TableChanged, "a host can use the structure in"),
+    ("GilNotHeld", Check::GilNotHeld, "the subject uses Python only with the GIL in"),
 ];
 
 /// Judges every step, then what is expected of the whole case.
@@ -165,10 +166,10 @@ fn raised(
     if let Some(function) = virtual_memory_that_driver_lacks(record, step) {
         return not_in_driver(sink, step, function);
     }
-    if let Some((_, check, expected)) = WRONG_TABLE.iter().find(|(error, check, _)| {
+    if let Some((_, check, expected)) = UNUSABLE_FUNCTIONS.iter().find(|(error, check, _)| {
         raised.r#type == *error && record.catalogue.by_check(record.side, check.name()).is_some()
     }) {
-        return wrong_table(sink, step, raised, *check, expected);
+        return unusable_functions(sink, step, raised, *check, expected);
     }
     if raised.ignored_in.is_some() {
         return ignored_error(record, sink, step, raised);
@@ -197,8 +198,8 @@ fn raised(
     }
 }
 
-/// A wrong table is one cause, whatever the step asks for.
-fn wrong_table(
+/// Functions that nobody can use are one cause, whatever the step asks for.
+fn unusable_functions(
     sink: &mut FindingSink<'_>,
     step: &PlannedStep,
     raised: &Raised,

@@ -161,6 +161,12 @@ def get_data_handler() -> object:
 def default_data_handler() -> object:
     """The capsule of NumPy's own handler."""
 
+def watch_python_allocators() -> None:
+    """Begins to count calls of Python's allocators by threads without the GIL, for good."""
+
+def take_calls_without_gil() -> int:
+    """How many such calls there were since this function was called last."""
+
 def reference_handler() -> object:
     """A new capsule with the handler of ordinary memory."""
 

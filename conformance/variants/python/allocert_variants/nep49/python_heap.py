@@ -9,6 +9,7 @@ from typing import Any
 
 _CAPSULE_NAME = b"mem_handler"  # a capsule keeps the address of its name
 _RAW_DOMAIN = 0  # the only one that needs no GIL
+MEMORY_DOMAIN = 1
 
 _python = ctypes.PyDLL(None)
 _python.PyCapsule_New.restype = ctypes.py_object
@@ -31,9 +32,14 @@ class Handler(ctypes.Structure):
 
 def raw_heap() -> _Heap:
     """The heap that needs no GIL."""
-    heap = _Heap()
-    _python.PyMem_GetAllocator(_RAW_DOMAIN, ctypes.byref(heap))
-    return heap
+    return heap(_RAW_DOMAIN)
+
+
+def heap(domain: int) -> _Heap:
+    """The heap of a domain."""
+    found = _Heap()
+    _python.PyMem_GetAllocator(domain, ctypes.byref(found))
+    return found
 
 
 def capsule_of(handler: Handler) -> Any:

@@ -6,12 +6,12 @@ from ..interface import CaseKind, Interface
 def load() -> Interface:
     """Imports all operations. NumPy is needed only by some of the cases."""
     from ..operations import merged
-    from . import numpy_handlers, numpy_operations, operations
+    from . import gil_watch, numpy_operations, operations
     from .case import HandlerCase
     from .subject import HandlerSubject
 
     # NumPy starts the threads of its BLAS now, before those of a subject are counted.
-    numpy_handlers.are_available()
+    gil_watch.WATCH.begin()
     performed = merged(operations.OPERATIONS, numpy_operations.OPERATIONS)
     return Interface(
         distributions=("numpy",),

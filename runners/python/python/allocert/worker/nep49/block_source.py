@@ -52,7 +52,7 @@ class HandlerBlocks:
             return self._calls.calloc(size_bytes, 1)
         half_bytes = (size_bytes + 1) // 2
         half = self._calls.malloc(half_bytes)
-        whole = self._calls.realloc(half, size_bytes) if half else 0
+        whole = self._calls.realloc_without_gil(half, size_bytes) if half else 0
         if half and not whole:
             self._calls.free(half, half_bytes)
         return whole

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from ..case import Case
 from ..driver import Driver
 from ..operations import Facts, Operation
-from ..outcome import Missing
-from ..protocol import CaseDescription
+from ..outcome import Missing, raised
+from ..protocol import CaseDescription, Outcome, StepDescription
+from . import gil_watch
 from .block_source import Block, HandlerBlocks
 from .handler import HandlerCalls
 from .numpy_handlers import RecordedHandler
@@ -40,6 +41,14 @@ class HandlerCase(Case):
         self.source = HandlerBlocks(self.calls)
         self.arrays: dict[str, MadeArray] = {}
         self._recorded: RecordedHandler | None = None
+
+    def perform(self, step: StepDescription) -> Outcome:
+        outcome = super().perform(step)
+        try:
+            gil_watch.WATCH.check()
+        except gil_watch.GilNotHeld as error:
+            return raised(error)
+        return outcome
 
     def recorded_handler(self) -> RecordedHandler:
         """The subject as NumPy calls it: each call is recorded."""

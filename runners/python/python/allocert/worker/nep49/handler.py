@@ -11,14 +11,16 @@ from ..recorder import Recorder
 _NAME_BYTES = 127
 _FUNCTIONS = ("malloc", "calloc", "realloc", "free")
 
-# These release the GIL during a call: NumPy calls some of the functions without it.
+# These hold the GIL during a call, as NumPy does. It calls realloc() alone also without the GIL.
 _address, _size = ctypes.c_void_p, ctypes.c_size_t
 _TYPES: dict[str, Any] = {
-    "malloc": ctypes.CFUNCTYPE(_address, _address, _size),
-    "calloc": ctypes.CFUNCTYPE(_address, _address, _size, _size),
-    "realloc": ctypes.CFUNCTYPE(_address, _address, _address, _size),
-    "free": ctypes.CFUNCTYPE(None, _address, _address, _size),
+    "malloc": ctypes.PYFUNCTYPE(_address, _address, _size),
+    "calloc": ctypes.PYFUNCTYPE(_address, _address, _size, _size),
+    "realloc": ctypes.PYFUNCTYPE(_address, _address, _address, _size),
+    "free": ctypes.PYFUNCTYPE(None, _address, _address, _size),
 }
+#: This releases the GIL during a call.
+_REALLOC_WITHOUT_GIL = ctypes.CFUNCTYPE(_address, _address, _address, _size)
 
 
 class TableChanged(Exception):
@@ -131,6 +133,11 @@ class HandlerCalls:
         """A block in place of one, or 0."""
         return self._taking("realloc", {"ptr": block, "new_size": size}, block, size)
 
+    def realloc_without_gil(self, block: int, size: int) -> int:
+        """The same, as NumPy calls it while it reads text."""
+        function = ctypes.cast(self._function("realloc"), _REALLOC_WITHOUT_GIL)
+        return self._calling(function, "realloc", {"ptr": block, "new_size": size}, block, size)
+
     def free(self, block: int, size: int) -> None:
         """Gives a block back."""
         function, context = self._function("free"), self._handler.context
@@ -138,10 +145,15 @@ class HandlerCalls:
             function(context, block, size)
 
     def _taking(self, name: str, facts: Facts, *arguments: int) -> int:
-        function, context = self._function(name), self._handler.context
-        facts["ctx"] = context
+        return self._calling(self._function(name), name, facts, *arguments)
+
+    def _calling(self, function: Any, name: str, facts: Facts, *arguments: int) -> int:
+        context = facts["ctx"] = self._handler.context
         with self._recorder.call(f"handler.{name}", facts):
-            block: int = function(context, *arguments) or 0
+            try:
+                block: int = function(context, *arguments) or 0
+            except MemoryError:  # a function that answers null may set it: NumPy raises it too
+                block = 0
             facts["new_ptr" if name == "realloc" else "ptr"] = block
         return block
 
