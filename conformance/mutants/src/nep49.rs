@@ -13,3 +13,4 @@ mod realloc;
 mod shrinks;
 mod slots;
 mod structure;
+mod thread_of_block;

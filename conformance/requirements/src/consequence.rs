@@ -25,6 +25,10 @@ pub struct Consequence {
     /// leads only to what shows at the same step or later.
     #[serde(default)]
     pub shows_later: bool,
+    /// Whether the violation leads only to what shows at a later step: the case first asks for
+    /// less. Two such requirements may each lead to the other.
+    #[serde(default)]
+    pub at_earlier_step: bool,
     /// Why they follow: the end of a sentence that begins with "because".
     pub because: String,
 }
@@ -66,6 +70,10 @@ impl Consequences {
         if entry.because.trim().is_empty() {
             return Err(("because".to_owned(), "an entry of this file says why".to_owned()));
         }
+        if entry.at_earlier_step && entry.shows_later {
+            let message = "a violation cannot show at an earlier step only and also later";
+            return Err(("at_earlier_step".to_owned(), message.to_owned()));
+        }
         let consequences = consequences(&entry, known)?;
         let index = self.entries.len();
         for cause in &entry.causes {
@@ -74,26 +82,33 @@ impl Consequences {
                 edges.entry(consequence.clone()).or_insert(index);
             }
         }
-        if let Some(id) = entry.causes.iter().find(|cause| self.leads_back(cause)) {
-            return Err((
+        self.entries.push(entry);
+        let causes = &self.entries[index].causes;
+        match causes.iter().find(|cause| self.leads_back(cause)) {
+            Some(id) => Err((
                 id.clone(),
                 format!("{id} is a consequence of itself, through its other consequences"),
-            ));
+            )),
+            None => Ok(()),
         }
-        self.entries.push(entry);
-        Ok(())
     }
 
+    /// Whether a violation can be a consequence of itself. It cannot if each consequence shows at
+    /// the same step or later, and one of them at a later step.
     fn leads_back(&self, id: &str) -> bool {
         let mut seen = BTreeSet::new();
-        let mut open: Vec<&str> = vec![id];
-        while let Some(next) = open.pop() {
-            for consequence in self.edges.get(next).into_iter().flat_map(BTreeMap::keys) {
-                if consequence == id {
+        let mut open = vec![(id, false, false)];
+        while let Some((next, shows_later, at_earlier_step)) = open.pop() {
+            for (consequence, index) in self.edges.get(next).into_iter().flatten() {
+                let entry = &self.entries[*index];
+                let shows_later = shows_later || entry.shows_later;
+                let at_earlier_step = at_earlier_step || entry.at_earlier_step;
+                if consequence == id && (shows_later || !at_earlier_step) {
                     return true;
                 }
-                if seen.insert(consequence.as_str()) {
-                    open.push(consequence);
+                let way = (consequence.as_str(), shows_later, at_earlier_step);
+                if consequence != id && seen.insert(way) {
+                    open.push(way);
                 }
             }
         }

@@ -116,7 +116,7 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
 /// The finding that this one follows from, and that follows from no other; itself if there is none.
 fn root(catalogue: &Catalogue, findings: &[Finding], index: usize) -> usize {
     let mut root = index;
-    // No requirement is a consequence of itself, so each turn reaches another finding.
+    // No violation is a consequence of itself, so each turn reaches another finding.
     for _ in 0..findings.len() {
         let causes = (0..findings.len())
             .filter(|cause| leads_to(catalogue, &findings[*cause], &findings[root]));
@@ -135,7 +135,11 @@ fn leads_to(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bo
     let (from, to) = (&cause.requirement, &consequence.requirement);
     let entry = catalogue.consequence(from, to);
     let shows_later = entry.is_some_and(|entry| entry.shows_later);
-    let may = (shows_later || step(cause) <= step(consequence))
+    let in_order = match entry {
+        Some(entry) if entry.at_earlier_step => step(cause) < step(consequence),
+        _ => step(cause) <= step(consequence),
+    };
+    let may = (shows_later || in_order)
         && cause.level <= consequence.level
         && cause.expected_because.is_some() == consequence.expected_because.is_some();
     if !may {

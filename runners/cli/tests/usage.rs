@@ -1335,6 +1335,10 @@ fn a_symbol_that_is_no_handler_is_refused(#[case] symbol: &str, #[case] words: &
 #[case::free_trusts_size("mutant_nep49_free_trusts_size", "NEP49-FREE-02", 1)]
 #[case::free_overwrites_size("mutant_nep49_free_overwrites_size", "NEP49-FREE-02", 1)]
 #[case::free_of_null_aborts("mutant_nep49_free_of_null_aborts", "NEP49-FREE-01", 1)]
+#[case::short_page("mutant_nep49_short_last_page", "NEP49-ALLOC-02", 1)]
+#[case::read_only_block("mutant_nep49_read_only_block", "NEP49-ALLOC-02", 1)]
+#[case::blocks_end_with_thread("mutant_nep49_blocks_end_with_thread", "NEP49-THREAD-01", 1)]
+#[case::aborts_on_other_thread("mutant_nep49_aborts_on_other_thread", "NEP49-THREAD-01", 1)]
 #[case::list_without_lock("mutant_nep49_swapped_free_list", "NEP49-THREAD-02", 1)]
 fn the_violation_itself_comes_before_what_follows_from_it(
     #[case] symbol: &str,

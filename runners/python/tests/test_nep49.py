@@ -7,7 +7,8 @@ import sys
 import pytest
 from harness import Program, Worker
 
-#: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do.
+#: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do;
+#: `lies` gives a block that is no memory.
 #: `_allocert` must be imported by the module that installs one.
 SUBJECTS = """
 import ctypes
@@ -28,6 +29,19 @@ class Installs:
 manager = Installs()
 number = 3
 
+class RaisesAtExit(Installs):
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        raise RuntimeError("not mine")
+
+class InstallsOnce(Installs):
+    entered = False
+    def __enter__(self):
+        if InstallsOnce.entered:
+            raise RuntimeError("installed already")
+        InstallsOnce.entered = True
+        super().__enter__()
+
 def does_nothing():
     pass
 
@@ -45,6 +59,10 @@ no_memory_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 1
 fails = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
 ctypes.c_void_p.from_buffer(no_memory_bytes, 136).value = fails
 no_memory = new(ctypes.addressof(no_memory_bytes), b"mem_handler", None)
+lies_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+lie = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(lambda *_: 4096)
+ctypes.c_void_p.from_buffer(lies_bytes, 136).value = ctypes.cast(lie, ctypes.c_void_p).value
+lies = new(ctypes.addressof(lies_bytes), b"mem_handler", None)
 """
 
 
@@ -150,3 +168,29 @@ def test_realloc_with_the_gil_may_use_python(worker: Worker) -> None:
     resized = {"do": {"realloc": {"block": "a", "size": 4000, "as": "b"}}}
     outcomes, _ = worker.run(MALLOC, resized, side="nep49")
     assert [list(outcome) for outcome in outcomes] == [["returned"], ["returned"]]
+
+
+def test_a_block_that_cannot_be_left_makes_the_subject_unusable(
+    allocert: Program, handlers: pathlib.Path
+) -> None:
+    run = certified(allocert, handlers, "RaisesAtExit")
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert "the subject's __exit__ raised RuntimeError: not mine" in run.stdout
+    assert "NEP49-" not in run.stdout
+
+
+def test_a_handler_that_is_installed_only_once_is_not_blamed(
+    allocert: Program, handlers: pathlib.Path
+) -> None:
+    run = certified(allocert, handlers, "InstallsOnce")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "it raised RuntimeError when it was entered again" in run.stdout
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_block_that_cannot_be_filled_loses_its_name(worker: Worker) -> None:
+    worker.load("handlers:lies", "nep49")
+    filled = {"do": {"fill": {"memory": "a", "byte": 1}}}
+    outcomes, _ = worker.run(MALLOC, filled, {"do": {"read": {"memory": "a"}}}, side="nep49")
+    assert outcomes[1]["raised"]["type"] == "MemoryFault"
+    assert outcomes[2] == {"skipped": {"because": "a"}}

@@ -143,8 +143,13 @@ unsafe extern "C" fn realloc_of_thread(
 }
 
 #[unsafe(no_mangle)]
-static mutant_nep49_unlocked_free_list: StaticHandler =
-    mutant(Allocator { malloc: Some(malloc_from_list), free: Some(free_to_list), ..CONFORMING });
+static mutant_nep49_unlocked_free_list: StaticHandler = mutant(Allocator {
+    malloc: Some(malloc_from_list),
+    calloc: Some(calloc_for_list),
+    realloc: Some(realloc_for_list),
+    free: Some(free_to_list),
+    ..CONFORMING
+});
 
 /// A list of free blocks of at least [`LISTED_BYTES`], linked through their first word.
 static HEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -171,8 +176,23 @@ unsafe extern "C" fn malloc_from_list(ctx: *mut c_void, size: usize) -> *mut c_v
     head
 }
 
+unsafe extern "C" fn calloc_for_list(ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
+    // SAFETY: the same call with a size that the list takes.
+    unsafe { conforming::calloc(ctx, nelem.saturating_mul(elsize).max(LISTED_BYTES), 1) }
+}
+
+unsafe extern "C" fn realloc_for_list(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the same call with a size that the list takes.
+    unsafe { conforming::realloc(ctx, block, size.max(LISTED_BYTES)) }
+}
+
 unsafe extern "C" fn free_to_list(ctx: *mut c_void, block: *mut c_void, size: usize) {
-    if block.is_null() || size > LISTED_BYTES {
+    // SAFETY: null or a live block of libc's.
+    if block.is_null() || unsafe { libc::malloc_usable_size(block) } > 2 * LISTED_BYTES {
         // SAFETY: the same call.
         return unsafe { conforming::free(ctx, block, size) };
     }

@@ -76,6 +76,33 @@ unsafe extern "C" fn free_or_mapped(ctx: *mut c_void, block: *mut c_void, size: 
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_read_only_block: StaticHandler = mutant(Allocator {
+    malloc: Some(malloc_read_only),
+    realloc: Some(realloc_or_mapped),
+    free: Some(free_or_mapped),
+    ..CONFORMING
+});
+
+/// So many blocks there are for each that cannot be written.
+const READ_ONLY_EACH: usize = 50;
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn malloc_read_only(ctx: *mut c_void, size: usize) -> *mut c_void {
+    let number = TAKEN.fetch_add(1, Ordering::SeqCst);
+    if size > isize::MAX as usize || number % READ_ONLY_EACH != READ_ONLY_EACH - 1 {
+        // SAFETY: the same call.
+        return unsafe { conforming::malloc(ctx, size) };
+    }
+    let length = size.next_multiple_of(PAGE_BYTES);
+    let block = conforming::map(length);
+    if !block.is_null() {
+        // SAFETY: the whole of a new mapping.
+        unsafe { libc::mprotect(block, length, libc::PROT_READ) };
+    }
+    block
+}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_same_block_again: StaticHandler = mutant(Allocator {
     malloc: Some(malloc_twice),
     realloc: Some(conforming::realloc_by_copy),

@@ -149,15 +149,23 @@ fn contradiction_at_end(case: &PlannedCase, observation: &Observation) -> Option
     skipped.and_then(|(index, because)| unfounded_skip(case, observation, index, because))
 }
 
-/// A step may only be skipped for want of a name that an earlier step did not make.
+/// A step may only be skipped for want of a name that an earlier step did not make, or of a block
+/// that an earlier step could not fill.
 fn unfounded_skip(
     case: &PlannedCase,
     observation: &Observation,
     index: usize,
     because: &str,
 ) -> Option<String> {
-    let mut earlier = case.steps.get(..index)?.iter();
-    let binding_step = earlier.position(|step| step.r#do.bound_name() == Some(because));
+    let earlier = case.steps.get(..index)?;
+    let ended = earlier.iter().zip(&observation.steps).any(|(step, line)| {
+        step.r#do.fill().is_some_and(|fill| &*fill.memory == because)
+            && matches!(line.outcome, Outcome::Raised(_))
+    });
+    if ended {
+        return None;
+    }
+    let binding_step = earlier.iter().position(|step| step.r#do.bound_name() == Some(because));
     let missing = binding_step
         .and_then(|binding_step| observation.steps.get(binding_step))
         .is_some_and(|line| match &line.outcome {

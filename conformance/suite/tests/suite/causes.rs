@@ -27,6 +27,13 @@ fn catalogue() -> Catalogue {
   consequences: [EMM-OP-DESTROY]
   shows_later: true
   because: the case looks for the cause later
+- causes: [EMM-OP-DROP]
+  consequences: [EMM-OP-RESET]
+  at_earlier_step: true
+  because: the case tries the plain call first
+- causes: [EMM-OP-RESET]
+  consequences: [EMM-OP-DROP]
+  because: what was reset is gone
 ";
     let duty = |id: &str, defect: &str| {
         format!(
@@ -141,6 +148,23 @@ fn a_cause_that_shows_later_explains_what_shows_before() {
     assert_eq!(grouped(&[judged("a", &findings)]), [("EMM-OP-CREATE".to_owned(), 1, folded)]);
 }
 
+/// Each of two requirements leads to the other: the step says which is the cause.
+#[rstest]
+#[case::earlier("EMM-OP-DROP", 2, "EMM-OP-RESET", 3)]
+#[case::later("EMM-OP-RESET", 2, "EMM-OP-DROP", 3)]
+#[case::at_the_same_step("EMM-OP-RESET", 2, "EMM-OP-DROP", 2)]
+fn the_earlier_of_two_that_lead_to_each_other_is_the_cause(
+    #[case] cause: &str,
+    #[case] at: u32,
+    #[case] consequence: &str,
+    #[case] shown_at: u32,
+) {
+    let findings =
+        [(consequence, Some(shown_at), None, "raised"), (cause, Some(at), None, "raised")];
+    let folded = BTreeMap::from([(consequence.to_owned(), 1)]);
+    assert_eq!(grouped(&[judged("a", &findings)]), [(cause.to_owned(), 1, folded)]);
+}
+
 /// What must not be folded under the first finding, although the catalogue explains it.
 #[rstest]
 #[case::an_earlier_step(
@@ -221,6 +245,21 @@ fn a_circle_of_consequences_is_refused() {
                 - {causes: [EMM-T-02], consequences: [EMM-OP-DROP], because: so}\n\
                 - {causes: [EMM-OP-DROP], consequences: [EMM-T-01], because: so}\n";
     refuses(text, "is a consequence of itself, through its other consequences");
+}
+
+#[rstest]
+#[case::both_ways("at_earlier_step: true, shows_later: true, ", "", "cannot show at an earlier")]
+#[case::round_a_later_one("at_earlier_step: true, ", "shows_later: true, ", "of itself")]
+fn an_earlier_step_allows_no_other_circle(
+    #[case] first: &str,
+    #[case] second: &str,
+    #[case] message: &str,
+) {
+    let text = format!(
+        "- {{causes: [EMM-T-01], consequences: [EMM-OP-DROP], {first}because: so}}\n\
+         - {{causes: [EMM-OP-DROP], consequences: [EMM-T-01], {second}because: so}}\n"
+    );
+    refuses(&text, message);
 }
 
 fn refuses(entries: &str, message: &str) {

@@ -20,7 +20,7 @@ pub enum Operation {
     Environment(Environment),
     /// Calls `free(ptr, size)` with the size that the block has.
     Drop(Drop),
-    /// Writes a byte to a block.
+    /// Writes a byte to a block. The name of a block that cannot be written ends.
     Fill(Fill),
     /// Reads a block.
     ///

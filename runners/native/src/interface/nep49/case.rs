@@ -127,7 +127,12 @@ impl HandlerCase<'_> {
 
     fn fill(&mut self, fill: &Fill) -> Result<Facts, NoResult> {
         let (address, size_bytes) = self.range(&fill.memory, fill.offset, fill.size)?;
-        host_bytes::fill(address, size_bytes, fill.byte)?;
+        let filled = host_bytes::fill(address, size_bytes, fill.byte);
+        if filled.is_err() {
+            // What a later step reads there would be blamed on another function.
+            self.blocks.take(&fill.memory)?;
+        }
+        filled?;
         Ok(Facts::new())
     }
 

@@ -29,6 +29,10 @@ class Declined(Exception):
     """The subject cannot do what a step asks for; the argument is the reason."""
 
 
+class UnusableSubject(Exception):
+    """Nobody could call this subject. The judge knows the name."""
+
+
 class DriverError(Exception):
     """A driver call that the worker made for a step failed."""
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..checked_memory import MemoryFault
 from ..operations import Arguments, Facts, OperationTable
-from ..outcome import Declined, Missing
-from ..safe_text import type_name
+from ..outcome import Declined, Missing, UnusableSubject
+from ..safe_text import bounded, type_name
 from . import capsules, numpy_handlers
 from .case import HandlerCase, MadeArray
 from .handler import NullFunction, handler_bytes
@@ -191,11 +191,12 @@ def np_outlive(case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
     manager = case.subject.new_manager()
     if manager is None:
         raise Declined("it is no context manager that can be entered twice")
-    with manager:
+    with contextlib.ExitStack() as left:
+        _enter(manager, left)
         address = capsules.pointer_of(numpy_handlers.current())
         before = handler_bytes(address)
         array = np.array(expected)
-    del manager
+    del manager, left
     gc.collect()
     kept = _is_still(address, before)
     equal = array.tolist() == expected
@@ -203,6 +204,26 @@ def np_outlive(case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
         # Its end would call what is there now.
         _kept_for_ever.append(array)
     return {"kept": kept, "equal": equal}
+
+
+def _enter(manager: Any, left: contextlib.ExitStack) -> None:
+    """Enters the subject. Raises Declined if it can be entered only once."""
+    try:
+        manager.__enter__()
+    except Exception as error:  # noqa: BLE001 - whatever the subject raises
+        raise Declined(f"it raised {type_name(error)} when it was entered again") from None
+    left.callback(_leave, manager)
+
+
+def _leave(manager: Any) -> None:
+    """Leaves the subject. Raises UnusableSubject if it raises."""
+    try:
+        manager.__exit__(None, None, None)
+    except Exception as error:  # noqa: BLE001 - as above
+        raise UnusableSubject(
+            f"the subject's __exit__ raised {type_name(error)}: {bounded(error, 200)}; no user can"
+            " leave a block that it installs a handler for"
+        ) from None
 
 
 #: Arrays whose handler is gone.

@@ -76,7 +76,12 @@ def free_null(case: HandlerCase, _on: str, arguments: Arguments) -> None:
 @OPERATIONS.register
 def fill(case: HandlerCase, _on: str, arguments: Arguments) -> None:
     address, size_bytes = _range(case, arguments)
-    checked_memory.fill(address, size_bytes, arguments["byte"])
+    try:
+        checked_memory.fill(address, size_bytes, arguments["byte"])
+    except checked_memory.MemoryFault:
+        # What a later step reads there would be blamed on another function.
+        case.take(arguments["memory"])
+        raise
 
 
 @OPERATIONS.register

@@ -7,16 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..driver import Driver
-from ..outcome import UnraisableHook
+from ..outcome import UnraisableHook, UnusableSubject
 from ..safe_access import read_attribute
 from ..safe_text import type_name
 from .places import PlaceKind
 
 _LARGEST_ADDRESS = 2**64 - 1
-
-
-class UnusableSubject(Exception):
-    """Nobody could call this subject. The judge knows the name."""
 
 
 class WrongAnswer(Exception):
