@@ -19,6 +19,7 @@
 #   SUBJECTS  reference, numba, allocert and rmm as memory managers (default: these four); host for
 #             numba.cuda as the host of a manager; producer-LIBRARY and consumer-LIBRARY for the
 #             array interface of a library that has an adapter in allocert.adapters: producer-torch;
+#             handler and pinned for the handlers of allocert.numpy;
 #             place for the reference of place, place-ABI for its functions (torch, cupy), and
 #             place-NAME for an allocator of another library, whose names are in the function
 #             `allocator` below (all-places: all of these)
@@ -51,7 +52,9 @@ subject() {
     allocert) echo emm allocert.numba numba.cuda ;;
     host) echo emm-host numba.cuda numba.cuda ;;
     rmm) echo emm rmm.allocators.numba:RMMNumbaManager rmm.allocators.numba ;;
+    handler | pinned) echo nep49 "allocert.numpy:$1" allocert.numpy ;;
     producer-*) echo cai-producer "$(adapter "${1#*-}"):Producer" "$(adapter "${1#*-}")" ;;
+    consumer-warp) echo cai-consumer "$(adapter warp):Sized" "$(adapter warp)" ;;
     consumer-*) echo cai-consumer "$(adapter "${1#*-}"):Consumer" "$(adapter "${1#*-}")" ;;
     place) echo place reference - ;;
     place-*) allocator "${1#place-}" ;;
@@ -108,7 +111,7 @@ expected() {
 certify() {
   local name=$1 words side argument module abi status file
   words=$(subject "$name") || give_up "there is no subject $name; there are reference, numba," \
-    "allocert, rmm, host, producer-LIBRARY, consumer-LIBRARY," $all_places
+    "allocert, rmm, host, handler, pinned, producer-LIBRARY, consumer-LIBRARY," $all_places
   read -r side argument module abi <<<"$words"
   if [ "$module" != - ] && ! "$interpreter" -c "import $module" >"$home/import" 2>&1; then
     say "$name: left out, because $module cannot be imported: $(tail -n 1 "$home/import")"

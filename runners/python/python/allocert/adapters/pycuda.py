@@ -37,14 +37,18 @@ class Producer:
     def view(self, array: Any, way: str, value: Any) -> Any:
         if way in ("broadcast_to", "byteswapped"):
             raise NotImplementedError(f"no {way}")
+        if array.gpudata is None and way in ("reshape", "transpose"):
+            raise NotImplementedError(f"{way} of PyCUDA fails for an array that was made empty")
         return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
-        driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)
+        if array.gpudata is not None:
+            driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)
 
     def read(self, array: Any, stream: Any) -> None:
         self._copies.append(driver.pagelocked_empty(array.shape, array.dtype))
-        driver.memcpy_dtoh_async(self._copies[-1], array.gpudata, stream)
+        if array.gpudata is not None:
+            driver.memcpy_dtoh_async(self._copies[-1], array.gpudata, stream)
 
 
 class Consumer:
