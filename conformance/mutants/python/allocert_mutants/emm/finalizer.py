@@ -229,6 +229,41 @@ class NotReentrant(Manager):
         return finalize
 
 
+class HandsOverToAllocatingThread(Manager):
+    """Lets the thread that allocates next free what finalizers of other threads release.
+
+    It does not look whether a reset has freed the block in between.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.handed_over: list[int] = []
+        self.thread = threading.get_ident()
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        while self.handed_over:
+            driver.cuMemFree(self.handed_over.pop())
+        return super().memalloc(size)
+
+    def finalizer(self, token: int) -> Finalizer:
+        address = self.blocks.live[token]
+
+        def finalize() -> None:
+            if threading.get_ident() == self.thread:
+                self.blocks.release(token)
+            else:
+                self.blocks.live.pop(token, None)
+                self.handed_over.append(address)
+
+        return finalize
+
+    def reset(self) -> None:
+        super().reset()
+        # What was handed over before. More may come.
+        while self.handed_over:
+            driver.cuMemFree(self.handed_over.pop())
+
+
 class _Record:
     """The plugin's own object of a block."""
 
