@@ -48,12 +48,15 @@ class Stream:
 
 
 class Event:
-    """All work that is in a stream now."""
+    """All work that was in a stream when the event was recorded last."""
 
     def __init__(self, stream: Stream) -> None:
         self.handle = ctypes.c_void_p()
         call("cuEventCreate", ctypes.byref(self.handle), ctypes.c_uint(_NO_TIMING))
         weakref.finalize(self, call_without_check, "cuEventDestroy_v2", self.handle).atexit = False
+        self.record(stream)
+
+    def record(self, stream: Stream) -> None:
         call("cuEventRecord", self.handle, ctypes.c_void_p(stream.handle))
 
 

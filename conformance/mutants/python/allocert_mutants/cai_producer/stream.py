@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from allocert_mutants.cuda_driver import (
     LEGACY,
     PER_THREAD,
+    Event,
     Memory,
     Stream,
     Work,
@@ -278,6 +279,53 @@ class NotesWorkOfEachThread(Array):
     def pending_work(self) -> list[Work]:
         this_thread = threading.get_ident()
         return [work for work in self.memory.work if work.thread == this_thread]
+
+
+@adapter
+class KnowsWorkOfOneThread(Array):
+    """Overlooks the work of other threads than the one that made the array."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.thread = threading.get_ident()
+
+    def pending_work(self) -> list[Work]:
+        return [work for work in self.memory.work if work.thread == self.thread]
+
+
+@adapter
+class KnowsWorkOnOneThread(Array):
+    """Exports no stream on other threads than the one that made the array."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.thread = threading.get_ident()
+
+    def pending_work(self) -> list[Work]:
+        return self.memory.work if threading.get_ident() == self.thread else []
+
+
+@adapter
+class OneEventForAllWork(Array):
+    """Has one event, and records it in the stream of each work in turn.
+
+    The exported stream waits for the last record alone.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.event: Event | None = None
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.event = self.event or work.event
+        self.event.record(work.stream)
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        stream = Stream()
+        if self.event:
+            stream.wait(self.event)
+        return stream
 
 
 @adapter

@@ -13,6 +13,7 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
     synchronize,
 )
 from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
+from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
 from allocert_mutants.cuda_driver import Event, Memory, Stream, call
 
 
@@ -59,6 +60,10 @@ class Copies(Consumer):
 
     def fill(self, view: View, byte: int, own: Stream) -> None:
         self.make_producer_wait(view, own)
+
+
+class WorksOnManyStreams(StreamForEachArgument):
+    """Works on each argument of a launch in another stream."""
 
 
 class WaitsAtImport(Consumer):
