@@ -24,7 +24,7 @@ class StreamIsObject(Array):
 
     def stream_entry(self) -> Entry:
         super().stream_entry()
-        return self.exported_stream or self.stream
+        return self.exported_streams[-1] if self.exported_streams else self.stream
 
 
 @adapter
@@ -258,8 +258,7 @@ class StaleEvents(Array):
         work = self.pending_work()
         if self.stream is None or all(one.stream is self.stream for one in work):
             return super().stream_entry()
-        self.exported_stream = self.joined_stream(work)
-        return self.exported_stream.handle
+        return self.export_stream(self.joined_stream(work))
 
 
 @adapter
@@ -326,6 +325,21 @@ class OneEventForAllWork(Array):
         if self.event:
             stream.wait(self.event)
         return stream
+
+
+@adapter
+class ForgetsExportedWork(Array):
+    """Takes work for finished when an export has named a stream for it."""
+
+    exported = 0
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        self.exported = len(self.memory.work)
+        return entries
+
+    def pending_work(self) -> list[Work]:
+        return self.memory.work[self.exported :]
 
 
 @adapter

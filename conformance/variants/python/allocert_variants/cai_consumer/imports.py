@@ -66,6 +66,48 @@ class WorksOnManyStreams(StreamForEachArgument):
     """Works on each argument of a launch in another stream."""
 
 
+class OneEvent(Consumer):
+    """Records one event again and again, and lets a stream wait for each record at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.event: Event | None = None
+
+    def order(self, before: Stream, after: Stream) -> None:
+        self.event = self.event or Event(before)
+        self.event.record(before)
+        after.wait(self.event)
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        if self.uses_stream(view):
+            self.order(Stream(view.stream), own)
+        return own
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if self.uses_stream(view):
+            self.order(own, Stream(view.stream))
+        else:
+            super().make_producer_wait(view, own)
+
+
+class ReadsAttributeForEachOperation(Consumer):
+    """Reads the attribute for each operation anew, and uses nothing of the readings before."""
+
+    def read_again(self, view: View) -> View:
+        if view.owner is None:
+            return view
+        again = self.view(view.owner, self.entries(view.owner))
+        again.ignore_stream = view.ignore_stream
+        return again
+
+    def read(self, view: View) -> HostArray:
+        return super().read(self.read_again(view))
+
+    def write(self, view: View, byte: int) -> None:
+        super().write(self.read_again(view), byte)
+
+
 class WaitsAtImport(Consumer):
     """Waits on the host at the import, and leaves the order of later work to its user."""
 
