@@ -87,6 +87,16 @@ class Memory:
         weakref.finalize(self, _free_after_work, self.work, free, address).atexit = False
 
 
+def upload(address: int, source: int, size_bytes: int) -> None:
+    """Copies from memory of the host to the device, and waits.
+
+    The copy of a large block alone returns before its last byte has arrived.
+    """
+    start, host = ctypes.c_uint64(address), ctypes.c_void_p(source)
+    call("cuMemcpyHtoD_v2", start, host, ctypes.c_size_t(size_bytes))
+    call("cuStreamSynchronize", ctypes.c_void_p(LEGACY))
+
+
 def _allocate(kind: str, size_bytes: int) -> tuple[int, str, Any]:
     """Returns the device address, the function that frees it, and that function's argument."""
     base, size = ctypes.c_uint64(), ctypes.c_size_t(size_bytes)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
-from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call, upload
 
 #: A value in the dictionary. Mutants return values that the text does not allow.
 Entry: TypeAlias = Any
@@ -155,9 +155,7 @@ class Producer:
     ) -> Array:
         memory = Memory(memory_kind, host_array.nbytes)
         if host_array.nbytes:
-            source = ctypes.c_void_p(host_array.ctypes.data)
-            size = ctypes.c_size_t(host_array.nbytes)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), source, size)
+            upload(memory.base, host_array.ctypes.data, host_array.nbytes)
         return self.array_class(memory, host_array, host_array.ctypes.data, *more)
 
     def view(self, array: Array, way: str, value: Any) -> Array:

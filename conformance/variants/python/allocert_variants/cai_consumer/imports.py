@@ -1,6 +1,5 @@
 """Consumers that import arrays in other ways than the reference."""
 
-import ctypes
 from typing import Any
 
 import numpy
@@ -14,7 +13,7 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
 )
 from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
-from allocert_mutants.cuda_driver import Event, Memory, Stream, call
+from allocert_mutants.cuda_driver import Event, Memory, Stream, call, upload
 
 
 class Copies(Consumer):
@@ -26,9 +25,7 @@ class Copies(Consumer):
         copied = numpy.ascontiguousarray(elements).reshape(elements.shape)
         memory = Memory("device", copied.nbytes)
         if copied.nbytes:
-            size = ctypes.c_size_t(copied.nbytes)
-            address = ctypes.c_void_p(copied.ctypes.data)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), address, size)
+            upload(memory.base, copied.ctypes.data, copied.nbytes)
         pointer = memory.base if copied.size else 0
         typestr = copied.dtype.str if copied.dtype.kind != "V" else source.typestr
         entries: Entries = {
