@@ -34,7 +34,7 @@ use crate::judge::findings::FindingSink;
 use crate::observation::{Ending, Observation};
 use crate::plan::PlannedCase;
 use crate::reason::Reason;
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::{Check, Finding, Judgement, Verdict};
 
 pub use error_kinds::kinds;
 
@@ -102,19 +102,28 @@ pub fn not_run(case: &PlannedCase, applicability: Applicability) -> Judgement {
     Judgement::without_findings(&case.id, verdict)
 }
 
+/// Whether a finding may be there only because the driver lacks a function that the subject called
+/// in a step. The subject may go on with memory that it did not get: an address that a variable
+/// still holds is freed twice, or ends the process. What the subject did up to that step, what it
+/// printed, and memory that it never gives back do not come from that.
+fn may_follow_from_missing_function(finding: &Finding, step: u32) -> bool {
+    match finding.step {
+        Some(at) => at > step,
+        None => matches!(finding.check, Some(Check::Crash | Check::Hang | Check::Exit)),
+    }
+}
+
 /// The verdict. A record that cannot be trusted decides first, then the violations of the subject,
 /// then the things that the record does not show.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
-    match &sink.declined {
-        // Drop findings after the declined step. Always-on checks still hold.
-        Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) => findings
-            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step)),
-        // The subject may go on with memory that it did not get.
-        Some(Reason::NotInDriver { step, .. }) => {
-            findings.retain(|finding| finding.step.is_none_or(|at| at <= *step));
-        }
-        _ => {}
+    // Drop findings after the declined step. Always-on checks still hold.
+    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {
+        findings
+            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
+    }
+    if let Some(step) = sink.without_function {
+        findings.retain(|finding| !may_follow_from_missing_function(finding, step));
     }
     let contradiction =
         record.contradiction.clone().map(|what| format!("the record contradicts itself: {what}"));

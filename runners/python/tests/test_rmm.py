@@ -4,6 +4,7 @@ import base64
 import hashlib
 import importlib.metadata
 import pathlib
+import re
 import sys
 
 import pytest
@@ -46,6 +47,23 @@ def test_rmms_plugin_is_as_expected(
         "EMM-IPC-11",
         "EMM-ZERO-02",
     }
+
+
+@pytest.mark.parametrize(
+    ("subject", "causes"),
+    [
+        ("rmm_standin", ["EMM-FINAL-07", "EMM-IPC-11", "EMM-LEDGER-04"]),
+        ("rmm_repaired:ChecksKey", ["EMM-IPC-11", "EMM-LEDGER-04"]),
+        ("rmm_repaired:NumbersBuffers", ["EMM-FINAL-07", "EMM-IPC-11"]),
+    ],
+)
+def test_each_defect_is_one_cause_and_no_more(
+    wheel: importlib.metadata.Distribution, allocert: Program, subject: str, causes: list[str]
+) -> None:
+    arguments = (subject, "--python", sys.executable, "--filter", "emm/{finalizer,ipc,reset}/*")
+    ended = allocert("run", "emm", *arguments, path=[STANDIN])
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert sorted(re.findall(r"^MUST (\S+) in ", ended.stdout, re.MULTILINE)) == causes
 
 
 def test_the_expectations_say_which_version_they_are_of(

@@ -48,12 +48,15 @@ class Stream:
 
 
 class Event:
-    """All work that is in a stream now."""
+    """All work that was in a stream when the event was recorded last."""
 
     def __init__(self, stream: Stream) -> None:
         self.handle = ctypes.c_void_p()
         call("cuEventCreate", ctypes.byref(self.handle), ctypes.c_uint(_NO_TIMING))
         weakref.finalize(self, call_without_check, "cuEventDestroy_v2", self.handle).atexit = False
+        self.record(stream)
+
+    def record(self, stream: Stream) -> None:
         call("cuEventRecord", self.handle, ctypes.c_void_p(stream.handle))
 
 
@@ -82,6 +85,16 @@ class Memory:
         self.scratch: list[Memory] = []
         self.base, free, address = _allocate(kind, max(size_bytes, 1))
         weakref.finalize(self, _free_after_work, self.work, free, address).atexit = False
+
+
+def upload(address: int, source: int, size_bytes: int) -> None:
+    """Copies from memory of the host to the device, and waits.
+
+    The copy of a large block alone returns before its last byte has arrived.
+    """
+    start, host = ctypes.c_uint64(address), ctypes.c_void_p(source)
+    call("cuMemcpyHtoD_v2", start, host, ctypes.c_size_t(size_bytes))
+    call("cuStreamSynchronize", ctypes.c_void_p(LEGACY))
 
 
 def _allocate(kind: str, size_bytes: int) -> tuple[int, str, Any]:

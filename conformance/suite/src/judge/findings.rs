@@ -19,6 +19,8 @@ pub(crate) struct FindingSink<'a> {
     performed: BTreeSet<Check>,
     pub(crate) declined: Option<Reason>,
     pub(crate) not_observed: Option<Reason>,
+    /// The first step in which the subject got no further without a function of the driver.
+    pub(crate) without_function: Option<u32>,
     /// Why the subject cannot be used.
     pub(crate) unusable: Option<String>,
     /// An error of the subject or its adapter that no requirement speaks of.
@@ -46,6 +48,7 @@ impl<'a> FindingSink<'a> {
             performed: BTreeSet::new(),
             declined: None,
             not_observed: None,
+            without_function: None,
             unusable: None,
             adapter_error: None,
             failure: None,

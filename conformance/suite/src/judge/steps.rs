@@ -366,6 +366,7 @@ fn virtual_memory_that_driver_lacks(
 
 fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {
     let (step, function) = (step.index, function.name().to_owned());
+    sink.without_function.get_or_insert(step);
     sink.declined(Reason::NotInDriver { step, function });
 }
 

@@ -18,6 +18,8 @@ use crate::observation_builder::{
 
 const A: u64 = 0x7d00_0000_0000;
 const B: u64 = 0x7d00_0001_0000;
+/// No allocation has this address.
+const NOWHERE: u64 = 0x7d00_0002_0000;
 
 /// Step 2 allocates `a`, 3 drops it, 4 resets, 5 destroys, 6 detaches.
 fn one() -> PlannedCase {
@@ -461,4 +463,63 @@ fn a_view_holds_the_bytes_that_it_has(#[case] size_bytes: u64, #[case] found: &[
         .step(&[free(0x1000, 0)], json!({"finalized": true}))
         .rest();
     assert_eq!(recorder.found(), found);
+}
+
+/// Steps 2 and 3 allocate; 4 allocates with a function that the driver does not have; 5 drops.
+fn lacks_function(before: &[Call], after: &[Call], rest: &[Call]) -> Recorder {
+    let steps = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  \
+                 - do: {memalloc: {size: 64, as: b}}\n  \
+                 - do: {memalloc: {size: 64, as: c}}\n  - do: {drop: {name: b}}\n    \
+                 expect: {EMM-T-01: {returns: {finalized: {is: true}}}}\n";
+    let second: Vec<Call> = [&[alloc(B, 64)], before].concat();
+    let mut recorder = Recorder::new(case(steps))
+        .step(&[alloc(A, 64)], memory(A, 64))
+        .step(&second, memory(B, 64))
+        .raise(&[], error("RuntimeError", Some(801), "not supported"));
+    let end = recorder.seen.events.pop().expect("the end of the step");
+    recorder.event(What::Unsupported { function: Function::cuMemCreate, per_thread: false });
+    recorder.event(end.what);
+    recorder.step(after, json!({"finalized": false})).step(rest, json!({})).rest()
+}
+
+#[rstest]
+#[case::nothing(&[], &[], &[free(A, 0), free(B, 0)], "not-observed", &[])]
+#[case::before(
+    &[free(NOWHERE, 1)], &[], &[free(A, 0), free(B, 0)], "violates",
+    &["EMM-CHECK-FOREIGN_FREE"],
+)]
+#[case::after(
+    &[], &[free(B, 0), free(B, 1), free(NOWHERE, 1)], &[free(A, 0)], "not-observed", &[],
+)]
+#[case::never_given_back(&[], &[free(B, 0)], &[], "violates", &["EMM-CHECK-LEAK"])]
+fn what_a_missing_function_may_have_caused_is_no_finding(
+    #[case] before: &[Call],
+    #[case] after: &[Call],
+    #[case] rest: &[Call],
+    #[case] verdict: &str,
+    #[case] findings: &[&str],
+) {
+    let recorder = lacks_function(before, after, rest);
+    assert_eq!(
+        (recorder.verdict().name(), recorder.found()),
+        (verdict, findings.iter().map(ToString::to_string).collect())
+    );
+}
+
+#[rstest]
+#[case::missing(true, "not-observed")]
+#[case::there(false, "violates")]
+fn a_crash_at_the_end_may_come_from_a_missing_function(#[case] lacks: bool, #[case] verdict: &str) {
+    let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n  \
+                - do: {memalloc: {size: 64, as: b}}\n    \
+                expect: {EMM-T-01: {returns: {}}}\n";
+    let mut recorder = Recorder::new(case(text)).step(&[], memory(A, 64));
+    let refused = error("RuntimeError", Some(801), "not supported");
+    recorder = if lacks { recorder.raise(&[], refused) } else { recorder.step(&[], memory(B, 64)) };
+    let end = recorder.seen.events.pop().expect("the end of the step");
+    recorder.event(What::Unsupported { function: Function::cuMemCreate, per_thread: false });
+    recorder.event(end.what);
+    let mut recorder = recorder.rest();
+    recorder.seen.ending = Ending::Signal(11);
+    assert_eq!(recorder.verdict().name(), verdict);
 }

@@ -32,6 +32,14 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     record(E, A).when(!edge), fill(X, A), record(E, A).when(edge), wait(B, E), record(E, A),
     fill(X, B),
 ]))]
+#[case::event_recorded_again_on_another_stream(|edge: bool| vec![
+    non_blocking(A), non_blocking(B), non_blocking(C), event(E),
+    fill(X, A), record(E, A), record(E, C).when(!edge), wait(B, E), fill(X, B),
+])]
+#[case::event_recorded_again_on_another_stream_after_the_wait(|edge: bool| vec![
+    non_blocking(A), non_blocking(B), non_blocking(C), event(E),
+    fill(X, A), record(E, A).when(edge), wait(B, E), record(E, C), record(E, A), fill(X, B),
+])]
 #[case::event_with_flags(|edge| after(two(non_blocking), vec![
     fill(X, A), did(F::cuEventRecordWithFlags, &[E, A, 0]).when(edge), wait(B, E), fill(X, B),
 ]))]

@@ -137,6 +137,28 @@ fn a_wait_captures_the_event_as_it_was_when_queued() {
     assert_eq!(machine.read_host(seen, 1), [1], "the second record came after the wait");
 }
 
+#[rstest]
+#[case::once(false, 2)]
+#[case::and_again_on_another_stream(true, 1)]
+fn a_wait_is_for_the_last_record_alone(#[case] again: bool, #[case] expected: u8) {
+    let mut machine = Machine::new();
+    let [producer, consumer, other] = [0; 3].map(|_| machine.stream(1));
+    let (data, seen) = (machine.alloc(1), machine.pinned(1));
+    machine.fill(data, 1, 1, producer);
+    machine.synchronize(producer);
+    machine.fill(data, 2, 1, producer);
+    let event = machine.record(producer);
+    if again {
+        machine
+            .call(|driver, caller| driver.event_record(caller, event, other))
+            .expect("recorded again");
+    }
+    machine.wait(consumer, event);
+    machine.copy_async(seen, data.0, 1, consumer);
+    machine.synchronize(consumer);
+    assert_eq!(machine.read_host(seen, 1), [expected]);
+}
+
 #[test]
 fn pageable_sources_are_read_at_once_and_pinned_ones_when_the_copy_runs() {
     let mut machine = Machine::new();

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy
 
-from .conforming_consumer import Consumer, Dtype, Entries, View
+from .conforming_consumer import Consumer, Dtype, Entries, HostArray, View
 from .offset_helpers import Integers, c_strides
 
 
@@ -164,3 +164,13 @@ class ReadsOpaqueAsBytes(Consumer):
 
     def dtype(self, entries: Entries, typestr: str) -> Dtype:
         return super().dtype(entries, typestr) if entries.get("descr") else numpy.dtype("|u1")
+
+
+class ReadsFirstPage(Consumer):
+    """Reads the first 4096 bytes of an array, and zeros behind them."""
+
+    def read(self, view: View) -> HostArray:
+        elements = super().read(view)
+        if elements.nbytes > 4096:
+            elements.reshape(-1)[4096 // elements.itemsize :] = 0
+        return elements

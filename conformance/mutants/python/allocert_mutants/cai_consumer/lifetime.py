@@ -98,3 +98,15 @@ class KeepsOwnersForEver(Consumer):
     def owner_to_keep(self, exporter: Any) -> Any:
         self.owners.append(exporter)
         return exporter
+
+
+class KeepsOwnersWithStream(Consumer):
+    """Keeps every producer's object alive that exports a stream, for the sake of the stream."""
+
+    owners: ClassVar[list[Any]] = []
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.stream is not None:
+            self.owners.append(exporter)
+        return view

@@ -17,8 +17,8 @@ from allocert_mutants.cuda_driver import (
     copy_rows,
 )
 
-from .conforming_consumer import Consumer, Entries, View
-from .offset_helpers import byte_range
+from .conforming_consumer import Consumer, Entries, View, fill
+from .offset_helpers import byte_range, offsets
 
 
 class NeedsStream(Consumer):
@@ -199,6 +199,107 @@ class ReusesEventOfStream(Consumer):
             event = self.events.get(view.stream)
             self.events[view.stream] = event or Event(Stream(view.stream))
             own.wait(self.events[view.stream])
+        return own
+
+
+class ReusesEventForImports(ReusesEventOfStream):
+    """Waits for the same event whenever it works on an import, and for a new one in a launch."""
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        return Consumer.wait_for_producer(self, view, own)
+
+
+class RecordsEventTooEarly(Consumer):
+    """Makes the producer wait for all work on a view but the last."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        places = list(offsets(view.shape, view.strides))
+        for number, offset in enumerate(places, 1):
+            if number == len(places):
+                self.make_producer_wait(view, own)
+            fill(view.pointer + offset, byte, view.dtype.itemsize, own)
+
+
+class OneEventForAllProducers(Consumer):
+    """Records one event in the stream of each argument in turn, and waits for it once.
+
+    The wait is for the last record alone.
+    """
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        views = [self.accept(exporter, False) for exporter in exporters]
+        own, event = stream or self.own_stream, None
+        for producer in [Stream(view.stream) for view in views if self.uses_stream(view)]:
+            event = event or Event(producer)
+            event.record(producer)
+        if event:
+            own.wait(event)
+        for view in views:
+            if view.read_only:
+                self.copy(view, own)
+            else:
+                self.fill(view, 0, own)
+        return [self.describe(view) for view in views]
+
+
+class StreamForEachArgument(Consumer):
+    """Works on each argument of a launch in another stream. Conforms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_launch = False
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        views = [self.accept(exporter, False) for exporter in exporters]
+        streams = [stream or Stream() for _ in views]
+        self.in_launch = True
+        for view, own in zip(views, streams, strict=True):
+            self.wait_for_producer(view, own)
+            if view.read_only:
+                self.copy(view, own)
+            else:
+                self.fill(view, 0, own)
+        self.in_launch = False
+        self.make_producers_wait(views, streams)
+        return [self.describe(view) for view in views]
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if not self.in_launch:
+            super().make_producer_wait(view, own)
+
+    def make_producers_wait(self, views: list[View], streams: list[Stream]) -> None:
+        for view, own in zip(views, streams, strict=True):
+            self.make_producer_wait(view, own)
+
+
+class OneEventForAllWork(StreamForEachArgument):
+    """Records one event in each of its streams in turn. The producers wait for the last record."""
+
+    def make_producers_wait(self, views: list[View], streams: list[Stream]) -> None:
+        if not all(self.uses_stream(view) for view in views):
+            super().make_producers_wait(views, streams)
+            return
+        event = Event(streams[0])
+        for own in streams[1:]:
+            event.record(own)
+        for view in views:
+            Stream(view.stream).wait(event)
+
+
+class NewThreadsNeverWait(Consumer):
+    """Has a stream for each thread. In a launch only that of the first thread waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first_thread = threading.get_ident()
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        is_first = threading.get_ident() == self.first_thread
+        return super().launch(exporters, stream if stream or is_first else Stream())
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        is_first = threading.get_ident() == self.first_thread
+        super().wait_for_argument(index, view, own if is_first else self.own_stream)
         return own
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
-from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call, upload
 
 #: A value in the dictionary. Mutants return values that the text does not allow.
 Entry: TypeAlias = Any
@@ -34,8 +34,8 @@ class Array:
         #: Where the memory of `host_array` begins, as `memory.base` is where `memory` does.
         self.host_address = host_address
         self.stream, self.read_only, self.mask = stream, read_only, mask
-        #: The stream that was exported last. It lives as long as the array.
-        self.exported_stream: Stream | None = None
+        #: All streams that were exported. They live as long as the array.
+        self.exported_streams: list[Stream] = []
 
     @property
     def __cuda_array_interface__(self) -> Any:
@@ -91,10 +91,14 @@ class Array:
             return None
         streams = {one.stream.handle: one.stream for one in work}
         if len(streams) == 1 and all(one.stream_is_same_here() for one in work):
-            (self.exported_stream,) = streams.values()
+            (stream,) = streams.values()
         else:
-            self.exported_stream = self.joined_stream(work)
-        return self.exported_stream.handle
+            stream = self.joined_stream(work)
+        return self.export_stream(stream)
+
+    def export_stream(self, stream: Stream) -> Entry:
+        self.exported_streams.append(stream)
+        return stream.handle
 
     def pending_work(self) -> list[Work]:
         return self.memory.work
@@ -151,9 +155,7 @@ class Producer:
     ) -> Array:
         memory = Memory(memory_kind, host_array.nbytes)
         if host_array.nbytes:
-            source = ctypes.c_void_p(host_array.ctypes.data)
-            size = ctypes.c_size_t(host_array.nbytes)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), source, size)
+            upload(memory.base, host_array.ctypes.data, host_array.nbytes)
         return self.array_class(memory, host_array, host_array.ctypes.data, *more)
 
     def view(self, array: Array, way: str, value: Any) -> Array:

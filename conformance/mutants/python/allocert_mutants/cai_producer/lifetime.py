@@ -7,7 +7,7 @@ from typing import Any
 
 from allocert_mutants.cuda_driver import Stream, Work, call_without_check
 
-from .conforming_producer import Array, Producer, adapter
+from .conforming_producer import Array, Entry, Producer, adapter
 
 _read_arrays: list[Array] = []
 
@@ -38,6 +38,15 @@ class DropsStream(Producer):
 
     def write(self, array: Any, stream: Any, byte: Any) -> None:
         super().write(array, stream and Stream(stream.handle), byte)
+
+
+@adapter
+class KeepsLastStreamOnly(Array):
+    """Keeps the stream alive that it exported last, and lets the earlier ones go."""
+
+    def export_stream(self, stream: Stream) -> Entry:
+        self.exported_streams = [stream]
+        return stream.handle
 
 
 @adapter

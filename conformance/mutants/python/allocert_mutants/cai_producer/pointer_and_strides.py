@@ -1,8 +1,13 @@
 """Producers whose pointer or strides do not lead to the elements."""
 
+import ctypes
+from typing import Any
+
 from numpy.lib.array_utils import byte_bounds
 
-from .conforming_producer import Array, Entry, adapter
+from allocert_mutants.cuda_driver import call
+
+from .conforming_producer import Array, Entry, HostArray, Producer, adapter
 
 
 @adapter
@@ -94,3 +99,17 @@ class StridesCountElements(Array):
     def strides(self) -> Entry:
         strides = super().strides()
         return strides and tuple(stride // self.host_array.itemsize for stride in strides)
+
+
+class UploadsFirstPage(Producer):
+    """Copies the first 4096 bytes of an array to the device, and zeros behind them."""
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        array = super().copy_to_device(host_array, memory_kind, *more)
+        if host_array.nbytes > 4096:
+            rest = ctypes.c_uint64(array.memory.base + 4096)
+            size = ctypes.c_size_t(host_array.nbytes - 4096)
+            call("cuMemsetD8_v2", rest, ctypes.c_ubyte(0), size)
+        return array

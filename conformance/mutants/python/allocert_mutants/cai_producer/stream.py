@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from allocert_mutants.cuda_driver import (
     LEGACY,
     PER_THREAD,
+    Event,
     Memory,
     Stream,
     Work,
@@ -23,7 +24,7 @@ class StreamIsObject(Array):
 
     def stream_entry(self) -> Entry:
         super().stream_entry()
-        return self.exported_stream or self.stream
+        return self.exported_streams[-1] if self.exported_streams else self.stream
 
 
 @adapter
@@ -257,8 +258,7 @@ class StaleEvents(Array):
         work = self.pending_work()
         if self.stream is None or all(one.stream is self.stream for one in work):
             return super().stream_entry()
-        self.exported_stream = self.joined_stream(work)
-        return self.exported_stream.handle
+        return self.export_stream(self.joined_stream(work))
 
 
 @adapter
@@ -278,6 +278,68 @@ class NotesWorkOfEachThread(Array):
     def pending_work(self) -> list[Work]:
         this_thread = threading.get_ident()
         return [work for work in self.memory.work if work.thread == this_thread]
+
+
+@adapter
+class KnowsWorkOfOneThread(Array):
+    """Overlooks the work of other threads than the one that made the array."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.thread = threading.get_ident()
+
+    def pending_work(self) -> list[Work]:
+        return [work for work in self.memory.work if work.thread == self.thread]
+
+
+@adapter
+class KnowsWorkOnOneThread(Array):
+    """Exports no stream on other threads than the one that made the array."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.thread = threading.get_ident()
+
+    def pending_work(self) -> list[Work]:
+        return self.memory.work if threading.get_ident() == self.thread else []
+
+
+@adapter
+class OneEventForAllWork(Array):
+    """Has one event, and records it in the stream of each work in turn.
+
+    The exported stream waits for the last record alone.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.event: Event | None = None
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.event = self.event or work.event
+        self.event.record(work.stream)
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        stream = Stream()
+        if self.event:
+            stream.wait(self.event)
+        return stream
+
+
+@adapter
+class ForgetsExportedWork(Array):
+    """Takes work for finished when an export has named a stream for it."""
+
+    exported = 0
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        self.exported = len(self.memory.work)
+        return entries
+
+    def pending_work(self) -> list[Work]:
+        return self.memory.work[self.exported :]
 
 
 @adapter

@@ -1,6 +1,7 @@
 """Plugins with faulty finalizers of device memory."""
 
 import contextlib
+import itertools
 import threading
 import weakref
 from typing import Any
@@ -66,6 +67,39 @@ class ByAddress(Manager):
         super().reset()
         while self.sizes:
             driver.cuMemFree(self.sizes.popitem()[0])
+
+
+class RemembersLastReset(Manager):
+    """Looks blocks up by address, and ignores late releases of what the last reset has freed.
+
+    It forgets those of the reset before.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.numbers = itertools.count(1)
+        #: The number of each live block, by its address.
+        self.live: dict[int, int] = {}
+        self.of_last_reset: set[int] = set()
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if size < 0:
+            raise ValueError(f"a size cannot be negative: {size}")
+        address, number = int(driver.cuMemAlloc(max(size, 1))), next(self.numbers)
+        self.live[address] = number
+
+        def finalize() -> None:
+            is_late = number in self.of_last_reset
+            if not is_late and self.live.pop(address, None) is not None:
+                driver.cuMemFree(address)
+
+        return self.wrap(address, size, finalize)
+
+    def reset(self) -> None:
+        super().reset()
+        self.of_last_reset = set(self.live.values())
+        while self.live:
+            driver.cuMemFree(self.live.popitem()[0])
 
 
 class KeyErrorAfterReset(ByAddress):
@@ -227,6 +261,41 @@ class NotReentrant(Manager):
                 self.lock.release()
 
         return finalize
+
+
+class HandsOverToAllocatingThread(Manager):
+    """Lets the thread that allocates next free what finalizers of other threads release.
+
+    It does not look whether a reset has freed the block in between.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.handed_over: list[int] = []
+        self.thread = threading.get_ident()
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        while self.handed_over:
+            driver.cuMemFree(self.handed_over.pop())
+        return super().memalloc(size)
+
+    def finalizer(self, token: int) -> Finalizer:
+        address = self.blocks.live[token]
+
+        def finalize() -> None:
+            if threading.get_ident() == self.thread:
+                self.blocks.release(token)
+            else:
+                self.blocks.live.pop(token, None)
+                self.handed_over.append(address)
+
+        return finalize
+
+    def reset(self) -> None:
+        super().reset()
+        # What was handed over before. More may come.
+        while self.handed_over:
+            driver.cuMemFree(self.handed_over.pop())
 
 
 class _Record:

@@ -7,7 +7,7 @@ from numba import cuda
 from numba.cuda import IpcHandle, MemoryPointer
 from numba.cuda.cudadrv.driver import binding, device_extents, driver
 
-from .conforming_plugin import Manager
+from .conforming_plugin import Finalizer, Manager
 
 
 class _ChangesHandle(Manager):
@@ -27,6 +27,31 @@ class OffsetZero(_ChangesHandle):
 
     def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
         handle.offset = 0
+
+
+class OffsetOfFirstHandle(_ChangesHandle):
+    """Reports the offset of the first handle of an allocation for its other parts too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offsets: dict[int, int] = {}
+
+    def change(self, handle: IpcHandle, memory: MemoryPointer) -> None:
+        base = int(memory.handle) - handle.offset
+        handle.offset = self.offsets.setdefault(base, handle.offset)
+
+    def finalizer(self, token: int) -> Finalizer:
+        address, release = self.blocks.live[token], super().finalizer(token)
+
+        def finalize() -> None:
+            self.offsets.pop(address, None)
+            release()
+
+        return finalize
+
+    def reset(self) -> None:
+        super().reset()
+        self.offsets.clear()
 
 
 class BaseMissing(_ChangesHandle):

@@ -1,13 +1,16 @@
 """Plugins with a faulty memalloc()."""
 
+import contextlib
 import ctypes
 import functools
+import itertools
 import weakref
 from typing import Any, ClassVar
 
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import AutoFreePointer, binding, driver
 
+from ..cuda_driver import CallError, Stream, call, call_without_check
 from .conforming_plugin import Finalizer, Manager
 
 
@@ -214,3 +217,84 @@ class CachesBySize(Manager):
         self.released.clear()
         while self.owned:
             driver.cuMemFree(self.owned.pop())
+
+
+class PoisonsReleased(Manager):
+    """Keeps released blocks, and overwrites them on a stream of its own without waiting."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.idle: dict[int, list[int]] = {}
+        self.numbers = itertools.count(1)
+        self.taken: dict[int, int] = {}
+        self.stream: Stream | None = None
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        self.stream = self.stream or Stream()
+        idle, number = self.idle.get(size), next(self.numbers)
+        address = idle.pop() if idle else self.blocks.live[self.blocks.allocate(size)]
+        self.taken[number] = address
+        return self.wrap(address, size, functools.partial(self.keep, number, size))
+
+    def keep(self, number: int, size: int) -> None:
+        address = self.taken.pop(number, None)
+        if address is not None:
+            if self.stream is not None:
+                self.poison(self.stream, address, min(size, 4096))
+            self.idle.setdefault(size, []).append(address)
+
+    def poison(self, stream: Stream, address: int, size: int) -> None:
+        start, count = ctypes.c_uint64(address), ctypes.c_size_t(size)
+        handle = ctypes.c_void_p(stream.handle)
+        with contextlib.suppress(CallError):  # no context may be current
+            call("cuMemsetD8Async", start, ctypes.c_ubyte(0xDD), count, handle)
+
+    def reset(self) -> None:
+        if self.stream is not None:
+            call_without_check("cuStreamSynchronize", ctypes.c_void_p(self.stream.handle))
+        self.taken.clear()
+        self.idle.clear()
+        super().reset()
+
+
+class JoinsNeighbours(Manager):
+    """Joins free ranges that are neighbours, also those of two allocations of the driver."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.numbers = itertools.count(1)
+        self.taken: dict[int, tuple[int, int]] = {}
+        #: The first address of each free range, and the one after its last.
+        self.free: dict[int, int] = {}
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        number, size_bytes = next(self.numbers), max(-(-size // 512), 1) * 512
+        address = self.first_fit(size_bytes) if size >= 0 else None
+        if address is None:
+            address = self.blocks.live[self.blocks.allocate(size_bytes if size >= 0 else size)]
+        self.taken[number] = (address, address + size_bytes)
+        return self.wrap(address, size, functools.partial(self.join, number))
+
+    def first_fit(self, size_bytes: int) -> int | None:
+        for start, end in sorted(self.free.items()):
+            if end - start >= size_bytes:
+                del self.free[start]
+                if start + size_bytes < end:
+                    self.free[start + size_bytes] = end
+                return start
+        return None
+
+    def join(self, number: int) -> None:
+        if number not in self.taken:
+            return
+        start, end = self.taken.pop(number)
+        for other, other_end in list(self.free.items()):
+            if other_end == start or other == end:
+                del self.free[other]
+                start, end = min(start, other), max(end, other_end)
+        self.free[start] = end
+
+    def reset(self) -> None:
+        self.taken.clear()
+        self.free.clear()
+        super().reset()

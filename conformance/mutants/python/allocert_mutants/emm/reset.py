@@ -1,6 +1,7 @@
 """Plugins with a faulty reset()."""
 
 import functools
+import threading
 from typing import Any
 
 from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
@@ -201,3 +202,49 @@ class ForgetsPool(Manager):
     def reset(self) -> None:
         HostOnlyCUDAMemoryManager.reset(self)
         self.blocks, self.pool, self.sizes = Blocks(), {}, {}
+
+
+class IteratedBlocks(Blocks):
+    """Frees the blocks one after the other, and forgets them all at the end."""
+
+    def reset(self) -> None:
+        for address in self.live.values():
+            driver.cuMemFree(address)
+        self.live.clear()
+        self.flush()
+
+
+class IteratesOverBlocks(Manager):
+    """Goes through the table of live blocks in reset() while finalizers can change it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks = IteratedBlocks()
+
+
+class BlocksOfThread(Blocks):
+    """Ignores the releases of a thread while it resets, and not those of other threads."""
+
+    resetting: int | None = None
+
+    def release(self, token: int) -> None:
+        if self.resetting != threading.get_ident():
+            super().release(token)
+
+    def reset(self) -> None:
+        self.resetting = threading.get_ident()
+        try:
+            for address in list(self.live.values()):
+                driver.cuMemFree(address)
+            self.live.clear()
+            self.flush()
+        finally:
+            self.resetting = None
+
+
+class ResetIgnoresOtherThreads(Manager):
+    """Is safe in reset() from finalizers of its own thread, and not from those of others."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks = BlocksOfThread()

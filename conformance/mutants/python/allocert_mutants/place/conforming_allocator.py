@@ -9,7 +9,7 @@ from typing import Any
 
 from cuda.core import Buffer, MemoryResource
 
-from ..cuda_driver import CallError, call
+from ..cuda_driver import CallError, Event, Stream, call
 
 OUT_OF_MEMORY = 2
 
@@ -80,6 +80,43 @@ class RmmResource:
 
     def deallocate(self, address: int, _size: int, _stream: Any) -> None:
         self.blocks.give(self.device, address)
+
+
+class RmmEventPool(RmmResource):
+    """Keeps a freed block with an event, which the stream of its next owner waits for.
+
+    Where the driver has no memory, it gives back all that it keeps.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[int, list[tuple[int, Event]]] = {}
+
+    def allocate(self, size: int, stream: Any) -> int:
+        kept = self._kept.get(size)
+        if kept:
+            address, event = kept.pop()
+            _stream(stream).wait(event)
+            return address
+        try:
+            return super().allocate(size, stream)
+        except MemoryError:
+            for blocks in self._kept.values():
+                while blocks:
+                    super().deallocate(blocks.pop()[0], size, stream)
+            return super().allocate(size, stream)
+
+    def deallocate(self, address: int, size: int, stream: Any) -> None:
+        with current(self.device):
+            event = self.recorded(_stream(stream))
+        self._kept.setdefault(size, []).append((address, event))
+
+    def recorded(self, stream: Stream) -> Event:
+        return Event(stream)
+
+
+def _stream(stream: Any) -> Stream:
+    return Stream(stream.__cuda_stream__()[1])
 
 
 class CoreResource(MemoryResource):

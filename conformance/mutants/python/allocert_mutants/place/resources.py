@@ -5,12 +5,13 @@ from typing import Any
 
 from cuda.core import Buffer
 
-from ..cuda_driver import Stream, call
+from ..cuda_driver import Event, Stream, call
 from .conforming_allocator import (
     Blocks,
     CoreResource,
     NvmathManager,
     NvmathPointer,
+    RmmEventPool,
     RmmResource,
     current,
 )
@@ -58,6 +59,17 @@ class RmmIgnoresStreams(RmmResource):
     def __init__(self) -> None:
         super().__init__()
         self.blocks = KeepsForSameSize()
+
+
+class RmmOneEventForAllFrees(RmmEventPool):
+    """Records one event in the stream of each free in turn. Nobody waits for all but the last."""
+
+    _event: Event | None = None
+
+    def recorded(self, stream: Stream) -> Event:
+        self._event = self._event or Event(stream)
+        self._event.record(stream)
+        return self._event
 
 
 class RmmAlignedTo64(RmmResource):

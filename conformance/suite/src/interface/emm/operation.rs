@@ -156,11 +156,20 @@ pub enum Operation {
         #[serde(default, skip_serializing_if = "is_false")]
         mixed: bool,
     },
-    /// Allocates memory again and again. Each time a garbage collection runs the finalizer of
-    /// another block at the next moment of the allocation. Python only.
+    /// Makes a call again and again. Each time a garbage collection runs the finalizer of another
+    /// block at the next moment of the call. Python only.
     ///
     /// Facts: `moments` (how many there were), `failed`, `overlaps`, `first_failure`.
-    Reenter { size: u64 },
+    Reenter {
+        size: u64,
+        /// The call of the manager.
+        #[serde(default, skip_serializing_if = "ReenteredCall::is_memalloc")]
+        during: ReenteredCall,
+        /// Run the finalizer on another thread. The call goes on when the finalizer has returned,
+        /// or soon if the manager makes it wait for the end of the call.
+        #[serde(default, skip_serializing_if = "is_false")]
+        other_thread: bool,
+    },
     /// Allocates and drops memory on several threads at once.
     ///
     /// Facts: `failed`, `overlaps`; in Python also `first_failure`.
@@ -170,6 +179,23 @@ pub enum Operation {
     /// it. `flags` are those of `allocert_emm.h`. With `extra_bytes`, the structure that the call
     /// passes says that it is so many bytes larger than version 1, or smaller.
     Call(TableCall),
+}
+
+/// The call that a finalizer runs in the middle of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReenteredCall {
+    /// An allocation, which the operation drops again.
+    #[default]
+    Memalloc,
+    /// `reset()`, and then two allocations.
+    Reset,
+}
+
+impl ReenteredCall {
+    fn is_memalloc(&self) -> bool {
+        *self == Self::Memalloc
+    }
 }
 
 impl OperationSet for Operation {
@@ -215,6 +241,7 @@ impl OperationSet for Operation {
             Self::View { of, r#as, .. } => {
                 none().binds(r#as, MEMORY).held(Shares { of }).returns_memory()
             }
+            Self::Reenter { during: ReenteredCall::Reset, .. } => call().held(DropsAllOfManager),
             Self::Churn { .. } | Self::Reenter { .. } => call(),
             Self::Stress { .. } => none().on(MANAGER).is_threaded(),
             Self::Call(_) => none().on(MANAGER).requires(Need::Table),

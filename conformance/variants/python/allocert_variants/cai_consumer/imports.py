@@ -1,6 +1,5 @@
 """Consumers that import arrays in other ways than the reference."""
 
-import ctypes
 from typing import Any
 
 import numpy
@@ -13,7 +12,8 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
     synchronize,
 )
 from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
-from allocert_mutants.cuda_driver import Event, Memory, Stream, call
+from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
+from allocert_mutants.cuda_driver import Event, Memory, Stream, call, upload
 
 
 class Copies(Consumer):
@@ -25,9 +25,7 @@ class Copies(Consumer):
         copied = numpy.ascontiguousarray(elements).reshape(elements.shape)
         memory = Memory("device", copied.nbytes)
         if copied.nbytes:
-            size = ctypes.c_size_t(copied.nbytes)
-            address = ctypes.c_void_p(copied.ctypes.data)
-            call("cuMemcpyHtoD_v2", ctypes.c_uint64(memory.base), address, size)
+            upload(memory.base, copied.ctypes.data, copied.nbytes)
         pointer = memory.base if copied.size else 0
         typestr = copied.dtype.str if copied.dtype.kind != "V" else source.typestr
         entries: Entries = {
@@ -59,6 +57,52 @@ class Copies(Consumer):
 
     def fill(self, view: View, byte: int, own: Stream) -> None:
         self.make_producer_wait(view, own)
+
+
+class WorksOnManyStreams(StreamForEachArgument):
+    """Works on each argument of a launch in another stream."""
+
+
+class OneEvent(Consumer):
+    """Records one event again and again, and lets a stream wait for each record at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.event: Event | None = None
+
+    def order(self, before: Stream, after: Stream) -> None:
+        self.event = self.event or Event(before)
+        self.event.record(before)
+        after.wait(self.event)
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        if self.uses_stream(view):
+            self.order(Stream(view.stream), own)
+        return own
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if self.uses_stream(view):
+            self.order(own, Stream(view.stream))
+        else:
+            super().make_producer_wait(view, own)
+
+
+class ReadsAttributeForEachOperation(Consumer):
+    """Reads the attribute for each operation anew, and uses nothing of the readings before."""
+
+    def read_again(self, view: View) -> View:
+        if view.owner is None:
+            return view
+        again = self.view(view.owner, self.entries(view.owner))
+        again.ignore_stream = view.ignore_stream
+        return again
+
+    def read(self, view: View) -> HostArray:
+        return super().read(self.read_again(view))
+
+    def write(self, view: View, byte: int) -> None:
+        super().write(self.read_again(view), byte)
 
 
 class WaitsAtImport(Consumer):

@@ -1,10 +1,11 @@
 """Producers that order pending work in other ways than the reference."""
 
 import ctypes
+import weakref
 from typing import Any
 
 from allocert_mutants.cai_producer.conforming_producer import Array, Entry, Producer, adapter
-from allocert_mutants.cuda_driver import LEGACY, Stream, Work, call
+from allocert_mutants.cuda_driver import LEGACY, Memory, Stream, Work, call
 
 
 @adapter
@@ -23,11 +24,26 @@ class AlwaysJoins(Array):
 
     def stream_entry(self) -> Entry:
         # One stream for all readings: an earlier dictionary still names it.
-        if self.exported_stream is None:
-            self.exported_stream = Stream()
+        stream = self.exported_streams[0] if self.exported_streams else Stream()
         for work in self.pending_work():
-            self.exported_stream.wait(work.event)
-        return self.exported_stream.handle
+            stream.wait(work.event)
+        return self.export_stream(stream)
+
+
+@adapter
+class Timeline(Array):
+    """Has one stream for the memory, which waits for each work right after it, and exports that."""
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        _timelines.setdefault(self.memory, Stream()).wait(work.event)
+
+    def stream_entry(self) -> Entry:
+        timeline = _timelines.get(self.memory)
+        return self.export_stream(timeline) if timeline else None
+
+
+_timelines: weakref.WeakKeyDictionary[Memory, Stream] = weakref.WeakKeyDictionary()
 
 
 @adapter
@@ -43,8 +59,7 @@ class StreamOfOtherDevice(Array):
     def stream_entry(self) -> Entry:
         if super().stream_entry() is None or _device_count() < 2:
             return super().stream_entry()
-        self.exported_stream = self.joined_stream(self.pending_work())
-        return self.exported_stream.handle
+        return self.export_stream(self.joined_stream(self.pending_work()))
 
 
 def _device_count() -> int:

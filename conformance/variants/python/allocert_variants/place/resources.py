@@ -9,6 +9,7 @@ from allocert_mutants.place.conforming_allocator import (
     CoreResource,
     NvmathManager,
     NvmathPointer,
+    RmmEventPool,
     RmmResource,
 )
 from cuda.core import DeviceMemoryResource, LegacyPinnedMemoryResource
@@ -63,6 +64,10 @@ class KeepsForItsStream(RmmResource):
 
     def deallocate(self, address: int, size: int, stream: Any) -> None:
         self._kept.setdefault((_handle(stream), size), []).append(address)
+
+
+class KeepsWithEvents(RmmEventPool):
+    """Keeps a freed block with an event, which the stream of its next owner waits for."""
 
 
 def upstream(device: int) -> Any:

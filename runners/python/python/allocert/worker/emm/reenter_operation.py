@@ -1,7 +1,9 @@
-"""The operation that runs a finalizer inside an allocation, as a garbage collection may."""
+"""The operation that runs a finalizer in the middle of a call, as a garbage collection may."""
 
 import gc
 import sys
+import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +17,12 @@ if TYPE_CHECKING:
 
 OPERATIONS: OperationTable[ManagerCase] = OperationTable()
 
-#: Moments of one allocation at which a finalizer is run; an allocation has a few dozen.
+#: Moments of one call at which a finalizer is run; a call has a few dozen.
 _MOMENT_LIMIT = 256
+#: How long a call waits for a finalizer on another thread, which may wait for the call.
+_WAIT_S = 0.02
+#: How long such a finalizer may take when the call is over.
+_END_S = 10
 
 
 class _Cycle:
@@ -26,21 +32,44 @@ class _Cycle:
         self.memory, self.itself = memory, self
 
 
-class _CollectAtCall:
-    """A profile function: collects garbage when the n-th call of a thread begins or ends."""
+class _AtMoment:
+    """A profile function: acts when the n-th call of a thread begins or ends."""
 
-    def __init__(self, number: int) -> None:
-        self.left = number
+    def __init__(self, number: int, action: Callable[[], object]) -> None:
+        self.left, self._action = number, action
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
         self.left -= 1
         if self.left == 0:
-            gc.collect()
+            self._action()
+
+
+class _OtherThread:
+    """A thread that collects garbage when it is told to."""
+
+    def __init__(self) -> None:
+        self._begin, self._done = threading.Event(), threading.Event()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        self._begin.wait()
+        gc.collect()
+        self._done.set()
+
+    def collect(self) -> None:
+        self._begin.set()
+        self._done.wait(_WAIT_S)
+
+    def end(self, live: LiveRanges) -> None:
+        self._begin.set()
+        if not self._done.wait(_END_S):
+            live.fail(f"a finalizer on another thread took more than {_END_S} s")
 
 
 @OPERATIONS.register
 def reenter(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     manager, size_bytes, live = case.manager(on), arguments["size"], LiveRanges()
+    call = {"memalloc": _allocate, "reset": _reset}[arguments.get("during", "memalloc")]
     moments, before = 0, sys.unraisablehook
 
     def count_failure(args: "UnraisableHookArgs") -> None:
@@ -51,9 +80,13 @@ def reenter(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     gc.disable()
     try:
         for number in range(1, _MOMENT_LIMIT + 1):
-            collect = _CollectAtCall(number)
-            _allocate_once(manager, size_bytes, collect, live)
-            if collect.left > 0:
+            other = _OtherThread() if arguments.get("other_thread", False) else None
+            moment = _AtMoment(number, other.collect if other else gc.collect)
+            call(manager, size_bytes, moment, live)
+            if other:
+                other.end(live)
+            gc.collect()
+            if moment.left > 0:
                 break
             moments = number
     finally:
@@ -67,23 +100,43 @@ def reenter(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     }
 
 
-def _allocate_once(
-    manager: Any, size_bytes: int, collect: _CollectAtCall, live: LiveRanges
-) -> None:
+def _allocate(manager: Any, size_bytes: int, moment: _AtMoment, live: LiveRanges) -> None:
     """Allocates while the profile function runs the finalizer of another allocation.
 
     Both are dropped at the end.
     """
     _Cycle(manager.memalloc(size_bytes))
-    memory = None
-    sys.setprofile(collect)
+    memory = _observed(lambda: manager.memalloc(size_bytes), moment, live)
+    gc.collect()
+    if memory is not None:
+        live.remove(live.add(memory))
+
+
+def _reset(manager: Any, size_bytes: int, moment: _AtMoment, live: LiveRanges) -> None:
+    """Resets while the profile function runs the finalizers of some of the live allocations.
+
+    Then allocates two blocks, which are dropped at the end.
+    """
+    kept = [manager.memalloc(size_bytes) for _ in range(2)]
+    for _ in range(2):
+        _Cycle(manager.memalloc(size_bytes))
+    _observed(manager.reset, moment, live)
+    gc.collect()
+    # Beside newer memory these finalizers would be another test.
+    kept.clear()
+    blocks = [manager.memalloc(size_bytes) for _ in range(2)]
+    for range_ in [live.add(block) for block in blocks]:
+        live.remove(range_)
+
+
+def _observed(call: Callable[[], Any], moment: _AtMoment, live: LiveRanges) -> Any:
+    """Makes the call under the profile function. Counts it as failed if it raises."""
+    sys.setprofile(moment)
     try:
-        memory = manager.memalloc(size_bytes)
+        return call()
     except BaseException as error:  # noqa: BLE001 - counted; the step goes on
         sys.setprofile(None)
         live.fail(f"{type_name(error)}: {bounded(error, 200)}")
+        return None
     finally:
         sys.setprofile(None)
-        gc.collect()
-    if memory is not None:
-        live.remove(live.add(memory))
