@@ -22,6 +22,7 @@ use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite}
 use crate::run::driver_info;
 use crate::run_file;
 use crate::suite::Suite;
+use crate::verdict_reports::{self, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
 
 /// The adapters that are looked for, in `allocert.adapters`. Those of mpi4py and of hosts have
@@ -50,6 +51,15 @@ pub struct MatrixOptions {
     pub markdown: Option<PathBuf>,
     /// Where the run file goes.
     pub out: Option<PathBuf>,
+    /// The expectation file.
+    pub expect: Option<PathBuf>,
+}
+
+/// The matrix, and the verdicts of its cases if there is an expectation file.
+#[derive(Debug)]
+pub struct Filled {
+    pub matrix: Matrix,
+    pub verdicts: Option<Verdicts>,
 }
 
 /// Fills the matrix and writes the files that are wanted.
@@ -61,7 +71,7 @@ pub fn run(
     options: &MatrixOptions,
     workers: &Workers,
     progress: &mut dyn Progress,
-) -> Result<Matrix, Failure> {
+) -> Result<Filled, Failure> {
     if options.interface != Interface::Cai.name() {
         return Err(Failure::refused(
             RefusalCode::UnknownInterface,
@@ -69,6 +79,9 @@ pub fn run(
         ));
     }
     let (patterns, suite) = (patterns(options.filter.as_deref())?, Suite::of(&[])?);
+    if let Some(path) = &options.expect {
+        verdict_reports::check_expectations(&suite.catalogue, path)?;
+    }
     options.out.as_deref().map(run_file::check_name).transpose()?;
     let files = [&options.html, &options.markdown, &options.out];
     let [html, markdown, out] =
@@ -88,17 +101,23 @@ pub fn run(
         outputs,
         alone: AloneLock::default(),
     };
-    let (matrix, judged) = filler.fill(options, progress)?;
-    if let Some(out) = out {
-        out.write_run(&filler.header(), &judged, None)?;
-    }
+    let (matrix, cases) = filler.fill(options, progress)?;
     if let Some(html) = html {
         html.write_text(&matrix.html())?;
     }
     if let Some(markdown) = markdown {
         markdown.write_text(&matrix.markdown())?;
     }
-    Ok(matrix)
+    let (header, expect) = (filler.header(), options.expect.clone());
+    let catalogue = suite.catalogue;
+    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
+    if expect.is_some() {
+        verdicts.expect(&VerdictOptions { expect: expect.clone(), ..Default::default() })?;
+    }
+    if let Some(out) = out {
+        out.write_run(&verdicts.header, &verdicts.cases, None)?;
+    }
+    Ok(Filled { matrix, verdicts: expect.map(|_| verdicts) })
 }
 
 fn patterns(filter: Option<&str>) -> Result<Vec<Pattern>, Failure> {

@@ -55,6 +55,13 @@ impl Verdicts {
         Report { header: &self.header, cases: &self.cases, catalogue: &self.catalogue }
     }
 
+    /// Applies the expectation file of the options to cases that belong to no side's fixtures.
+    pub(crate) fn expect(&mut self, options: &VerdictOptions) -> Result<(), Failure> {
+        let cases: Vec<&PlannedCase> = self.cases.iter().map(|judged| &judged.case).collect();
+        let files = VerdictFiles::open(&self.catalogue, &cases, options, &[], None)?;
+        files.apply(self, None)
+    }
+
     #[must_use]
     pub fn exit(&self) -> Exit {
         self.report().exit()
@@ -240,13 +247,22 @@ pub(crate) fn listed_requirements(
     path: &Path,
     subject: &Loaded,
 ) -> Result<BTreeSet<String>, Failure> {
-    let text = text_file::read("expectation file", path)?;
-    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
-    file.check_dates(&text, clock::today())?;
+    let file = check_expectations(catalogue, path)?;
     let details = subject.subject.clone().into_iter().collect();
     let (applying, _) = file.for_run(&DriverInfo::simulated(), &details);
     let requirements = applying.entries.iter().filter_map(Entry::requirement);
     Ok(requirements.map(str::to_owned).collect())
+}
+
+/// Reads an expectation file whose cases are not known yet.
+pub(crate) fn check_expectations(
+    catalogue: &Catalogue,
+    path: &Path,
+) -> Result<ExpectationFile, Failure> {
+    let text = text_file::read("expectation file", path)?;
+    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    file.check_dates(&text, clock::today())?;
+    Ok(file)
 }
 
 fn read(

@@ -309,6 +309,10 @@ pub(crate) struct Matrix {
     /// Where to write the run: every step, driver call and finding
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// The file of known violations, whose subject is `matrix`. The report follows the matrix, and
+    /// the exit code is that of `run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

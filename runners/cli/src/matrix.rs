@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use allocert_campaign::Failure;
-use allocert_campaign::exchange_matrix::{self, MatrixOptions};
+use allocert_campaign::exchange_matrix::{self, Filled, MatrixOptions};
+use allocert_suite::report::terminal::Detail;
 
 use crate::arguments::Matrix;
 use crate::progress_bar::ProgressBar;
-use crate::{terminal, workers};
+use crate::{run, terminal, workers};
 
 pub(crate) fn matrix(arguments: Matrix) -> Result<ExitCode, Failure> {
     let workers = workers::new(arguments.python)?;
@@ -21,10 +22,15 @@ pub(crate) fn matrix(arguments: Matrix) -> Result<ExitCode, Failure> {
         html: arguments.html,
         markdown: arguments.markdown,
         out: arguments.out,
+        expect: arguments.expect,
     };
-    let matrix = exchange_matrix::run(&options, &workers, &mut ProgressBar::new())?;
+    let Filled { matrix, verdicts } =
+        exchange_matrix::run(&options, &workers, &mut ProgressBar::new())?;
     if options.markdown.is_none() {
         terminal::print(&matrix.markdown())?;
     }
-    Ok(ExitCode::SUCCESS)
+    match verdicts {
+        Some(verdicts) => run::show(&verdicts, Detail::Causes),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
