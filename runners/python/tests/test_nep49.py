@@ -50,19 +50,24 @@ def raises():
 
 new = ctypes.pythonapi.PyCapsule_New
 new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-unreadable = new(4096, b"mem_handler", None)
+named = b"mem_handler"  # a capsule keeps the pointer alone
+unreadable = new(4096, named, None)
 empty_bytes = ctypes.create_string_buffer(168)
-no_functions = new(ctypes.addressof(empty_bytes), b"mem_handler", None)
+no_functions = new(ctypes.addressof(empty_bytes), named, None)
 endless_bytes = ctypes.create_string_buffer(b"a" * 128 + bytes(40))
-endless_name = new(ctypes.addressof(endless_bytes), b"mem_handler", None)
+endless_name = new(ctypes.addressof(endless_bytes), named, None)
+
+def replaces():
+    return _allocert.set_data_handler(endless_name)
+
 no_memory_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
 fails = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
 ctypes.c_void_p.from_buffer(no_memory_bytes, 136).value = fails
-no_memory = new(ctypes.addressof(no_memory_bytes), b"mem_handler", None)
+no_memory = new(ctypes.addressof(no_memory_bytes), named, None)
 lies_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
 lie = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(lambda *_: 4096)
 ctypes.c_void_p.from_buffer(lies_bytes, 136).value = ctypes.cast(lie, ctypes.c_void_p).value
-lies = new(ctypes.addressof(lies_bytes), b"mem_handler", None)
+lies = new(ctypes.addressof(lies_bytes), named, None)
 """
 
 
@@ -109,7 +114,11 @@ def test_what_gives_no_handler_is_refused_in_one_line(
 
 @pytest.mark.parametrize(
     ("attribute", "requirement"),
-    [("no_functions", "NEP49-STRUCT-04"), ("endless_name", "NEP49-STRUCT-01")],
+    [
+        ("no_functions", "NEP49-STRUCT-04"),
+        ("endless_name", "NEP49-STRUCT-01"),
+        ("replaces", "NEP49-STRUCT-01"),
+    ],
 )
 def test_a_wrong_structure_is_a_finding(
     allocert: Program, handlers: pathlib.Path, attribute: str, requirement: str

@@ -76,15 +76,16 @@ class HandlerSubject(ModuleSubject):
             raise Refused("class", f"`{self.name}` raised {reason}") from None
         finally:
             numpy_handlers.install(before)
-        if isinstance(self._installed, capsules.TYPE):
-            return self._installed
-        if after is before:
+        # What a callable returns may be the handler that was there before, as NumPy returns it.
+        if after is not before:
+            return after
+        if not isinstance(self._installed, capsules.TYPE):
             raise Refused(
                 "class",
                 f"`{self.name}` returned {type_name(self._installed)} and left NumPy's handler as"
                 " it was: it must install another one, or return a capsule",
             )
-        return after
+        return self._installed
 
 
 def _install(found: Any) -> Any:
