@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::matrix;
 use crate::observation::Observation;
 use crate::offer::Driver;
 use crate::plan::PlannedCase;
@@ -240,6 +241,12 @@ pub enum ReadError {
          the allocert that wrote it ({allocert})"
     )]
     Format { file: String, found: u32, allocert: String },
+    #[error(
+        "{file}:1: the record of `allocert matrix`: two libraries ran in each case, and no command \
+         reads it again; make other reports with `allocert matrix --html`, `--markdown` or \
+         `--expect`"
+    )]
+    Matrix { file: String },
     #[error("{file}:{line}: {message}")]
     Line { file: String, line: usize, message: String },
     #[error(
@@ -375,14 +382,15 @@ impl Reader<'_> {
     }
 
     fn accept(&self, header: Header) -> Result<Header, ReadError> {
-        if header.format == FORMAT {
-            return Ok(header);
+        let file = self.file.to_owned();
+        if header.format != FORMAT {
+            let (found, allocert) = (header.format, header.allocert);
+            return Err(ReadError::Format { file, found, allocert });
         }
-        Err(ReadError::Format {
-            file: self.file.to_owned(),
-            found: header.format,
-            allocert: header.allocert,
-        })
+        if header.interface == matrix::INTERFACE {
+            return Err(ReadError::Matrix { file });
+        }
+        Ok(header)
     }
 
     fn close(self, footer: Footer) -> Result<Run, ReadError> {
