@@ -8,7 +8,6 @@ use std::io::{self, BufRead, Read as _, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::matrix;
 use crate::observation::Observation;
 use crate::offer::Driver;
 use crate::plan::PlannedCase;
@@ -16,6 +15,10 @@ use crate::verdict::{Judgement, Verdict};
 
 /// The version of the format that this program writes and reads.
 pub const FORMAT: u32 = 2;
+
+/// What stands in the place of a side in a worker's orders and in the header of a matrix's run:
+/// the subject is `PRODUCER+CONSUMER`.
+pub const PAIR_INTERFACE: &str = "cai-pair";
 
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -387,7 +390,7 @@ impl Reader<'_> {
             let (found, allocert) = (header.format, header.allocert);
             return Err(ReadError::Format { file, found, allocert });
         }
-        if header.interface == matrix::INTERFACE {
+        if header.interface == PAIR_INTERFACE {
             return Err(ReadError::Matrix { file });
         }
         Ok(header)
