@@ -1,5 +1,6 @@
 //! Brings an expectation file up to date: entries that are not true any more go, new violations and
-//! cases that are not observed come. All other lines, comments too, stay as they are.
+//! cases that are not observed come. All other lines, comments too, stay as they are, and all lines
+//! end as the first one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +56,10 @@ pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> 
     }
     if behind == Some(lines.len()) {
         out.push_str(&entries);
+    }
+    // `lines` leaves both ends of lines out; the file keeps that of its first line.
+    if text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r')) {
+        out = out.replace('\n', "\r\n");
     }
     Update { text: out, removed: stale.len(), added }
 }

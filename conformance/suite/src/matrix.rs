@@ -7,15 +7,13 @@ mod exchange;
 mod html;
 mod markdown;
 
+pub use crate::run_format::PAIR_INTERFACE as INTERFACE;
 pub use cases::{Pattern, patterns};
 pub use exchange::{Exchange, State};
 
 use strum::VariantArray as _;
 
 use crate::offer::Driver;
-
-/// The word that a worker gets instead of a side: its subject is `PRODUCER+CONSUMER`.
-pub const INTERFACE: &str = "cai-pair";
 
 /// One library with an adapter. The subject wrote its version, so the text is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]

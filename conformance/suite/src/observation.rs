@@ -115,6 +115,10 @@ pub type Facts = VecMap<SmolStr, Value>;
 /// The `type` of an error of the worker's: nobody could call this subject.
 pub const UNUSABLE_SUBJECT: &str = "UnusableSubject";
 
+/// The `type` of an error of the worker's: its second process, which calls no subject, gave no
+/// answer.
+pub const PEER_FAILED: &str = "PeerFailed";
+
 /// An error that a step ended with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raised {

@@ -16,6 +16,10 @@ use crate::verdict::{Judgement, Verdict};
 /// The version of the format that this program writes and reads.
 pub const FORMAT: u32 = 2;
 
+/// What stands in the place of a side in a worker's orders and in the header of a matrix's run:
+/// the subject is `PRODUCER+CONSUMER`.
+pub const PAIR_INTERFACE: &str = "cai-pair";
+
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -240,6 +244,12 @@ pub enum ReadError {
          the allocert that wrote it ({allocert})"
     )]
     Format { file: String, found: u32, allocert: String },
+    #[error(
+        "{file}:1: the record of `allocert matrix`: two libraries ran in each case, and no command \
+         reads it again; make other reports with `allocert matrix --html`, `--markdown` or \
+         `--expect`"
+    )]
+    Matrix { file: String },
     #[error("{file}:{line}: {message}")]
     Line { file: String, line: usize, message: String },
     #[error(
@@ -375,14 +385,15 @@ impl Reader<'_> {
     }
 
     fn accept(&self, header: Header) -> Result<Header, ReadError> {
-        if header.format == FORMAT {
-            return Ok(header);
+        let file = self.file.to_owned();
+        if header.format != FORMAT {
+            let (found, allocert) = (header.format, header.allocert);
+            return Err(ReadError::Format { file, found, allocert });
         }
-        Err(ReadError::Format {
-            file: self.file.to_owned(),
-            found: header.format,
-            allocert: header.allocert,
-        })
+        if header.interface == PAIR_INTERFACE {
+            return Err(ReadError::Matrix { file });
+        }
+        Ok(header)
     }
 
     fn close(self, footer: Footer) -> Result<Run, ReadError> {

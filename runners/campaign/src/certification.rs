@@ -5,7 +5,7 @@
 //! program `sha256sum`.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
 use allocert_suite::{Catalogue, RefusalCode, Side};
 
 use crate::failure::Failure;
-use crate::output_file::folder_of;
+use crate::output_file::{TEMPORARY, folder_of};
 use crate::recorded_run::{choose_profile, judge_again, suite_of};
 use crate::run::{self, RunOptions};
 use crate::subject_file::{self, sha256_of};
@@ -344,10 +344,15 @@ fn check_digests(bundle: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A folder that has its name only when it is whole.
+/// How the name of a folder begins that is not whole yet.
+const UNFINISHED: &str = ".allocert-certificate-";
+
+/// A folder that has its name only when it is whole. It is locked until then: one that nobody has
+/// locked is of a program that was killed.
 struct NewFolder {
     folder: tempfile::TempDir,
     target: PathBuf,
+    _lock: File,
 }
 
 impl NewFolder {
@@ -356,9 +361,17 @@ impl NewFolder {
             let why = "it is there already; name a new folder, or remove it";
             return Err(Failure::unwritable(target, why));
         }
-        let folder = tempfile::Builder::new().prefix(".certificate-").tempdir_in(folder_of(target));
-        let folder = folder.map_err(|error| Failure::unwritable(target, &error))?;
-        Ok(Self { folder, target: target.to_owned() })
+        remove_abandoned(folder_of(target));
+        let folder = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder_of(target));
+        let locked = folder.and_then(|folder| {
+            let lock = File::open(folder.path())?;
+            lock.lock_shared()?;
+            // Another program may have taken it for abandoned before it was locked.
+            fs::metadata(folder.path())?;
+            Ok((folder, lock))
+        });
+        let (folder, lock) = locked.map_err(|error| Failure::unwritable(target, &error))?;
+        Ok(Self { folder, target: target.to_owned(), _lock: lock })
     }
 
     fn path(&self) -> &Path {
@@ -374,7 +387,7 @@ impl NewFolder {
     }
 
     fn finish(self) -> Result<(), Failure> {
-        let Self { folder, target } = self;
+        let Self { folder, target, _lock } = self;
         let public = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), public)
             .and_then(|()| fs::rename(folder.path(), &target))
@@ -383,6 +396,37 @@ impl NewFolder {
         let _moved = folder.keep();
         Ok(())
     }
+}
+
+/// Removes what programs left in `parent` that were killed before their certificate was whole. What
+/// cannot be removed stays: no certificate depends on it.
+fn remove_abandoned(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| has_prefix(entry, UNFINISHED)) {
+        let is_folder = entry.file_type().is_ok_and(|found| found.is_dir());
+        let Ok(folder) = File::open(entry.path()) else { continue };
+        if is_folder && folder.try_lock().is_ok() {
+            remove_unfinished(&entry.path());
+        }
+    }
+}
+
+/// Removes the files that a certificate consists of, whole or not, and then the folder if nothing
+/// else is in it.
+fn remove_unfinished(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = |entry: &DirEntry| {
+        [CERTIFICATE, RUN, DIGESTS].iter().any(|name| entry.file_name() == *name)
+            || has_prefix(entry, TEMPORARY)
+    };
+    for entry in entries.filter(ours) {
+        let _ = fs::remove_file(entry.path());
+    }
+    let _ = fs::remove_dir(folder);
+}
+
+fn has_prefix(entry: &DirEntry, prefix: &str) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes())
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

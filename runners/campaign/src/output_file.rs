@@ -18,6 +18,9 @@ use crate::spool::Spool;
 /// The mode of a new file, of which the process takes away what its `umask` says.
 const MODE: u32 = 0o666;
 
+/// How the name of a file begins that is not whole yet.
+pub(crate) const TEMPORARY: &str = ".allocert-";
+
 /// A file that will be written, and its name.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
@@ -103,7 +106,7 @@ fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Resul
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let target = target(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".allocert-").permissions(Permissions::from_mode(MODE));
+    builder.prefix(TEMPORARY).permissions(Permissions::from_mode(MODE));
     let folder = folder_of(&target);
     // A folder that is missing is told without the name of the temporary file.
     fs::metadata(folder)?;

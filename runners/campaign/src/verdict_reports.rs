@@ -181,7 +181,10 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
     let (driver, details) = (&verdicts.header.driver, &verdicts.header.subject.details);
     let (mut applying, left_out) = file.for_run(driver, details);
     if left_out > 0 {
-        let note = format!("{left_out} entries of {name} do not apply: their `when` does not hold");
+        let note = match left_out {
+            1 => format!("1 entry of {name} does not apply: its `when` does not hold"),
+            _ => format!("{left_out} entries of {name} do not apply: their `when` does not hold"),
+        };
         verdicts.warnings.push(clean(&note));
     }
     let why_not = if meant != subject {
@@ -203,7 +206,10 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         if new != text {
             output.write_text(&new)?;
         }
-        let note = format!("{name}: {removed} entries were removed and {added} were added");
+        let (entries, were) = if removed == 1 { ("entry", "was") } else { ("entries", "were") };
+        let were_added = if added == 1 { "was" } else { "were" };
+        let note =
+            format!("{name}: {removed} {entries} {were} removed and {added} {were_added} added");
         verdicts.warnings.push(clean(&note));
     }
     let cases = verdicts.cases.iter_mut();

@@ -43,6 +43,39 @@ static CERTIFICATE: LazyLock<(String, Vec<Vec<u8>>)> = LazyLock::new(|| {
     (printed, parts.to_vec())
 });
 
+/// What a killed `certify` left goes at the next one in the same place. What somebody still writes
+/// stays, and so does what is not allocert's.
+#[test]
+fn an_abandoned_certificate_is_removed() {
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let made = |name: &str, file: &str| {
+        let folder = parent.path().join(name);
+        fs::create_dir(&folder).expect("made");
+        fs::write(folder.join(file), "").expect("written");
+        folder
+    };
+    let abandoned = [
+        made(".allocert-certificate-aaaaaa", "run.jsonl.gz"),
+        made(".allocert-certificate-bbbbbb", ".allocert-cccccc"),
+    ];
+    let kept = [
+        made(".allocert-certificate-dddddd", "notes.txt"),
+        made(".allocert-certificate-eeeeee", "run.jsonl.gz"),
+        made("certificate-ffffff", "run.jsonl.gz"),
+    ];
+    let locked = fs::File::open(&kept[1]).expect("it opens");
+    locked.lock_shared().expect("nobody else has it");
+    let bundle = parent.path().join("certificate").display().to_string();
+    let (code, printed, words) = told(&["certify", "nep49", "./none.so", "-o", &bundle]);
+    assert_eq!(code, Some(2), "{printed}{words}");
+    assert!(abandoned.iter().all(|folder| !folder.exists()), "{abandoned:?}");
+    for folder in &kept {
+        assert_eq!(fs::read_dir(folder).expect("it is there").count(), 1, "{folder:?}");
+    }
+    let left = fs::read_dir(parent.path()).expect("it is there").count();
+    assert_eq!(left, kept.len(), "nothing new is left");
+}
+
 /// A certificate that a test can change.
 struct Bundle {
     folder: tempfile::TempDir,

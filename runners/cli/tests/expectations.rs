@@ -59,7 +59,7 @@ fn a_file_is_brought_up_to_date_and_then_stays() {
     assert_eq!(run(&["--expect", &path]).0, Some(1));
     let (code, printed, words) = run(&["--expect", &path, "--update-expectations"]);
     assert_eq!((code, words.as_str()), (Some(0), ""), "{printed}");
-    let note = format!("note: {path}: 1 entries were removed and 1 were added\n");
+    let note = format!("note: {path}: 1 entry was removed and 1 was added\n");
     assert!(printed.ends_with(&note), "{printed}");
     let text = fs::read_to_string(&file).expect("read");
     assert!(text.starts_with("# What is known.\nsubject: "), "{text}");
@@ -73,7 +73,7 @@ fn a_file_is_brought_up_to_date_and_then_stays() {
 
 #[rstest]
 #[case::holds("{driver: sim}", 0, "")]
-#[case::does_not("{driver: real}", 1, "1 entries of FILE do not apply: their `when` does not hold")]
+#[case::does_not("{driver: real}", 1, "1 entry of FILE does not apply: its `when` does not hold")]
 fn an_entry_is_for_the_runs_that_its_condition_names(
     #[case] when: &str,
     #[case] code: i32,

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use allocert_cuda::{Driver, DriverError};
-use allocert_suite::observation::Raised;
+use allocert_suite::observation::{PEER_FAILED, Raised};
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorkerError;
@@ -52,7 +52,7 @@ pub fn peer(arguments: &[String]) -> Result<(), WorkerError> {
 /// Has a fresh process of this program do the reading.
 pub(crate) fn ask(reading: &Reading) -> Result<Option<u8>, Raised> {
     let lost = |why: String| {
-        error_of_worker("PeerLost", format!("the peer process gave no answer: {why}"), None)
+        error_of_worker(PEER_FAILED, format!("the second process gave no answer: {why}"), None)
     };
     let program = std::env::current_exe().map_err(|error| lost(error.to_string()))?;
     let mut command = Command::new(program);

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use allocert_cuda::Driver;
 use rustix::fd::OwnedFd;
-use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, setrlimit};
+use rustix::process::{
+    Resource, Rlimit, Signal, getpid, getrlimit, set_child_subreaper,
+    set_parent_process_death_signal, setrlimit,
+};
 
 use crate::checked_memory;
 use crate::error::WorkerError;
@@ -95,7 +98,12 @@ impl Server {
     fn load(&mut self, order: Load) -> Result<(), WorkerError> {
         self.0.loaded_in_child = None;
         let (threads, server) = (reload::threads(), getpid());
+        // While the subject is loaded nobody reads the socket, which tells that the harness ended.
+        // Later that would be wrong: the system asks for the thread of the parent, and the other
+        // threads of the harness use this process too.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
         let found = load(&order.interface, &order.subject);
+        let _ = set_parent_process_death_signal(None);
         if getpid() != server {
             // A child that the library forked while it was loaded; the server goes on by itself.
             std::process::exit(0);

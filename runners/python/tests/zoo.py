@@ -571,6 +571,12 @@ IMPORTS = [
     imported("import-recurses", "f = lambda: f()\nf()", refused(_IMPORT_RAISED)),
     imported("import-exits", "os._exit(0)", refused(_NOT_LOADED)),
     imported("import-kills-its-group", "os.killpg(0, signal.SIGKILL)", refused(_NOT_LOADED)),
+    imported(
+        "import-kills-allocert",
+        "os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
+        Outcome(-9),
+        leaves_files=True,
+    ),
     imported("import-reads-address-0", "ctypes.string_at(0)", refused(_NOT_LOADED)),
     imported("import-closes-all-descriptors", "os.closerange(0, 1 << 20)", refused(_NOT_LOADED)),
     imported("import-executes-a-program", "os.execv('/bin/true', ['true'])", refused(_NOT_LOADED)),
@@ -629,6 +635,9 @@ IMPORTS = [
     module("nep49", "is-no-text", "\0", refused("null bytes")),
     loaded("exits", "_exit(0)", refused(_NOT_LOADED)),
     loaded("kills-its-group", "kill(0, SIGKILL)", refused(_NOT_LOADED)),
+    loaded("kills-allocert", "kill(getppid(), SIGKILL); sleep(60)", Outcome(-9))._replace(
+        leaves_files=True
+    ),
     loaded(
         "closes-all-descriptors", "for (int n = 0; n < 1 << 14; n++) close(n)", refused(_NOT_LOADED)
     ),

@@ -17,7 +17,7 @@ use crate::judge::expected_calls;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
-use crate::observation::{Facts, Outcome, Raised, UNUSABLE_SUBJECT};
+use crate::observation::{Facts, Outcome, PEER_FAILED, Raised, UNUSABLE_SUBJECT};
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
@@ -30,6 +30,9 @@ const UNUSABLE_FUNCTIONS: [(&str, Check, &str); 3] = [
     ("TableChanged", Check::TableChanged, "a host can use the structure in"),
     ("GilNotHeld", Check::GilNotHeld, "the subject uses Python only with the GIL in"),
 ];
+
+/// The operations that have a second process of the worker's.
+const WITH_PEER: [&str; 2] = ["peer_read", "foreign_handle"];
 
 /// Judges every step, then what is expected of the whole case.
 pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
@@ -161,6 +164,14 @@ fn raised(
 ) {
     if raised.r#type == UNUSABLE_SUBJECT {
         return sink.unusable(raised.message.clone());
+    }
+    if raised.r#type == PEER_FAILED && WITH_PEER.contains(&step.r#do.name()) {
+        return sink.failure(format!(
+            "step {}: {}: {}; this process is allocert's own and calls no subject",
+            step.index,
+            step.r#do.name(),
+            raised.message
+        ));
     }
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
     if let Some(function) = virtual_memory_that_driver_lacks(record, step) {

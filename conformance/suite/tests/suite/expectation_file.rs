@@ -300,6 +300,16 @@ fn a_file_that_is_right_stays_as_it_is() {
     assert_eq!(updated(COMMENTED, &[leaking()]), (COMMENTED.to_owned(), 0, 0));
 }
 
+#[rstest]
+#[case::that_stays(leaking())]
+#[case::that_loses_an_entry(clean())]
+#[case::that_gets_an_entry(Judgement { case: "emm/new/size:1".to_owned(), ..leaking() })]
+fn a_file_keeps_its_ends_of_lines(#[case] judgement: Judgement) {
+    let (expected, ..) = updated(COMMENTED, std::slice::from_ref(&judgement));
+    let (text, ..) = updated(&COMMENTED.replace('\n', "\r\n"), &[judgement]);
+    assert_eq!(text, expected.replace('\n', "\r\n"));
+}
+
 #[test]
 fn an_entry_that_is_not_true_any_more_goes_and_comments_stay() {
     let (text, removed, added) = updated(COMMENTED, &[clean()]);

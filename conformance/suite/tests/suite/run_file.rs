@@ -102,6 +102,17 @@ fn another_file_is_refused() {
 }
 
 #[test]
+fn the_record_of_a_matrix_names_the_command_that_reports_on_it() {
+    let text = written().replacen("\"interface\":\"emm\"", "\"interface\":\"cai-pair\"", 1);
+    assert_eq!(
+        refusal(&text),
+        "run.jsonl:1: the record of `allocert matrix`: two libraries ran in each case, and no \
+         command reads it again; make other reports with `allocert matrix --html`, `--markdown` or \
+         `--expect`"
+    );
+}
+
+#[test]
 fn another_format_names_its_program() {
     let text = written().replacen("\"format\":2", "\"format\":7", 1);
     assert_eq!(

@@ -347,3 +347,37 @@ fn virtual_memory_is_not_observed(
     let dropped = if passed_on { Outcome::Returned(Default::default()) } else { skipped() };
     assert_eq!(recorder.outcome(&[], dropped).rest().verdict().name(), verdict);
 }
+
+/// The second process of an IPC case calls no subject, so a driver call that fails there shows
+/// something of the handle, and its own end nothing.
+#[rstest]
+#[case::no_answer(error("PeerFailed", None, "the second process ended with -9"), true)]
+#[case::no_such_memory(error("DriverError", Some(1), "cuIpcOpenMemHandle_v2"), false)]
+fn a_second_process_without_an_answer_is_a_failure_of_the_harness(
+    #[case] raised: Raised,
+    #[case] failure: bool,
+) {
+    let case = case(
+        "steps:\n  - do: {memalloc: {size: 64, as: a}}\n  \
+         - do: {get_ipc_handle: {memory: a, as: h}}\n  \
+         - do: {peer_read: {handle: h, size: 64}}\n    \
+           expect: {EMM-T-01: {returns: {uniform: {is: 1}}}}\n",
+    );
+    let judged = Recorder::new(case)
+        .step(&[alloc(1, 64)], memory(1, 64))
+        .step(&[], json!({}))
+        .raise(&[], raised)
+        .step(&[free(1, 0)], json!({}))
+        .rest()
+        .judged();
+    match judged.verdict {
+        Verdict::HarnessError { message } if failure => {
+            assert_eq!(
+                message,
+                "step 4: peer_read: the second process ended with -9; this process is allocert's \
+                 own and calls no subject"
+            );
+        }
+        verdict => assert_eq!((verdict, failure), (Verdict::Violates, false)),
+    }
+}

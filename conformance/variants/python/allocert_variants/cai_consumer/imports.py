@@ -15,6 +15,8 @@ from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
 from allocert_mutants.cuda_driver import Event, Memory, Stream, call, upload
 
+from ..current_context import leaves_no_context_current
+
 
 class Copies(Consumer):
     """Copies every array into memory of its own, in C order and in the machine's byte order."""
@@ -208,3 +210,8 @@ class WritesMaskedOnly(Consumer):
         for offset in (place for place, is_valid in zip(places, valid, strict=True) if is_valid):
             fill(view.pointer + offset, byte, view.dtype.itemsize, own)
         self.make_producer_wait(view, own)
+
+
+@leaves_no_context_current("accept", "describe", "read", "write", "use_stream", "launch", "stream")
+class LeavesNoContext(Consumer):
+    """Leaves no context current after each call."""

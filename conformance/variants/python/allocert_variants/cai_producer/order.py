@@ -7,6 +7,8 @@ from typing import Any
 from allocert_mutants.cai_producer.conforming_producer import Array, Entry, Producer, adapter
 from allocert_mutants.cuda_driver import LEGACY, Memory, Stream, Work, call
 
+from ..current_context import leaves_no_context_current
+
 
 @adapter
 class SynchronizesAtExport(Array):
@@ -136,3 +138,15 @@ class LegacyStreamFollowsAll(Array):
     def stream_entry(self) -> Entry:
         work = self.pending_work()
         return self.joined_stream(work).handle if work else None
+
+
+@leaves_no_context_current("interface")
+class _ArrayWithoutContext(Array):
+    """An array whose attribute leaves no context current."""
+
+
+@leaves_no_context_current("stream", "array", "view", "write", "read")
+class LeavesNoContext(Producer):
+    """Leaves no context current after each call."""
+
+    array_class = _ArrayWithoutContext

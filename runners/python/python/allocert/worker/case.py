@@ -43,8 +43,15 @@ class Case:
         """Makes the context of this device current."""
         raise NotImplementedError
 
+    def detach(self) -> None:
+        """Leaves no context current."""
+        self.driver.set_current(0)
+
     def begin_thread(self) -> None:
         """Called on a new thread before its step."""
+
+    def before_step_end(self) -> None:
+        """Called after the operation of a step, before the trace marks the end of the step."""
 
     def environment_changed(self, name: str) -> None:
         """Called after a step set this environment variable."""
@@ -95,6 +102,7 @@ class Case:
                 outcome = {"declined": {"because": bounded(reason)}}
             except BaseException as error:  # noqa: BLE001 - SystemExit too is the subject's answer
                 outcome = raised(error)
+            self.before_step_end()
             self.driver.recorder.step_end(step["index"])
         if unraisable.outcome is not None and "returned" in outcome:
             return unraisable.outcome

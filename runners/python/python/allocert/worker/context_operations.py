@@ -13,4 +13,4 @@ def attach(case: Case, _on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def detach(case: Case, _on: str, _arguments: Arguments) -> None:
-    case.driver.set_current(0)
+    case.detach()

@@ -4,11 +4,13 @@ Every call stands between markers of the harness in the trace. Nothing waits for
 docstring says: a synchronous copy would order streams that no case asked to be ordered.
 """
 
+import contextlib
 import ctypes
 import functools
 import mmap
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .driver import MEMORY_TYPE, RANGE_SIZE, RANGE_START, Driver
@@ -52,11 +54,50 @@ class Memory:
 
 
 class Device:
-    """Streams, memory and copies by driver calls on the context that is current."""
+    """Streams, memory and copies by driver calls on the context that is current.
+
+    Where the subject left none current, they are on the context that the thread attached last.
+    """
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._own: Stream | None = None
+        self._threads = threading.local()
+
+    def attach(self, context: int) -> None:
+        """Makes a CUcontext (0: none) current on this thread, and remembers it."""
+        self._threads.attached = context
+        self._driver.set_current(context)
+
+    def restore_context(self) -> None:
+        """Makes the attached context current if none is."""
+        if self._attached and not self._driver.current():
+            # If that fails, the next call that needs a context says so.
+            with self._driver.harness():
+                self._driver.code("cuCtxSetCurrent", ctypes.c_void_p(self._attached))
+
+    @property
+    def _attached(self) -> int:
+        attached: int = getattr(self._threads, "attached", 0)
+        return attached
+
+    @contextlib.contextmanager
+    def _calls(self, otherwise: int | None = None) -> Iterator[None]:
+        """Around driver calls of the worker. A context is current, `otherwise` if none was.
+
+        Without `otherwise` that is the attached one. Afterwards none is current again: the subject
+        may be in the middle of a call while one of the worker's objects dies.
+        """
+        context = ctypes.c_void_p(self._attached if otherwise is None else otherwise)
+        with self._driver.harness():
+            needed = context and not self._driver.current()
+            if not needed or self._driver.code("cuCtxPushCurrent_v2", context):
+                yield
+                return
+            try:
+                yield
+            finally:
+                self._driver.code("cuCtxPopCurrent_v2", ctypes.byref(context))
 
     def stream(self, kind: str) -> Stream:
         """A stream: `legacy`, `per_thread`, `blocking` or `non_blocking`."""
@@ -65,21 +106,21 @@ class Device:
         handle = ctypes.c_void_p()
         flags = _NON_BLOCKING if kind == "non_blocking" else 0
         self._call("cuStreamCreate", ctypes.byref(handle), ctypes.c_uint(flags))
-        return Stream(handle.value or 0, self._destroy)
+        return Stream(handle.value or 0, functools.partial(self._destroy, self._attached))
 
     def in_second_context(self, make: Callable[[], Stream]) -> Stream:
         """What `make` makes in a second context of the current device, which is never destroyed."""
         device, context = ctypes.c_int(), ctypes.c_void_p()
-        with self._driver.harness():
+        with self._calls():
             self._driver.call("cuCtxGetDevice", ctypes.byref(device))
             self._driver.call("cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), device)
-        try:
-            return make()
-        finally:
-            self._call("cuCtxPopCurrent_v2", ctypes.byref(context))
+            try:
+                return make()
+            finally:
+                self._driver.call("cuCtxPopCurrent_v2", ctypes.byref(context))
 
-    def _destroy(self, handle: int) -> None:
-        with self._driver.harness():
+    def _destroy(self, context: int, handle: int) -> None:
+        with self._calls(context):
             self._driver.code("cuStreamDestroy_v2", ctypes.c_void_p(handle))
 
     @property
@@ -100,7 +141,7 @@ class Device:
     def order(self, first: int, then: int) -> None:
         """Lets later work on the stream `then` wait for all work that is on `first` now."""
         event = ctypes.c_void_p()
-        with self._driver.harness():
+        with self._calls():
             self._driver.call("cuEventCreate", ctypes.byref(event), ctypes.c_uint(_DISABLE_TIMING))
             try:
                 self._driver.call("cuEventRecord", event, ctypes.c_void_p(first))
@@ -113,7 +154,7 @@ class Device:
     def stream_flags(self, handle: int) -> int | None:
         """The flags of a stream, or None if the driver knows no such stream."""
         flags = ctypes.c_uint()
-        with self._driver.harness():
+        with self._calls():
             code = self._driver.code(
                 "cuStreamGetFlags", ctypes.c_void_p(handle), ctypes.byref(flags)
             )
@@ -122,7 +163,7 @@ class Device:
     def stream_context(self, handle: int) -> int | None:
         """The context of a stream, or None if the driver knows no such stream."""
         context = ctypes.c_void_p()
-        with self._driver.harness():
+        with self._calls():
             code = self._driver.code(
                 "cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context)
             )
@@ -154,17 +195,23 @@ class Device:
             self._call("cuMemAllocManaged", ctypes.byref(base), length, flags)
         else:
             self._call("cuMemAlloc_v2", ctypes.byref(base), length)
-        return Memory(base.value, size_bytes, None, lambda: self._free("cuMemFree_v2", base))
+        return self._memory(base, size_bytes, None, "cuMemFree_v2", base)
 
     def _mapped(self, allocated_bytes: int, size_bytes: int) -> Memory:
         host, base = ctypes.c_void_p(), ctypes.c_uint64()
         length, flags = ctypes.c_size_t(allocated_bytes), ctypes.c_uint(_DEVICE_MAP)
         self._call("cuMemHostAlloc", ctypes.byref(host), length, flags)
         self._call("cuMemHostGetDevicePointer_v2", ctypes.byref(base), host, ctypes.c_uint(0))
-        return Memory(base.value, size_bytes, host.value, lambda: self._free("cuMemFreeHost", host))
+        return self._memory(base, size_bytes, host.value, "cuMemFreeHost", host)
 
-    def _free(self, call: str, address: Any) -> None:
-        with self._driver.harness():
+    def _memory(
+        self, base: ctypes.c_uint64, size_bytes: int, host: int | None, call: str, address: Any
+    ) -> Memory:
+        free = functools.partial(self._free, self._attached, call, address)
+        return Memory(base.value, size_bytes, host, free)
+
+    def _free(self, context: int, call: str, address: Any) -> None:
+        with self._calls(context):
             self._driver.code(call, address)
 
     def free_in_order(self, base: int, handle: int) -> None:
@@ -212,7 +259,7 @@ class Device:
     def memory_at(self, pointer: int) -> Facts:
         """What the driver knows of an address."""
         attribute = self._driver.pointer_attribute
-        with self._driver.harness():
+        with self._calls():
             kind = attribute(MEMORY_TYPE, ctypes.c_uint, pointer)
             if kind is None:
                 return {"known": False}
@@ -227,7 +274,7 @@ class Device:
             }
 
     def _call(self, name: str, *arguments: Any) -> None:
-        with self._driver.harness():
+        with self._calls():
             self._driver.call(name, *arguments)
 
 

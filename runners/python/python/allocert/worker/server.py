@@ -62,14 +62,14 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _end_with_parent() -> None:
-    """Ends this child when the server ends.
+def _end_with_parent(number: int = signal.SIGKILL) -> None:
+    """Ends this process with its parent. With 0 it goes on after its parent again.
 
-    A subject that ends its parent by signal would otherwise get the next process up as its parent,
-    which is the harness.
+    A subject that ends its parent by signal would otherwise get the next process up as its parent:
+    for a child of the server that is the harness.
     """
     with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 class _Loaded(NamedTuple):
@@ -106,11 +106,17 @@ class _Server:
 
     def _load(self, body: Body) -> None:
         self._loaded_in_child = None
+        # While the subject is imported nobody reads the socket, which tells that the harness ended.
+        # Later that would be wrong: the system asks for the thread of the parent, and the harness's
+        # other threads use this process too.
+        _end_with_parent()
         try:
             loaded = _prepare(body["interface"], body["subject"])
         except Refused as refused:
             self._connection.send("refused", refused.body)
             return
+        finally:
+            _end_with_parent(0)
         self._loaded = loaded
         # These objects live as long as the process, so garbage collections need not visit them.
         gc.collect()
