@@ -4,6 +4,7 @@
 mod calloc;
 mod conforming;
 mod crash_hang_output;
+mod cut_blocks;
 mod free;
 mod later;
 mod lock_free;
