@@ -7,6 +7,7 @@ mod crash_hang_output;
 mod cut_blocks;
 mod free;
 mod later;
+mod leaks;
 mod lock_free;
 mod malloc;
 mod mapped;

@@ -9,7 +9,7 @@ pub const FACT_NAMES: &[&str] = &[
     "bases", "beside", "blocks", "buffer_bytes", "bytes", "bytes_read", "capsule_name",
     "changed", "closed_contexts", "context_is_none", "context_matches", "damaged",
     "description", "device", "dirty", "effective_strides", "elsize", "ended", "equal", "error",
-    "failed", "fields", "finalized", "first_failure", "free_bytes", "got", "grown",
+    "failed", "fields", "finalized", "first_failure", "free_bytes", "got", "growing_bytes", "grown",
     "grown_bytes", "handle", "handle_bytes", "handler", "has", "has_finalizer", "holds_context",
     "host_pointer", "imported", "initialized", "initialized_driver", "inside", "instantiable",
     "interface_version", "interface_version_type", "items", "keeps_owner", "kept", "kept_bytes",

@@ -2,7 +2,7 @@
 //! symbol, which conforms in its own way.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -27,6 +27,8 @@ trait Layout {
     const IN_PLACE: bool = false;
     /// Whether blocks are kept when they are freed.
     const KEEPS: bool = false;
+    /// How much of what is freed goes out to nobody, the newest first.
+    const HOLDS_BACK_BYTES: usize = 0;
 }
 
 /// The functions of a handler with this layout.
@@ -114,6 +116,24 @@ impl Layout for Kept {
     const KEEPS: bool = true;
 }
 
+#[unsafe(no_mangle)]
+static variant_nep49_holds_freed_blocks_back: StaticHandler =
+    StaticHandler(Handler::new("holds back", functions::<HeldBack>(ptr::null_mut())));
+
+/// As much as the freedom allows.
+struct HeldBack;
+
+impl Layout for HeldBack {
+    fn alignment_bytes(_size_bytes: usize) -> usize {
+        16
+    }
+    const IN_PLACE: bool = true;
+    const HOLDS_BACK_BYTES: usize = 512 << 20;
+}
+
+/// What is freed and goes out to nobody yet, the oldest first: what libc gave, and its size.
+static HELD_BACK: Mutex<VecDeque<(usize, usize)>> = Mutex::new(VecDeque::new());
+
 /// Freed blocks by size, as addresses. The newest one of a size goes out first.
 static FREED: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
 
@@ -186,6 +206,8 @@ unsafe extern "C" fn free<L: Layout>(_ctx: *mut c_void, block: *mut c_void, _siz
     let Header { size_bytes, base } = unsafe { header(block).read_unaligned() };
     if L::KEEPS {
         keep(block, size_bytes);
+    } else if L::HOLDS_BACK_BYTES > 0 {
+        hold_back(base, size_bytes, L::HOLDS_BACK_BYTES);
     } else {
         // SAFETY: what libc gave for this block.
         unsafe { libc::free(base) };
@@ -260,6 +282,20 @@ fn keep(block: *mut c_void, size_bytes: usize) {
     if let Some((earlier, size_bytes)) = earlier {
         let mut freed = FREED.lock().expect("no panic while it is held");
         freed.entry(size_bytes).or_default().push(earlier);
+    }
+}
+
+fn hold_back(base: *mut c_void, size_bytes: usize, most_bytes: usize) {
+    let _blocked = SignalsBlocked::new();
+    let mut held_back = HELD_BACK.lock().expect("no panic while it is held");
+    held_back.push_back((base.expose_provenance(), size_bytes));
+    let mut all_bytes: usize = held_back.iter().map(|(_, size_bytes)| size_bytes).sum();
+    while all_bytes > most_bytes
+        && let Some((oldest, size_bytes)) = held_back.pop_front()
+    {
+        all_bytes -= size_bytes;
+        // SAFETY: what libc gave for a block that was freed.
+        unsafe { libc::free(ptr::with_exposed_provenance_mut(oldest)) };
     }
 }
 

@@ -8,7 +8,8 @@ import pytest
 from harness import Program, Worker
 
 #: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do;
-#: `lies` gives a block that is no memory.
+#: `lies` gives a block that is no memory, `leaks` loses every tenth block,
+#: `no_free` has no free().
 #: `_allocert` must be imported by the module that installs one.
 SUBJECTS = """
 import ctypes
@@ -68,6 +69,24 @@ lies_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 
 lie = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(lambda *_: 4096)
 ctypes.c_void_p.from_buffer(lies_bytes, 136).value = ctypes.cast(lie, ctypes.c_void_p).value
 lies = new(ctypes.addressof(lies_bytes), named, None)
+
+Free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+leaks_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+free_all = Free(ctypes.c_void_p.from_buffer(leaks_bytes, 160).value)
+frees = 0
+
+@Free
+def free_most(*arguments):
+    global frees
+    frees += 1
+    if frees % 10:
+        free_all(*arguments)
+
+ctypes.c_void_p.from_buffer(leaks_bytes, 160).value = ctypes.cast(free_most, ctypes.c_void_p).value
+leaks = new(ctypes.addressof(leaks_bytes), named, None)
+no_free_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+ctypes.c_void_p.from_buffer(no_free_bytes, 160).value = None
+no_free = new(ctypes.addressof(no_free_bytes), named, None)
 """
 
 
@@ -203,3 +222,32 @@ def test_a_block_that_cannot_be_filled_loses_its_name(worker: Worker) -> None:
     outcomes, _ = worker.run(MALLOC, filled, {"do": {"read": {"memory": "a"}}}, side="nep49")
     assert outcomes[1]["raised"]["type"] == "MemoryFault"
     assert outcomes[2] == {"skipped": {"because": "a"}}
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("guessed_rounds", {"guess": 0}),
+        ("resized_rounds", {"new_size": 2097152}),
+        ("handed_rounds", {}),
+    ],
+)
+@pytest.mark.parametrize(("attribute", "leaks"), [("capsule", False), ("leaks", True)])
+def test_a_leak_grows_in_each_quarter_of_the_rounds(
+    worker: Worker, attribute: str, leaks: bool, operation: str, arguments: dict[str, int]
+) -> None:
+    worker.load(f"handlers:{attribute}", "nep49")
+    rounds = {"do": {operation: {"size": 1048576, "times": 400, **arguments}}}
+    (outcome,), _ = worker.run(rounds, side="nep49")
+    facts = outcome["returned"]
+    assert facts["failed"] == 0
+    assert (facts["growing_bytes"] > 4194304) is leaks
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_block_that_another_thread_cannot_free_raises(worker: Worker) -> None:
+    worker.load("handlers:no_free", "nep49")
+    rounds = {"do": {"handed_rounds": {"size": 64, "times": 2}}}
+    (outcome,), _ = worker.run(rounds, side="nep49")
+    assert outcome["raised"]["type"] == "NullFunction"

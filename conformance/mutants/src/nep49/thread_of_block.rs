@@ -107,10 +107,28 @@ static mutant_nep49_aborts_on_other_thread: StaticHandler = mutant(Allocator {
 });
 
 unsafe extern "C" fn free_on_own_thread(ctx: *mut c_void, block: *mut c_void, size: usize) {
-    let is_own = blocks().get(&block.addr()).is_none_or(|block| block.thread == this_thread());
-    if !is_own {
+    if !is_own(block) {
         std::process::abort();
     }
     // SAFETY: the same call.
     unsafe { free(ctx, block, size) }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_of_other_threads: StaticHandler = mutant(Allocator {
+    ctx: ptr::without_provenance_mut(1),
+    free: Some(free_of_own_thread),
+    ..OF_THREAD
+});
+
+/// Keeps a block that another thread took.
+unsafe extern "C" fn free_of_own_thread(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    if is_own(block) {
+        // SAFETY: the same call.
+        unsafe { free(ctx, block, size) }
+    }
+}
+
+fn is_own(block: *mut c_void) -> bool {
+    blocks().get(&block.addr()).is_none_or(|block| block.thread == this_thread())
 }

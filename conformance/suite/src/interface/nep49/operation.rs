@@ -113,7 +113,8 @@ pub enum Operation {
     /// `times` times with the size `guess`.
     ///
     /// Facts: `failed`, `grown_bytes` (by how much more the resident memory of the process grew in
-    /// the rounds with `guess`), `kept_bytes` (by how much it grew in those with the right size).
+    /// the rounds with `guess`), `kept_bytes` (by how much it grew in those with the right size),
+    /// `growing_bytes` (by how much its peak grew at least from each quarter of those to the next).
     GuessedRounds {
         size: u64,
         /// The size that free() is given.
@@ -123,13 +124,19 @@ pub enum Operation {
     /// Takes a block of `size` bytes, fills it, resizes it to `new_size` bytes, fills it and frees
     /// it, `times` times.
     ///
-    /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew).
+    /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
+    /// `growing_bytes` (by how much its peak grew at least from each quarter of the rounds to the
+    /// next).
     ResizedRounds {
         size: u64,
         /// The size that realloc() is given.
         new_size: u64,
         times: u64,
     },
+    /// Takes a block of `size` bytes, fills it, and has another thread free it, `times` times.
+    ///
+    /// Facts: those of `resized_rounds`.
+    HandedRounds { size: u64, times: u64 },
     /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
     /// processor. At each stop another thread takes two blocks of `size` bytes; every second time
     /// it frees the first of them again. Then the first thread goes on, and the live blocks are
@@ -291,7 +298,7 @@ impl OperationSet for Operation {
                 none().unbinds(block).binds(r#as, MEMORY).held(Replaces { name: block })
             }
             Self::FreeWithSize { block, .. } => none().unbinds(block).held(Drops { name: block }),
-            Self::Stress { .. } => none().is_threaded(),
+            Self::Stress { .. } | Self::HandedRounds { .. } => none().is_threaded(),
             Self::Interleave { .. } => {
                 none().is_threaded().requires(Need::StopsThreads).may_decline()
             }
@@ -327,6 +334,7 @@ impl OperationSet for Operation {
             | Self::FreeGuessed { .. }
             | Self::GuessedRounds { .. }
             | Self::ResizedRounds { .. }
+            | Self::HandedRounds { .. }
             | Self::Interleave { .. }
             | Self::NpName {}
             | Self::NpMake { .. }

@@ -8,8 +8,8 @@ use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource};
-use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
+use crate::interface::nep49::resident_memory::ResidentMemory;
 use crate::step_result::{NoResult, facts};
 
 /// The block that is freed has so many others behind it, where there are as many.
@@ -76,25 +76,23 @@ pub(crate) fn rounds(
     times: u64,
 ) -> Result<Facts, NoResult> {
     let mut failed = 0_u64;
-    let mut grown_by = |told: u64| {
-        let before = host_bytes::resident();
-        for _ in 0..times {
+    let mut measured = |told: u64| {
+        let mut memory = ResidentMemory::before(times);
+        for round in 0..times {
             let Some(block) = calls.malloc_block(size_bytes)? else {
                 failed += 1;
                 continue;
             };
             calls.fill(block, 1);
             calls.free(block.address as usize, told)?;
+            memory.after(round);
         }
-        Ok::<_, Raised>(host_bytes::resident().saturating_sub(before))
+        Ok::<_, Raised>((memory.kept_bytes(), memory.facts()))
     };
-    let (right, guessed) = (grown_by(size_bytes)?, grown_by(guess)?);
-    let grown_bytes = guessed.saturating_sub(right);
-    Ok(facts([
-        ("failed", json!(failed)),
-        ("grown_bytes", json!(grown_bytes)),
-        ("kept_bytes", json!(right)),
-    ]))
+    let ((right, mut facts), (guessed, _)) = (measured(size_bytes)?, measured(guess)?);
+    facts.insert("failed".into(), json!(failed));
+    facts.insert("grown_bytes".into(), json!(guessed.saturating_sub(right)));
+    Ok(facts)
 }
 
 /// The index of the block with the most bytes of others right behind it, as far as free() may write

@@ -3,13 +3,16 @@
 //!
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
 //! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
-//! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over.
+//! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over,
+//! and [`handed_rounds`] has another thread free them; [`resident_memory`] measures what they keep.
 //! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
 mod case;
 mod guessed_size;
+mod handed_rounds;
 mod handler;
+mod resident_memory;
 mod resized_rounds;
 mod symbol;
 

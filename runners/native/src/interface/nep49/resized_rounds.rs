@@ -4,9 +4,9 @@ use allocert_suite::observation::Facts;
 use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource};
-use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
-use crate::step_result::{NoResult, facts};
+use crate::interface::nep49::resident_memory::ResidentMemory;
+use crate::step_result::NoResult;
 
 /// Takes, resizes and frees a block, `times` times.
 pub(crate) fn resized_rounds(
@@ -16,8 +16,8 @@ pub(crate) fn resized_rounds(
     times: u64,
 ) -> Result<Facts, NoResult> {
     let mut failed = 0_u64;
-    let before = host_bytes::resident();
-    for _ in 0..times {
+    let mut memory = ResidentMemory::before(times);
+    for round in 0..times {
         let Some(old) = calls.malloc_block(size_bytes)? else {
             failed += 1;
             continue;
@@ -32,7 +32,9 @@ pub(crate) fn resized_rounds(
         };
         calls.fill(block, 2);
         calls.give(block)?;
+        memory.after(round);
     }
-    let kept_bytes = host_bytes::resident().saturating_sub(before);
-    Ok(facts([("failed", json!(failed)), ("kept_bytes", json!(kept_bytes))]))
+    let mut facts = memory.facts();
+    facts.insert("failed".into(), json!(failed));
+    Ok(facts)
 }

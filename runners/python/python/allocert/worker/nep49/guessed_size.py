@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from .. import checked_memory
 from ..checked_memory import MemoryFault
-from ..churn_and_stress import overlap, resident_bytes
+from ..churn_and_stress import overlap
 from ..operations import Facts
 from .block_source import is_filled
 from .handler import HandlerCalls
+from .rounds import ResidentMemory
 
 #: The block that is freed has so many others behind it, where there are as many.
 _LEAST_BEHIND = 16
@@ -64,21 +65,23 @@ def free_guessed(calls: HandlerCalls, size_bytes: int, guess: int, blocks: int) 
 
 def rounds(calls: HandlerCalls, size_bytes: int, guess: int, times: int) -> Facts:
     """Rounds with the right size and then with `guess`."""
-    failed, grown = 0, []
+    failed, measured = 0, []
     for told in (size_bytes, guess):
-        before = resident_bytes()
-        for _ in range(times):
+        memory = ResidentMemory(times)
+        for round_ in range(times):
             block = Filled(calls.malloc(size_bytes), size_bytes, 1)
             if not block.address:
                 failed += 1
                 continue
             _fill([block])
             calls.free(block.address, told)
-        grown.append(max(resident_bytes() - before, 0))
+            memory.after(round_)
+        measured.append(memory.facts())
+    right, guessed = measured
     return {
+        **right,
         "failed": failed,
-        "grown_bytes": max(grown[1] - grown[0], 0),
-        "kept_bytes": grown[0],
+        "grown_bytes": max(guessed["kept_bytes"] - right["kept_bytes"], 0),
     }
 
 

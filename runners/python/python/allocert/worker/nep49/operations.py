@@ -2,8 +2,7 @@
 
 from .. import checked_memory, churn_and_stress, process_operations
 from ..operations import Arguments, Facts, OperationTable
-from . import guessed_size
-from .block_source import Block
+from . import guessed_size, rounds
 from .case import HandlerCase
 
 OPERATIONS: OperationTable[HandlerCase] = OperationTable()
@@ -129,21 +128,11 @@ def guessed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def resized_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
-    """Takes, resizes and frees a block, `times` times."""
-    failed = 0
-    before = churn_and_stress.resident_bytes()
-    for _ in range(arguments["times"]):
-        block = Block(case.calls.malloc(arguments["size"]), arguments["size"])
-        if not block.address:
-            failed += 1
-            continue
-        case.source.fill(block, 1)
-        resized = case.calls.realloc(block.address, arguments["new_size"])
-        if resized:
-            block = Block(resized, arguments["new_size"])
-        else:
-            failed += 1
-        case.source.fill(block, 2)
-        case.source.give(block)
-    kept_bytes = max(churn_and_stress.resident_bytes() - before, 0)
-    return {"failed": failed, "kept_bytes": kept_bytes}
+    return rounds.resized_rounds(
+        case.calls, case.source, arguments["size"], arguments["new_size"], arguments["times"]
+    )
+
+
+@OPERATIONS.register
+def handed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return rounds.handed_rounds(case.calls, case.source, arguments["size"], arguments["times"])

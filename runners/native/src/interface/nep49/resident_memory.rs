@@ -1,0 +1,93 @@
+//! The resident memory of the process over rounds of the same calls.
+
+use allocert_suite::observation::Facts;
+use serde_json::json;
+
+use crate::host_bytes;
+use crate::step_result::facts;
+
+const QUARTERS: u64 = 4;
+
+/// What rounds leave behind. A cache or a quarantine grows until it is full; a leak grows in every
+/// quarter of the rounds. The peaks count, because memory that a handler frees in batches goes up
+/// and down.
+pub(crate) struct ResidentMemory {
+    rounds: u64,
+    before_bytes: u64,
+    peaks_bytes: [u64; QUARTERS as usize],
+}
+
+impl ResidentMemory {
+    /// Measures before the first of so many rounds.
+    pub(crate) fn before(rounds: u64) -> Self {
+        Self { rounds, before_bytes: host_bytes::resident(), peaks_bytes: [0; QUARTERS as usize] }
+    }
+
+    /// Measures after a round; they count from 0.
+    pub(crate) fn after(&mut self, round: u64) {
+        self.note(round, host_bytes::resident());
+    }
+
+    fn note(&mut self, round: u64, resident_bytes: u64) {
+        let peak = &mut self.peaks_bytes[(round * QUARTERS / self.rounds) as usize];
+        *peak = resident_bytes.max(*peak);
+    }
+
+    /// By how much it has grown since before the rounds.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        host_bytes::resident().saturating_sub(self.before_bytes)
+    }
+
+    /// By how much its peak grew at least from each quarter to the next.
+    fn growing_bytes(&self) -> u64 {
+        let growths = self.peaks_bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        growths.min().unwrap_or(0)
+    }
+
+    /// `kept_bytes` and `growing_bytes`.
+    pub(crate) fn facts(&self) -> Facts {
+        facts([
+            ("kept_bytes", json!(self.kept_bytes())),
+            ("growing_bytes", json!(self.growing_bytes())),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After rounds that leave this resident.
+    fn growing(resident_bytes: impl IntoIterator<Item = u64>) -> u64 {
+        let resident_bytes: Vec<u64> = resident_bytes.into_iter().collect();
+        let rounds = resident_bytes.len() as u64;
+        let mut memory = ResidentMemory { rounds, before_bytes: 0, peaks_bytes: [0; 4] };
+        for (round, resident_bytes) in (0..).zip(resident_bytes) {
+            memory.note(round, resident_bytes);
+        }
+        memory.growing_bytes()
+    }
+
+    #[test]
+    fn a_leak_grows_by_the_same_in_each_quarter() {
+        assert_eq!(growing((0..800).map(|round| round / 10)), 20);
+    }
+
+    #[test]
+    fn a_quarantine_that_is_full_after_three_quarters_stops_growing() {
+        assert_eq!(growing((0..800).map(|round| round.min(599))), 0);
+        assert_eq!(growing((0..800).map(|round| round.min(512))), 0);
+    }
+
+    #[test]
+    fn memory_that_is_freed_in_batches_does_not_grow() {
+        assert_eq!(growing((0..800).map(|round| round % 150)), 0);
+        assert_eq!(growing((0..800).map(|round| round % 130)), 0);
+    }
+
+    #[test]
+    fn rounds_that_are_fewer_than_quarters_do_not_grow() {
+        assert_eq!(growing([5, 9]), 0);
+        assert_eq!(growing([]), 0);
+    }
+}
