@@ -9,7 +9,8 @@ from harness import Program, Worker
 
 #: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do;
 #: `lies` gives a block that is no memory, `leaks` loses every tenth block,
-#: `no_free` has no free().
+#: `no_free` has no free(),
+#: `dirty` returns no zeros from calloc().
 #: `_allocert` must be imported by the module that installs one.
 SUBJECTS = """
 import ctypes
@@ -84,6 +85,20 @@ def free_most(*arguments):
 
 ctypes.c_void_p.from_buffer(leaks_bytes, 160).value = ctypes.cast(free_most, ctypes.c_void_p).value
 leaks = new(ctypes.addressof(leaks_bytes), named, None)
+
+Take = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+TakeZeros = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+dirty_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+take = Take(ctypes.c_void_p.from_buffer(dirty_bytes, 136).value)
+
+@TakeZeros
+def take_sevens(context, nelem, elsize):
+    block = take(context, nelem * elsize)
+    return ctypes.memset(block, 7, nelem * elsize) if block else None
+
+calloc = ctypes.cast(take_sevens, ctypes.c_void_p).value
+ctypes.c_void_p.from_buffer(dirty_bytes, 144).value = calloc
+dirty = new(ctypes.addressof(dirty_bytes), named, None)
 no_free_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
 ctypes.c_void_p.from_buffer(no_free_bytes, 160).value = None
 no_free = new(ctypes.addressof(no_free_bytes), named, None)
@@ -251,3 +266,15 @@ def test_a_block_that_another_thread_cannot_free_raises(worker: Worker) -> None:
     rounds = {"do": {"handed_rounds": {"size": 64, "times": 2}}}
     (outcome,), _ = worker.run(rounds, side="nep49")
     assert outcome["raised"]["type"] == "NullFunction"
+
+
+def test_a_crash_inside_numpy_follows_from_memory_that_is_not_zero(
+    allocert: Program, handlers: pathlib.Path
+) -> None:
+    some = ("--filter", "nep49/numpy/makes/make:ones/dtype:object/*")
+    run = allocert(
+        "run", "nep49", "handlers:dirty", "--python", sys.executable, *some, path=[handlers]
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "the subject violates NEP49-CALLOC-01" in run.stdout.splitlines()[0]
+    assert "leads to" in run.stdout and "NEP49-EXIT-01" in run.stdout

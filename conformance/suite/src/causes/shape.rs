@@ -3,8 +3,8 @@
 /// What the judge adds to the last finding that it lists of a check.
 const OTHERS: &str = " (one of ";
 
-/// The message with `#` for numbers and addresses, `` `…` `` for quoted names, `[…]` for lists,
-/// and `stream #` for streams. "1 call" and "2 calls" have the same shape.
+/// The message with `#` for numbers, addresses and null values, `` `…` `` for quoted names,
+/// `[…]` for lists, and `stream #` for streams. "1 call" and "2 calls" have the same shape.
 pub(super) fn of(message: &str) -> String {
     let message = message.split(OTHERS).next().unwrap_or_default().replace("legacy", "stream 1");
     let mut shape = String::with_capacity(message.len());
@@ -37,11 +37,13 @@ fn quoted<'t>(shape: &mut String, text: &'t str, close: char, short: &str) -> &'
     }
 }
 
-/// Writes a word, `#` for a number, and the noun after a number without its plural.
+/// Writes a word, `#` for a number or a value that is null, and the noun after a number without its
+/// plural.
 fn word<'t>(shape: &mut String, text: &'t str) -> &'t str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    if word.starts_with(|c: char| c.is_ascii_digit()) {
+    let is_null = word == "null" && shape.ends_with(" is ");
+    if is_null || word.starts_with(|c: char| c.is_ascii_digit()) {
         shape.push('#');
     } else if shape.ends_with("# ") {
         shape.push_str(word.strip_suffix('s').unwrap_or(word));
@@ -62,6 +64,7 @@ mod tests {
             ("`a` at 0x7d00..0x7dff lies in it", "`view of b` at 0x1..0x2 lies in it"),
             ("1 call", "2 calls (one of 18 in this case; the others are not listed)"),
             ("size is [1, 2]", "size is [3]"),
+            ("uniform is null", "uniform is 255"),
             ("A (#6, step 4, legacy) reads", "A (#88, step 5, stream 0x2f) reads"),
         ];
         for (left, right) in same {
