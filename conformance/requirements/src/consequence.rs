@@ -26,7 +26,7 @@ pub struct Consequence {
     #[serde(default)]
     pub shows_later: bool,
     /// Whether the violation leads only to what shows at a later step: the case first asks for
-    /// less. Two such requirements may each lead to the other.
+    /// less. Two such requirements may each lead to the other, and one to itself.
     #[serde(default)]
     pub at_earlier_step: bool,
     /// Why they follow: the end of a sentence that begins with "because".
