@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use allocert_abi::nep49::{Allocator, Handler, StaticHandler};
 
@@ -29,6 +30,10 @@ trait Layout {
     const KEEPS: bool = false;
     /// How much of what is freed goes out to nobody, the newest first.
     const HOLDS_BACK_BYTES: usize = 0;
+    /// How much the live blocks may have together.
+    const MOST_BYTES: usize = usize::MAX;
+    /// Whether a request of no bytes is answered with null.
+    const NOTHING_IS_NULL: bool = false;
 }
 
 /// The functions of a handler with this layout.
@@ -131,6 +136,36 @@ impl Layout for HeldBack {
     const HOLDS_BACK_BYTES: usize = 512 << 20;
 }
 
+#[unsafe(no_mangle)]
+static variant_nep49_has_512_mib: StaticHandler =
+    StaticHandler(Handler::new("512 MiB", functions::<Limited>(ptr::null_mut())));
+
+/// As little as the freedom allows.
+struct Limited;
+
+impl Layout for Limited {
+    fn alignment_bytes(_size_bytes: usize) -> usize {
+        16
+    }
+    const MOST_BYTES: usize = 512 << 20;
+}
+
+/// The bytes of the live blocks of a handler that may have only so many.
+static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+#[unsafe(no_mangle)]
+static variant_nep49_nothing_is_null: StaticHandler =
+    StaticHandler(Handler::new("null", functions::<NoEmptyBlocks>(ptr::null_mut())));
+
+struct NoEmptyBlocks;
+
+impl Layout for NoEmptyBlocks {
+    fn alignment_bytes(_size_bytes: usize) -> usize {
+        16
+    }
+    const NOTHING_IS_NULL: bool = true;
+}
+
 /// What is freed and goes out to nobody yet, the oldest first: what libc gave, and its size.
 static HELD_BACK: Mutex<VecDeque<(usize, usize)>> = Mutex::new(VecDeque::new());
 
@@ -143,8 +178,11 @@ thread_local! {
 }
 
 unsafe extern "C" fn malloc<L: Layout>(_ctx: *mut c_void, size: usize) -> *mut c_void {
+    if L::NOTHING_IS_NULL && size == 0 {
+        return ptr::null_mut();
+    }
     let kept = if L::KEEPS { kept(size) } else { None };
-    let block = kept.unwrap_or_else(|| take::<L>(size));
+    let block = kept.unwrap_or_else(|| take_within_limit::<L>(size));
     if let Some(byte) = L::CONTENT
         && !block.is_null()
     {
@@ -187,6 +225,10 @@ unsafe extern "C" fn realloc<L: Layout>(
     }
     // SAFETY: any size.
     let new = unsafe { malloc::<L>(ctx, size) };
+    if L::NOTHING_IS_NULL && size == 0 {
+        // SAFETY: a live block, which the caller gave up.
+        unsafe { free::<L>(ctx, block, old) };
+    }
     if !new.is_null() {
         // SAFETY: both blocks have so many bytes, and they are apart.
         unsafe {
@@ -204,6 +246,9 @@ unsafe extern "C" fn free<L: Layout>(_ctx: *mut c_void, block: *mut c_void, _siz
     }
     // SAFETY: a live block of this handler.
     let Header { size_bytes, base } = unsafe { header(block).read_unaligned() };
+    if L::MOST_BYTES < usize::MAX {
+        LIVE_BYTES.fetch_sub(size_bytes, Relaxed);
+    }
     if L::KEEPS {
         keep(block, size_bytes);
     } else if L::HOLDS_BACK_BYTES > 0 {
@@ -217,6 +262,22 @@ unsafe extern "C" fn free<L: Layout>(_ctx: *mut c_void, block: *mut c_void, _siz
 /// The bytes of a block for which so many were asked.
 fn room<L: Layout>(size_bytes: usize) -> usize {
     if L::IN_PLACE { size_bytes + size_bytes / 4 } else { size_bytes }
+}
+
+/// Null where the live blocks would have too many bytes.
+fn take_within_limit<L: Layout>(size: usize) -> *mut c_void {
+    if L::MOST_BYTES == usize::MAX {
+        return take::<L>(size);
+    }
+    let with = |live: usize| live.checked_add(size).filter(|live| *live <= L::MOST_BYTES);
+    if LIVE_BYTES.fetch_update(Relaxed, Relaxed, with).is_err() {
+        return ptr::null_mut();
+    }
+    let block = take::<L>(size);
+    if block.is_null() {
+        LIVE_BYTES.fetch_sub(size, Relaxed);
+    }
+    block
 }
 
 fn take<L: Layout>(size: usize) -> *mut c_void {

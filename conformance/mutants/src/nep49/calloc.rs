@@ -57,3 +57,19 @@ unsafe extern "C" fn calloc_at_most_1_mib(
     // SAFETY: the same call.
     unsafe { conforming::calloc(ctx, nelem, elsize) }
 }
+
+#[unsafe(no_mangle)]
+static mutant_nep49_calloc_at_most_64_mib: StaticHandler =
+    mutant(Allocator { calloc: Some(calloc_at_most_64_mib), ..CONFORMING });
+
+unsafe extern "C" fn calloc_at_most_64_mib(
+    ctx: *mut c_void,
+    nelem: usize,
+    elsize: usize,
+) -> *mut c_void {
+    if nelem.saturating_mul(elsize) > 64 << 20 {
+        return ptr::null_mut();
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::calloc(ctx, nelem, elsize) }
+}

@@ -24,6 +24,18 @@ unsafe extern "C" fn malloc_at_most_1_mib(ctx: *mut c_void, size: usize) -> *mut
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_at_most_64_mib: StaticHandler =
+    mutant(Allocator { malloc: Some(malloc_at_most_64_mib), ..CONFORMING });
+
+unsafe extern "C" fn malloc_at_most_64_mib(ctx: *mut c_void, size: usize) -> *mut c_void {
+    if size > 64 << 20 {
+        return ptr::null_mut();
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::malloc(ctx, size) }
+}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_short_last_page: StaticHandler = mutant(Allocator {
     malloc: Some(malloc_without_last_page),
     realloc: Some(realloc_or_mapped),
