@@ -767,12 +767,45 @@ fn a_subject_that_cannot_be_loaded_is_no_violation() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), words);
 }
 
+/// The headers of a library: 8 bytes of the file, from 4096 on, are to be mapped.
+const CUT_OFF: [u8; 120] = {
+    let fields: [(usize, [u8; 2]); 13] = [
+        (0, *b"\x7fE"),
+        (2, *b"LF"),
+        (4, [2, 1]),  // 64 bits, little endian
+        (6, [1, 0]),  // version
+        (16, [3, 0]), // a shared library
+        (18, [62, 0]),
+        (20, [1, 0]),
+        (32, [64, 0]), // where the program headers begin
+        (54, [56, 0]), // the bytes of each
+        (56, [1, 0]),  // how many they are
+        (64, [1, 0]),  // to be mapped
+        (72, [0, 16]), // from here on
+        (96, [8, 0]),  // so many bytes
+    ];
+    let mut bytes = [0; 120];
+    let mut index = 0;
+    while index < fields.len() {
+        let (at, [first, second]) = fields[index];
+        bytes[at] = first;
+        bytes[at + 1] = second;
+        index += 1;
+    }
+    bytes
+};
+
 #[rstest]
 #[case::of_another_machine(
     b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\xf3\0\x01\0\0\0",
     "it is built for RISC-V, and this machine runs "
 )]
 #[case::no_library(b"# a script", "it is no ELF file, so it is no shared library of this system")]
+#[case::cut_off(
+    &CUT_OFF,
+    ": cannot be loaded: the file is cut off: it has 120 bytes, and its header names 4104 at \
+     least; copy or build it again\n"
+)]
 fn a_library_that_this_machine_cannot_load_is_explained(
     #[case] content: &[u8],
     #[case] reason: &str,

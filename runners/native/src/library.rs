@@ -1,7 +1,7 @@
 //! Shared libraries of subjects.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -26,6 +26,10 @@ pub(crate) fn locate(path: &Path) -> Result<PathBuf, Refused> {
 
 /// Loads the library. Whoever keeps an address of it never closes it.
 pub(crate) fn open(path: &Path) -> Result<Library, Refused> {
+    if let Some(why) = cut_off(path) {
+        let message = format!("{}: cannot be loaded: {why}", path.display());
+        return Err(Refused::new("open", message, String::new()));
+    }
     // SAFETY: runs the initialisers of a library that the user asked to have loaded and run.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
         let reason = reason(&error);
@@ -42,6 +46,44 @@ fn needs_python(reason: &str) -> Option<String> {
          `allocert.numpy.library(PATH)`"
             .to_owned()
     })
+}
+
+/// That the file ends before what its ELF header tells the loader to map. The loader maps it
+/// nevertheless, and the process ends with SIGBUS where it reads there.
+fn cut_off(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut header = [0; 64];
+    file.read_exact(&mut header).ok()?;
+    let is_64_bit_elf = header.starts_with(b"\x7fELF\x02\x01");
+    let (begin, entry, count) = (word(&header, 32), half(&header, 54), half(&header, 56));
+    if !is_64_bit_elf || entry < PROGRAM_HEADER_BYTES {
+        return None;
+    }
+    let mut table = Vec::new();
+    file.seek(SeekFrom::Start(begin)).ok()?;
+    file.take((entry * count) as u64).read_to_end(&mut table).ok()?;
+    let mapped = table.chunks_exact(entry).filter(|header| header.starts_with(&LOAD));
+    let needed = mapped.map(|header| word(header, 8).saturating_add(word(header, 32))).max()?;
+    (needed > length).then(|| {
+        format!(
+            "the file is cut off: it has {length} bytes, and its header names {needed} at least; \
+             copy or build it again"
+        )
+    })
+}
+
+/// The size of a program header of a 64-bit file.
+const PROGRAM_HEADER_BYTES: usize = 56;
+/// `p_type` of a part of the file that is mapped.
+const LOAD: [u8; 4] = [1, 0, 0, 0];
+
+fn word(bytes: &[u8], from: usize) -> u64 {
+    bytes[from..from + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+fn half(bytes: &[u8], from: usize) -> usize {
+    u16::from_le_bytes([bytes[from], bytes[from + 1]]).into()
 }
 
 /// Why this machine cannot run a file, by its ELF header. The loader calls a library of another

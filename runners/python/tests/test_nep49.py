@@ -10,7 +10,8 @@ from harness import Program, Worker
 #: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do;
 #: `lies` gives a block that is no memory, `leaks` loses every tenth block,
 #: `no_free` has no free(),
-#: `dirty` returns no zeros from calloc().
+#: `dirty` returns no zeros from calloc(), `unended` has a name without a NUL, and behind it what is
+#: not UTF-8.
 #: `_allocert` must be imported by the module that installs one.
 SUBJECTS = """
 import ctypes
@@ -99,6 +100,10 @@ def take_sevens(context, nelem, elsize):
 calloc = ctypes.cast(take_sevens, ctypes.c_void_p).value
 ctypes.c_void_p.from_buffer(dirty_bytes, 144).value = calloc
 dirty = new(ctypes.addressof(dirty_bytes), named, None)
+unended_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+ctypes.memset(unended_bytes, ord("n"), 127)
+ctypes.c_void_p.from_buffer(unended_bytes, 128).value = 0xFFFFFFFFFFFFFFFF
+unended = new(ctypes.addressof(unended_bytes), named, None)
 no_free_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
 ctypes.c_void_p.from_buffer(no_free_bytes, 160).value = None
 no_free = new(ctypes.addressof(no_free_bytes), named, None)
@@ -294,3 +299,16 @@ def test_what_follows_from_a_violation_is_no_cause_of_its_own(
     assert f"the subject violates {cause}" in run.stdout.splitlines()[0]
     assert "leads to" in run.stdout
     assert "from 1 cause" in run.stdout
+
+
+def test_a_name_without_an_end_is_judged_as_that_alone(
+    allocert: Program, handlers: pathlib.Path
+) -> None:
+    some = ("--filter", "nep49/*/name")
+    run = allocert(
+        "run", "nep49", "handlers:unended", "--python", sys.executable, *some, path=[handlers]
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "the subject violates NEP49-STRUCT-01" in run.stdout.splitlines()[0]
+    assert "nep49/struct/name" not in run.stdout
+    assert "leads to  1 more finding: NEP49-STRUCT-02" in run.stdout

@@ -28,10 +28,11 @@ pub enum Operation {
     Read(Read),
     /// Reads the structure, and calls nothing.
     ///
-    /// Facts: `name` (null if it has no NUL within 127 bytes or is not UTF-8), `name_ends` (whether
-    /// there is a NUL within 127 bytes), `version`, `null_functions` (names of functions that are
-    /// null), `lost_fields` (fields that a host could use when the worker loaded the subject, and
-    /// cannot use now: another version, functions that are null), `capsule_name` (in Python alone).
+    /// Facts: `name` (all 127 bytes if it has no NUL, null if it is not UTF-8), `name_ends`
+    /// (whether there is a NUL within 127 bytes), `version`, `null_functions` (names of functions
+    /// that are null), `lost_fields` (fields that a host could use when the worker loaded the
+    /// subject, and cannot use now: another version, functions that are null), `capsule_name` (in
+    /// Python alone).
     Describe {},
     /// Calls `malloc(size)`. Null binds no name.
     ///

@@ -60,10 +60,10 @@ impl LoadedHandler {
         self.handler.version
     }
 
-    /// The name, if it ends within its bytes and is UTF-8.
+    /// The name, if it is UTF-8: all of its bytes where it has no end.
     pub(crate) fn name(&self) -> Option<String> {
         let bytes = self.handler.name.map(|byte| byte as u8);
-        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         String::from_utf8(bytes[..end].to_vec()).ok()
     }
 

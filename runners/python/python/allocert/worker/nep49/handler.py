@@ -66,10 +66,10 @@ class Handler:
         }
 
     def name(self) -> str | None:
-        """The name, if it ends within its bytes and is UTF-8."""
-        text, end, _ = self._name.partition(b"\0")
+        """The name, if it is UTF-8: all of its bytes where it has no end."""
+        text, _, _ = self._name.partition(b"\0")
         try:
-            return text.decode() if end else None
+            return text.decode()
         except UnicodeDecodeError:
             return None
 
