@@ -7,8 +7,8 @@
 #   OUT        where the results go (default: ./out); each program has a file there
 #   CUDA       the folder of cuda.h (default: /usr/local/cuda/include)
 #   PROGRAMS   a folder of the built programs, for a machine without a compiler
-#   PARTS      answers, order, further, remaining, copies, remaining-copies,
-#              sequences
+#   PARTS      answers, order, further, remaining, copies, remaining-copies, sequences; and devices,
+#              which needs two devices
 #              (default: answers, remaining-copies, remaining, sequences)
 #   FIRST      the number of the first sequence (default: 1000)
 #   COUNT      how many there are (default: 24000)
@@ -74,7 +74,7 @@ for name in ${PARTS:-answers remaining-copies remaining sequences}; do
   case $name in
     answers) part answers.tsv "$programs/answers" ;;
     order) part order.tsv "$programs/order" table ;;
-    further | remaining | copies | remaining-copies) part "$name.tsv" "$programs/order" "$name" ;;
+    further | remaining | copies | remaining-copies | devices) part "$name.tsv" "$programs/order" "$name" ;;
     sequences) sequences ;;
     *) say "there is no part $name" >&2; failed=1 ;;
   esac

@@ -66,7 +66,7 @@ pub(crate) struct Context {
     pub(crate) next_stream_id: u64,
     limits: [u64; 8],
     cache_config: u32,
-    peers: Vec<u64>,
+    pub(crate) peers: Vec<u64>,
 }
 
 /// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity,
@@ -80,6 +80,8 @@ const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`
+const PERSISTING_L2_CACHE_SIZE: u32 = 6;
 
 impl Context {
     pub(crate) fn new(device: usize, primary: bool, id: u64) -> Self {
@@ -218,21 +220,23 @@ impl Driver {
         (Ok(()), handle)
     }
 
-    /// `cuDevicePrimaryCtxRelease`.
+    /// `cuDevicePrimaryCtxRelease`. The last one waits as `cuDevicePrimaryCtxReset` does.
     pub fn primary_release(&mut self, device: i32) -> Result {
         let handle = self.primary(device)?;
         let context = self.named(handle)?;
         context.retained = context.retained.checked_sub(1).ok_or(CudaError::INVALID_CONTEXT)?;
         if context.retained == 0 {
             self.deactivate(handle);
+            self.drain_all();
         }
         Ok(())
     }
 
-    /// `cuDevicePrimaryCtxReset`.
+    /// `cuDevicePrimaryCtxReset`. Waits for all other contexts, those of other devices too.
     pub fn primary_reset(&mut self, device: i32) -> Result {
         let handle = self.primary(device)?;
         self.deactivate(handle);
+        self.drain_all();
         Ok(())
     }
 
@@ -273,15 +277,14 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for all contexts of the
-    /// device.
+    /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for all contexts,
+    /// those of other devices too.
     pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
         self.initialized()?;
         if self.named(handle)?.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
-        let device = self.named(handle)?.device;
-        self.drain_device(device).ok();
+        self.drain_all();
         self.deactivate(handle);
         self.contexts.remove(handle).ok();
         if caller.thread.current() == handle {
@@ -379,7 +382,10 @@ impl Driver {
     pub fn context_set_limit(&mut self, caller: &Caller, limit: u32, value: u64) -> Result {
         let context = self.context_or_current(caller, 0)?;
         *context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)? = value;
-        if limit == STACK_SIZE { self.drain_context(caller.thread.current()) } else { Ok(()) }
+        match limit {
+            STACK_SIZE | PERSISTING_L2_CACHE_SIZE => self.drain_context(caller.thread.current()),
+            _ => Ok(()),
+        }
     }
 
     /// `cuCtxGetCacheConfig`.

@@ -38,10 +38,9 @@ struct Sides {
 }
 
 impl Sides {
-    /// Whether the copy is between device memory, or between device memory and managed memory.
+    /// Whether the copy is between memory of devices and managed memory.
     fn are_on_device(&self) -> bool {
-        let (to, from) = (self.to.kind, self.from.kind);
-        !to.is_host() && !from.is_host() && (to == Kind::Device || from == Kind::Device)
+        !self.to.kind.is_host() && !self.from.kind.is_host()
     }
 }
 
@@ -66,7 +65,7 @@ impl Driver {
     pub fn copy(&mut self, caller: &Caller, copy: &CopyRequest) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
         let Some(sides) = self.sides(copy)? else { return Ok(()) };
-        let far = self.far_ends(stream, &sides, true);
+        let far = self.far_ends(stream, &sides);
         if sides.from.kind == Kind::Pageable && sides.to.kind == Kind::Device {
             // The host waits for earlier work of the stream, not for the copy.
             self.drain_streams(stream, &far)?;
@@ -76,7 +75,11 @@ impl Driver {
             }
             return self.stream_usable(stream);
         }
-        let waits = !sides.are_on_device() || sides.to.synchronous || sides.from.synchronous;
+        let waits = !sides.are_on_device()
+            || sides.to.synchronous
+            || sides.from.synchronous
+            || copy.reads_managed_as_host(&sides)
+            || copy.writes_managed_as_host(&sides);
         if waits {
             self.no_host_function_before_work(stream, &far)?;
         }
@@ -95,14 +98,14 @@ impl Driver {
     ) -> Result {
         let stream = self.stream(caller, stream)?;
         let Some(sides) = self.sides(copy)? else { return Ok(()) };
-        let far = self.far_ends(stream, &sides, false);
+        let far = self.far_ends(stream, &sides);
         if copy.reads_managed_as_host(&sides) {
             // As for pageable memory above: the copy itself may be behind another stream.
             self.drain_streams(stream, &far)?;
         }
         let to_host = sides.to.kind == Kind::Pageable
             || sides.to.kind == Kind::Locked && sides.from.kind.is_host()
-            || copy.direction == Direction::DeviceToHost && sides.to.kind == Kind::Managed;
+            || copy.writes_managed_as_host(&sides);
         let piecewise = sides.from.kind == Kind::Pageable && copy.bytes() > STAGED_AT_ONCE_BYTES;
         if to_host || piecewise {
             self.no_host_function_before_work(stream, &far)?;
@@ -187,23 +190,16 @@ impl Driver {
         (transfer(Source::Staged { bytes, offset: 0 }), end)
     }
 
-    /// The legacy streams of other contexts whose work the copy is, too: in a legacy stream those
-    /// of the contexts that own its device memory and its managed memory, elsewhere those of the
-    /// device memory of a call that copies between two devices.
-    fn far_ends(&self, stream: u64, sides: &Sides, blocking: bool) -> Vec<u64> {
-        let Ok(near) = self.streams.get(stream) else { return Vec::new() };
-        let legacy = near.is_legacy();
-        let near_device = self.contexts.get(near.context).map(|context| context.device);
+    /// The legacy streams of other contexts whose work a copy in a legacy stream is, too: those of
+    /// the contexts that own its device memory and its managed memory.
+    fn far_ends(&self, stream: u64, sides: &Sides) -> Vec<u64> {
+        let Some(near) = self.streams.get(stream).ok().filter(|near| near.is_legacy()) else {
+            return Vec::new();
+        };
         let mut far = Vec::new();
-        for side in [sides.to, sides.from] {
+        for side in [sides.to, sides.from].into_iter().filter(|side| !side.kind.is_host()) {
             let Ok(owner) = self.contexts.get(side.context) else { continue };
-            let other_device = blocking && near_device != Ok(owner.device);
-            let is_owned = match side.kind {
-                Kind::Device => legacy || other_device,
-                Kind::Managed => legacy,
-                Kind::Locked | Kind::Pageable => false,
-            };
-            if is_owned && side.context != near.context && !far.contains(&owner.legacy) {
+            if side.context != near.context && !far.contains(&owner.legacy) {
                 far.push(owner.legacy);
             }
         }
@@ -245,5 +241,9 @@ impl CopyRequest {
 
     fn reads_managed_as_host(&self, sides: &Sides) -> bool {
         self.direction == Direction::HostToDevice && sides.from.kind == Kind::Managed
+    }
+
+    fn writes_managed_as_host(&self, sides: &Sides) -> bool {
+        self.direction == Direction::DeviceToHost && sides.to.kind == Kind::Managed
     }
 }

@@ -4,6 +4,7 @@ use allocert_contract::StreamHandle;
 
 use crate::{
     Caller, Driver,
+    address_space::Owner,
     error::{CudaError, Result},
     side::Kind,
     transfer::Fill,
@@ -39,7 +40,11 @@ impl Driver {
         // The pitch of a single row does not count.
         let pitch_fits = fill.rows == 1 || fill.to.pitch >= width && is_aligned(fill.to.pitch);
         let unfit = side.kind == Kind::Pageable || side.read_only;
-        if unfit || !is_aligned(fill.to.address) || !pitch_fits {
+        if unfit
+            || !self.reaches(stream, fill.to.address)
+            || !is_aligned(fill.to.address)
+            || !pitch_fits
+        {
             return Err(CudaError::INVALID_VALUE);
         }
         let waits = may_wait && (side.kind == Kind::Locked || side.synchronous);
@@ -49,5 +54,15 @@ impl Driver {
         let work = Work::Fill { fill, block: side.host_block };
         let operation = self.enqueue(stream, work, None)?;
         Ok(waits.then_some(operation))
+    }
+
+    /// Whether the stream's context reaches the memory: that of another device needs peer access,
+    /// unless a pool has it.
+    fn reaches(&self, stream: u64, address: u64) -> bool {
+        let Some(block) = self.find_device(address) else { return true };
+        let near = self.streams.get(stream).and_then(|near| self.contexts.get(near.context));
+        let Ok(near) = near else { return true };
+        let is_near = self.device_of(address) == Some(near.device);
+        is_near || matches!(block.owner, Owner::Pool(_)) || near.peers.contains(&block.context)
     }
 }

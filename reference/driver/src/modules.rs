@@ -89,20 +89,45 @@ impl Driver {
         Ok(self.code.images.insert(Image::new(0, kernels)))
     }
 
-    /// `cuModuleUnload`, `cuLibraryUnload`. Waits for all work of the module's context.
-    pub fn image_unload(&mut self, handle: u64) -> Result {
+    /// `cuModuleUnload`. Waits for all work of the module's context.
+    pub fn module_unload(&mut self, handle: u64) -> Result {
         let context = self.image(handle)?.context;
         if context != 0 {
             self.drain_context(context)?;
         }
+        self.drop_image(handle);
+        Ok(())
+    }
+
+    /// `cuLibraryUnload`. Waits for all work of the contexts in which functions of the library or
+    /// of its modules were made.
+    pub fn library_unload(&mut self, handle: u64) -> Result {
+        self.image(handle)?;
+        for context in self.contexts_of_functions(handle) {
+            self.drain_context(context)?;
+        }
+        self.drop_image(handle);
+        Ok(())
+    }
+
+    /// The contexts in which functions of an image or of its modules were made.
+    fn contexts_of_functions(&self, handle: u64) -> Vec<u64> {
+        // The modules of contexts that have ended are gone.
+        let Ok(image) = self.code.images.get(handle) else { return Vec::new() };
+        let own = image.functions.iter().map(|known| known.context).filter(|of| *of != 0);
+        let of_modules =
+            image.modules.iter().flat_map(|(_, module)| self.contexts_of_functions(*module));
+        own.chain(of_modules).collect()
+    }
+
+    fn drop_image(&mut self, handle: u64) {
         let modules = self.code.images.remove(handle).map(|image| image.modules);
         for (_, module) in modules.unwrap_or_default() {
-            self.image_unload(module).ok();
+            self.drop_image(module);
         }
         for function in self.code.functions.handles(|function| function.image == handle) {
             self.code.functions.remove(function).ok();
         }
-        Ok(())
     }
 
     /// `cuModuleGetFunction`. The first look-up of a function loads it, and what any stream of the
@@ -246,7 +271,7 @@ impl Driver {
 
     pub(crate) fn drop_code_of(&mut self, context: u64) {
         for image in self.code.images.handles(|image| image.context == context) {
-            self.image_unload(image).ok();
+            self.drop_image(image);
         }
         for function in self.code.functions.handles(|function| function.context == context) {
             if let Ok(function) = self.code.functions.remove(function)

@@ -264,6 +264,12 @@ impl Driver {
         self.devices[device].sticky.map_or(Ok(()), Err)
     }
 
+    pub(crate) fn drain_all(&mut self) {
+        for device in 0..self.devices.len() {
+            self.drain_device(device).ok();
+        }
+    }
+
     fn drain_pending(&mut self, device: usize) {
         let on_device =
             |context| self.contexts.get(context).is_ok_and(|context| context.device == device);

@@ -97,7 +97,7 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     did(F::cuMemHostUnregister, &[PINNED]).when(edge), fill(X, B),
 ]))]
 #[case::end_of_a_context(|edge| after(two(non_blocking), vec![
-    fill(X, A), did(F::cuCtxDestroy_v2, &[if edge { CONTEXT } else { OTHER_CONTEXT }]), fill(X, B),
+    fill(X, A), did(F::cuCtxDestroy_v2, &[CONTEXT]).when(edge), fill(X, B),
 ]))]
 #[case::last_release_of_a_primary_context(|edge: bool| after(two(non_blocking), vec![
     gave(F::cuDevicePrimaryCtxRetain, &[0], CONTEXT),
@@ -269,9 +269,9 @@ type CallsWhen = fn(bool) -> Vec<Do>;
     ),
     fill(X, A), did(F::cuMemHostUnregister, &[PINNED]), fill(X, B),
 ]))]
-#[case::end_of_another_context_of_the_device(|edge| after(contexts(), after(two(non_blocking), vec![
-    gave(F::cuCtxCreate_v4, &[0, 0, if edge { 0 } else { 1 }], 0xc9), fill(X, A),
-    did(F::cuCtxDestroy_v2, &[0xc9]), fill(X, B),
+#[case::end_of_a_context_of_another_device(|edge| after(contexts(), after(two(non_blocking), vec![
+    gave(F::cuCtxCreate_v4, &[0, 0, 1], 0xc9), fill(X, A),
+    did(F::cuCtxDestroy_v2, &[0xc9]).when(edge), fill(X, B),
 ])))]
 #[case::unloading_a_module(|edge| after(two(non_blocking), vec![
     fill(X, A), did(F::cuModuleUnload, &[0x40d]).when(edge), fill(X, B),

@@ -35,7 +35,7 @@ pub(crate) fn cuModuleLoadDataEx(
 }
 
 pub(crate) fn cuModuleUnload(call: &mut Call, module: u64) -> Result {
-    call.driver.image_unload(module)
+    call.driver.module_unload(module)
 }
 
 pub(crate) fn cuModuleGetFunction(
@@ -133,7 +133,7 @@ pub(crate) fn cuLibraryLoadData(
 }
 
 pub(crate) fn cuLibraryUnload(call: &mut Call, library: u64) -> Result {
-    call.driver.image_unload(library)
+    call.driver.library_unload(library)
 }
 
 pub(crate) fn cuLibraryGetModule(call: &mut Call, module: Out<u64>, library: u64) -> Result {

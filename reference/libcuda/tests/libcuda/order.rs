@@ -9,10 +9,16 @@ use crate::instrument;
 
 /// What `order table` measured on an H200.
 const MEASURED: &str = include_str!("../order/order_h200.tsv");
+/// What `order further` measured on an H200.
+const FURTHER: &str = include_str!("../order/further_h200.tsv");
 /// What `order remaining` measured on an H200.
 const REMAINING: &str = include_str!("../order/remaining_h200.tsv");
+/// What `order devices` measured on two H200s.
+const DEVICES: &str = include_str!("../order/devices_h200.tsv");
 /// The rows in which the software driver keeps less order, by reason.
 const DIFFERENCES: &str = include_str!("../order/differences.tsv");
+/// The same of two devices.
+const DEVICES_DIFFERENCES: &str = include_str!("../order/devices_differences.tsv");
 /// What `order copies` measured on an H200.
 const COPIES: &str = include_str!("../order/copies_h200.tsv");
 /// What `order remaining-copies` measured on an H200.
@@ -84,16 +90,25 @@ fn compare(ours: &[String], theirs: &[String]) -> Order {
     }
 }
 
-#[test]
-fn every_row_equals_the_h200_but_for_the_listed_ones() {
-    let measured = rows(MEASURED, 4);
-    let mut unlisted = listed(DIFFERENCES);
-    let ours = rows(&instrument::run("order/order.cpp", &["table"], &HUGE_PAGES), 4);
-    let mut refused = BTreeSet::new();
-    let mut wrong = Vec::new();
-    let mut equal = 0;
-    for (row, ours) in &ours {
-        let Some(theirs) = measured.get(row) else { continue };
+/// What a comparison of all rows found.
+struct Compared {
+    equal: usize,
+    refused: BTreeSet<String>,
+}
+
+/// Compares what `order MODE` prints here with what was measured: each row is equal, refused, or
+/// listed as one that keeps less order.
+fn compare_all(modes: &[&str], variables: &[(&str, &str)], text: &str, less: &str) -> Compared {
+    let measured = rows(text, 4);
+    let mut unlisted = listed(less);
+    let asked = modes.iter().map(|mode| instrument::run("order/order.cpp", &[mode], variables));
+    let ours = rows(&asked.collect::<String>(), 4);
+    let (mut equal, mut refused, mut wrong) = (0, BTreeSet::new(), Vec::new());
+    for (row, theirs) in &measured {
+        let Some(ours) = ours.get(row) else {
+            wrong.push(format!("the program prints no such row: {row}"));
+            continue;
+        };
         match compare(ours, theirs) {
             Order::Same => equal += 1,
             Order::Refused => {
@@ -103,17 +118,34 @@ fn every_row_equals_the_h200_but_for_the_listed_ones() {
             order => wrong.push(format!("{order:?}: {row}\n  here: {ours:?}\n  H200: {theirs:?}")),
         }
     }
+    wrong.extend(ours.keys().filter(|row| !measured.contains_key(*row)).cloned());
     assert!(wrong.is_empty(), "rows unlike the H200:\n{}", wrong.join("\n"));
-    assert!(unlisted.is_empty(), "take these out of order/differences.tsv: {unlisted:#?}");
+    assert!(unlisted.is_empty(), "take these out of the list of differences: {unlisted:#?}");
+    Compared { equal, refused }
+}
+
+#[test]
+fn every_row_equals_the_h200_but_for_the_listed_ones() {
+    let measured = [MEASURED, FURTHER].concat();
+    let Compared { equal, refused } =
+        compare_all(&["table", "further"], &HUGE_PAGES, &measured, DIFFERENCES);
     assert!(refused.iter().eq(REFUSED), "calls that are not supported: {refused:?}");
-    assert!(equal > 6_200, "only {equal} rows could be compared");
+    assert!(equal > 8_600, "only {equal} rows are equal");
 }
 
 #[test]
 fn every_remaining_row_equals_the_h200() {
-    let measured = rows(REMAINING, 4);
-    let ours = rows(&instrument::run("order/order.cpp", &["remaining"], &[]), 4);
-    assert_eq!(ours, measured);
+    let Compared { equal, refused } = compare_all(&["remaining"], &[], REMAINING, "");
+    assert!(refused.is_empty(), "calls that are not supported: {refused:?}");
+    assert!(equal > 1_000, "only {equal} rows are equal");
+}
+
+#[test]
+fn every_row_of_two_devices_equals_two_h200s_but_for_the_listed_ones() {
+    let Compared { equal, refused } =
+        compare_all(&["devices"], &[("ALLOCERT_DEVICES", "2")], DEVICES, DEVICES_DIFFERENCES);
+    assert!(refused.is_empty(), "calls that are not supported: {refused:?}");
+    assert!(equal > 4_000, "only {equal} rows are equal");
 }
 
 #[test]

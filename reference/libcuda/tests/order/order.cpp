@@ -9,7 +9,8 @@
 // Build: g++ -std=c++17 order.cpp -lcuda -lpthread   (cuda.h comes in the PyPI package
 // nvidia-cuda-runtime). `order table [PREFIX [PART]]` measures the calls whose name begins with
 // PREFIX and whose second column contains PART, `order further` calls that `table` leaves out, and
-// `order remaining` calls that both leave out. `order copies` measures when the bytes of a copy
+// `order remaining` calls that both leave out. `order devices` measures what two devices have to do
+// with each other: context B is of the second one. `order copies` measures when the bytes of a copy
 // arrive, and `order remaining-copies` measures this for copies that `copies` leaves out.
 //
 // The files *_h200.tsv are the output on an NVIDIA H200: order_h200.tsv that of `order table`, each
@@ -36,6 +37,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +56,9 @@ static void need(CUresult result, const char* call, int line) {
 // ---- the machine -------------------------------------------------------------------------------
 
 static CUdevice device;
+/// The device of context B: the second one if two devices are measured.
+static CUdevice device_of_B;
+static bool two_devices;
 static CUcontext A, B;
 static CUfunction spin_A, spin_B, nothing_A;
 /// Pinned: `stop` ends the spinning kernel; `done` is set by the busy stream behind it.
@@ -111,7 +116,8 @@ static void start() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
   NEED(cuInit(0));
   NEED(cuDeviceGet(&device, 0));
-  NEED(cuCtxCreate(&B, nullptr, 0, device));
+  NEED(cuDeviceGet(&device_of_B, two_devices ? 1 : 0));
+  NEED(cuCtxCreate(&B, nullptr, 0, device_of_B));
   CUmodule module;
   NEED(cuModuleLoadData(&module, PTX));
   NEED(cuModuleGetFunction(&spin_B, module, "spin"));
@@ -234,10 +240,28 @@ static void settle() {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-enum Memory { DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE, DEVICE_B, SYNC_MEMOPS };
-static const char* MEMORY_NAMES[] = {
-    "device",     "pool",     "managed",     "pinned",
-    "registered", "pageable", "device of B", "device with SYNC_MEMOPS"};
+enum Memory {
+  DEVICE,
+  POOL,
+  MANAGED,
+  PINNED,
+  REGISTERED,
+  PAGEABLE,
+  DEVICE_B,
+  SYNC_MEMOPS,
+  MANAGED_B,
+  MANAGED_NO_SYNC
+};
+static const char* MEMORY_NAMES[] = {"device",
+                                     "pool",
+                                     "managed",
+                                     "pinned",
+                                     "registered",
+                                     "pageable",
+                                     "device of B",
+                                     "device with SYNC_MEMOPS",
+                                     "managed of B",
+                                     "managed without SYNC_MEMOPS"};
 
 static std::string size_text(size_t bytes) {
   char text[32];
@@ -272,8 +296,14 @@ struct Block {
         break;
       }
       case MANAGED:
+      case MANAGED_NO_SYNC:
         NEED(cuMemAllocManaged(&at, this->size, CU_MEM_ATTACH_GLOBAL));
         break;
+      case MANAGED_B: {
+        Stream::Enter entered(true);
+        NEED(cuMemAllocManaged(&at, this->size, CU_MEM_ATTACH_GLOBAL));
+        break;
+      }
       case PINNED:
         NEED(cuMemHostAlloc(&host, this->size, CU_MEMHOSTALLOC_PORTABLE));
         break;
@@ -294,9 +324,9 @@ struct Block {
       }
     }
     if (host) at = (CUdeviceptr)host;
-    if (memory == SYNC_MEMOPS) {
-      u32 yes = 1;
-      NEED(cuPointerSetAttribute(&yes, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+    if (memory == SYNC_MEMOPS || memory == MANAGED_NO_SYNC) {
+      u32 on = memory == SYNC_MEMOPS;
+      NEED(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
     }
   }
   void* host() const { return (void*)at; }
@@ -331,14 +361,20 @@ struct Entry {
   std::function<Prepared(const Stream& busy)> prepare;
   /// Only beside the busy streams that tell most: for memory and sizes that differ little.
   bool brief = false;
-  /// Whether the work that it queues belongs to context B, too, and waits for that one's turn.
-  bool takes_turns() const {
+  /// Whether the work that it queues belongs to context B, too.
+  bool is_of_B() const {
     for (const char* part : {"of B", "A to B", "B to", "in B", "context B"})
       if (what.find(part) != std::string::npos) return true;
     return false;
   }
 };
 static std::vector<Entry> entries;
+
+/// Whether the work of an entry or of a stream waits until the busy stream's context has had its
+/// turn on their device.
+static bool takes_turns(const Entry& entry, StreamKind asked, StreamKind busy) {
+  return !two_devices && (entry.is_of_B() || asked.of_B != busy.of_B);
+}
 
 static void add(std::string call, std::string what, bool takes_stream,
                 std::function<Prepared(const Stream&)> prepare) {
@@ -673,14 +709,12 @@ static void add_copies() {
                           2 << 20, 5 << 19, 4 << 20,  8 << 20};
   const Memory host[] = {PAGEABLE, PINNED, REGISTERED, MANAGED},
                board[] = {DEVICE, POOL, MANAGED, DEVICE_B};
-  auto HtoD_ptds = per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
-  auto DtoH_ptds = per_thread<CUresult (*)(void*, CUdeviceptr, size_t)>("cuMemcpyDtoH", 7000);
-  auto DtoD_ptds = per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpyDtoD", 7000);
-  auto copy_ptds = per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
-  static auto s_HtoD = HtoD_ptds;
-  static auto s_DtoH = DtoH_ptds;
-  static auto s_DtoD = DtoD_ptds;
-  static auto s_copy = copy_ptds;
+  static auto s_HtoD =
+      per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
+  static auto s_DtoH = per_thread<CUresult (*)(void*, CUdeviceptr, size_t)>("cuMemcpyDtoH", 7000);
+  static auto s_DtoD =
+      per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpyDtoD", 7000);
+  static auto s_copy = per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
   for (size_t size : sizes) {
     for (Memory from : host)
       for (Memory to : board) {
@@ -693,7 +727,7 @@ static void add_copies() {
                  [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
                    return cuMemcpyHtoDAsync(to, (void*)from, n, s);
                  });
-        if (to == DEVICE)
+        if (to == DEVICE || (to == DEVICE_B && two_devices))
           add_copy("cuMemcpyHtoD_v2_ptds", false, from, to, size,
                    [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
                      return s_HtoD(to, (void*)from, n);
@@ -710,7 +744,7 @@ static void add_copies() {
                  [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
                    return cuMemcpyDtoHAsync((void*)to, from, n, s);
                  });
-        if (from == DEVICE)
+        if (from == DEVICE || (from == DEVICE_B && two_devices))
           add_copy("cuMemcpyDtoH_v2_ptds", false, from, to, size,
                    [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
                      return s_DtoH((void*)to, from, n);
@@ -729,7 +763,8 @@ static void add_copies() {
                  [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
                    return cuMemcpyDtoDAsync(to, from, n, s);
                  });
-        if (from == DEVICE && to == DEVICE)
+        bool between = (from == DEVICE && to == DEVICE_B) || (from == DEVICE_B && to == DEVICE);
+        if ((from == DEVICE && to == DEVICE) || (between && two_devices))
           add_copy("cuMemcpyDtoD_v2_ptds", false, from, to, size,
                    [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
                      return s_DtoD(to, from, n);
@@ -746,7 +781,8 @@ static void add_copies() {
                  [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
                    return cuMemcpyAsync(to, from, n, s);
                  });
-        if (from == PAGEABLE && to == DEVICE)
+        bool between = (from == DEVICE && to == DEVICE_B) || (from == DEVICE_B && to == DEVICE);
+        if ((from == PAGEABLE && to == DEVICE) || (between && two_devices))
           add_copy("cuMemcpy_ptds", false, from, to, size,
                    [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
                      return s_copy(to, from, n);
@@ -1260,6 +1296,21 @@ static void add_virtual_memory() {
   });
 }
 
+/// A function as a version of CUDA has it; null if the driver has none.
+static void* of_version(const char* name, int version) {
+  void* found = nullptr;
+  CUdriverProcAddressQueryResult status;
+  cuGetProcAddress(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+  return found;
+}
+
+static void add_synchronize_named() {
+  static auto synchronize = (CUresult(*)(CUcontext))of_version("cuCtxSynchronize", 13000);
+  if (!synchronize) return;
+  add_simple("cuCtxSynchronize_v2", "the current one", [] { return synchronize(A); });
+  add_simple("cuCtxSynchronize_v2", "context B", [] { return synchronize(B); });
+}
+
 /// What the first measurement left out: `order further`.
 static void add_further() {
   const Memory all[] = {DEVICE, POOL, MANAGED, PINNED, REGISTERED, PAGEABLE};
@@ -1329,19 +1380,9 @@ static void add_further() {
       });
       entries.back().brief = true;
     }
-  auto find = [](const char* name, int version) {
-    void* found = nullptr;
-    CUdriverProcAddressQueryResult status;
-    cuGetProcAddress(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &status);
-    return found;
-  };
-  static auto synchronize = (CUresult(*)(CUcontext))find("cuCtxSynchronize", 13000);
-  if (synchronize) {
-    add_simple("cuCtxSynchronize_v2", "the current one", [] { return synchronize(A); });
-    add_simple("cuCtxSynchronize_v2", "context B", [] { return synchronize(B); });
-  }
+  add_synchronize_named();
   static auto prefetch =
-      (CUresult(*)(CUdeviceptr, size_t, CUdevice, CUstream))find("cuMemPrefetchAsync", 8000);
+      (CUresult(*)(CUdeviceptr, size_t, CUdevice, CUstream))of_version("cuMemPrefetchAsync", 8000);
   if (prefetch)
     add("cuMemPrefetchAsync", "managed to the device", true, [](const Stream&) {
       auto block = std::make_shared<Block>(MANAGED, 1 << 20);
@@ -1427,7 +1468,12 @@ static void add_remaining_table_copies() {
              CUDA_MEMCPY3D copy = wide(c);
              return copy_3d(&copy);
            });
-    entries[entries.size() - 2].brief = entries.back().brief = false;
+    static auto unaligned =
+        per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2DUnaligned", 7000);
+    add_2d("cuMemcpy2DUnaligned_v2_ptds", false, PAGEABLE, DEVICE, width, width, false,
+           [](const CUDA_MEMCPY2D* c, CUstream) { return unaligned(c); });
+    for (size_t last = entries.size() - 3; last < entries.size(); last++)
+      entries[last].brief = false;
   }
   // The border between staging at once and staging piece by piece.
   for (size_t size : {(2 << 20) + 4, (2 << 20) + (64 << 10), (2 << 20) + (128 << 10),
@@ -1469,6 +1515,90 @@ static void add_remaining_table_copies() {
                   cuMemFree(from);
               }};
         });
+}
+
+/// Copies of managed memory that another context owns, or that demands no wait.
+static void add_managed_copies() {
+  struct Way {
+    Memory from, to;
+  };
+  for (auto [from, to] : {Way{MANAGED_B, DEVICE}, {DEVICE, MANAGED_B}, {MANAGED_B, PAGEABLE},
+                          {PAGEABLE, MANAGED_B}, {MANAGED_B, PINNED}, {PINNED, MANAGED_B},
+                          {MANAGED_B, MANAGED}, {MANAGED_B, MANAGED_B},
+                          {MANAGED_NO_SYNC, DEVICE}, {DEVICE, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, PAGEABLE}, {PAGEABLE, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, PINNED}, {PINNED, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, MANAGED_NO_SYNC}}) {
+    auto add_each = [&](std::string call, bool async, Copy copy) {
+      add_copy(call, async, from, to, 64, copy);
+      entries.back().brief = from == MANAGED_NO_SYNC || to == MANAGED_NO_SYNC;
+    };
+    add_each("cuMemcpy", false, [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+      return cuMemcpy(to, from, n);
+    });
+    add_each("cuMemcpyAsync", true, [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+      return cuMemcpyAsync(to, from, n, s);
+    });
+    if (!on_host(to))
+      add_each("cuMemcpyHtoD_v2", false, [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+        return cuMemcpyHtoD(to, (void*)from, n);
+      });
+    if (!on_host(from))
+      add_each("cuMemcpyDtoH_v2", false, [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+        return cuMemcpyDtoH((void*)to, from, n);
+      });
+    if (on_host(from) || on_host(to)) continue;
+    add_each("cuMemcpyDtoD_v2", false, [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+      return cuMemcpyDtoD(to, from, n);
+    });
+    add_each("cuMemcpyDtoDAsync_v2", true,
+             [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+               return cuMemcpyDtoDAsync(to, from, n, s);
+             });
+  }
+  for (Memory memory : {MANAGED_B, MANAGED_NO_SYNC}) {
+    add("cuMemsetD8_v2", std::string(MEMORY_NAMES[memory]) + " 64 B", false, [=](const Stream&) {
+      auto block = std::make_shared<Block>(memory, 64);
+      return Prepared{[=](CUstream) { return cuMemsetD8(block->at, 1, 64); },
+                      [block]() mutable { block.reset(); }};
+    });
+    add("cuMemsetD8Async", std::string(MEMORY_NAMES[memory]) + " 64 B", true, [=](const Stream&) {
+      auto block = std::make_shared<Block>(memory, 64);
+      return Prepared{[=](CUstream stream) { return cuMemsetD8Async(block->at, 1, 64, stream); },
+                      [block]() mutable { block.reset(); }};
+    });
+  }
+}
+
+static void add_library_unloads() {
+  for (bool launched : {false, true}) {
+    std::string what = launched ? "its kernel ran" : "its function was made";
+    add("cuLibraryUnload", what, false, [=](const Stream&) {
+      CUlibrary library;
+      CUkernel kernel;
+      CUfunction function;
+      NEED(cuLibraryLoadData(&library, PTX, nullptr, nullptr, 0, nullptr, nullptr, 0));
+      NEED(cuLibraryGetKernel(&kernel, library, "nothing"));
+      NEED(cuKernelGetFunction(&function, kernel));
+      u64 zero = 0;
+      void* arguments[] = {&zero};
+      if (launched)
+        NEED(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_LEGACY, arguments, nullptr));
+      NEED(cuCtxSynchronize());
+      return Prepared{[=](CUstream) { return cuLibraryUnload(library); }};
+    });
+  }
+  add("cuModuleUnload", "its kernel ran", false, [=](const Stream&) {
+    CUmodule module;
+    CUfunction function;
+    NEED(cuModuleLoadData(&module, PTX));
+    NEED(cuModuleGetFunction(&function, module, "nothing"));
+    u64 zero = 0;
+    void* arguments[] = {&zero};
+    NEED(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_LEGACY, arguments, nullptr));
+    NEED(cuCtxSynchronize());
+    return Prepared{[=](CUstream) { return cuModuleUnload(module); }};
+  });
 }
 
 /// A handle of memory of another process, which waits until this one ends.
@@ -1540,6 +1670,51 @@ static void add_remaining() {
     static size_t turn = 0;
     return cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, turn++ % 2 ? 64 : 128);
   });
+  add_simple("cuCtxSetLimit", "persisting L2 cache size", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, turn++ % 2 ? 0 : 1 << 20);
+  });
+  add_simple("cuCtxSetLimit", "pending launches of the device", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048 + 1024 * (turn++ % 2));
+  });
+  add_managed_copies();
+  add_library_unloads();
+}
+
+/// What two devices have to do with each other: `order devices`. Calls that name nothing of context
+/// B are here where they might wait for it.
+static void add_devices() {
+  add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
+  add_frees();
+  add_allocations();
+  add_copies();
+  add_fills();
+  add_contexts_and_pools();
+  add_managed_copies();
+  add_synchronize_named();
+  std::set<std::string> names_nothing_of_B = {
+      "(none)",           "cuCtxSynchronize",    "cuCtxDestroy_v2", "cuDevicePrimaryCtxReset_v2",
+      "cuMemAllocHost_v2", "cuMemAllocManaged",   "cuMemFreeHost",   "cuMemFree_v2",
+      "cuMemHostAlloc",   "cuMemHostRegister_v2", "cuMemHostUnregister"};
+  auto says_nothing = [&](const Entry& entry) {
+    if (!entry.is_of_B()) return !names_nothing_of_B.count(entry.call);
+    // One form and one size of fill says what the others do.
+    bool fill = entry.call.compare(0, 8, "cuMemset") == 0;
+    bool plain = entry.call.compare(0, 10, "cuMemsetD8") == 0 || entry.call == "cuMemsetD2D8_v2";
+    return fill && !(plain && entry.what.find(" 64 B") != std::string::npos);
+  };
+  entries.erase(std::remove_if(entries.begin(), entries.end(), says_nothing), entries.end());
+  add("cuStreamWaitEvent", "recorded in the busy stream", true, [](const Stream& busy) {
+    auto event = std::make_shared<CUevent>();
+    busy.on([&] { NEED(cuEventCreate(event.get(), CU_EVENT_DISABLE_TIMING)); });
+    const Stream* recorded = &busy;
+    return Prepared{[=](CUstream stream) {
+                      recorded->on([&] { NEED(cuEventRecord(*event, recorded->handle)); });
+                      return cuStreamWaitEvent(stream, *event, 0);
+                    },
+                    [=] { cuEventDestroy(*event); }};
+  });
 }
 
 // ---- the measurement ---------------------------------------------------------------------------
@@ -1572,7 +1747,7 @@ static Outcome measure(const Entry& entry, StreamKind busy_kind, const StreamKin
   outcome.host_waits = *done != 0;
   const Stream* asked = later_is_given ? (given ? given : busy).get() : later.get();
   if (asked)
-    outcome.after = comes_after(*asked, entry.takes_turns() || asked->of.of_B != busy_kind.of_B);
+    outcome.after = comes_after(*asked, takes_turns(entry, asked->of, busy_kind));
   settle();
   prepared.after();
   settle();
@@ -1599,9 +1774,7 @@ static u64 patience(const Entry& entry) {
 /// Whether the stream is later than the busy one in every one of three tries.
 static bool always_later(const Entry& entry, StreamKind busy, const StreamKind* given,
                          const StreamKind* later, u64 milliseconds) {
-  bool turns = entry.takes_turns() || (later   ? later->of_B
-                                       : given ? given->of_B
-                                               : busy.of_B) != busy.of_B;
+  bool turns = takes_turns(entry, later ? *later : given ? *given : busy, busy);
   u64 patience = turns ? std::max(milliseconds, 2 * TURN_MS) : milliseconds;
   for (int tries = 0; tries < 3; tries++) {
     // Other streams beside them move the measured ones to other hardware queues.
@@ -1650,6 +1823,23 @@ static void rows(const Entry& entry) {
       if (busy.of_B || busy.kind != given.kind || busy.kind == BLOCKING ||
           busy.kind == NON_BLOCKING)
         row(entry, busy, &given, name_of(given), milliseconds);
+  }
+}
+
+/// The rows of `order devices` once each context reaches the memory of the other.
+static void rows_with_peer_access() {
+  int reaches = 0;
+  NEED(cuDeviceCanAccessPeer(&reaches, device, device_of_B));
+  if (!reaches) return;
+  NEED(cuCtxEnablePeerAccess(B, 0));
+  {
+    Stream::Enter entered(true);
+    NEED(cuCtxEnablePeerAccess(A, 0));
+  }
+  for (Entry entry : entries) {
+    if (!entry.is_of_B()) continue;
+    entry.what += ", peer access";
+    rows(entry);
   }
 }
 
@@ -1779,12 +1969,13 @@ int main(int count, char** arguments) {
   std::string mode = count > 1 ? arguments[1] : "", prefix = count > 2 ? arguments[2] : "",
               part = count > 3 ? arguments[3] : "";
   if (mode != "table" && mode != "further" && mode != "remaining" && mode != "copies" &&
-      mode != "remaining-copies") {
+      mode != "remaining-copies" && mode != "devices") {
     fprintf(stderr,
-            "usage: order table|further|remaining [PREFIX [PART]] | "
+            "usage: order table|further|remaining|devices [PREFIX [PART]] | "
             "order copies|remaining-copies\n");
     return 2;
   }
+  two_devices = mode == "devices";
   if (mode == "remaining") start_another_process();
   start();
   char name[128];
@@ -1802,6 +1993,8 @@ int main(int count, char** arguments) {
     add_further();
   } else if (mode == "remaining") {
     add_remaining();
+  } else if (mode == "devices") {
+    add_devices();
   } else {
     add_simple("(none)", "-", [] { return CUDA_SUCCESS; });
     add_frees();
@@ -1813,9 +2006,12 @@ int main(int count, char** arguments) {
     add_contexts_and_pools();
     add_virtual_memory();
   }
-  for (const Entry& entry : entries)
-    if (entry.call.compare(0, prefix.size(), prefix) == 0 &&
-        entry.what.find(part) != std::string::npos)
-      rows(entry);
+  auto is_unasked = [&](const Entry& entry) {
+    return entry.call.compare(0, prefix.size(), prefix) != 0 ||
+           entry.what.find(part) == std::string::npos;
+  };
+  entries.erase(std::remove_if(entries.begin(), entries.end(), is_unasked), entries.end());
+  for (const Entry& entry : entries) rows(entry);
+  if (two_devices) rows_with_peer_access();
   other_thread->end();
 }

@@ -65,10 +65,8 @@ pub(crate) enum OrderEffect {
     Free {
         start: u64,
     },
-    /// A context ends, after all work of its device.
-    EndContext {
-        context: u64,
-    },
+    /// A context ends, after all work of all devices.
+    EndContext,
     /// Memory becomes such that synchronous copies and fills of it wait, or no longer.
     SetSyncMemops {
         address: u64,
@@ -146,11 +144,11 @@ impl OrderEffect {
             Function::cuEventElapsedTime | Function::cuEventElapsedTime_v2 => {
                 Self::AwaitEvents([a, b])
             }
-            Function::cuCtxSynchronize | Function::cuModuleUnload => {
-                Self::AwaitContext { context: 0 }
-            }
+            Function::cuCtxSynchronize
+            | Function::cuIpcCloseMemHandle
+            | Function::cuModuleUnload => Self::AwaitContext { context: 0 },
             Function::cuCtxSynchronize_v2 => Self::AwaitContext { context: a },
-            Function::cuCtxDestroy_v2 => Self::EndContext { context: a },
+            Function::cuCtxDestroy_v2 => Self::EndContext,
             Function::cuMemFree_v2 | Function::cuMemFreeHost | Function::cuMemHostUnregister => {
                 Self::Free { start: a }
             }

@@ -64,12 +64,12 @@
 //! [`Doubt`]: crate::reason::Doubt
 
 mod access;
-mod context_devices;
 mod doubts;
 mod expected_order;
 mod kernel_arguments;
 mod last_accesses;
 mod messages;
+mod primary_contexts;
 mod races;
 mod replay;
 mod streams;

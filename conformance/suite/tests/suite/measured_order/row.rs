@@ -32,9 +32,11 @@ pub(crate) struct Row {
     pub(crate) stream: String,
     pub(crate) result: i32,
     pub(crate) host_waits: bool,
-    later: Vec<String>,
+    pub(crate) later: Vec<String>,
     /// Only some streams were asked, none of context B.
-    is_brief: bool,
+    pub(crate) is_brief: bool,
+    /// The device of context B.
+    pub(crate) device_of_b: u64,
 }
 
 pub(crate) fn rows(table: &str) -> Vec<Row> {
@@ -67,6 +69,7 @@ impl Row {
             host_waits: host == "waits",
             later: later.split(' ').filter(|name| *name != "-").map(str::to_owned).collect(),
             is_brief: false,
+            device_of_b: 0,
         }
     }
 

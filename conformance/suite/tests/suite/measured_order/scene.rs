@@ -92,10 +92,9 @@ impl Scene {
 
     /// The calls before the probes, and all probes.
     fn whole(row: &Row) -> Self {
-        let device = 0;
         let mut calls = vec![
-            gave(Function::cuCtxCreate_v4, &[0, 0, device], OTHER_CONTEXT),
-            gave(Function::cuCtxCreate_v4, &[0, 0, device], CONTEXT),
+            gave(Function::cuCtxCreate_v4, &[0, 0, row.device_of_b], OTHER_CONTEXT),
+            gave(Function::cuCtxCreate_v4, &[0, 0, 0], CONTEXT),
         ];
         let busy = Stream::create(row.busy, BUSY, &mut calls);
         let given = match row.stream.as_str() {
@@ -175,10 +174,11 @@ struct UnderTest {
 impl UnderTest {
     fn add(&mut self, row: &Row, busy: Stream, given: Stream) {
         let Some(function) = function(&row.call) else { return };
-        let what = row.what.as_str();
+        let what = row.what.strip_suffix(", peer access").unwrap_or(&row.what);
         let name = function.name();
         let result = row.result;
         let stream = given.handle;
+        let per_thread = row.call.ends_with("_ptds");
         let mut calls = |call: Do| self.calls.push(call.result(result));
         if !function.implemented() {
             self.calls.push(passed_on(name));
@@ -193,18 +193,22 @@ impl UnderTest {
                     slice_rows: size_root(size),
                     memory_type: memory_type(class, what),
                 };
-                let (width_bytes, height) =
-                    if size == 0 { (0, 16) } else { (size_root(size).into(), size_root(size)) };
+                let (width_bytes, height, depth) = match size {
+                    0 => (0, 16, 1),
+                    _ if what.ends_with(SLICES) => (16, 4, 4),
+                    _ => (size_root(size).into(), size_root(size), 1),
+                };
                 let stream = if name.contains("Async") { stream } else { 0 };
                 let copy = RowCopy {
                     to: side(TARGET, &write),
                     from: side(SOURCE, &read),
                     width_bytes,
                     height,
-                    depth: 1,
+                    depth,
                     stream,
                 };
-                self.calls.push(did(function, &copy.words()));
+                let call = did(function, &copy.words());
+                self.calls.push(if per_thread { call.per_thread() } else { call });
             }
             _ if name.starts_with("cuMemcpyPeer") => {
                 let (from, rest) = what.split_once(" to ").expect("A to B");
@@ -223,7 +227,6 @@ impl UnderTest {
                 let arguments = [TARGET, SOURCE, size, stream];
                 let taken = if name.contains("Async") { 4 } else { 3 };
                 let call = did(function, &arguments[..taken]);
-                let per_thread = row.call.ends_with("_ptds");
                 self.calls.push(if per_thread { call.per_thread() } else { call });
             }
             _ if name.starts_with("cuMemset") => {
@@ -242,7 +245,7 @@ impl UnderTest {
                 if name.contains("Async") {
                     arguments[stream_word] = stream;
                 }
-                self.calls.push(did(function, &arguments));
+                self.calls.push(did(function, &arguments).result(result));
             }
             "cuMemFree_v2" | "cuMemFreeHost" | "cuMemHostUnregister" => {
                 self.free(function, what, busy)
@@ -278,6 +281,12 @@ impl UnderTest {
             "cuPointerSetAttribute" => {
                 self.take("device", TARGET, 64);
                 self.calls.push(did(function, &[1, 6, TARGET]));
+            }
+            "cuStreamWaitEvent" if what == "recorded in the busy stream" => {
+                self.before.push(busy.by(gave(Function::cuEventCreate, &[2], EVENT)));
+                let record = did(Function::cuEventRecord, &[EVENT, busy.handle]);
+                self.calls.push(busy.by(record));
+                self.calls.push(did(function, &[stream, EVENT, 0]));
             }
             "cuStreamWaitEvent" => {
                 self.before.push(gave(Function::cuEventCreate, &[0], EVENT));
@@ -376,10 +385,10 @@ impl UnderTest {
             self.before.push(gave(Function::cuMemAllocAsync, &[64 << 10, stream], TARGET));
             self.calls.push(free(TARGET));
         } else {
-            let (class, size) = match kind.strip_suffix(" of B") {
-                Some(pinned) => {
-                    (format!("{} of B", class_and_size(pinned).0), class_and_size(pinned).1)
-                }
+            // `pinned 1 MiB of B`, `registered 1 MiB in B`.
+            let of_b = [" of B", " in B"].iter().find_map(|end| kind.strip_suffix(end));
+            let (class, size) = match of_b {
+                Some(kind) => (format!("{} of B", class_and_size(kind).0), class_and_size(kind).1),
                 None => (class_and_size(kind).0.to_owned(), class_and_size(kind).1),
             };
             self.take(&class, TARGET, size);
@@ -395,6 +404,7 @@ impl UnderTest {
     /// Takes the memory of a copy. Returns both classes and the size.
     fn copied(&mut self, what: &str) -> (String, String, u64) {
         let what = what.strip_suffix(" as unified").unwrap_or(what);
+        let what = what.strip_suffix(SLICES).unwrap_or(what);
         let (read, rest) = what.split_once(" to ").expect("two places");
         let (write, size) = class_and_size(rest);
         self.take(read, SOURCE, size);
@@ -404,7 +414,9 @@ impl UnderTest {
 
     fn take(&mut self, class: &str, at: u64, size: u64) {
         let size = size.max(1);
-        let taken = match class {
+        // `managed memory of B` and `managed of B` are the same.
+        let class = &class.replace(" memory", "");
+        let taken = match class.as_str() {
             "device" | "device with SYNC_MEMOPS" => gave(Function::cuMemAlloc_v2, &[size], at),
             "device of B" => gave(Function::cuMemAlloc_v2, &[size], at).within(OTHER_CONTEXT),
             "pool" => {
@@ -413,19 +425,31 @@ impl UnderTest {
                 self.before.push(did(Function::cuStreamSynchronize, &[PREPARING]));
                 did(Function::cuStreamDestroy_v2, &[PREPARING])
             }
-            "managed" => gave(Function::cuMemAllocManaged, &[size, 1], at),
+            "managed" | "managed without SYNC_MEMOPS" => {
+                gave(Function::cuMemAllocManaged, &[size, 1], at)
+            }
+            "managed of B" => {
+                gave(Function::cuMemAllocManaged, &[size, 1], at).within(OTHER_CONTEXT)
+            }
             "pinned" => gave(Function::cuMemHostAlloc, &[size, 1], at),
             "pinned of B" => gave(Function::cuMemHostAlloc, &[size, 0], at).within(OTHER_CONTEXT),
             "registered" => did(Function::cuMemHostRegister_v2, &[at, size, 0]),
+            "registered of B" => {
+                did(Function::cuMemHostRegister_v2, &[at, size, 0]).within(OTHER_CONTEXT)
+            }
             "pageable" => return,
             _ => panic!("no such memory: {class}"),
         };
         self.before.push(taken);
-        if class == "device with SYNC_MEMOPS" {
-            self.before.push(did(Function::cuPointerSetAttribute, &[1, 6, at]));
+        if class.ends_with("SYNC_MEMOPS") {
+            let on = u64::from(class.contains("with "));
+            self.before.push(did(Function::cuPointerSetAttribute, &[on, 6, at]));
         }
     }
 }
+
+/// How the second column of a copy of several slices ends.
+const SLICES: &str = " in 4 slices";
 
 /// `device of B 64 KiB`.
 fn class_and_size(what: &str) -> (&str, u64) {
@@ -443,7 +467,7 @@ fn bytes(text: &str) -> u64 {
         "MiB" => 1 << 20,
         _ => panic!("no unit: {text}"),
     };
-    number.parse::<u64>().expect("a number") * unit
+    number.parse::<u64>().unwrap_or_else(|_| panic!("no number: {text}")) * unit
 }
 
 /// All 2D copies that were measured are square.

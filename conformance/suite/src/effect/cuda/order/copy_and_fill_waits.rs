@@ -68,9 +68,11 @@ pub(crate) enum HostWait {
 /// ones had. The text promises that of no size. But libraries fill their arrays with such copies,
 /// the GPU keeps them in order, and so do the rules.
 const ARRIVES_LATER_BYTES: u64 = 64 << 10;
-/// An asynchronous copy of so many bytes from pageable memory waits for earlier work: they do not
-/// fit into the staging buffer. A copy of 2 MiB does not wait; sizes between were not measured.
-const EXCEEDS_STAGING_BYTES: u64 = 5 << 19;
+/// An asynchronous copy of more bytes from pageable memory waits for earlier work: they do not fit
+/// into the staging buffer.
+const STAGED_BYTES: u64 = 2 << 20;
+/// The least size at which the `_ptds` forms were seen to wait for the same reason.
+const PER_THREAD_EXCEEDS_STAGING_BYTES: u64 = 4 << 20;
 
 impl Work {
     /// When the host goes on. `per_thread`: the default stream of the call is that of its thread.
@@ -105,8 +107,8 @@ impl Work {
 }
 
 impl Work {
-    /// Of managed memory without SYNC_MEMOPS. Only copies between it and the host were seen to
-    /// wait.
+    /// Of managed memory without SYNC_MEMOPS. Only copies between it and the host wait, and those
+    /// whose function takes managed memory for the host's.
     fn wait_without_sync_memops(
         self,
         per_thread: bool,
@@ -114,16 +116,28 @@ impl Work {
         read: MemoryClass,
         size_bytes: u64,
     ) -> HostWait {
-        let Self::Copy { form, synchronous: true } = self else { return HostWait::Never };
+        let Self::Copy { form, synchronous } = self else { return HostWait::Never };
+        let of_host = |class| matches!(class, MemoryClass::Pinned | MemoryClass::Pageable);
+        let managed = MemoryClass::ManagedNoSyncMemops;
+        let or_device = |class| class == managed || class == MemoryClass::Device;
         let waits = match form {
-            CopyForm::HostToDevice => matches!(read, MemoryClass::Pinned | MemoryClass::Pageable),
-            CopyForm::DeviceToHost => write == MemoryClass::Pinned,
+            _ if per_thread => false,
+            CopyForm::Unified if synchronous => of_host(read) || of_host(write),
+            CopyForm::Unified => write == MemoryClass::Pageable,
+            CopyForm::HostToDevice => {
+                synchronous && (of_host(read) || read == managed && or_device(write))
+            }
+            CopyForm::DeviceToHost => {
+                synchronous && (of_host(write) || write == managed && or_device(read))
+            }
             _ => false,
         };
-        if waits && !per_thread {
-            form.synchronous_wait(write, read, size_bytes)
-        } else {
+        if !waits {
             HostWait::Never
+        } else if synchronous && arrives_later(write, read, size_bytes) {
+            HostWait::EarlierWork
+        } else {
+            HostWait::Completion
         }
     }
 }
@@ -133,10 +147,14 @@ impl CopyForm {
     fn takes(self, write: MemoryClass, read: MemoryClass) -> bool {
         match self {
             Self::HostToDevice => {
-                !write.is_of_host() && (read.is_of_host() || read == MemoryClass::Managed)
+                let swapped = (write, read) == (MemoryClass::Managed, MemoryClass::Device);
+                let from_host = read.is_of_host() || read == MemoryClass::Managed;
+                !write.is_of_host() && from_host || swapped
             }
             Self::DeviceToHost => {
-                !read.is_of_host() && (write.is_of_host() || write == MemoryClass::Managed)
+                let swapped = (write, read) == (MemoryClass::Device, MemoryClass::Managed);
+                let to_host = write.is_of_host() || write == MemoryClass::Managed;
+                !read.is_of_host() && to_host || swapped
             }
             Self::DeviceToDevice => {
                 let both = [write, read];
@@ -174,11 +192,13 @@ impl CopyForm {
             Self::Unified => {
                 write == MemoryClass::Device && (read.is_of_host() || read == MemoryClass::Managed)
             }
-            Self::DeviceToDevice | Self::Rows | Self::Peer => false,
+            Self::Rows => (write, read) == (MemoryClass::Device, MemoryClass::Pageable),
+            Self::DeviceToDevice | Self::Peer => false,
         };
+        let exceeds_staging = size_bytes >= PER_THREAD_EXCEEDS_STAGING_BYTES && self != Self::Rows;
         match read {
             _ if !measured => HostWait::Never,
-            MemoryClass::Pageable if size_bytes >= EXCEEDS_STAGING_BYTES => HostWait::EarlierWork,
+            MemoryClass::Pageable if exceeds_staging => HostWait::EarlierWork,
             MemoryClass::Pageable => {
                 HostWait::StreamBefore { arrives: !arrives_later(write, read, size_bytes) }
             }
@@ -197,7 +217,7 @@ impl CopyForm {
                 write == MemoryClass::Pageable || (write.is_of_host() && read.is_of_host())
             }
         };
-        let exceeds_staging = size_bytes >= EXCEEDS_STAGING_BYTES
+        let exceeds_staging = size_bytes > STAGED_BYTES
             && matches!(self, Self::HostToDevice | Self::Unified)
             && (write, read) == (MemoryClass::Device, MemoryClass::Pageable);
         let from_managed = self == Self::HostToDevice && read == MemoryClass::Managed;
@@ -223,6 +243,11 @@ impl MemoryClass {
             (Self::Managed, false) => Self::ManagedNoSyncMemops,
             _ => self,
         }
+    }
+
+    /// Whether copies of it in a legacy stream are work of the context that owns it too.
+    pub(crate) fn has_context(self) -> bool {
+        matches!(self, Self::Device | Self::Managed)
     }
 
     fn is_device(self) -> bool {

@@ -8,9 +8,11 @@ use allocert_contract::trace::{Call, cuda::Function};
 use super::{CopyForm, HostWait, MemoryClass, OrderEffect, PassedOnEffect, Work};
 use crate::effect::cuda::ContextEffect;
 
-const TABLES: [&str; 2] = [
+const TABLES: [&str; 4] = [
     include_str!("../../../../../../reference/libcuda/tests/order/order_h200.tsv"),
     include_str!("../../../../../../reference/libcuda/tests/order/further_h200.tsv"),
+    include_str!("../../../../../../reference/libcuda/tests/order/remaining_h200.tsv"),
+    include_str!("../../../../../../reference/libcuda/tests/order/devices_h200.tsv"),
 ];
 const COPIES: &str =
     include_str!("../../../../../../reference/libcuda/tests/order/copies_h200.tsv");
@@ -60,15 +62,19 @@ impl Rows<'_> {
     /// SYNC_MEMOPS a call waits where it does without: the attribute takes no wait away. A fill
     /// of 16-bit elements with it is known by that of 8-bit ones.
     fn waits(&self, call: &str, what: &str) -> bool {
-        if let Some(place) = what.strip_suffix(" to managed without SYNC_MEMOPS 64 B") {
-            return answered_that_it_waits(call, "from", place);
-        }
-        if let Some(what) = what.strip_prefix("managed without SYNC_MEMOPS to ") {
-            return answered_that_it_waits(call, "to", what.trim_end_matches(" 64 B"));
+        let from = what.strip_suffix(" to managed without SYNC_MEMOPS 64 B");
+        let to = what.strip_prefix("managed without SYNC_MEMOPS to ");
+        if from.is_some_and(|place| answered_that_it_waits(call, "from", place))
+            || to.is_some_and(|to| answered_that_it_waits(call, "to", to.trim_end_matches(" 64 B")))
+        {
+            return true;
         }
         let call = if what.contains("SYNC_MEMOPS") { &call.replace("D2D16", "D2D8") } else { call };
         let plain = what.replace("device with SYNC_MEMOPS", "device");
-        let same = |one: &str| one == what || one == plain;
+        // Whose the managed memory is makes no difference to the host.
+        let same = |one: &str| {
+            one == what || one == plain || one.replace("managed of B", "managed") == what
+        };
         let arrived = |row: Vec<&str>| {
             row.len() == 6
                 && (row[0], row[2]) == (call, "legacy")

@@ -12,11 +12,11 @@ use crate::effect::{AddressSpace, Effect, Span};
 use crate::judge::addresses::{AddressMap, ranges};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessKind, AccessPair};
-use crate::judge::cuda::order::context_devices::ContextDevices;
 use crate::judge::cuda::order::doubts::Doubts;
 use crate::judge::cuda::order::expected_order::{OrderExpectations, StepEndState};
 use crate::judge::cuda::order::kernel_arguments::KernelArguments;
 use crate::judge::cuda::order::last_accesses::LastAccesses;
+use crate::judge::cuda::order::primary_contexts::PrimaryContexts;
 use crate::judge::cuda::order::races::Races;
 use crate::judge::cuda::order::streams::{Caller, HOST_SLOT, STREAM_LIMIT, Streams};
 use crate::judge::cuda::order::vector_clock::{Snapshot, VectorClock};
@@ -31,7 +31,7 @@ pub(crate) struct Replay<'a> {
     events: HandleMap<Option<Snapshot>>,
     allocations: AddressMap<Allocation>,
     memory: LastAccesses,
-    contexts: ContextDevices,
+    primary_contexts: PrimaryContexts,
     arguments: KernelArguments<'a>,
     /// The memory that facts of the case name.
     named: Rc<[(u64, u64)]>,
@@ -69,8 +69,8 @@ struct Operands {
     write: MemoryClass,
     read: MemoryClass,
     size_bytes: u64,
-    /// Another context, of the same device, that some of the memory is of.
-    other_context: Option<u64>,
+    /// Other contexts that own some of the memory. The copy is work of their legacy streams too.
+    other_contexts: [Option<u64>; 2],
 }
 
 impl<'a> Replay<'a> {
@@ -82,7 +82,7 @@ impl<'a> Replay<'a> {
             events: HandleMap::default(),
             allocations: AddressMap::default(),
             memory: LastAccesses::default(),
-            contexts: ContextDevices::default(),
+            primary_contexts: PrimaryContexts::default(),
             arguments: KernelArguments::new(record, Rc::clone(&named)),
             named,
             open_captures: 0,
@@ -167,9 +167,12 @@ impl<'a> Replay<'a> {
             return;
         }
         let slot = self.streams.slot_of(stream, caller);
-        let other = operands.other_context.map(|context| self.legacy_slot(context, caller));
+        let others = operands
+            .other_contexts
+            .map(|context| context.map(|context| self.legacy_slot(context, caller)));
+        let others = others.into_iter().flatten();
         if matches!(wait, HostWait::StreamBefore { .. }) {
-            [Some(slot), other].into_iter().flatten().for_each(|slot| {
+            others.clone().chain([slot]).for_each(|slot| {
                 self.streams.host_waits_for_stream(slot);
             });
         }
@@ -178,7 +181,7 @@ impl<'a> Replay<'a> {
         } else {
             self.streams.submit(slot);
         }
-        if let Some(other) = other {
+        for other in others.clone() {
             self.streams.submit(other);
             let seen = self.streams.snapshot(other);
             self.streams.wait(slot, &seen);
@@ -196,7 +199,7 @@ impl<'a> Replay<'a> {
         };
         self.take(effect, function, caller.context);
         self.accesses(cause, effect, operands, slot);
-        if let Some(other) = other {
+        for other in others {
             let seen = self.streams.snapshot(slot);
             self.streams.wait(other, &seen);
         }
@@ -229,15 +232,11 @@ impl<'a> Replay<'a> {
 
     fn contexts(&mut self, effect: ContextEffect) {
         match effect {
-            ContextEffect::Create { context, device } => self.contexts.begin(context, device),
-            ContextEffect::Retain { device, context } => {
-                self.contexts.begin(context, device);
-                self.contexts.retain(device);
+            ContextEffect::Retain { device, .. } => self.primary_contexts.retain(device),
+            ContextEffect::Release { device } if self.primary_contexts.release(device) => {
+                self.streams.host_waits_for_contexts(|_| true);
             }
-            ContextEffect::Release { device } if self.contexts.release(device) => {
-                self.end_device(device);
-            }
-            ContextEffect::Reset { device } => self.end_device(device),
+            ContextEffect::Reset { .. } => self.streams.host_waits_for_contexts(|_| true),
             _ => {}
         }
     }
@@ -288,10 +287,7 @@ impl<'a> Replay<'a> {
                 let context = if context == 0 { caller.context } else { context };
                 self.streams.host_waits_for_contexts(|of| of == context);
             }
-            OrderEffect::EndContext { context } => {
-                let contexts = &self.contexts;
-                self.streams.host_waits_for_contexts(|of| contexts.share(of, context));
-            }
+            OrderEffect::EndContext => self.streams.host_waits_for_contexts(|_| true),
             OrderEffect::SetSyncMemops { address, on } => {
                 let found = self.allocations.at(address).map(|(start, _)| start);
                 if let Some(allocation) = found.and_then(|start| self.allocations.get_mut(start)) {
@@ -306,11 +302,6 @@ impl<'a> Replay<'a> {
         let slot = self.streams.slot_of(stream, caller);
         self.streams.submit(slot);
         slot
-    }
-
-    fn end_device(&mut self, device: u64) {
-        let contexts = &self.contexts;
-        self.streams.host_waits_for_contexts(|of| contexts.device(of) == Some(device));
     }
 
     fn passed_on(&mut self, cause: Cause, context: u64, function: Function) {
@@ -475,23 +466,26 @@ impl<'a> Replay<'a> {
         let (write_class, write_context) = self.class_and_context(write);
         let (read_class, read_context) = self.class_and_context(read);
         let joins = matches!(work, Work::Copy { .. }) && Streams::is_legacy(stream, caller);
-        let is_other = |context: &u64| {
-            *context != caller.context && self.contexts.share(*context, caller.context)
-        };
-        let mut contexts = [write_context, read_context].into_iter().flatten();
+        let other =
+            |context: Option<u64>| context.filter(|context| joins && *context != caller.context);
+        let written = other(write_context);
         Operands {
             write: write_class,
             read: read_class,
             size_bytes: write.total_bytes(),
-            other_context: if joins { contexts.rfind(is_other) } else { None },
+            other_contexts: [
+                written,
+                other(read_context).filter(|context| Some(*context) != written),
+            ],
         }
     }
 
-    /// What memory an address is in. Device memory also says of which context.
+    /// What memory an address is in. Memory of a device and managed memory also say of which
+    /// context.
     fn class_and_context(&self, span: Span) -> (MemoryClass, Option<u64>) {
         match self.allocations.at(span.start) {
-            Some((_, Allocation { class: MemoryClass::Device, context, .. })) => {
-                (MemoryClass::Device, Some(*context))
+            Some((_, Allocation { class, context, .. })) if class.has_context() => {
+                (*class, Some(*context))
             }
             Some((_, allocation)) => (allocation.class, None),
             None if span.space == AddressSpace::Device => (MemoryClass::Device, None),
@@ -509,6 +503,6 @@ impl Operands {
         write: MemoryClass::Device,
         read: MemoryClass::Device,
         size_bytes: 0,
-        other_context: None,
+        other_contexts: [None; 2],
     };
 }
