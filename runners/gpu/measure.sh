@@ -74,7 +74,8 @@ for name in ${PARTS:-answers remaining-copies remaining sequences}; do
   case $name in
     answers) part answers.tsv "$programs/answers" ;;
     order) part order.tsv "$programs/order" table ;;
-    further | remaining | copies | remaining-copies | devices) part "$name.tsv" "$programs/order" "$name" ;;
+    further | remaining | copies | remaining-copies | devices)
+      part "$name.tsv" "$programs/order" "$name" ;;
     sequences) sequences ;;
     *) say "there is no part $name" >&2; failed=1 ;;
   esac
