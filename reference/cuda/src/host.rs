@@ -22,6 +22,15 @@ impl HostAllocFlags {
             | bit(self.mapped, sys::CU_MEMHOSTALLOC_DEVICEMAP)
             | bit(self.write_combined, sys::CU_MEMHOSTALLOC_WRITECOMBINED)
     }
+
+    fn of_bits(bits: u32) -> Self {
+        let has = |bit: u32| bits & bit != 0;
+        Self {
+            mapped: has(sys::CU_MEMHOSTALLOC_DEVICEMAP),
+            portable: has(sys::CU_MEMHOSTALLOC_PORTABLE),
+            write_combined: has(sys::CU_MEMHOSTALLOC_WRITECOMBINED),
+        }
+    }
 }
 
 /// Page-locked host memory. Addresses are host addresses; errors are whatever the driver answers.
@@ -82,16 +91,15 @@ impl Driver {
         Ok(device)
     }
 
-    /// `cuMemHostGetFlags`: whether memory of `cuMemHostAlloc` is write-combined. Registered memory
-    /// is refused.
-    pub fn mem_host_is_write_combined(self, pointer: usize) -> Result<bool, DriverError> {
+    /// `cuMemHostGetFlags`: the flags of memory that the driver allocated or registered.
+    pub fn mem_host_get_flags(self, pointer: usize) -> Result<HostAllocFlags, DriverError> {
         let mut bits = 0;
         // SAFETY: the out pointer is valid for a write during the call; the driver checks
         // `pointer`.
         check("cuMemHostGetFlags", unsafe {
             sys::cuMemHostGetFlags(&raw mut bits, host_pointer(pointer))
         })?;
-        Ok(bits & sys::CU_MEMHOSTALLOC_WRITECOMBINED != 0)
+        Ok(HostAllocFlags::of_bits(bits))
     }
 }
 

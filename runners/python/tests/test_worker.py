@@ -86,14 +86,15 @@ def test_host_memory(worker: Worker, mapped: bool) -> None:
 
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("wc", [False, True])
-def test_host_memory_says_whether_it_is_write_combined(
+def test_host_memory_has_the_flags_that_the_driver_reports(
     worker: Worker, portable: bool, wc: bool
 ) -> None:
     host = {"size": 8192, "portable": portable, "wc": wc, "as": "a"}
     outcomes, _ = run(
         worker, "allocert_mutants.emm.conforming_plugin:Manager", {"do": {"memhostalloc": host}}
     )
-    assert facts(outcomes[0])["write_combined"] == wc
+    memory = facts(outcomes[0])
+    assert (memory["portable"], memory["write_combined"]) == (portable, wc)
 
 
 ONE_BLOCK = """

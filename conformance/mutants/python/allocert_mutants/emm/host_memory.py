@@ -119,22 +119,36 @@ class EmptyPinIsUntyped(Manager):
         return super().mempin(owner, pointer, size, mapped)
 
 
+class DropsPortable(Manager):
+    """Passes mapped and write-combined on, and not portable."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        return super().memhostalloc(size, mapped, False, wc)
+
+
 class ForgetsFlags(Manager):
     """Reuses released pinned memory of the same size, whatever flags it was allocated with."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.owned: list[int] = []
-        self.released: dict[int, list[int]] = {}
+        self.released: dict[tuple[int, bool], list[int]] = {}
+
+    def key(self, size: int, wc: bool) -> tuple[int, bool]:
+        """Requests of the same key are served with the same memory."""
+        return size, False
 
     def memhostalloc(
         self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
     ) -> HostMemory:
         if mapped:
             return super().memhostalloc(size, mapped, portable, wc)
-        waiting = self.released.setdefault(size, [])
+        waiting = self.released.setdefault(self.key(size, wc), [])
         if not waiting:
-            waiting.append(int(driver.cuMemHostAlloc(size, 4 if wc else 0)))
+            flags = 4 * wc | 1 * portable
+            waiting.append(int(driver.cuMemHostAlloc(size, flags)))
             self.owned.append(waiting[-1])
         pointer = waiting.pop()
         context = weakref.proxy(self.context)
@@ -147,3 +161,10 @@ class ForgetsFlags(Manager):
         self.released.clear()
         while self.owned:
             driver.cuMemFreeHost(self.owned.pop())
+
+
+class ForgetsPortable(ForgetsFlags):
+    """Reuses released pinned memory of the same size and write-combined flag."""
+
+    def key(self, size: int, wc: bool) -> tuple[int, bool]:
+        return size, wc

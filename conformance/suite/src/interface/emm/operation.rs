@@ -84,8 +84,8 @@ pub enum Operation {
     Memalloc { size: i128, r#as: Name },
     /// Calls `memhostalloc(size, mapped, portable, wc)`.
     ///
-    /// Facts: memory facts, and `write_combined`: whether the driver allocated the memory as
-    /// write-combined. It is null if the driver did not allocate the memory but registered it.
+    /// Facts: memory facts, and `portable` and `write_combined`: the flags that the driver reports
+    /// for the memory. They are null if the driver neither allocated nor registered it.
     Memhostalloc {
         size: u64,
         #[serde(default)]

@@ -74,6 +74,26 @@ class OwnHostMemory(Manager):
         self.kept.clear()
 
 
+class AlwaysPortable(OwnHostMemory):
+    """Makes all host memory portable, and keeps released blocks for requests of either sort."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.released: dict[tuple[int, int], list[int]] = {}
+
+    def host_pages(self, size: int, flags: int) -> tuple[int, Callable[[], object]]:
+        flags |= _PORTABLE
+        waiting = self.released.setdefault((size, flags), [])
+        pointer = waiting.pop() if waiting else super().host_pages(size, flags)[0]
+        return pointer, lambda: waiting.append(pointer)
+
+    def reset(self) -> None:
+        super().reset()
+        for waiting in self.released.values():
+            while waiting:
+                driver.cuMemFreeHost(waiting.pop())
+
+
 class RegistersPages(OwnHostMemory):
     """Registers pages of the operating system instead of asking the driver for host memory."""
 

@@ -61,12 +61,15 @@ impl EmmCase<'_> {
         let owner = self.bindings.manager(on)?;
         let memory = owner.manager.memhostalloc(size_bytes, flags)?;
         let driver = self.driver()?;
-        let combined = self
+        let flags = self
             .recorder
-            .as_harness(|| driver.mem_host_is_write_combined(memory.host_pointer as usize))
+            .as_harness(|| driver.mem_host_get_flags(memory.host_pointer as usize))
             .ok();
         let mut found = self.bind_memory(name, owner, memory, size_bytes, None);
-        found.extend(facts([("write_combined", json!(combined))]));
+        found.extend(facts([
+            ("portable", json!(flags.map(|flags| flags.portable))),
+            ("write_combined", json!(flags.map(|flags| flags.write_combined))),
+        ]));
         Ok(found)
     }
 

@@ -16,10 +16,10 @@ from .recorder import Recorder, control
 
 #: CUresult.
 _NOT_INITIALIZED, _NOT_FOUND = 3, 500
-#: CUpointer_attribute, CUmemorytype and a flag of cuMemHostAlloc.
+#: CUpointer_attribute, CUmemorytype and flags of cuMemHostAlloc.
 MEMORY_TYPE, RANGE_START, RANGE_SIZE = 2, 11, 12
 _HOST = 1
-_WRITE_COMBINED = 4
+_HOST_FLAGS = {"portable": 1, "write_combined": 4}
 
 #: The environment variable of each driver setting that a case may change.
 _SETTINGS = {
@@ -149,15 +149,18 @@ class Driver:
             )
         return buffer.raw
 
-    def write_combined(self, pointer: int) -> bool | None:
-        """Whether the driver allocated this host memory as write-combined.
+    def host_flags(self, pointer: int) -> dict[str, bool | None]:
+        """Whether this host memory is portable and write-combined, by the driver's word.
 
-        None if it did not allocate it, as for registered memory.
+        None if the driver neither allocated nor registered it.
         """
         flags = ctypes.c_uint()
         with self.harness():
             code = self.code("cuMemHostGetFlags", ctypes.byref(flags), ctypes.c_void_p(pointer))
-        return bool(flags.value & _WRITE_COMBINED) if code == 0 else None
+        return {
+            name: bool(flags.value & bit) if code == 0 else None
+            for name, bit in _HOST_FLAGS.items()
+        }
 
     def owns_host_memory(self, pointer: int, size_bytes: int) -> bool:
         """Whether the driver allocated or registered all of this host memory.

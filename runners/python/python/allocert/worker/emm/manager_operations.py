@@ -63,7 +63,7 @@ def memhostalloc(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     mapped, portable, wc = (arguments.get(flag, False) for flag in ("mapped", "portable", "wc"))
     memory = case.manager(on).memhostalloc(arguments["size"], mapped, portable, wc)
     found = _bind_memory(case, on, arguments, memory)
-    return {**found, "write_combined": case.driver.write_combined(found["host_pointer"])}
+    return {**found, **case.driver.host_flags(found["host_pointer"])}
 
 
 @OPERATIONS.register
