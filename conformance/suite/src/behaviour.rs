@@ -19,7 +19,7 @@ use serde_json::Value;
 pub use difference::{Change, Difference, StepChange, Weight, differences};
 pub use text::{BehaviourError, SOURCE};
 
-use crate::harness_depth::HarnessDepth;
+use crate::marker_depth::MarkerDepth;
 use crate::observation::{Captured, Ending, Observation, Outcome, StepOutcome};
 use crate::plan::PlannedStep;
 use crate::report::{call, clean, trace};
@@ -184,7 +184,7 @@ fn stretches(
     observation: &Observation,
 ) -> Vec<Stretch> {
     let mut stretches = vec![Stretch::begin(None, names)];
-    let mut harness_depth = HarnessDepth::default();
+    let mut harness_depth = MarkerDepth::harness();
     for event in &observation.events {
         match event.what {
             What::Marker(Marker::CaseBegin) => {}
@@ -203,9 +203,7 @@ fn stretches(
                 }
                 stretches.push(Stretch::begin(step, names));
             }
-            What::Marker(marker @ (Marker::HarnessBegin | Marker::HarnessEnd)) => {
-                harness_depth.apply(event.thread, marker);
-            }
+            What::Marker(marker) => harness_depth.apply(event.thread, marker),
             _ => {
                 let line = call_line(names, event);
                 let by_subject = !harness_depth.is_inside(event.thread);

@@ -80,6 +80,10 @@ pub struct Calls {
     /// The label of the step at whose beginning the window opens, instead of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// Memory that code of the host took, which the subject called or inherits, does not count. If
+    /// all memory that was taken in the window is such memory, nothing is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
 }
 
 /// All accesses to memory of this step that conflict with one of the labelled step come after it,

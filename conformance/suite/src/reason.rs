@@ -116,6 +116,11 @@ pub enum Reason {
     OrderUnknown {
         because: Doubt,
     },
+    /// Code of the host, which the subject called or inherits, took all memory that an expectation
+    /// of this step is about.
+    TakenByHostCode {
+        step: u32,
+    },
     /// No access of this step conflicts with one of the labelled step.
     NothingToOrder {
         step: u32,
@@ -176,6 +181,7 @@ impl Reason {
             | Self::NotRecorded { .. }
             | Self::Unswept { .. }
             | Self::FaultNotReached { .. }
+            | Self::TakenByHostCode { .. }
             | Self::NothingToOrder { .. } => Meaning::NothingAsked,
             Self::NotInDriver { .. }
             | Self::UnseenMemory { .. }
@@ -347,6 +353,13 @@ impl fmt::Display for Reason {
             }
             Self::OrderUnknown { because } => {
                 write!(f, "whether accesses to memory are ordered is not known: {because}")
+            }
+            Self::TakenByHostCode { step } => {
+                write!(
+                    f,
+                    "the host's own code, which the subject called, took the memory that step \
+                     {step} asks about"
+                )
             }
             Self::NothingToOrder { step, after } => {
                 write!(

@@ -246,7 +246,8 @@ fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked 
 }
 
 fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
-    let Calls { none_of, count, at_least, at_most, in_order, balanced, kept, with, since } = calls;
+    let Calls { none_of, count, at_least, at_most, in_order, balanced, kept, with, since, own: _ } =
+        calls;
     let counted = [count, at_least, at_most, kept].into_iter().flat_map(BTreeMap::keys);
     let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
     let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);

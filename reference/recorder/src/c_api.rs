@@ -24,8 +24,8 @@ use crate::call::{OpenCall, begin_call, marker};
 pub const UNKNOWN_FUNCTION: u32 = u32::MAX;
 
 /// Writes a marker. `kind`: 1 a step begins, 2 a step ends, 3 the worker's own calls begin, 4 they
-/// end, 5 a case begins. `step` is the index of the step, and 0 for other kinds. Answers 0, or 1
-/// for a kind that is none.
+/// end, 5 a case begins, 6 code of the host begins that the subject called or inherits, 7 it ends.
+/// `step` is the index of the step, and 0 for other kinds. Answers 0, or 1 for a kind that is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocert_trace_marker(kind: u32, step: u64) -> i32 {
     let Some(kind) = MarkerKind::from_repr(kind) else { return 1 };

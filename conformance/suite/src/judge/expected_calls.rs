@@ -41,6 +41,9 @@ pub(crate) fn judge_step(
     let Some(window) = record.timeline.window_between(first, step.index) else {
         return sink.not_observed(Reason::NoMarkers { step: step.index });
     };
+    if wanted.own && only_host_code_took(record, window.clone()) {
+        return sink.not_observed(Reason::TakenByHostCode { step: step.index });
+    }
     for Mismatch { expected, observed, events } in mismatches(record, window, wanted) {
         sink.report(requirement, step, expected, observed, events);
     }
@@ -89,6 +92,12 @@ pub(crate) fn function_that_driver_lacks(
     })
 }
 
+/// Whether memory was taken in the window, all of it by code of the host that the subject called.
+fn only_host_code_took(record: &CaseRecord<'_>, window: Range<usize>) -> bool {
+    let mut takes = calls_in(record, window).filter(RecordedCall::takes).peekable();
+    takes.peek().is_some() && takes.all(|call| call.in_host_code)
+}
+
 fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
     let label = wanted.since.as_deref()?;
     let mut steps = record.case.steps.iter();
@@ -100,9 +109,16 @@ fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {
 struct RecordedCall<'s> {
     event: &'s Event,
     call: &'s Call,
+    in_host_code: bool,
 }
 
 impl RecordedCall<'_> {
+    /// It took memory.
+    fn takes(&self) -> bool {
+        let taken = matches!(Effect::of(self.call), Effect::Take { start, .. } if start != 0);
+        taken && self.call.result == Some(0)
+    }
+
     fn witness(&self, role: &str) -> Witness {
         witness(self.event.seq, role)
     }
@@ -121,12 +137,14 @@ fn calls_in<'s>(
             Function::Cuda(_) => attribution.by_subject,
             _ => attribution.in_process,
         };
-        counts.then_some(RecordedCall { event, call })
+        let in_host_code = attribution.in_host_code;
+        counts.then_some(RecordedCall { event, call, in_host_code })
     })
 }
 
 fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Mismatch> {
-    let calls: Vec<RecordedCall<'_>> = calls_in(record, window).collect();
+    let is_asked = |call: &RecordedCall<'_>| !(wanted.own && call.in_host_code && call.takes());
+    let calls: Vec<RecordedCall<'_>> = calls_in(record, window).filter(is_asked).collect();
     let mut mismatches = Vec::new();
     let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
         let found = named(&calls, name);

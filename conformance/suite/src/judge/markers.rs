@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use allocert_contract::trace::{Event, Marker, What};
 
-use crate::harness_depth::HarnessDepth;
+use crate::marker_depth::MarkerDepth;
 use crate::observation::{Ending, Observation, Outcome};
 
 /// Nobody else can have done it.
@@ -50,7 +50,11 @@ fn accept_elsewhere(event: &Event, marker: Marker) -> Result<(), String> {
         Marker::StepBegin { step } | Marker::StepEnd { step } => {
             Err(format!("step {step} has a marker of process {} too", event.process))
         }
-        Marker::CaseBegin | Marker::HarnessBegin | Marker::HarnessEnd => Ok(()),
+        Marker::CaseBegin
+        | Marker::HarnessBegin
+        | Marker::HarnessEnd
+        | Marker::HostCodeBegin
+        | Marker::HostCodeEnd => Ok(()),
     }
 }
 
@@ -70,7 +74,7 @@ struct StepSequence {
     unsupported: HashSet<u64>,
     next: u64,
     open: Option<u64>,
-    harness_depth: HarnessDepth,
+    harness_depth: MarkerDepth,
 }
 
 impl StepSequence {
@@ -84,7 +88,7 @@ impl StepSequence {
             unsupported: unsupported.map(|line| u64::from(line.index)).collect(),
             next: 0,
             open: None,
-            harness_depth: HarnessDepth::default(),
+            harness_depth: MarkerDepth::harness(),
         }
     }
 
@@ -109,7 +113,10 @@ impl StepSequence {
                 return Err(format!("the trace ends step {step} between markers of the harness"));
             }
             Marker::StepEnd { .. } => self.open = None,
-            Marker::HarnessBegin | Marker::HarnessEnd => self.harness_depth.apply(thread, marker),
+            Marker::HarnessBegin
+            | Marker::HarnessEnd
+            | Marker::HostCodeBegin
+            | Marker::HostCodeEnd => self.harness_depth.apply(thread, marker),
         }
         Ok(())
     }

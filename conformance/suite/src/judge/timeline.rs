@@ -7,7 +7,7 @@ use allocert_contract::trace::{Call, Event, Marker, What, cuda};
 use allocert_requirements::{Role, Side};
 
 use crate::effect::Effect;
-use crate::harness_depth::HarnessDepth;
+use crate::marker_depth::MarkerDepth;
 use crate::observation::Observation;
 
 /// The step of an event, and who caused it.
@@ -19,6 +19,8 @@ pub(crate) struct Attribution {
     /// Besides, the subject caused it: it stands between no markers of the harness on its thread,
     /// or no worker makes such a call.
     pub(crate) by_subject: bool,
+    /// Code of the host did it, which the subject called or inherits.
+    pub(crate) in_host_code: bool,
 }
 
 /// The attributions of all events, and each step's window.
@@ -46,23 +48,28 @@ impl Timeline {
         let mut timeline = Self { process: process_with_markers(events), ..Self::default() };
         timeline.attributions.reserve(events.len());
         let mut step = None;
-        let mut harness_depth = HarnessDepth::default();
+        let mut harness_depth = MarkerDepth::harness();
+        let mut host_code_depth = MarkerDepth::host_code();
         for (index, event) in events.iter().enumerate() {
             if timeline.process.is_some_and(|process| process != event.process) {
                 timeline.attributions.push(Attribution {
                     step,
                     in_process: false,
                     by_subject: false,
+                    in_host_code: false,
                 });
                 continue;
             }
             if let What::Marker(marker) = event.what {
                 timeline.apply(marker, index, &mut step);
                 harness_depth.apply(event.thread, marker);
+                host_code_depth.apply(event.thread, marker);
             }
             let by_subject = !harness_depth.is_inside(event.thread)
                 || (!plays_the_partner(side) && takes_or_gives(event));
-            timeline.attributions.push(Attribution { step, in_process: true, by_subject });
+            let in_host_code = host_code_depth.is_inside(event.thread);
+            let attribution = Attribution { step, in_process: true, by_subject, in_host_code };
+            timeline.attributions.push(attribution);
         }
         timeline
     }
@@ -105,7 +112,10 @@ impl Timeline {
                     window.end.get_or_insert(index + 1);
                 }
             }
-            Marker::HarnessBegin | Marker::HarnessEnd => {}
+            Marker::HarnessBegin
+            | Marker::HarnessEnd
+            | Marker::HostCodeBegin
+            | Marker::HostCodeEnd => {}
         }
     }
 }

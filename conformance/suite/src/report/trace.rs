@@ -7,7 +7,7 @@ use allocert_contract::trace::{Event, Function, Marker, What};
 use serde_json::Value;
 
 use crate::effect;
-use crate::harness_depth::HarnessDepth;
+use crate::marker_depth::MarkerDepth;
 use crate::nouns::Thread;
 use crate::observation::{Captured, Ending, Observation, Outcome, Raised, StepOutcome};
 use crate::plan::{Part, PlannedStep};
@@ -45,7 +45,7 @@ struct Trace<'a> {
     /// The threads and processes that were met, in the order of their first events.
     threads: Vec<u32>,
     processes: Vec<u32>,
-    harness_depth: HarnessDepth,
+    harness_depth: MarkerDepth,
     /// Steps that were shown.
     shown: Vec<u32>,
     after_step: After,
@@ -78,7 +78,7 @@ impl<'a> Trace<'a> {
             roles,
             threads: Vec::new(),
             processes: Vec::new(),
-            harness_depth: HarnessDepth::default(),
+            harness_depth: MarkerDepth::harness(),
             shown: Vec::new(),
             after_step: After::Silent,
             last_by_worker: None,
@@ -100,9 +100,7 @@ impl<'a> Trace<'a> {
                     self.step(out, u32::try_from(step).ok(), steps, observation);
                 }
                 What::Marker(Marker::StepEnd { .. }) => self.after_step = After::Silent,
-                What::Marker(marker @ (Marker::HarnessBegin | Marker::HarnessEnd)) => {
-                    self.harness_depth.apply(event.thread, marker);
-                }
+                What::Marker(marker) => self.harness_depth.apply(event.thread, marker),
                 _ if self.repeats(event) => self.repeated += 1,
                 _ => self.event(out, event),
             }

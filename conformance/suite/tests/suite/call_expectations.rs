@@ -63,6 +63,32 @@ fn as_many_allocations_are_left_as_may_be(#[case] more: u64, #[case] broken: boo
     assert_eq!(recorder.found().contains(&"EMM-T-01".to_owned()), broken);
 }
 
+#[rstest]
+#[case::of_host_code(true, true, &[])]
+#[case::of_host_code_counts_without_own(false, true, &["EMM-T-01"])]
+#[case::of_the_subject(true, false, &["EMM-T-01"])]
+fn memory_that_host_code_took_is_left_out(
+    #[case] own: bool,
+    #[case] marked: bool,
+    #[case] found: &[&str],
+) {
+    let kept = format!("{{EMM-T-01: {{calls: {{own: {own}, kept: {{cuMemAlloc: 0}}}}}}}}");
+    let mut recorder = Recorder::new(memalloc(&kept));
+    recorder = recorder.step(&[], memory(0x1000, 64));
+    let end = recorder.seen.events.pop().expect("the end of the step");
+    if marked {
+        recorder.marker(Marker::HostCodeBegin);
+    }
+    recorder.event(What::Call(alloc(0x1000, 64)));
+    if marked {
+        recorder.marker(Marker::HostCodeEnd);
+    }
+    let seq = recorder.seen.events.len() as u64;
+    recorder.seen.events.push(Event { seq, ..end });
+    let recorder = recorder.step(&[free(0x1000, 0)], json!({})).rest();
+    assert_eq!(recorder.found(), found);
+}
+
 #[test]
 fn the_harness_and_its_peers_are_not_blamed() {
     let case = memalloc("{EMM-T-01: {calls: {none_of: [cuMemcpyDtoH, cuMemsetD8]}}}");

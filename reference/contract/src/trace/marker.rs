@@ -22,6 +22,11 @@ pub enum Marker {
     HarnessBegin,
     /// The end of what the latest [`Marker::HarnessBegin`] of the thread began.
     HarnessEnd,
+    /// What the thread calls from here on, code of the host calls that the subject called or
+    /// inherits, such as a method of a base class.
+    HostCodeBegin,
+    /// The end of what the latest [`Marker::HostCodeBegin`] of the thread began.
+    HostCodeEnd,
 }
 
 /// A [`Marker`] without its step. The numbers are those of the recorder's C functions.
@@ -39,6 +44,10 @@ pub enum MarkerKind {
     HarnessEnd = 4,
     /// [`Marker::CaseBegin`].
     CaseBegin = 5,
+    /// [`Marker::HostCodeBegin`].
+    HostCodeBegin = 6,
+    /// [`Marker::HostCodeEnd`].
+    HostCodeEnd = 7,
 }
 
 impl Marker {
@@ -51,6 +60,8 @@ impl Marker {
             MarkerKind::StepEnd => Self::StepEnd { step },
             MarkerKind::HarnessBegin => Self::HarnessBegin,
             MarkerKind::HarnessEnd => Self::HarnessEnd,
+            MarkerKind::HostCodeBegin => Self::HostCodeBegin,
+            MarkerKind::HostCodeEnd => Self::HostCodeEnd,
         }
     }
 
@@ -63,6 +74,8 @@ impl Marker {
             Self::StepEnd { .. } => MarkerKind::StepEnd,
             Self::HarnessBegin => MarkerKind::HarnessBegin,
             Self::HarnessEnd => MarkerKind::HarnessEnd,
+            Self::HostCodeBegin => MarkerKind::HostCodeBegin,
+            Self::HostCodeEnd => MarkerKind::HostCodeEnd,
         }
     }
 
@@ -71,7 +84,11 @@ impl Marker {
     pub fn step(self) -> Option<u64> {
         match self {
             Self::StepBegin { step } | Self::StepEnd { step } => Some(step),
-            Self::CaseBegin | Self::HarnessBegin | Self::HarnessEnd => None,
+            Self::CaseBegin
+            | Self::HarnessBegin
+            | Self::HarnessEnd
+            | Self::HostCodeBegin
+            | Self::HostCodeEnd => None,
         }
     }
 }

@@ -296,6 +296,7 @@ mod tests {
             alloc(None, 0),
             What::Marker(Marker::StepEnd { step: u64::MAX }),
             What::Marker(Marker::HarnessBegin),
+            What::Marker(Marker::HostCodeEnd),
             FINALIZE,
             What::Misuse {
                 misuse: Misuse::WorkAfterFree,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _STEP_BEGIN, _STEP_END, _HARNESS_BEGIN, _HARNESS_END, _CASE_BEGIN = 1, 2, 3, 4, 5
+_HOST_CODE_BEGIN, _HOST_CODE_END = 6, 7
 #: The result of a call that ended with an exception.
 _RAISED = 1
 _UNKNOWN_FUNCTION = 0xFFFF_FFFF
@@ -62,6 +63,15 @@ class Recorder:
         finally:
             self._marker(_HARNESS_END, 0)
             self._threads.in_harness = False
+
+    @contextlib.contextmanager
+    def host_code(self) -> Iterator[None]:
+        """Around code of the host that the subject calls or inherits."""
+        self._marker(_HOST_CODE_BEGIN, 0)
+        try:
+            yield
+        finally:
+            self._marker(_HOST_CODE_END, 0)
 
     @contextlib.contextmanager
     def call(self, name: str, facts: dict[str, Any]) -> Iterator[None]:

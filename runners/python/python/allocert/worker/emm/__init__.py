@@ -14,7 +14,10 @@ def load() -> Interface:
         from ..operations import merged
         from . import describe_operation, manager_operations, reenter_operation, stress_operations
         from .case import InstalledManagerCase, ManagerCase
+        from .host_code import HOST_CODE_MARKS
         from .subject import ManagerSubject
+
+        HOST_CODE_MARKS.set()
 
     shared = merged(
         process_operations.OPERATIONS,

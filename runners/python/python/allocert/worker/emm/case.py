@@ -7,6 +7,7 @@ from numba.cuda.cudadrv import driver as numba_driver
 from ..emm_host.api_case import HostApiCase
 from ..emm_shared.case import NumbaCase
 from ..operations import Arguments, Facts
+from .host_code import HOST_CODE_MARKS
 from .subject import ManagerSubject
 
 
@@ -19,6 +20,10 @@ class ManagerCase(NumbaCase):
     #: The manager returned device memory without a finalizer: it does not learn of releases.
     lacks_finalizers = False
 
+    def begin(self) -> None:
+        super().begin()
+        HOST_CODE_MARKS.recorder = self.driver.recorder
+
     def manager(self, name: str) -> Any:
         """The manager of that name."""
         return self.bindings.get(name)
@@ -28,6 +33,10 @@ class InstalledManagerCase(HostApiCase):
     """The case calls numba.cuda, with the subject registered as its memory manager."""
 
     subject: ManagerSubject
+
+    def begin(self) -> None:
+        super().begin()
+        HOST_CODE_MARKS.recorder = self.driver.recorder
 
     def plugin(self, arguments: Arguments) -> type:
         """The subject; with `interface_version`, a subclass that claims this version."""
