@@ -74,3 +74,58 @@ def mixin_offset_zero(_host: Any) -> None:
         handle = original(self, memory)
         handle.offset = 0
         return handle
+
+
+@mutant
+def member_not_abstract(_host: Any) -> None:
+    """Provides a base class in which get_ipc_handle() is not abstract."""
+    base = numba_driver.BaseCUDAMemoryManager
+    base.__abstractmethods__ = base.__abstractmethods__ - {"get_ipc_handle"}
+
+
+@mutant
+def mapped_memory_apart(host: Any) -> None:
+    """Provides a MappedMemory that is no MemoryPointer."""
+    members = dict(vars(numba_driver.MappedMemory))
+    host.MappedMemory = type("MappedMemory", (), {"__doc__": members["__doc__"]})
+
+
+@mutant
+def pointer_argument_renamed(host: Any) -> None:
+    """Provides a MemoryPointer whose argument `pointer` has another name."""
+
+    class MemoryPointer(numba_driver.MemoryPointer):
+        def __init__(
+            self, context: Any, address: Any, size: int, owner: Any = None, finalizer: Any = None
+        ) -> None:
+            super().__init__(context, address, size, owner=owner, finalizer=finalizer)
+
+    host.MemoryPointer = MemoryPointer
+
+
+@mutant
+def default_defers_nothing(_host: Any) -> None:
+    """Defers nothing in defer_cleanup() without a plugin."""
+    manager = numba_driver.NumbaCUDAMemoryManager
+    manager.defer_cleanup = lambda self: contextlib.nullcontext()
+
+
+@mutant
+def default_frees_nothing(_host: Any) -> None:
+    """Frees no device memory without a plugin."""
+    kept: list[Any] = []
+
+    @around(numba_driver.NumbaCUDAMemoryManager, "memalloc")
+    def memalloc(original: Function, self: Any, size: int) -> Any:
+        kept.append(original(self, size))
+        return kept[-1]
+
+
+@mutant
+def mapped_count_begins_at_two(_host: Any) -> None:
+    """Counts one reference to mapped memory that nobody drops."""
+
+    @around(numba_driver.MappedMemory, "__init__")
+    def __init__(original: Function, self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        self.refct += 1

@@ -157,8 +157,10 @@ pub enum Operation {
     Close {},
     /// Describes the host.
     ///
-    /// Facts: `public` (the names of the interface that the host offers), `initialized_driver`
-    /// (whether importing it initialized the driver).
+    /// Facts: `public` (the names of the interface that the host offers), `abstract` (the members
+    /// of BaseCUDAMemoryManager without which a class has no instances), `bases` (texts such as
+    /// `MappedMemory is MemoryPointer`), `constructible` (the classes that take the arguments that
+    /// the texts name), `initialized_driver` (whether importing it initialized the driver).
     DescribeHost {},
     /// Makes the next `times` calls of a method of the worker's plugin raise.
     PluginFails {

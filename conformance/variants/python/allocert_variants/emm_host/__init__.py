@@ -1,9 +1,13 @@
 """Hosts that use what the texts leave open: numba-cuda, repaired and changed."""
 
+import contextlib
 import ctypes
 from typing import Any
 
 from allocert_mutants.emm_host import Host
+from allocert_mutants.emm_host.mutant_registry import Function, around
+from numba import cuda
+from numba.cuda.cudadrv import devices
 from numba.cuda.cudadrv import driver as numba_driver
 
 _CUDA = ctypes.CDLL("libcuda.so.1")
@@ -34,3 +38,118 @@ def _load_by_module(_host: Any) -> None:
 
 
 loads_modules_by_cumoduleloaddataex = Host(_load_by_module)
+
+
+def _ask_for_information(_host: Any) -> None:
+    def ask(context: Any) -> None:
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            context.memory_manager.get_memory_info()
+
+    @around(numba_driver.Context, "memalloc")
+    def memalloc(original: Function, self: Any, *args: Any, **kwargs: Any) -> Any:
+        ask(self)
+        memory = original(self, *args, **kwargs)
+        ask(self)
+        return memory
+
+    @around(numba_driver.Context, "get_memory_info")
+    def get_memory_info(original: Function, self: Any) -> Any:
+        ask(self)
+        return original(self)
+
+
+asks_for_memory_information_often = Host(_ask_for_information)
+
+
+def _initialize_eagerly(_host: Any) -> None:
+    @around(numba_driver.Context, "__init__")
+    def __init__(original: Function, self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        numba_driver.driver.cuCtxPushCurrent(self.handle)
+        self.memory_manager.initialize()
+        numba_driver.driver.cuCtxPopCurrent()
+
+    for name in ("memalloc", "memhostalloc", "mempin"):
+
+        @around(numba_driver.Context, name)
+        def allocate(original: Function, self: Any, *args: Any, **kwargs: Any) -> Any:
+            self.memory_manager.initialize()
+            return original(self, *args, **kwargs)
+
+
+initializes_with_the_manager = Host(_initialize_eagerly)
+
+
+def _defer_around_transfers(host: Any) -> None:
+    for name in ("to_device", "device_array"):
+
+        @around(host, name)
+        def transfer(original: Function, *args: Any, **kwargs: Any) -> Any:
+            with cuda.defer_cleanup():
+                return original(*args, **kwargs)
+
+
+defers_around_transfers = Host(_defer_around_transfers)
+
+
+def _keep_handles(_host: Any) -> None:
+    kept: list[Any] = []
+
+    @around(numba_driver.Context, "get_ipc_handle")
+    def get_ipc_handle(original: Function, self: Any, memory: Any) -> Any:
+        kept.append(original(self, memory))
+        return kept[-1]
+
+    @around(numba_driver.Context, "reset")
+    def reset(original: Function, self: Any) -> None:
+        kept.clear()
+        original(self)
+
+
+keeps_ipc_handles_until_reset = Host(_keep_handles)
+
+
+def _reset_twice(_host: Any) -> None:
+    @around(numba_driver.Context, "reset")
+    def reset(original: Function, self: Any) -> None:
+        original(self)
+        self.memory_manager.reset()
+
+
+resets_twice = Host(_reset_twice)
+
+
+def _read_version(host: Any) -> None:
+    @around(host, "set_memory_manager")
+    def set_memory_manager(original: Function, plugin: Any) -> None:
+        original(plugin)
+        original(plugin)
+
+    @around(numba_driver.Context, "__init__")
+    def __init__(original: Function, self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        if self.memory_manager.interface_version != 1:
+            raise RuntimeError("version 1 required")
+
+
+reads_interface_version_repeatedly = Host(_read_version)
+
+
+def _close_last_first(_host: Any) -> None:
+    def destroy_all_contexts(self: Any) -> None:
+        for device in reversed(list(self.gpus)):
+            device.reset()
+
+    devices._Runtime._destroy_all_contexts = destroy_all_contexts
+
+
+closes_last_device_first = Host(_close_last_first)
+
+
+def _derive_classes(host: Any) -> None:
+    for name in ("MappedMemory", "PinnedMemory", "HostOnlyCUDAMemoryManager", "IpcHandle"):
+        cls = getattr(cuda, name)
+        setattr(host, name, type(cls)(name, (cls,), {"__doc__": cls.__doc__}))
+
+
+offers_subclasses = Host(_derive_classes)

@@ -1,5 +1,6 @@
 """The operations that only a host under test has."""
 
+import inspect
 from typing import Any
 
 from ..emm_shared import facts
@@ -22,6 +23,18 @@ _PUBLIC_NAMES = (
     "set_memory_manager",
     "defer_cleanup",
 )
+_DERIVED = (
+    ("HostOnlyCUDAMemoryManager", "BaseCUDAMemoryManager"),
+    ("MappedMemory", "MemoryPointer"),
+)
+#: The names of the arguments that the texts give.
+_MEMORY_ARGUMENTS = ("context", "pointer", "size", "owner", "finalizer")
+_CONSTRUCTORS = {
+    "MemoryPointer": _MEMORY_ARGUMENTS,
+    "MappedMemory": _MEMORY_ARGUMENTS,
+    "PinnedMemory": _MEMORY_ARGUMENTS,
+    "IpcHandle": ("base", "handle", "size", "source_info", "offset"),
+}
 _ERRORS = {
     "out_of_memory": MemoryError,
     "not_supported": NotImplementedError,
@@ -34,8 +47,35 @@ _ERRORS = {
 def describe_host(case: HostCase, _on: str, _arguments: Arguments) -> Facts:
     return {
         "public": [name for name in _PUBLIC_NAMES if read_attribute(case.host, name) is not None],
+        "abstract": _abstract_members(read_attribute(case.host, "BaseCUDAMemoryManager")),
+        "bases": [f"{name} is {base}" for name, base in _DERIVED if _derives(case, name, base)],
+        "constructible": [
+            name
+            for name, arguments in _CONSTRUCTORS.items()
+            if _takes(read_attribute(case.host, name), arguments)
+        ],
         "initialized_driver": case.subject.initialized_driver,
     }
+
+
+def _abstract_members(cls: Any) -> list[str]:
+    return sorted(map(str, read_attribute(cls, "__abstractmethods__", ())))
+
+
+def _derives(case: HostCase, name: str, base: str) -> bool:
+    found = [read_attribute(case.host, one) for one in (name, base)]
+    return all(isinstance(one, type) for one in found) and issubclass(*found)
+
+
+def _takes(cls: Any, arguments: tuple[str, ...]) -> bool:
+    """Whether a call with these arguments by position, and one by name, fit the signature."""
+    try:
+        signature = inspect.signature(cls)
+        signature.bind(*arguments)
+        signature.bind(**dict.fromkeys(arguments))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 @OPERATIONS.register
