@@ -1,5 +1,5 @@
-//! Which calls of a trace stand between two markers: those that the worker makes for itself, or those
-//! of the host's code that the subject called.
+//! Which calls of a trace stand between two markers: those that the worker makes for itself, or
+//! those of the host's code that the subject called.
 
 use allocert_contract::trace::{Marker, MarkerKind};
 

@@ -2,7 +2,7 @@
 
 import functools
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
 from numba.cuda.cudadrv.driver import driver
@@ -248,3 +248,17 @@ class ResetIgnoresOtherThreads(Manager):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.blocks = BlocksOfThread()
+
+
+class ForgetsPendingOfOthers(Manager):
+    """Shares one queue of released blocks among all managers, and empties it at each reset."""
+
+    shared: ClassVar[list[int]] = []
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks.pending = self.shared
+
+    def reset(self) -> None:
+        self.shared.clear()
+        super().reset()

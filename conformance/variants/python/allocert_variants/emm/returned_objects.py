@@ -36,6 +36,16 @@ class WithoutFinalizer(Manager):
         return None  # type: ignore[return-value]
 
 
+class WatchesItself(Manager):
+    """Gives its memory no finalizer, and watches the end of the memory with weakref itself."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        token = self.blocks.allocate(size)
+        memory = self.wrap(self.blocks.live[token], size, None)
+        weakref.finalize(memory, self.blocks.release, token).atexit = False
+        return memory
+
+
 class WithoutSourceInfo(Manager):
     """Leaves source_info of a handle at its default."""
 
