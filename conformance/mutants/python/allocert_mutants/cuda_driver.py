@@ -86,6 +86,11 @@ class Memory:
         self.base, free, address = _allocate(kind, max(size_bytes, 1))
         weakref.finalize(self, _free_after_work, self.work, free, address).atexit = False
 
+    def wait(self) -> None:
+        """Waits on the host for all work on the memory."""
+        for one in self.work:
+            call("cuEventSynchronize", one.event.handle)
+
 
 def upload(address: int, source: int, size_bytes: int) -> None:
     """Copies from memory of the host to the device, and waits.

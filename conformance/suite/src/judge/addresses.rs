@@ -10,21 +10,33 @@ use crate::judge::range_list::{Entry, RangeList};
 use crate::observation::Facts;
 
 /// The half-open address ranges of memory or array facts: the device's, and the host's where it is
-/// another; those of an array description from its lowest to its highest byte.
+/// another; those of an array description from its lowest to its highest byte. The device's memory
+/// begins at `base`, or else at `pointer`.
 pub(crate) fn ranges(facts: &Facts) -> impl Iterator<Item = (u64, u64)> {
-    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    let (device, host, size) = (number("pointer"), number("host_pointer"), number("size_bytes"));
+    let number = |name: &str| facts.get(name).and_then(Value::as_u64);
+    let device = number("base").or(number("pointer")).unwrap_or(0);
+    let (host, size) = (number("host_pointer").unwrap_or(0), number("size_bytes").unwrap_or(0));
     let host = if host == device { 0 } else { host };
     [device, host]
         .into_iter()
         .filter(move |start| *start != 0 && size > 0)
         .map(move |start| (start, start.saturating_add(size)))
-        .chain(described(facts))
+        .chain(described(facts).map(|(_, range)| range))
 }
 
-/// The pointer of an array description, and the half-open range of its elements. With negative
-/// strides the range begins below the pointer.
+/// The pointer of an array, and the half-open range of its elements: of an array description, or of
+/// facts with the `base` of its memory. With negative strides the range begins below the pointer.
 pub(crate) fn pointer_and_range(facts: &Facts) -> Option<(u64, (u64, u64))> {
+    above_base(facts).or_else(|| described(facts))
+}
+
+fn above_base(facts: &Facts) -> Option<(u64, (u64, u64))> {
+    let number = |name: &str| facts.get(name).and_then(Value::as_u64);
+    let (base, size_bytes) = (number("base")?, number("size_bytes")?);
+    Some((number("pointer")?, (base, base.saturating_add(size_bytes))))
+}
+
+fn described(facts: &Facts) -> Option<(u64, (u64, u64))> {
     let array = array(facts)?;
     let extent = array.extent()?;
     Some((array.data().0, (*extent.start(), extent.end().saturating_add(1))))
@@ -39,11 +51,6 @@ const LENIENT: Interpretation = Interpretation {
     zero_size: ZeroSize::Elements,
     bit_fields: BitFields::Packed,
 };
-
-/// The bytes of a description's array.
-fn described(facts: &Facts) -> Option<(u64, u64)> {
-    Some(pointer_and_range(facts)?.1)
-}
 
 /// A description's array: of an interface, or of an object that has one. Facts are one, or hold
 /// one beside others.

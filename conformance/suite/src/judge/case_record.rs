@@ -84,14 +84,17 @@ impl<'a> CaseRecord<'a> {
     }
 }
 
-/// A fact by its dotted path.
+/// A fact by its dotted path, which names the items of a list by their index.
 pub(crate) fn lookup<'a>(facts: &'a Facts, path: &str) -> Option<&'a Value> {
     if let Some(value) = facts.get(path) {
         return Some(value);
     }
     let mut parts = path.split('.');
     let first = facts.get(parts.next()?)?;
-    parts.try_fold(first, |value, part| value.get(part))
+    parts.try_fold(first, |value, part| match value {
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => value.get(part),
+    })
 }
 
 /// Outcomes by step, and the first thing in the lines that a worker cannot have written.

@@ -226,3 +226,26 @@ fn an_argument_with_negative_strides_reaches_down() {
     assert_eq!(races_at(X + 48, X + 49), 0, "behind the first element");
     assert_eq!(races_at(X + 8, X), 0, "an address that no array begins at reaches upwards");
 }
+
+/// The harness produces 2 rows of 4 bytes in the middle of an allocation, and a kernel gets them.
+#[rstest]
+#[case::in_c_order(X + 16, X + 16, 8)]
+#[case::backwards(X + 23, X + 16, 8)]
+#[case::rows_backwards(X + 20, X + 16, 8)]
+#[case::columns_backwards(X + 19, X + 16, 8)]
+#[case::one_row_for_both(X + 16, X + 16, 4)]
+fn an_argument_of_the_harness_reaches_its_own_memory(
+    #[case] pointer: u64,
+    #[case] base: u64,
+    #[case] size_bytes: u64,
+) {
+    let races_at = |filled| {
+        let facts = json!({"pointer": pointer, "base": base, "size_bytes": size_bytes});
+        let calls = vec![launch_in(pointer, (X, 64), A), fill_bytes(filled, 1, B).harness()];
+        let recorder = Recorder::new(one_step());
+        races(&recorder.does(after(two(non_blocking), calls), facts).rest().judged()).len()
+    };
+    let behind = base + size_bytes;
+    assert_eq!([races_at(base - 1), races_at(behind)], [0, 0], "beside it");
+    assert_eq!([races_at(base), races_at(behind - 1)], [1, 1], "its lowest and its highest byte");
+}

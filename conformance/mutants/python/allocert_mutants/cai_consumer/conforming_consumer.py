@@ -13,7 +13,7 @@ import numpy
 
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call
 
-from .offset_helpers import Integers, byte_range, c_strides, offsets
+from .offset_helpers import Integers, byte_range, c_strides, pieces
 
 Entries: TypeAlias = dict[str, Any]
 HostArray: TypeAlias = "numpy.ndarray[Any, Any]"
@@ -103,19 +103,19 @@ class Consumer:
         self.fill(view, byte, self.wait_for_producer(view))
 
     def fill(self, view: View, byte: int, own: Stream) -> None:
-        for offset in offsets(view.shape, view.strides):
-            fill(view.pointer + offset, byte, view.dtype.itemsize, own)
+        for offset, size_bytes in pieces(view.shape, view.strides, view.dtype.itemsize):
+            fill(view.pointer + offset, byte, size_bytes, own)
         self.make_producer_wait(view, own)
 
     def copy(self, view: View, own: Stream) -> None:
         """Enqueues a read of each element and does not wait for it."""
-        itemsize = view.dtype.itemsize
-        self.scratch.append(Memory("device", itemsize))
+        found = pieces(view.shape, view.strides, view.dtype.itemsize)
+        self.scratch.append(Memory("device", max((size for _, size in found), default=0)))
         target = ctypes.c_uint64(self.scratch[-1].base)
-        for offset in offsets(view.shape, view.strides):
+        handle = ctypes.c_void_p(own.handle)
+        for offset, size_bytes in found:
             source = ctypes.c_uint64(view.pointer + offset)
-            handle = ctypes.c_void_p(own.handle)
-            call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(itemsize), handle)
+            call("cuMemcpyDtoDAsync_v2", target, source, ctypes.c_size_t(size_bytes), handle)
         self.make_producer_wait(view, own)
 
     def use_stream(self, stream: Stream) -> None:

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 import numpy
 
+from allocert_mutants.cuda_driver import Stream
+
 from .conforming_consumer import Consumer, Entries, HostArray, View
 from .offset_helpers import Integers
 
@@ -58,6 +60,54 @@ class IgnoresStreamOfMask(Consumer):
     def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
         view = self.view(mask, {**self.entries(mask), "stream": None})
         return numpy.broadcast_to(self.is_true(self.read(view)), shape)
+
+
+class WaitsForDataInsteadOfMask(Consumer):
+    """Takes the stream of the data for that of the mask too."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        entries = {**self.entries(mask), "stream": self.entries(exporter).get("stream")}
+        elements = self.read(self.view(mask, entries))
+        return numpy.broadcast_to(self.is_true(elements), shape)
+
+
+class WaitsForMaskInsteadOfData(Consumer):
+    """Takes the stream of a mask for that of the data too."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.valid is not None:
+            view.stream = self.entries(entries["mask"]).get("stream")
+        return view
+
+
+class IgnoresStreamOfStridedMask(Consumer):
+    """Does not wait for the stream of a mask that has gaps or is reversed."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        entries = self.entries(mask)
+        if entries.get("strides") is None:
+            return super().validity(exporter, mask, shape)
+        view = self.view(mask, {**entries, "stream": None})
+        return numpy.broadcast_to(self.is_true(self.read(view)), shape)
+
+
+class CopiesMaskWithoutBackEdge(Consumer):
+    """Copies the mask on the device too, and does not make its producer wait for that."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        valid = super().validity(exporter, mask, shape)
+        view = self.view(mask, self.entries(mask))
+        self.copies_mask = True
+        self.copy(view, self.wait_for_producer(view))
+        self.copies_mask = False
+        return valid
+
+    copies_mask = False
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if not self.copies_mask:
+            super().make_producer_wait(view, own)
 
 
 class RemembersMasks(Consumer):

@@ -28,3 +28,12 @@ def byte_range(shape: Integers, strides: Integers, itemsize: int) -> tuple[int, 
 def offsets(shape: Integers, strides: Integers) -> Iterator[int]:
     for index in itertools.product(*map(range, shape)):
         yield sum(i * stride for i, stride in zip(index, strides, strict=False))
+
+
+def pieces(shape: Integers, strides: Integers, itemsize: int) -> list[tuple[int, int]]:
+    """Returns offset and size of what can be filled or copied at once: all, or each element."""
+    if not math.prod(shape):
+        return []
+    if strides == c_strides(shape, itemsize):
+        return [(0, math.prod(shape) * itemsize)]
+    return [(offset, itemsize) for offset in offsets(shape, strides)]

@@ -14,7 +14,7 @@ use crate::offer::Flavor;
 use crate::reason::Unswept;
 
 pub use operation::Operation;
-pub use operation_arguments::{Access, Attribute, Import, Launch, Memory, Pend, Produce};
+pub use operation_arguments::{Access, Attribute, Import, Launch, Layout, Memory, Pend, Produce};
 
 pub(crate) struct Definition;
 

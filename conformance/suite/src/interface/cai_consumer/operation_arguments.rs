@@ -21,10 +21,12 @@ pub struct Produce {
     /// The element type, as in the interface.
     #[serde(default = "single")]
     pub typestr: String,
-    /// Bytes from one element to the next, for each axis. Without them the data lie in C order, and
-    /// the interface gives no strides.
+    /// Bytes from one element to the next, for each axis. Without them `layout` says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Vec<i64>>,
+    /// Where the elements lie:
+    #[serde(default)]
+    pub layout: Layout,
     /// The version of the interface.
     #[serde(default = "three")]
     pub version: i64,
@@ -73,6 +75,27 @@ impl Produce {
             differs.then(|| InvalidWord::new(RefusalCode::InvalidArgument, "strides", message)),
         )
     }
+}
+
+/// Where the elements of an array lie, whatever its shape is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// In C order without gaps. The interface gives no strides.
+    #[default]
+    C,
+    /// In Fortran order without gaps.
+    Fortran,
+    /// In C order, with a gap of one element behind each.
+    Spaced,
+    /// In C order, with a gap of four elements behind each row.
+    Pitched,
+    /// In C order, backwards along every axis.
+    Reversed,
+    /// In C order, backwards along the first axis.
+    ReversedRows,
+    /// The same elements for each index of the first axis, whose stride is 0.
+    Broadcast,
 }
 
 /// What data lie in.

@@ -1,5 +1,7 @@
 """Consumers that import arrays in other ways than the reference."""
 
+import copy
+import ctypes
 from typing import Any
 
 import numpy
@@ -160,6 +162,74 @@ class WaitsOnHost(Consumer):
         synchronize(own)
 
 
+class GathersStrided(Consumer):
+    """Gathers an array with gaps in contiguous memory of its own, and uses only that afterwards."""
+
+    def read(self, view: View) -> HostArray:
+        packed = c_strides(view.shape, view.dtype.itemsize)
+        if view.strides == packed:
+            return super().read(view)
+        own, itemsize = self.wait_for_producer(view), view.dtype.itemsize
+        places = list(offsets(view.shape, view.strides))
+        memory = Memory("device", len(places) * itemsize)
+        size, handle = ctypes.c_size_t(itemsize), ctypes.c_void_p(own.handle)
+        for number, place in enumerate(places):
+            target = ctypes.c_uint64(memory.base + number * itemsize)
+            source = ctypes.c_uint64(view.pointer + place)
+            call("cuMemcpyDtoDAsync_v2", target, source, size, handle)
+        # The producer may go on while the copy is read.
+        self.make_producer_wait(view, own)
+        gathered = copy.copy(view)
+        gathered.pointer, gathered.strides, gathered.stream = memory.base, packed, own.handle
+        elements = super().read(gathered)
+        del memory
+        return elements
+
+
+class OrdersThroughHelperStream(Consumer):
+    """Waits in a helper stream for the exported one, and lets that wait for the helper stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.helper: Stream | None = None
+
+    def order(self, before: Stream, after: Stream) -> None:
+        self.helper = self.helper or Stream()
+        self.helper.wait(Event(before))
+        after.wait(Event(self.helper))
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        if self.uses_stream(view):
+            self.order(Stream(view.stream), own)
+        return own
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if self.uses_stream(view):
+            self.order(own, Stream(view.stream))
+        else:
+            super().make_producer_wait(view, own)
+
+
+class WaitsOnHostForStrided(Consumer):
+    """Waits on the host for arrays with gaps, and lets streams wait for all others."""
+
+    def is_strided(self, view: View) -> bool:
+        return view.strides != c_strides(view.shape, view.dtype.itemsize)
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        if self.is_strided(view) and self.uses_stream(view):
+            synchronize(Stream(view.stream))
+            return own or self.own_stream
+        return super().wait_for_producer(view, own)
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if self.is_strided(view):
+            synchronize(own)
+        else:
+            super().make_producer_wait(view, own)
+
+
 class WaitsForOwnStream(Consumer):
     """Waits for its own stream at each import, also with the option to ignore the exported one."""
 
@@ -205,8 +275,10 @@ class WritesMaskedOnly(Consumer):
     """Has masks, and writes only elements that are valid."""
 
     def fill(self, view: View, byte: int, own: Stream) -> None:
-        places = list(offsets(view.shape, view.strides))
-        valid = [True] * len(places) if view.valid is None else view.valid.ravel().tolist()
+        if view.valid is None:
+            super().fill(view, byte, own)
+            return
+        places, valid = offsets(view.shape, view.strides), view.valid.ravel().tolist()
         for offset in (place for place, is_valid in zip(places, valid, strict=True) if is_valid):
             fill(view.pointer + offset, byte, view.dtype.itemsize, own)
         self.make_producer_wait(view, own)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from allocert_mutants.cai_consumer.conforming_consumer import Consumer, Entries, HostArray, View
-from allocert_mutants.cai_consumer.offset_helpers import c_strides
+from allocert_mutants.cai_consumer.offset_helpers import Integers, c_strides
 
 
 class UnsupportedError(Exception):
@@ -106,3 +106,13 @@ class RefusesReadOnly(Consumer):
         if read_only:
             raise BufferError("read-only data")
         return pointer, read_only
+
+
+class RefusesGaps(Consumer):
+    """Refuses an array or a mask that is not in C order without gaps."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        found = super().explicit_strides(strides, shape, itemsize)
+        if found != c_strides(shape, itemsize) and 0 not in shape:
+            raise UnsupportedError("only contiguous arrays")
+        return found

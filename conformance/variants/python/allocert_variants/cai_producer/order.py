@@ -21,6 +21,35 @@ class SynchronizesAtExport(Array):
 
 
 @adapter
+class SynchronizesStrided(Array):
+    """Waits at the export of an array with gaps, and exports a stream for all others."""
+
+    def stream_entry(self) -> Entry:
+        if self.host_array.flags.c_contiguous:
+            return super().stream_entry()
+        self.memory.wait()
+        return None
+
+
+@adapter
+class OneStreamForDataAndMask(Array):
+    """Exports a stream for the data that waits for work on the mask too."""
+
+    def pending_work(self) -> list[Work]:
+        of_mask = self.mask.pending_work() if self.mask is not None else []
+        return super().pending_work() + of_mask
+
+
+class CopiesMasks(Producer):
+    """Copies the mask of an array when the array is made."""
+
+    def array(self, spec: Any) -> Array:
+        if spec.mask is not None:
+            spec.mask = self.copy_to_device(spec.mask.host_array)
+        return super().array(spec)
+
+
+@adapter
 class AlwaysJoins(Array):
     """Exports a stream without work of its own, which waits for all pending work."""
 

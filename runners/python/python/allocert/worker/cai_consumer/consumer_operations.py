@@ -11,7 +11,7 @@ from ..cai_shared import data_facts
 from ..cai_shared.case import AdapterCase, Imported
 from ..cai_shared.element import Element
 from ..cai_shared.exported_interface import ExportedInterface
-from ..cai_shared.layout import Layout
+from ..cai_shared.layout import Layout, strides_of
 from ..device import Memory
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
@@ -38,7 +38,10 @@ _ITEM_LIMIT = 64
 def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     typestr = arguments.get("typestr", "<f4")
     element = Element(typestr)
-    layout = Layout(arguments["shape"], arguments.get("strides"), element.size_bytes)
+    shape, strides = arguments["shape"], arguments.get("strides")
+    if strides is None:
+        strides = strides_of(arguments.get("layout", "c"), shape, element.size_bytes)
+    layout = Layout(shape, strides, element.size_bytes)
     low, high = layout.span()
     kind = arguments.get("memory", "device")
     memory = case.device.allocate(kind, high - low)
@@ -82,7 +85,7 @@ def _entries(
         "data": (pointer, arguments.get("read_only", False)),
         "version": arguments.get("version", 3),
     }
-    if arguments.get("strides") is not None:
+    if layout.explicit:
         entries["strides"] = layout.strides
     if stream is not None:
         entries["stream"] = stream.handle

@@ -4,6 +4,9 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
+#: How many elements would fit into the gap behind each row of a pitched array.
+_ROW_GAP_ELEMENTS = 4
+
 
 class Layout:
     """The shape of an array and its strides in bytes. Without strides it lies in C order."""
@@ -13,6 +16,8 @@ class Layout:
     ) -> None:
         self.shape, self.element_bytes = tuple(shape), element_bytes
         self.elements = math.prod(self.shape)
+        #: Whether strides were given.
+        self.explicit = strides is not None
         self.strides = c_strides(self.shape, element_bytes) if strides is None else tuple(strides)
 
     def span(self) -> tuple[int, int]:
@@ -47,6 +52,24 @@ class Layout:
         for offset in self.offsets():
             is_free[offset - low : offset - low + self.element_bytes] = bytes(self.element_bytes)
         return bytes(itertools.compress(raw, is_free))
+
+
+def strides_of(layout: str, shape: Sequence[int], element_bytes: int) -> tuple[int, ...] | None:
+    """The strides in bytes of a layout that a case names; none for C order without gaps."""
+    if layout == "c" or not shape:
+        return None
+    if layout == "fortran":
+        return tuple(reversed(c_strides(shape[::-1], element_bytes)))
+    if layout == "pitched":
+        return c_strides([*shape[:-1], shape[-1] + _ROW_GAP_ELEMENTS], element_bytes)
+    first, *others = c_strides(shape, element_bytes)
+    strides: dict[str, tuple[int, ...]] = {
+        "spaced": (2 * first, *(2 * stride for stride in others)),
+        "reversed": (-first, *(-stride for stride in others)),
+        "reversed_rows": (-first, *others),
+        "broadcast": (0, *others),
+    }
+    return strides[layout]
 
 
 def c_strides(shape: Sequence[int], element_bytes: int) -> tuple[int, ...]:

@@ -1,0 +1,156 @@
+"""Producers whose exports of some arrays cover the pending work, and those of others not."""
+
+from typing import Any
+
+from allocert_mutants.cuda_driver import LEGACY, Work
+
+from .conforming_producer import Array, Entry, adapter
+
+
+class OverlooksArrays(Array):
+    """Exports no stream for pending work on the arrays that it overlooks."""
+
+    def overlooks(self) -> bool:
+        raise NotImplementedError
+
+    def pending_work(self) -> list[Work]:
+        return [] if self.overlooks() else super().pending_work()
+
+
+@adapter
+class OrdersContiguousOnly(OverlooksArrays):
+    """Exports a stream for arrays in C order without gaps, and for no other."""
+
+    def overlooks(self) -> bool:
+        return not self.host_array.flags.c_contiguous
+
+
+@adapter
+class OverlooksReversedRows(OverlooksArrays):
+    """Exports no stream for arrays whose first stride is negative."""
+
+    def overlooks(self) -> bool:
+        return any(stride < 0 for stride in self.host_array.strides[:1])
+
+
+@adapter
+class OverlooksNegativeLastStride(OverlooksArrays):
+    """Exports no stream for arrays whose last stride is negative."""
+
+    def overlooks(self) -> bool:
+        return any(stride < 0 for stride in self.host_array.strides[-1:])
+
+
+@adapter
+class OverlooksBroadcast(OverlooksArrays):
+    """Exports no stream for arrays with a stride of 0."""
+
+    def overlooks(self) -> bool:
+        return 0 in self.host_array.strides
+
+
+@adapter
+class OverlooksFortranOrder(OverlooksArrays):
+    """Exports no stream for matrices in Fortran order."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.flags.fnc
+
+
+@adapter
+class OverlooksWorkOnFortranOrder(OverlooksArrays):
+    """Notes no work on matrices in Fortran order, and exports no stream for it."""
+
+    def overlooks(self) -> bool:
+        return False
+
+    def record_work(self, work: Work) -> None:
+        if not self.host_array.flags.fnc:
+            super().record_work(work)
+
+
+@adapter
+class OverlooksPitchedRows(OverlooksArrays):
+    """Exports no stream for matrices whose rows have gaps behind them."""
+
+    def overlooks(self) -> bool:
+        array = self.host_array
+        return array.ndim == 2 and 0 < array.strides[1] * array.shape[1] < array.strides[0]
+
+
+@adapter
+class OverlooksCubes(OverlooksArrays):
+    """Exports no stream for arrays of more than two axes."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.ndim > 2
+
+
+@adapter
+class OverlooksScalars(OverlooksArrays):
+    """Exports no stream for arrays without axes."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.ndim == 0
+
+
+@adapter
+class OverlooksSingleElements(OverlooksArrays):
+    """Exports no stream for arrays of one element that have axes."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.ndim > 0 and self.host_array.size == 1
+
+
+@adapter
+class OverlooksLargeArrays(OverlooksArrays):
+    """Exports no stream for arrays of more than 64 KiB."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.nbytes > 1 << 16
+
+
+@adapter
+class OrdersFloatsAndBytesOnly(OverlooksArrays):
+    """Exports a stream for float32 and for bytes."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.dtype.str not in ("<f4", "|u1")
+
+
+@adapter
+class WaitsForContiguousOnly(Array):
+    """Exports None, and waits on the host for the pending work on contiguous arrays before."""
+
+    def stream_entry(self) -> Entry:
+        if self.host_array.flags.c_contiguous:
+            self.memory.wait()
+        return None
+
+
+class WithStreamOfMask:
+    """Shows the interface of a mask with another stream."""
+
+    def __init__(self, mask: Array, stream: Entry) -> None:
+        self.mask, self.stream = mask, stream
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return {**self.mask.interface(), "stream": self.stream}
+
+
+@adapter
+class MaskWithoutStream(Array):
+    """Exports no stream for pending work on a mask."""
+
+    def mask_entry(self, mask: Array) -> Entry:
+        return WithStreamOfMask(mask, None)
+
+
+@adapter
+class MaskWithStreamOfData(Array):
+    """Exports the stream of the data for a mask too."""
+
+    def mask_entry(self, mask: Array) -> Entry:
+        stream = self.stream.handle if self.stream else LEGACY
+        return WithStreamOfMask(mask, stream)
