@@ -6,7 +6,7 @@
 use crate::{
     allocation_data::Bytes,
     page_runs::{PAGE_BYTES, PAGE_SHIFT, PageRuns},
-    slab::{GRANULE_SHIFT, Slab, granule_in_page, granules},
+    slab::{GRANULE_BYTES, GRANULE_SHIFT, Slab, granule_in_page, granules},
 };
 
 const SMALL_BYTES: u64 = 1 << 20;
@@ -21,6 +21,9 @@ pub(crate) struct Block {
     pub(crate) owner: Owner,
     /// Unique in the process's life (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
     pub(crate) buffer_id: u64,
+    /// The numbers that the memory had before `cuMemAllocAsync` took it again, oldest first, as
+    /// long as the streams that freed it have not got there.
+    pub(crate) earlier: Vec<u64>,
     pub(crate) bytes: Bytes,
     /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`.
     pub(crate) synchronous: bool,
@@ -37,6 +40,30 @@ pub(crate) enum Owner {
     Pool(u64),
     /// `cuIpcOpenMemHandle`, opened so many times.
     Imported { opens: u32 },
+}
+
+impl Block {
+    /// The bytes of the memory: what was asked for, in whole granules.
+    #[inline]
+    pub(crate) fn reserved_bytes(&self) -> u64 {
+        self.size.next_multiple_of(GRANULE_BYTES)
+    }
+
+    /// Whether the memory has that number, or had it before a free that is still pending.
+    pub(crate) fn answers_to(&self, number: u64) -> bool {
+        self.buffer_id == number || self.earlier.contains(&number)
+    }
+
+    /// Takes the memory again before the stream that freed it has got there. What it holds stays:
+    /// work queued before still reads and writes it.
+    pub(crate) fn take_again(&mut self, size: u64, context: u64, buffer_id: u64) {
+        self.earlier.push(self.buffer_id);
+        self.size = size;
+        self.context = context;
+        self.buffer_id = buffer_id;
+        self.synchronous = false;
+        self.freed = false;
+    }
 }
 
 /// What a new block is to be.
@@ -127,6 +154,14 @@ impl Space {
     /// The live block that `address` lies in.
     #[inline]
     pub(crate) fn find(&self, address: u64) -> Option<u32> {
+        let id = self.find_reserved(address)?;
+        let block = self.block(id);
+        (address - block.base < block.size).then_some(id)
+    }
+
+    /// The live block whose memory `address` lies in, also behind the bytes that were asked for.
+    #[inline]
+    pub(crate) fn find_reserved(&self, address: u64) -> Option<u32> {
         let offset = address.checked_sub(self.base)?;
         let id = match *self.pages.get((offset >> PAGE_SHIFT) as usize)? {
             Page::Free => return None,
@@ -134,7 +169,7 @@ impl Space {
             Page::Slab(slab) => self.slabs[slab as usize].find(granule_in_page(offset))?,
         };
         let block = self.block(id);
-        (address - block.base < block.size).then_some(id)
+        (address - block.base < block.reserved_bytes()).then_some(id)
     }
 
     /// The live block that begins at `address`.
@@ -177,6 +212,7 @@ impl Space {
         let (offset, size, owner) = (block.base - self.base, block.size, block.owner);
         block.live = false;
         block.freed = false;
+        block.earlier.clear();
         block.bytes = Bytes::Untouched;
         self.free_blocks.push(id);
         let page = (offset >> PAGE_SHIFT) as u32;
@@ -333,6 +369,7 @@ impl Space {
             context: 0,
             owner: Owner::Plain,
             buffer_id: 0,
+            earlier: Vec::new(),
             bytes,
             synchronous: false,
             freed: false,

@@ -175,9 +175,9 @@ impl Driver {
         stage: bool,
     ) -> (Transfer, Option<Transfer>) {
         let CopyRequest { to, from, extent, .. } = *copy;
-        let transfer = |from| Transfer { to, to_block: sides.to.host_block, from, extent };
+        let transfer = |from| Transfer { to, to_block: sides.to.block, from, extent };
         if !stage {
-            let source = Source::Later { from, block: sides.from.host_block };
+            let source = Source::Later { from, block: sides.from.block };
             return (transfer(source), None);
         }
         let mut bytes = self.stage(from, extent);

@@ -53,14 +53,22 @@ impl Driver {
         let Some(device) = self.device_of(address.0) else {
             return self.free_managed(address.0);
         };
-        let space = &self.devices[device].space;
+        let space = &mut self.devices[device].space;
         let id = space.find_base(address.0).ok_or(CudaError::INVALID_VALUE)?;
-        let block = space.block(id);
+        let block = space.block_mut(id);
         if block.freed || matches!(block.owner, Owner::Imported { .. }) {
             return Err(CudaError::INVALID_VALUE);
         }
+        if let Some(number) = block.earlier.pop() {
+            // The stream that freed the memory before has not got there: the memory stays until
+            // then, for the work before that free.
+            block.buffer_id = number;
+            block.freed = true;
+            return Ok(());
+        }
         if block.owner == Owner::Plain {
-            self.settle_owner(block.context, device)?;
+            let context = block.context;
+            self.settle_owner(context, device)?;
         }
         self.release(device, id);
         Ok(())

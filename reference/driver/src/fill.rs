@@ -51,7 +51,7 @@ impl Driver {
         if waits {
             self.no_host_function_before(self.order_before(stream))?;
         }
-        let work = Work::Fill { fill, block: side.host_block };
+        let work = Work::Fill { fill, block: side.block };
         let operation = self.enqueue(stream, work, None)?;
         Ok(waits.then_some(operation))
     }

@@ -7,6 +7,7 @@ use crate::{
     address_space::Owner,
     error::{CudaError, Result},
     host_memory::HostKind,
+    slab::GRANULE_BYTES,
     work_queue::Work,
 };
 
@@ -60,7 +61,6 @@ impl PoolAttribute {
 
 /// Pools take memory from the device in steps of this.
 const RESERVE_BYTES: u64 = 32 << 20;
-const GRANULE_BYTES: u64 = 512;
 
 impl Pool {
     fn take(&mut self, bytes: u64) {
@@ -122,15 +122,16 @@ impl Driver {
         let device = self.contexts.get(context).map_err(|_| CudaError::INVALID_CONTEXT)?.device;
         let handle = pool.unwrap_or(self.devices[device].current_pool);
         let device = self.pool(handle)?.device;
-        if let Some(freed) = self.take_waiting(handle, stream, bytes) {
-            if let Some(id) = self.devices[device].space.find(freed.address) {
-                self.release(device, id);
-            }
+        let buffer_id = self.next_buffer_id();
+        if let Some(freed) = self.take_waiting(handle, stream, bytes)
+            && let Some(id) = self.devices[device].space.find_base(freed.address)
+        {
             if freed.stream != stream {
                 self.enqueue(stream, Work::Wait, None)?;
             }
+            self.devices[device].space.block_mut(id).take_again(bytes, context, buffer_id);
+            return Ok(DevicePtr(freed.address));
         }
-        let buffer_id = self.next_buffer_id();
         let address =
             self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id);
         let address = address.or_else(|| {
@@ -193,9 +194,10 @@ impl Driver {
     pub(crate) fn finish_free(&mut self, address: u64, buffer_id: u64) {
         let Some(device) = self.device_of(address) else { return };
         let Some(id) = self.devices[device].space.find(address) else { return };
-        let block = self.devices[device].space.block(id);
+        let block = self.devices[device].space.block_mut(id);
         if block.buffer_id != buffer_id {
-            return; // used again in the same stream
+            block.earlier.retain(|number| *number != buffer_id); // taken again
+            return;
         }
         if let Owner::Pool(pool) = block.owner
             && let Ok(pool) = self.pools.get_mut(pool)

@@ -16,8 +16,8 @@ pub(crate) struct Side {
     pub(crate) synchronous: bool,
     /// No copy may write it.
     pub(crate) read_only: bool,
-    /// The number of the block of host memory that the driver knows; 0 for all other memory.
-    pub(crate) host_block: u64,
+    /// The number of the block; 0 for memory that the driver does not know.
+    pub(crate) block: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 const PAGEABLE: Side =
-    Side { kind: Kind::Pageable, context: 0, synchronous: false, read_only: false, host_block: 0 };
+    Side { kind: Kind::Pageable, context: 0, synchronous: false, read_only: false, block: 0 };
 
 impl Kind {
     pub(crate) fn is_host(self) -> bool {
@@ -48,8 +48,13 @@ impl Driver {
         if self.device_of(address).is_some() {
             let block = self.find_device(address).ok_or(CudaError::INVALID_VALUE)?;
             let fits = bytes <= block.size - (address - block.base);
-            let (context, synchronous) = (block.context, block.synchronous);
-            let side = Side { kind: Kind::Device, context, synchronous, ..PAGEABLE };
+            let side = Side {
+                kind: Kind::Device,
+                context: block.context,
+                synchronous: block.synchronous,
+                read_only: false,
+                block: block.buffer_id,
+            };
             return if fits { Ok(side) } else { Err(CudaError::INVALID_VALUE) };
         }
         Ok(match self.find_host(address) {
@@ -61,7 +66,7 @@ impl Driver {
                 context: block.context,
                 synchronous: block.synchronous,
                 read_only: block.is_read_only(),
-                host_block: block.buffer_id,
+                block: block.buffer_id,
             },
             _ => PAGEABLE,
         })

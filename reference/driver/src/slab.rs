@@ -3,6 +3,7 @@
 use crate::page_runs::PAGE_BYTES;
 
 pub(crate) const GRANULE_SHIFT: u32 = 9;
+pub(crate) const GRANULE_BYTES: u64 = 1 << GRANULE_SHIFT;
 const GRANULES_PER_PAGE: u32 = (PAGE_BYTES >> GRANULE_SHIFT) as u32;
 
 #[derive(Debug)]

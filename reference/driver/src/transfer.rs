@@ -54,7 +54,7 @@ impl Plane {
     }
 }
 
-/// A queued copy. Blocks are those of host memory that the driver knows, by number; 0 for none.
+/// A queued copy. Blocks are given by number; 0 for memory that the driver does not know.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) to: Plane,
@@ -126,10 +126,17 @@ impl Driver {
         }
     }
 
-    /// Whether that block of host memory ended after the work was queued: another context may free
-    /// it, and then no call waits for the work.
+    /// Whether that block ended after the work was queued: not every free waits for the work.
     fn is_gone(&self, address: u64, block: u64) -> bool {
-        block != 0 && self.find_host(address).is_none_or(|(_, found)| found.buffer_id != block)
+        let found = match self.device_of(address) {
+            Some(device) => {
+                let space = &self.devices[device].space;
+                let id = space.find_reserved(address);
+                id.is_some_and(|id| space.block(id).answers_to(block))
+            }
+            None => self.find_host(address).is_some_and(|(_, found)| found.buffer_id == block),
+        };
+        block != 0 && !found
     }
 
     fn unstage(&mut self, to: Plane, extent: Extent, bytes: &[u8], offset: u64) {
@@ -152,16 +159,16 @@ impl Driver {
         }
     }
 
+    /// Of memory that is not [gone](Self::is_gone): the call that queued the work has seen that the
+    /// range lies in one block.
     fn read(&mut self, address: u64, into: &mut [u8]) {
         let Some(device) = self.device_of(address) else {
             return self.host.read(address, into);
         };
         let space = &self.devices[device].space;
-        match space.find(address).map(|id| space.block(id)) {
-            Some(block) if into.len() as u64 <= block.size - (address - block.base) => {
-                block.bytes.read(address - block.base, into)
-            }
-            _ => self.work_after_free(address, into.len() as u64),
+        if let Some(id) = space.find_reserved(address) {
+            let block = space.block(id);
+            block.bytes.read(address - block.base, into);
         }
     }
 
@@ -170,11 +177,9 @@ impl Driver {
             return self.host.write(address, from);
         };
         let space = &mut self.devices[device].space;
-        match space.find(address).map(|id| space.block_mut(id)) {
-            Some(block) if from.len() as u64 <= block.size - (address - block.base) => {
-                block.bytes.write(block.size, address - block.base, from)
-            }
-            _ => self.work_after_free(address, from.len() as u64),
+        if let Some(id) = space.find_reserved(address) {
+            let block = space.block_mut(id);
+            block.bytes.write(block.reserved_bytes(), address - block.base, from);
         }
     }
 }

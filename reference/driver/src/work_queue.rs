@@ -43,7 +43,7 @@ pub(crate) enum Work {
         event: u64,
     },
     Copy(Transfer),
-    /// `block`: the number of the host memory that it fills, or 0.
+    /// `block`: the number of the block that it fills.
     Fill {
         fill: Fill,
         block: u64,

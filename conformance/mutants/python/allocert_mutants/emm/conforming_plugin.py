@@ -42,15 +42,23 @@ class Blocks:
         if size < 0:
             raise ValueError(f"a size cannot be negative: {size}")
         try:
-            address = driver.cuMemAlloc(max(size, 1))
+            address = self.take(max(size, 1))
         except CudaAPIError as error:
             if error.code != OUT_OF_MEMORY or self.deferring:
                 raise
             self.flush()
-            address = driver.cuMemAlloc(max(size, 1))
+            address = self.take(max(size, 1))
         token = next(self._tokens)
-        self.live[token] = int(address)
+        self.live[token] = address
         return token
+
+    def take(self, size: int) -> int:
+        """Asks the driver for a block."""
+        return int(driver.cuMemAlloc(size))
+
+    def give(self, address: int) -> None:
+        """Gives a block back to the driver."""
+        driver.cuMemFree(address)
 
     def release(self, token: int) -> None:
         address = self.live.pop(token, None)
@@ -64,7 +72,7 @@ class Blocks:
         # Several threads may flush at the same time; each pops other blocks.
         with contextlib.suppress(IndexError):
             while True:
-                driver.cuMemFree(self.pending.pop())
+                self.give(self.pending.pop())
 
     def reset(self) -> None:
         while self.live:

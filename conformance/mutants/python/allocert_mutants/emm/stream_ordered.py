@@ -1,0 +1,82 @@
+"""A plugin that conforms on the driver's stream-ordered pool."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from numba.cuda.cudadrv.driver import driver
+
+from .conforming_plugin import Blocks, Manager
+
+_DEFAULT_STREAM = 0
+_NON_BLOCKING = 1
+_NO_TIMING = 2
+
+
+class OrderedBlocks(Blocks):
+    """Allocates and frees in a stream that the default stream does not wait for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._context: Any = None
+        self._stream: Any = None
+        self._sizes: dict[int, int] = {}
+
+    def take(self, size: int) -> int:
+        if self._stream is None:
+            self._context = driver.cuCtxGetCurrent()
+            self._stream = driver.cuStreamCreate(_NON_BLOCKING)
+        address = int(driver.cuMemAllocAsync(size, self._stream))
+        self._sizes[address] = size
+        self.hand_out(self._stream)
+        return address
+
+    def hand_out(self, stream: Any) -> None:
+        """Makes the blocks of the stream ready for the default stream."""
+        driver.cuStreamSynchronize(stream)
+
+    def give(self, address: int) -> None:
+        # A finalizer may run while no context is current, and the default stream is the context's.
+        with self._current_context():
+            let_wait(self._stream, _DEFAULT_STREAM)
+            self.free(address, self._sizes.pop(address), self._stream)
+
+    def free(self, address: int, size: int, stream: Any) -> None:
+        """Queues the free. The stream has the work of the default stream before it."""
+        driver.cuMemFreeAsync(address, stream)
+
+    def reset(self) -> None:
+        super().reset()
+        if self._stream is not None:
+            driver.cuStreamSynchronize(self._stream)
+            driver.cuStreamDestroy(self._stream)
+            self._stream = None
+
+    @contextlib.contextmanager
+    def _current_context(self) -> Iterator[None]:
+        driver.cuCtxPushCurrent(self._context)
+        try:
+            yield
+        finally:
+            driver.cuCtxPopCurrent()
+
+
+def let_wait(stream: Any, other: Any) -> None:
+    """Lets a stream wait for what is queued in another one."""
+    event = driver.cuEventCreate(_NO_TIMING)
+    driver.cuEventRecord(event, other)
+    driver.cuStreamWaitEvent(stream, event, 0)
+    driver.cuEventDestroy(event)
+
+
+class OrderedManager(Manager):
+    """Serves device memory from the stream-ordered pool, which other processes cannot open."""
+
+    allocert_capabilities = ("host_memory", "memory_info")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks: Blocks = self.ordered_blocks()
+
+    def ordered_blocks(self) -> OrderedBlocks:
+        return OrderedBlocks()

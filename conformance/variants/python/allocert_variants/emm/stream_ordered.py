@@ -1,0 +1,36 @@
+"""Plugins that allocate and free in a stream of their own, in order with the default stream."""
+
+from typing import Any
+
+from allocert_mutants.emm.stream_ordered import OrderedBlocks, OrderedManager, let_wait
+from numba.cuda.cudadrv.driver import driver
+
+_DEFAULT_STREAM = 0
+
+
+class _OverwrittenBlocks(OrderedBlocks):
+    def free(self, address: int, size: int, stream: Any) -> None:
+        driver.cuMemsetD8Async(address, 0xDD, size, stream)
+        super().free(address, size, stream)
+
+
+class WaitsForStream(OrderedManager):
+    """Overwrites what is released, and waits for its stream before memory is returned.
+
+    The next block may take the memory again while that work is still queued, and be smaller.
+    """
+
+    def ordered_blocks(self) -> OrderedBlocks:
+        return _OverwrittenBlocks()
+
+
+class _JoinedBlocks(_OverwrittenBlocks):
+    def hand_out(self, stream: Any) -> None:
+        let_wait(_DEFAULT_STREAM, stream)
+
+
+class JoinsStreams(OrderedManager):
+    """Lets the default stream wait for its stream before memory is returned."""
+
+    def ordered_blocks(self) -> OrderedBlocks:
+        return _JoinedBlocks()
