@@ -161,7 +161,16 @@ pub enum Meaning {
     Unfinished,
 }
 
+/// The function that the CUDA runtime begins with.
+const BEGIN_OF_RUNTIME: &str = "cuGetExportTable";
+
 impl Reason {
+    /// Whether the subject got no further because the CUDA runtime did not start.
+    #[must_use]
+    pub fn is_for_want_of_runtime(&self) -> bool {
+        matches!(self, Self::NotInDriver { function, .. } if function == BEGIN_OF_RUNTIME)
+    }
+
     /// What a case with this reason says about its run, if it is `not-observed`.
     #[must_use]
     pub fn meaning(&self) -> Meaning {
@@ -305,6 +314,13 @@ impl fmt::Display for Reason {
                     f,
                     "the subject called {function}{place}, and allocert does not record what \
                      memory it stands for"
+                )
+            }
+            Self::NotInDriver { step, function } if self.is_for_want_of_runtime() => {
+                write!(
+                    f,
+                    "the CUDA runtime does not start on the software driver, which does not have \
+                     {function} (step {step}); use --driver real"
                 )
             }
             Self::NotInDriver { step, function } => {

@@ -39,6 +39,13 @@ pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
     wanted.iter().any(|kind| *kind == ErrorKind::Any || kinds.contains(kind))
 }
 
+/// Whether it is the error that the CUDA runtime answers every call with, if the driver has no
+/// table for it: the driver's 801, under the runtime's name for it where a library reports no code.
+pub(crate) fn is_refusal_of_runtime(raised: &Raised) -> bool {
+    const NOT_SUPPORTED: i32 = 801;
+    raised.code == Some(NOT_SUPPORTED) || raised.message.contains("cudaErrorNotSupported")
+}
+
 /// A CUresult that has no kind of its own, or the contract's word for it.
 fn driver_error(raised: &Raised) -> bool {
     native(raised, "DRIVER_ERROR")

@@ -174,7 +174,9 @@ fn raised(
         ));
     }
     let allowed = step.expect.values().any(|expectation| expectation.raises.is_some());
-    if let Some(function) = virtual_memory_that_driver_lacks(record, step) {
+    let lacking = virtual_memory_that_driver_lacks(record, step)
+        .or_else(|| runtime_that_driver_lacks(record, step, raised));
+    if let Some(function) = lacking {
         return not_in_driver(sink, step, function);
     }
     if let Some((_, check, expected)) = UNUSABLE_FUNCTIONS.iter().find(|(error, check, _)| {
@@ -373,6 +375,25 @@ fn virtual_memory_that_driver_lacks(
 ) -> Option<Function> {
     expected_calls::function_that_driver_lacks(record, step.index)
         .filter(|function| manages_unseen_memory(*function))
+}
+
+/// The function with which the CUDA runtime begins, if the software driver refused it in the step
+/// or before, and the step ended with the runtime's answer to that.
+///
+/// A subject that calls the function and then fails by itself raises another error, and is judged.
+/// One that raises just this error hides nothing: a case that is not observed fails the run, and
+/// the same error on a real driver is a finding, because the function is there.
+fn runtime_that_driver_lacks(
+    record: &CaseRecord<'_>,
+    step: &PlannedStep,
+    raised: &Raised,
+) -> Option<Function> {
+    let is_refused = |step| {
+        let missing = expected_calls::function_that_driver_lacks(record, step);
+        missing == Some(Function::cuGetExportTable)
+    };
+    let begins = error_kinds::is_refusal_of_runtime(raised) && (0..=step.index).any(is_refused);
+    begins.then_some(Function::cuGetExportTable)
 }
 
 fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {

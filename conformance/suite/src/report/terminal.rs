@@ -41,6 +41,7 @@ pub enum Detail {
 pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
     let mut out = String::new();
     let causes = causes(report.catalogue, report.cases);
+    missing_runtime(&mut out, report);
     likeliest(&mut out, report, &causes, palette);
     head(&mut out, report, palette);
     groups(&mut out, report, palette);
@@ -62,7 +63,26 @@ pub(super) fn of_case(report: &Report<'_>, judged: &Judged) -> String {
     out.trim().to_owned()
 }
 
-/// The first line: what to look at first, if there is something that no expectation file lists.
+/// The first line, where the subject needs the CUDA runtime and the driver does not let it start.
+fn missing_runtime(out: &mut String, report: &Report<'_>) {
+    let wants = |judged: &&Judged| match &judged.judgement.verdict {
+        Verdict::NotObserved { reason } => reason.is_for_want_of_runtime(),
+        _ => false,
+    };
+    let count = report.cases.iter().filter(wants).count();
+    if count > 0 {
+        let all = report.cases.len();
+        line!(
+            out,
+            "the CUDA runtime, which the subject needs, does not start on the software driver: \
+             {count} of {all} cases show nothing; use --driver real"
+        );
+        line!(out);
+    }
+}
+
+/// The first line otherwise: what to look at first, if there is something that no expectation
+/// file lists.
 fn likeliest(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette: Palette) {
     let unlisted = || causes.iter().filter(|cause| !cause.is_listed());
     let Some(first) = unlisted().next() else { return };

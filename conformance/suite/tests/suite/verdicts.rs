@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::observation_builder::{
     CONTEXT, Recorder, THREAD, alloc, case, error, free, memalloc, memory,
 };
+use crate::trace_builder::unsupported;
 
 fn skipped() -> Outcome {
     Outcome::Skipped { because: "a".to_owned() }
@@ -259,6 +260,43 @@ fn judgement(verdict: Verdict) -> Judgement {
 fn unseen() -> Verdict {
     let function = "cuGetExportTable".to_owned();
     Verdict::NotObserved { reason: Reason::NotInDriver { step: 3, function } }
+}
+
+/// The runtime answers later calls with the error of its first one, and asks nothing again.
+#[rstest]
+#[case::its_answer(true, error("CUDARuntimeError", None, "cudaErrorNotSupported: no"), true)]
+#[case::its_code(true, error("Odd", Some(801), ""), true)]
+#[case::another_error(true, error("RuntimeError", None, "no memory today"), false)]
+#[case::not_begun(false, error("CUDARuntimeError", None, "cudaErrorNotSupported: no"), false)]
+fn a_runtime_that_does_not_start_is_no_fault_of_the_subject(
+    #[case] begins: bool,
+    #[case] raised: Raised,
+    #[case] excused: bool,
+) {
+    let steps = "steps:\n  - do: {memalloc: {size: 64, as: a}}\n    expect: {EMM-T-01: {returns: \
+                 {}}}\n  - do: {memalloc: {size: 64, as: b}}\n    expect: {EMM-T-01: {returns: \
+                 {}}}\n";
+    let calls = if begins { vec![unsupported("cuGetExportTable")] } else { Vec::new() };
+    let mut recorder = Recorder::new(case(steps)).does(calls, json!({}));
+    recorder.seen.steps[2].outcome = Outcome::Raised(raised.clone());
+    let recorder = recorder.raise(&[], raised).rest();
+    let verdict = recorder.verdict();
+    if excused {
+        assert_eq!(
+            (verdict, recorder.found()),
+            (
+                Verdict::NotObserved {
+                    reason: Reason::NotInDriver {
+                        step: 2,
+                        function: "cuGetExportTable".to_owned()
+                    }
+                },
+                Vec::new()
+            )
+        );
+    } else {
+        assert_eq!(verdict, Verdict::Violates);
+    }
 }
 
 #[rstest]

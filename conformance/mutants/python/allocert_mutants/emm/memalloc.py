@@ -257,6 +257,21 @@ class PoisonsReleased(Manager):
         super().reset()
 
 
+class RaisesAfterRuntime(Manager):
+    """Begins as the CUDA runtime does, and then refuses each second request for no reason."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.requests = itertools.count()
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        table = ctypes.c_void_p()
+        call_without_check("cuGetExportTable", ctypes.byref(table), bytes(16))
+        if next(self.requests) % 2:
+            raise RuntimeError("no memory today")
+        return super().memalloc(size)
+
+
 class JoinsNeighbours(Manager):
     """Joins free ranges that are neighbours, also those of two allocations of the driver."""
 
