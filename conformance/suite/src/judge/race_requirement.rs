@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use allocert_contract::trace::Event;
+use allocert_requirements::Side;
 use serde_json::Value;
 
+use crate::effect::Effect;
 use crate::interface::interface;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
@@ -14,13 +17,18 @@ use crate::verdict::{Check, Finding};
 
 /// Removes races with an export of a version that says nothing of synchronization. Races of an
 /// operation on an imported view with the producer's later work get a requirement of their own, and
-/// so do races with work on the bytes behind an array.
+/// so do races with work on the bytes behind an array. Memory that a plugin of `emm` frees while
+/// work on it is queued is used after its free, as it is where the driver saw that work run.
 pub(crate) fn assign(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     if let Some(first) = interface(record.side).and_then(|side| side.facts.first_ordered_version) {
         sink.findings.retain(|finding| !is_with_early_export(record, finding, first));
     }
     restate(record, sink, Check::RaceBehind, is_behind);
     restate(record, sink, Check::ViewRace, is_after_view);
+    if record.side == Side::Emm {
+        sink.findings.retain(|finding| !is_of_unused_memory(record, finding));
+        restate(record, sink, Check::UseAfterFree, is_with_free);
+    }
 }
 
 /// Gives races of this kind the requirement of their own check, where the side has one.
@@ -39,6 +47,25 @@ fn restate(
         finding.level = requirement.level;
         finding.check = Some(check);
     }
+}
+
+/// Whether the two accesses allocate and free: nobody used the memory, so only the plugin's own
+/// calls are in no order.
+fn is_of_unused_memory(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    let earlier = effect_of_race(record, finding, 0);
+    matches!(earlier, Some(Effect::Take { .. })) && is_with_free(record, finding)
+}
+
+/// Whether the later access gives the memory back.
+fn is_with_free(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    matches!(effect_of_race(record, finding, 1), Some(Effect::Give { .. }))
+}
+
+/// What the call of the earlier access of a race does to memory (0), or that of the later one (1).
+fn effect_of_race(record: &CaseRecord<'_>, finding: &Finding, access: usize) -> Option<Effect> {
+    let witness = finding.events.get(access).filter(|_| finding.check == Some(Check::Race))?;
+    let mut events = record.observation.events.iter();
+    events.find(|event| event.seq == witness.seq).and_then(Event::call).map(Effect::of)
 }
 
 /// Whether the worker's access is to bytes behind the array.

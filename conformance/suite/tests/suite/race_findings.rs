@@ -7,8 +7,8 @@ use rstest::rstest;
 
 use crate::observation_builder::{Recorder, memory};
 use crate::trace_builder::{
-    A, B, C, Do, E, OTHER_THREAD, X, Y, after, alloc, copy, destroy, did, fill, judged, launch,
-    non_blocking, one_step, passed_on, races, record, sync, two, unsupported, wait,
+    A, B, C, Do, E, OTHER_THREAD, X, Y, after, alloc, copy, destroy, did, fill, gave, judged,
+    launch, non_blocking, one_step, passed_on, races, record, sync, two, unsupported, wait,
 };
 
 #[rstest]
@@ -53,6 +53,33 @@ fn getting_an_export_table_waits_for_nothing() {
     let calls =
         after(two(non_blocking), vec![fill(X, A), passed_on("cuGetExportTable"), fill(X, B)]);
     assert_eq!(races(&judged(calls)).len(), 1);
+}
+
+/// The requirement of the race in calls on two non-blocking streams.
+fn requirement_of_race(calls: Vec<Do>) -> Option<String> {
+    let judgement = judged(after(two(non_blocking), calls));
+    let race = judgement.findings.into_iter().find(|one| one.observed.contains("nothing orders"));
+    race.map(|one| one.requirement)
+}
+
+/// A plugin of `emm` that frees memory in another stream than the host's has two faults at most: it
+/// hands the memory out too early, and takes it away too early.
+#[test]
+fn memory_that_is_freed_while_work_is_queued_is_used_after_its_free() {
+    let found = |free: Do| requirement_of_race(vec![alloc(X), fill(X, A).harness(), free]);
+    let of = |requirement: &str| Some(requirement.to_owned());
+    assert_eq!(found(did(F::cuMemFreeAsync, &[X, B])), of("EMM-CHECK-USE_AFTER_FREE"));
+    assert_eq!(found(fill(X, B)), of("EMM-CHECK-RACE"));
+    assert_eq!(found(did(F::cuMemFreeAsync, &[X, A])), None);
+}
+
+#[test]
+fn memory_that_nobody_used_may_be_freed_in_another_stream() {
+    let found = |second: Do| {
+        requirement_of_race(vec![gave(F::cuMemAllocAsync, &[64, A], X).harness(), second])
+    };
+    assert_eq!(found(did(F::cuMemFreeAsync, &[X, B])), None);
+    assert_eq!(found(fill(X, B)), Some("EMM-CHECK-RACE".to_owned()));
 }
 
 #[test]

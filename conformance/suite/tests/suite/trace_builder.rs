@@ -235,7 +235,8 @@ pub(crate) fn judged(calls: Vec<Do>) -> Judgement {
 }
 
 pub(crate) fn races(judgement: &Judgement) -> Vec<&str> {
-    let race = |finding: &&Finding| finding.requirement == "EMM-CHECK-RACE";
+    // A race with a free of the memory has the requirement of a use after the free.
+    let race = |finding: &&Finding| finding.observed.contains("nothing orders");
     judgement.findings.iter().filter(race).map(|finding| finding.observed.as_str()).collect()
 }
 

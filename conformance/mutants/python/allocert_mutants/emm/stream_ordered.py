@@ -1,4 +1,4 @@
-"""A plugin that conforms on the driver's stream-ordered pool."""
+"""A plugin that conforms on the driver's stream-ordered pool, and one that forgets the order."""
 
 import contextlib
 from collections.abc import Iterator
@@ -80,3 +80,15 @@ class OrderedManager(Manager):
 
     def ordered_blocks(self) -> OrderedBlocks:
         return OrderedBlocks()
+
+
+class _UnorderedBlocks(OrderedBlocks):
+    def hand_out(self, stream: Any) -> None:
+        pass
+
+
+class ForgetsOrder(OrderedManager):
+    """Returns memory that only its own stream may use yet."""
+
+    def ordered_blocks(self) -> OrderedBlocks:
+        return _UnorderedBlocks()
