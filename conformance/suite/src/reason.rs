@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effect::cuda::BEGIN_OF_RUNTIME;
 use crate::nouns::Need;
 use crate::offer::Flavor;
 
@@ -161,14 +162,11 @@ pub enum Meaning {
     Unfinished,
 }
 
-/// The function that the CUDA runtime begins with.
-const BEGIN_OF_RUNTIME: &str = "cuGetExportTable";
-
 impl Reason {
     /// Whether the subject got no further because the CUDA runtime did not start.
     #[must_use]
     pub fn is_for_want_of_runtime(&self) -> bool {
-        matches!(self, Self::NotInDriver { function, .. } if function == BEGIN_OF_RUNTIME)
+        matches!(self, Self::NotInDriver { function, .. } if function == BEGIN_OF_RUNTIME.name())
     }
 
     /// What a case with this reason says about its run, if it is `not-observed`.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
 
-use crate::effect::cuda::{is_needed_for_memory, manages_unseen_memory};
+use crate::effect::cuda::{BEGIN_OF_RUNTIME, is_needed_for_memory, manages_unseen_memory};
 use crate::expectation::{Expectation, Output, Wanted};
 use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
 use crate::judge::case_record::{CaseRecord, lookup};
@@ -390,10 +390,10 @@ fn runtime_that_driver_lacks(
 ) -> Option<Function> {
     let is_refused = |step| {
         let missing = expected_calls::function_that_driver_lacks(record, step);
-        missing == Some(Function::cuGetExportTable)
+        missing == Some(BEGIN_OF_RUNTIME)
     };
     let begins = error_kinds::is_refusal_of_runtime(raised) && (0..=step.index).any(is_refused);
-    begins.then_some(Function::cuGetExportTable)
+    begins.then_some(BEGIN_OF_RUNTIME)
 }
 
 fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {

@@ -106,6 +106,9 @@ pub(crate) fn reached_after_free(what: &What) -> Option<(u64, u64)> {
     }
 }
 
+/// The function that the CUDA runtime begins with: it asks for private tables.
+pub(crate) const BEGIN_OF_RUNTIME: Function = Function::cuGetExportTable;
+
 /// Whether a function belongs to "Virtual Memory Management", or takes memory that another process
 /// shares. Nothing here follows the memory of these functions.
 pub(crate) fn manages_unseen_memory(function: Function) -> bool {
@@ -127,7 +130,7 @@ pub(crate) fn manages_unseen_memory(function: Function) -> bool {
 /// Whether a library that gets its memory with this function has none on a driver without the
 /// function: one for virtual memory, or the one with which the CUDA runtime begins.
 pub(crate) fn is_needed_for_memory(function: Function) -> bool {
-    manages_unseen_memory(function) || function == Function::cuGetExportTable
+    manages_unseen_memory(function) || function == BEGIN_OF_RUNTIME
 }
 
 /// What kind of memory a function takes.

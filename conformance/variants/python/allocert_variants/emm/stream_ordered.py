@@ -6,11 +6,13 @@ from allocert_mutants.emm.stream_ordered import OrderedBlocks, OrderedManager, l
 from numba.cuda.cudadrv.driver import driver
 
 _DEFAULT_STREAM = 0
+# Enough for each block that is used again with another size, and quick for large ones.
+_OVERWRITTEN_BYTES = 65536
 
 
 class _OverwrittenBlocks(OrderedBlocks):
     def free(self, address: int, size: int, stream: Any) -> None:
-        driver.cuMemsetD8Async(address, 0xDD, size, stream)
+        driver.cuMemsetD8Async(address, 0xDD, min(size, _OVERWRITTEN_BYTES), stream)
         super().free(address, size, stream)
 
 
