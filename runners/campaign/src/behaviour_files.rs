@@ -15,6 +15,7 @@ use allocert_suite::run_format::Judged;
 use walkdir::WalkDir;
 
 use crate::failure::Failure;
+use crate::output_file::OutputFile;
 use crate::recorded_run;
 
 const SNAPSHOT: &str = "snap";
@@ -132,19 +133,17 @@ fn path(folder: &Path, case: &str, extension: &str) -> Result<PathBuf, Failure> 
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-    parent.and_then(|()| fs::write(path, text)).map_err(|error| unwritable(path, &error))
+    parent.map_err(|error| Failure::unwritable(path, error))?;
+    OutputFile::create(path)?.write_text(text)
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::unwritable(path, error))
+        }
         _ => Ok(()),
     }
-}
-
-fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    let message = format!("cannot write {}: {error}", path.display());
-    Failure::refused(RefusalCode::UnwritableFile, message)
 }
 
 fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Failure {

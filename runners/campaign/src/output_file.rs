@@ -79,8 +79,7 @@ impl OutputFile {
             Some(file) => write_in_place(file, write),
             None => replace(&path, write),
         };
-        written
-            .map_err(|error| Failure::harness(format!("cannot write {}: {error}", path.display())))
+        written.map_err(|error| Failure::unwritable(&path, error))
     }
 }
 

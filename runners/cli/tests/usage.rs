@@ -541,6 +541,21 @@ fn a_recorded_run_is_reported_in_each_format() {
     }
 }
 
+#[test]
+fn a_disk_that_is_full_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run.jsonl").display().to_string();
+    let certify = ["run", "emm", "reference", "--filter", "emm/zero/twice-in-a-row", "--out"];
+    assert_eq!(allocert(&[&certify[..], &[&run]].concat()).status.code(), Some(0));
+    let report = ["report", &run, "--format", "junit", "--out"];
+    for command in [&certify[..], &report] {
+        let (code, words) = refused(&[command, &["/dev/full"]].concat());
+        assert_eq!(code, 2, "{words}");
+        let expected = "allocert: error[unwritable-file]: cannot write /dev/full: No space left";
+        assert!(words.starts_with(expected), "{words}");
+    }
+}
+
 /// Two runs of one subject are the same in every case, threads included; another subject is not.
 #[test]
 fn runs_are_compared_and_accepted() {
