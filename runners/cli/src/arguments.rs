@@ -358,6 +358,8 @@ pub(crate) enum ReportFormat {
     Github,
     /// Markdown, for $GITHUB_STEP_SUMMARY
     Markdown,
+    /// The outcome as JSON: cases by verdict, and what is violated, in which versions
+    Summary,
     /// The JSON of an endpoint badge of shields.io
     Badge,
     /// One page for a browser, which loads nothing and runs no script
@@ -375,6 +377,7 @@ impl From<ReportFormat> for Format {
             ReportFormat::Tap => Self::Tap,
             ReportFormat::Github => Self::Github,
             ReportFormat::Markdown => Self::Markdown,
+            ReportFormat::Summary => Self::Summary,
             ReportFormat::Badge => Self::Badge,
             ReportFormat::Html => Self::Html,
         }

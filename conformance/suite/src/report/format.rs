@@ -4,7 +4,9 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::report::style::Palette;
 use crate::report::terminal::{self, Detail};
-use crate::report::{Report, badge, ctrf, github, json, junit, markdown, page, sarif, tap};
+use crate::report::{
+    Report, badge, ctrf, github, json, junit, markdown, page, sarif, summary, tap,
+};
 
 /// A format of `allocert report`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr)]
@@ -22,6 +24,8 @@ pub enum Format {
     /// Annotations of GitHub Actions.
     Github,
     Markdown,
+    /// The outcome of a run in a few lines of JSON.
+    Summary,
     /// The JSON of an endpoint badge of shields.io.
     Badge,
     /// One page about one run or several.
@@ -62,6 +66,7 @@ pub fn render(
         Format::Tap => tap::render(report),
         Format::Github => github::render(report),
         Format::Markdown => markdown::render(report),
+        Format::Summary => summary::render(report),
         Format::Badge => badge::render(report),
         Format::Html => page::render(reports),
     })

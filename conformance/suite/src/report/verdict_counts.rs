@@ -8,6 +8,15 @@ use crate::verdict::Verdict;
 /// Cases by verdict.
 pub(super) type Counts<'r> = BTreeMap<&'r str, u64>;
 
+/// How many of these cases have which verdict.
+pub(super) fn of<'r>(cases: impl IntoIterator<Item = &'r Judged>) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for judged in cases {
+        *counts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
 /// The counts of each group.
 pub(super) fn by_group<'r>(
     cases: impl IntoIterator<Item = &'r Judged>,

@@ -213,6 +213,7 @@ fn the_junit_report() {
 #[case::tap(Format::Tap)]
 #[case::github(Format::Github)]
 #[case::markdown(Format::Markdown)]
+#[case::summary(Format::Summary)]
 #[case::badge(Format::Badge)]
 #[case::html(Format::Html)]
 fn the_report_in_the_format_of_another_tool(#[case] format: Format) {
