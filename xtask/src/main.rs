@@ -1,4 +1,5 @@
-//! The project's own commands: `cargo xtask certify | test | bench | package | free-threaded`.
+//! The project's own commands: `cargo xtask certify | test | bench | package | results |
+//! free-threaded`.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -6,6 +7,7 @@ mod certify;
 mod free_threaded;
 mod passed;
 mod python;
+mod results;
 mod shell;
 mod test;
 mod workspace;
@@ -23,6 +25,9 @@ usage: cargo xtask COMMAND
                   its tests. Tests that passed on the same files before are left out, unless
                   --again is given
   bench           the speed table: driver pair, pool pair, judge, whole suites
+  results [WORDS] certify the known libraries that run on the software driver, and write
+                  docs/results and docs/results.md; with WORDS, those with one of them in their
+                  side, argument or package
   package         build the Python package into .venv and stop
   free-threaded PYTHON
                   build the Python package for this free-threaded Python, and certify the handler
@@ -36,6 +41,7 @@ fn main() -> ExitCode {
         Some("certify") => certify::certify(&rest),
         Some("test") => test::test(&rest),
         Some("bench") => bench::bench(),
+        Some("results") => results::results(&rest),
         Some("package") => python::package(),
         Some("free-threaded") => free_threaded::free_threaded(&rest),
         Some("--help" | "-h" | "help") => {

@@ -79,7 +79,7 @@ pub(crate) fn install(build: Build<'_>) -> Result<(), Fault> {
 
 /// Once for each text of the requirements: pip puts packages into a folder anew however often it is
 /// asked.
-fn install_beside(name: &str) -> Result<(), Fault> {
+pub(crate) fn install_beside(name: &str) -> Result<(), Fault> {
     let folder = beside().join(name);
     let requirements = workspace::root().join(format!("runners/python/requirements-{name}.txt"));
     let unreadable = |cause| Fault::Missing(format!("{}: {cause}", requirements.display()));

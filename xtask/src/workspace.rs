@@ -24,6 +24,15 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf, Fault> {
     Ok(target().join(if profile == "dev" { "debug" } else { profile }))
 }
 
+/// What the Python package consists of, and the program.
+pub(crate) fn build_package() -> Result<PathBuf, Fault> {
+    shell::cargo()
+        .args(["build", "-p", "allocert", "-p", "allocert-libcuda", "-p", "allocert-emm-so"])
+        .args(["-p", "allocert-place", "-p", "allocert-nep49", "-p", "allocert-python"])
+        .done()?;
+    Ok(target().join("debug"))
+}
+
 /// All libraries, programs and tests, in one build: cargo compiles a crate again for another
 /// selection of packages, because they ask for other features of what they share.
 pub(crate) fn build_tests() -> Result<PathBuf, Fault> {

@@ -13,6 +13,7 @@ mod operation_pages;
 mod order_judge_against_driver;
 mod refusals;
 mod requirement_sets;
+mod results;
 mod sources;
 mod test_switches;
 mod topics;
