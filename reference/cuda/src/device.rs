@@ -1,6 +1,7 @@
 use cudarc::driver::sys;
 
 use crate::Driver;
+use crate::c_char::byte_of;
 use crate::error::{DriverError, check};
 
 /// Devices. Errors are whatever the driver answers.
@@ -32,7 +33,7 @@ impl Driver {
         let mut uuid = sys::CUuuid { bytes: [0; 16] };
         // SAFETY: the out pointer is valid for a write of 16 bytes during the call.
         check("cuDeviceGetUuid", unsafe { sys::cuDeviceGetUuid_v2(&raw mut uuid, device) })?;
-        Ok(uuid.bytes.map(i8::cast_unsigned))
+        Ok(uuid.bytes.map(byte_of))
     }
 
     pub(crate) fn device_get(self, ordinal: i32) -> Result<sys::CUdevice, DriverError> {

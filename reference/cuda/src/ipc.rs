@@ -1,6 +1,7 @@
 use cudarc::driver::sys;
 
 use crate::Driver;
+use crate::c_char::{byte_of, c_char_of};
 use crate::error::{DriverError, check};
 
 /// Size of a `CUipcMemHandle`.
@@ -14,13 +15,13 @@ impl Driver {
         let mut handle = sys::CUipcMemHandle { reserved: [0; IPC_HANDLE_BYTES] };
         // SAFETY: the out pointer is valid for a write of 64 bytes during the call.
         check("cuIpcGetMemHandle", unsafe { sys::cuIpcGetMemHandle(&raw mut handle, pointer) })?;
-        Ok(handle.reserved.map(i8::cast_unsigned))
+        Ok(handle.reserved.map(byte_of))
     }
 
     /// `cuIpcOpenMemHandle` in the current context; yields the base of the other process's
     /// allocation.
     pub fn ipc_open_mem_handle(self, handle: [u8; IPC_HANDLE_BYTES]) -> Result<u64, DriverError> {
-        let handle = sys::CUipcMemHandle { reserved: handle.map(u8::cast_signed) };
+        let handle = sys::CUipcMemHandle { reserved: handle.map(c_char_of) };
         let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
         let mut pointer = 0;
         // SAFETY: the out pointer is valid for a write during the call; the driver checks the

@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "this crate connects safe Rust and the CUDA driver")]
 
+mod c_char;
 mod context;
 mod device;
 mod driver;
