@@ -53,6 +53,9 @@ def test_junit_is_read_by_junitparser(allocert: Program, run_file: pathlib.Path)
     (failed,) = [case for suite in xml for case in suite if not (case.is_passed or case.is_skipped)]
     assert failed.name == "always-answers"
     assert "EMM-INFO-10" in failed.result[0].message
+    # GitLab shows one case of those that have the same name in the same class.
+    names = [(case.classname, case.name) for suite in xml for case in suite]
+    assert len(set(names)) == len(names)
 
 
 def test_tap_is_read_by_tap_py(allocert: Program, run_file: pathlib.Path) -> None:
