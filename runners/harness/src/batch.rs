@@ -11,6 +11,7 @@ use allocert_contract::trace::{Event, Marker, What, cuda};
 use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
 use allocert_suite::plan::{PlannedCase, WireCase};
 
+use crate::call_limit::CallLimit;
 use crate::channel::Received;
 use crate::error::Error;
 use crate::message::{Ended, Exit, FromWorker, ToWorker};
@@ -87,9 +88,11 @@ impl Batch<'_> {
         }
         let mut stop: Option<Stop> = None;
         let mut limit = OwnTime::begin(self.request.limit(START_TIMEOUT), Instant::now());
+        let mut call: Option<CallLimit> = None;
         loop {
             let process = state.child.unwrap_or(worker.pid());
-            let broken = match worker.receive(&mut limit, process, &self.request.interrupt) {
+            let interrupt = &self.request.interrupt;
+            let broken = match worker.receive(&mut limit, call.as_mut(), process, interrupt) {
                 Received::Interrupted => return Err(Error::Interrupted),
                 Received::Closed => return Ok(self.finish_closed(state, worker)),
                 Received::Late if stop.is_some() => {
@@ -97,7 +100,13 @@ impl Batch<'_> {
                 }
                 Received::Late => {
                     stop = Some(Stop::TimedOut { after_s: self.timeout_s(&state) });
-                    limit = end_child(worker, &state);
+                    (limit, call) = (end_child(worker, &state), None);
+                    continue;
+                }
+                Received::CallLate => {
+                    let after_s = self.longest_call_s(&state).unwrap_or_default();
+                    stop = Some(Stop::TimedOut { after_s });
+                    (limit, call) = (end_child(worker, &state), None);
                     continue;
                 }
                 Received::Garbage(what) => what,
@@ -112,6 +121,7 @@ impl Batch<'_> {
                         Ok(()) => {
                             if state.enters_case() {
                                 limit = self.case_limit(&state);
+                                call = self.call_limit(&state);
                             }
                             continue;
                         }
@@ -121,7 +131,7 @@ impl Batch<'_> {
             };
             if stop.is_none() {
                 stop = Some(Stop::ProtocolBroken(broken));
-                limit = end_child(worker, &state);
+                (limit, call) = (end_child(worker, &state), None);
             }
         }
     }
@@ -201,14 +211,29 @@ impl Batch<'_> {
 
     /// Each case has its own limit; so has the leaving after the last one.
     fn case_limit(&self, state: &BatchState) -> OwnTime {
-        let case = self.current(state).or(self.cases.first().copied());
-        let limit = case.map(|case| self.request.case_limit(case)).unwrap_or_default();
-        OwnTime::begin(limit, Instant::now())
+        let limit = Duration::from_secs(self.timeout_s(state).into());
+        OwnTime::begin(self.request.limit(limit), Instant::now())
     }
 
     fn timeout_s(&self, state: &BatchState) -> u32 {
         let case = self.current(state).or(self.cases.first().copied());
-        self.request.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default()
+        let limit_s =
+            self.request.timeout_s.or(case.map(|case| case.timeout_s)).unwrap_or_default();
+        let leaves = state.begun.len() == self.cases.len()
+            && state.begun.last().is_some_and(|begun| begun.is_done());
+        // Leaving makes no calls that take longer than those of a step.
+        let longest_s = if leaves { self.longest_call_s(state) } else { None };
+        longest_s.map_or(limit_s, |longest_s| longest_s.min(limit_s))
+    }
+
+    fn call_limit(&self, state: &BatchState) -> Option<CallLimit> {
+        let longest_s = self.longest_call_s(state)?;
+        let limit = self.request.limit(Duration::from_secs(longest_s.into()));
+        Some(CallLimit::begin(limit, Instant::now()))
+    }
+
+    fn longest_call_s(&self, state: &BatchState) -> Option<u32> {
+        self.request.longest_call_s(self.current(state).or(self.cases.first().copied())?)
     }
 
     fn current(&self, state: &BatchState) -> Option<&PlannedCase> {

@@ -27,6 +27,8 @@ pub(crate) enum Received {
     Garbage(String),
     /// The time is up.
     Late,
+    /// The time of one call is up.
+    CallLate,
     /// The other side is gone.
     Closed,
     /// Somebody wants the run to stop.

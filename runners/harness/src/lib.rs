@@ -23,6 +23,7 @@
 mod alone_lock;
 mod artifact;
 mod batch;
+mod call_limit;
 mod capture;
 mod channel;
 mod error;

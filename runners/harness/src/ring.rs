@@ -92,6 +92,19 @@ impl Ring {
         self.read(true)
     }
 
+    /// How many records were written so far, if that can be told.
+    pub(crate) fn records(&self) -> Option<u64> {
+        let mut header = [0; HEADER_BYTES];
+        self.file.read_exact_at(&mut header, 0).ok()?;
+        Header::decode(&header).ok().map(|header| header.next)
+    }
+
+    /// Whether a call that was recorded since the last read has not returned.
+    pub(crate) fn has_open_call(&self) -> bool {
+        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
+        batch.is_ok_and(|batch| batch.events.iter().any(is_open))
+    }
+
     fn read(&mut self, settled: bool) -> Slice {
         let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
         let begin = self.cursor;
@@ -123,7 +136,8 @@ fn first_open(events: &[Event], read: Range<u64>) -> Option<u64> {
     (due < read.end).then_some(due)
 }
 
-fn is_open(event: &Event) -> bool {
+/// Whether a call has not returned.
+pub(crate) fn is_open(event: &Event) -> bool {
     matches!(&event.what, What::Call(call) if call.result.is_none())
 }
 
@@ -134,12 +148,17 @@ fn has_room(folder: &Path, size_bytes: u64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use allocert_contract::trace::record::{self, RETURNED, Record};
     use allocert_contract::trace::ring::NEXT_OFFSET;
 
-    fn write(ring: &Ring, seq: u64, state: u32) -> io::Result<()> {
+    /// An empty ring.
+    pub(crate) fn ring() -> Ring {
+        Ring::create(Path::new("/tmp"), false).expect("a ring")
+    }
+
+    pub(crate) fn write(ring: &Ring, seq: u64, state: u32) -> io::Result<()> {
         let file = File::options().write(true).open(ring.path())?;
         let header = Header::new(CAPACITY_RECORDS).expect("a power of two");
         let record = Record { seq, state, ..Record::default() };
@@ -149,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_open_call_waits_for_the_next_read() {
-        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
+        let mut ring = ring();
         write(&ring, 0, RETURNED).expect("writable");
         write(&ring, 1, record::ENTERED).expect("writable");
         write(&ring, 2, RETURNED).expect("writable");
@@ -162,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_being_written_waits_for_the_next_read() {
-        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
+        let mut ring = ring();
         write(&ring, 0, RETURNED).expect("writable");
         write(&ring, 2, RETURNED).expect("writable");
         let settled = ring.settled();
@@ -176,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_destroyed_ring_reads_as_nothing() {
-        let mut ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
+        let mut ring = ring();
         write(&ring, 0, RETURNED).expect("writable");
         File::create(ring.path()).expect("truncated");
         assert!(ring.rest().events.is_empty() && !ring.is_intact());
@@ -184,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_is_not_where_it_was_made_is_not_intact() {
-        let ring = Ring::create(Path::new("/tmp"), false).expect("a ring");
+        let ring = ring();
         assert!(ring.is_intact());
         std::fs::remove_file(ring.path()).expect("removable");
         assert!(!ring.is_intact());

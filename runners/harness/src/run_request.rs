@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use allocert_suite::interface::interface;
 use allocert_suite::observation::{Ending, Observation};
 use allocert_suite::plan::PlannedCase;
 
@@ -74,9 +75,9 @@ impl Request {
         Some(Observation::silent(case, Ending::OutOfTime { limit_s: end.limit_s }))
     }
 
-    /// The limit of a case.
-    pub(crate) fn case_limit(&self, case: &PlannedCase) -> Duration {
-        let seconds = self.timeout_s.unwrap_or(case.timeout_s);
-        self.limit(Duration::from_secs(seconds.into()))
+    /// The seconds that a call of the subject may take, unless somebody gave all cases a limit.
+    pub(crate) fn longest_call_s(&self, case: &PlannedCase) -> Option<u32> {
+        let side = interface(case.operations)?;
+        side.facts.longest_call_s.filter(|_| self.timeout_s.is_none())
     }
 }

@@ -199,7 +199,7 @@ fn load_subject(
     let answer = match told {
         Ok(()) => {
             let (mut limit, pid) = (OwnTime::begin(timeout, Instant::now()), worker.pid());
-            worker.receive(&mut limit, pid, &request.interrupt)
+            worker.receive(&mut limit, None, pid, &request.interrupt)
         }
         Err(_) => Received::Closed,
     };
@@ -215,7 +215,7 @@ fn load_subject(
         Received::Garbage(what) => {
             worker.exit_report(&format!("wrote a line that is not of the protocol: {what}"))
         }
-        Received::Late => {
+        Received::Late | Received::CallLate => {
             worker.exit_report(&format!("said nothing for {} s", timeout.as_secs_f64()))
         }
         Received::Closed => worker.exit_report(""),

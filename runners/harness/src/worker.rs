@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use crate::call_limit::CallLimit;
 use crate::capture::Capture;
 use crate::channel::{Channel, Received};
 use crate::error::{Error, appended};
@@ -64,17 +65,27 @@ impl Worker {
     }
 
     /// The next line, or [`Received::Late`] when `process` and its descendants have used up
-    /// `limit`.
+    /// `limit`, or [`Received::CallLate`] when a call has used up `call`.
     pub(crate) fn receive(
         &mut self,
         limit: &mut OwnTime,
+        mut call: Option<&mut CallLimit>,
         process: u32,
         interrupt: &Interrupt,
     ) -> Received {
         loop {
-            match self.channel.receive(limit.next_look(), interrupt) {
-                Received::Late if !limit.is_used_up(Instant::now(), Counted::of(process)) => {}
-                received => return received,
+            let call_look = call.as_ref().map(|call| call.next_look());
+            let next_look = call_look.map_or(limit.next_look(), |look| look.min(limit.next_look()));
+            let received = self.channel.receive(next_look, interrupt);
+            let Received::Late = received else { return received };
+            let now = Instant::now();
+            if now >= limit.next_look() && limit.is_used_up(now, Counted::of(process)) {
+                return Received::Late;
+            }
+            if let Some(call) = &mut call
+                && call.is_used_up(now, &self.ring, || Counted::of(process))
+            {
+                return Received::CallLate;
             }
         }
     }

@@ -38,6 +38,9 @@ pub struct SideFacts {
     /// The subject keeps its state until its process ends, so that a case needs a process of its
     /// own.
     pub one_case_a_process: bool,
+    /// A call of the boundary that the subject implements takes no longer. Nothing where calls may
+    /// take as long as their case.
+    pub longest_call_s: Option<u32>,
     /// What can have a defect, and `defects:` of the catalogue names the defects of.
     pub defective: Option<Defective>,
     /// How the fault sweep treats the cases, or why it leaves them out.

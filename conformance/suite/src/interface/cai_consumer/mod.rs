@@ -32,6 +32,7 @@ impl SideDefinition for Definition {
         boundaries: &[],
         implements: None,
         one_case_a_process: false,
+        longest_call_s: None,
         defective: None,
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: None,

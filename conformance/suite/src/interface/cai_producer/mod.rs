@@ -34,6 +34,7 @@ impl SideDefinition for Definition {
         boundaries: &[],
         implements: None,
         one_case_a_process: false,
+        longest_call_s: None,
         defective: Some(Defective::ExportedArrays),
         fault_sweep: Err(Unswept::OtherSubject),
         exchange: Some(&EXCHANGE),

@@ -48,6 +48,7 @@ impl SideDefinition for Definition {
         boundaries: &[],
         implements: None,
         one_case_a_process: false,
+        longest_call_s: None,
         defective: Some(Defective::TableCalls(&TABLE_DEFECTS)),
         fault_sweep: Ok(&ManagerSweep),
         exchange: None,

@@ -35,6 +35,7 @@ impl SideDefinition for Definition {
         boundaries: &[Boundary::Plugin],
         implements: None,
         one_case_a_process: false,
+        longest_call_s: None,
         defective: None,
         fault_sweep: Err(Unswept::HostCalls),
         exchange: None,

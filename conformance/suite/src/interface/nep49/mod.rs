@@ -29,6 +29,7 @@ impl SideDefinition for Definition {
         boundaries: &[Boundary::Handler],
         implements: Some(Boundary::Handler),
         one_case_a_process: false,
+        longest_call_s: Some(4),
         defective: None,
         fault_sweep: Err(Unswept::OwnSource),
         exchange: None,

@@ -32,6 +32,7 @@ impl SideDefinition for Definition {
         boundaries: &[Boundary::Handler],
         implements: None,
         one_case_a_process: false,
+        longest_call_s: None,
         defective: None,
         fault_sweep: Ok(&fault_sweep::HostSweep),
         exchange: None,

@@ -34,6 +34,7 @@ impl SideDefinition for Definition {
         boundaries: &[Boundary::Place],
         implements: Some(Boundary::Place),
         one_case_a_process: true,
+        longest_call_s: None,
         defective: Some(Defective::TableCalls(&[
             "unknown_status",
             "written_on_failure",
