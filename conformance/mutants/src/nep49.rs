@@ -1,10 +1,13 @@
 //! Mutants of NumPy's data-allocation handlers (NEP 49). Each is a `PyDataMem_Handler` under a
 //! symbol. Their functions are those of [`conforming`], but for the one that is broken.
 
+mod cache_of_thread;
 mod calloc;
 mod conforming;
+mod counted;
 mod crash_hang_output;
 mod cut_blocks;
+mod foreign_free;
 mod free;
 mod large_mapped;
 mod later;

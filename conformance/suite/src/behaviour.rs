@@ -27,7 +27,7 @@ use crate::run_format::Judged;
 use names::Names;
 
 /// Facts that the worker measures of its process, which are others in each run.
-const MEASURED: &[&str] = &["growing_bytes", "grown_bytes", "kept_bytes"];
+const MEASURED: &[&str] = &["growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
 /// The most lines of a stream that are kept.
 const LINES: usize = 20;
 

@@ -173,8 +173,17 @@ static HELD_BACK: Mutex<VecDeque<(usize, usize)>> = Mutex::new(VecDeque::new());
 static FREED: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
-    /// One freed block of the thread: its address and size.
-    static LAST: RefCell<Option<(usize, usize)>> = const { RefCell::new(None) };
+    static LAST: Last = const { Last(RefCell::new(None)) };
+}
+
+/// One freed block of a thread: its address and size. Other threads have it when the thread ends.
+struct Last(RefCell<Option<(usize, usize)>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let _blocked = SignalsBlocked::new();
+        self.0.take().into_iter().for_each(keep_for_all);
+    }
 }
 
 unsafe extern "C" fn malloc<L: Layout>(_ctx: *mut c_void, size: usize) -> *mut c_void {
@@ -339,11 +348,16 @@ impl Drop for SignalsBlocked {
 fn keep(block: *mut c_void, size_bytes: usize) {
     let _blocked = SignalsBlocked::new();
     let block = block.expose_provenance();
-    let earlier = LAST.with_borrow_mut(|last| last.replace((block, size_bytes)));
-    if let Some((earlier, size_bytes)) = earlier {
-        let mut freed = FREED.lock().expect("no panic while it is held");
-        freed.entry(size_bytes).or_default().push(earlier);
+    // A thread that ends may free blocks after its last one went to all.
+    let earlier = LAST.try_with(|last| last.0.replace(Some((block, size_bytes))));
+    if let Some(freed) = earlier.unwrap_or(Some((block, size_bytes))) {
+        keep_for_all(freed);
     }
+}
+
+fn keep_for_all((block, size_bytes): (usize, usize)) {
+    let mut freed = FREED.lock().expect("no panic while it is held");
+    freed.entry(size_bytes).or_default().push(block);
 }
 
 fn hold_back(base: *mut c_void, size_bytes: usize, most_bytes: usize) {
@@ -362,8 +376,8 @@ fn hold_back(base: *mut c_void, size_bytes: usize, most_bytes: usize) {
 
 fn kept(size_bytes: usize) -> Option<*mut c_void> {
     let _blocked = SignalsBlocked::new();
-    let own = LAST.with_borrow_mut(|last| last.take_if(|(_, size)| *size == size_bytes));
-    let block = own.map(|(block, _)| block).or_else(|| {
+    let own = LAST.try_with(|last| last.0.borrow_mut().take_if(|(_, size)| *size == size_bytes));
+    let block = own.ok().flatten().map(|(block, _)| block).or_else(|| {
         let mut freed = FREED.lock().expect("no panic while it is held");
         freed.get_mut(&size_bytes)?.pop()
     });

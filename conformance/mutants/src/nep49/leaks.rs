@@ -44,3 +44,45 @@ unsafe extern "C" fn realloc_freeing_most(
     }
     new
 }
+
+/// From so many bytes on a block is large.
+const LARGE_BYTES: usize = 16 << 10;
+
+fn is_large(block: *mut c_void) -> bool {
+    // SAFETY: null or a live block of libc's.
+    (unsafe { libc::malloc_usable_size(block) }) >= LARGE_BYTES
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_small_that_grows: StaticHandler =
+    mutant(Allocator { realloc: Some(realloc_keeping_small), ..CONFORMING });
+
+unsafe extern "C" fn realloc_keeping_small(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    if is_large(block) || size < LARGE_BYTES {
+        // SAFETY: the same call.
+        return unsafe { conforming::realloc(ctx, block, size) };
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::realloc_by_copy(ctx, block, size) }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_large_that_shrinks: StaticHandler =
+    mutant(Allocator { realloc: Some(realloc_keeping_large), ..CONFORMING });
+
+unsafe extern "C" fn realloc_keeping_large(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    if !is_large(block) || size >= LARGE_BYTES {
+        // SAFETY: the same call.
+        return unsafe { conforming::realloc(ctx, block, size) };
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::realloc_by_copy(ctx, block, size) }
+}

@@ -198,6 +198,29 @@ unsafe extern "C" fn malloc_wrapping(ctx: *mut c_void, size: usize) -> *mut c_vo
 }
 
 #[unsafe(no_mangle)]
+static mutant_nep49_realloc_wraps: StaticHandler =
+    mutant(Allocator { realloc: Some(realloc_wrapping), ..CONFORMING });
+
+unsafe extern "C" fn realloc_wrapping(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the same call with another size.
+    unsafe { conforming::realloc(ctx, block, size.wrapping_add(HEADER_BYTES)) }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_calloc_header_wraps: StaticHandler =
+    mutant(Allocator { calloc: Some(calloc_wrapping), ..CONFORMING });
+
+unsafe extern "C" fn calloc_wrapping(ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
+    let Some(bytes) = nelem.checked_mul(elsize) else { return ptr::null_mut() };
+    // SAFETY: the same call with another size.
+    unsafe { conforming::calloc(ctx, 1, bytes.wrapping_add(HEADER_BYTES)) }
+}
+
+#[unsafe(no_mangle)]
 static mutant_nep49_at_most_1_gib: StaticHandler =
     mutant(Allocator { malloc: Some(malloc_at_most_1_gib), ..CONFORMING });
 

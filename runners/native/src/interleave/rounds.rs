@@ -4,19 +4,24 @@ use allocert_suite::observation::Facts;
 use serde_json::json;
 
 use crate::interleave::InterleavedCalls;
-use crate::interleave::single_step::{OtherThread, Stepper};
+use crate::interleave::single_step::{OtherThread, Stepper, Turn};
 use crate::step_result::facts;
 
 /// Blocks that are free when a round begins, so that a cache has something to give out.
 const SPARE: usize = 3;
 /// Blocks that are taken when both threads are done.
 const TAKEN_AFTER: usize = 4;
+/// The most instructions before a stop in the free() of another thread's block. It takes long where
+/// it ends in a slow path of libc, and a stop after twice as many instructions takes twice as long.
+const MOST_IN_OTHERS: u64 = 100;
 
 /// The function that is executed step by step.
 #[derive(Debug, Clone, Copy)]
 enum Stepped {
     Take,
     Give,
+    /// Frees a block that the other thread took.
+    GiveOthers,
 }
 
 #[derive(Debug, Default)]
@@ -29,26 +34,28 @@ struct Counts {
 
 pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions: u64) -> Facts {
     let mut counts = Counts::default();
-    let other = move |gives_back: bool| {
-        let (first, second) = (calls.take(size_bytes), calls.take(size_bytes));
-        if !gives_back {
-            return [first, second];
+    let other = move |turn: Turn| match turn {
+        Turn::Takes => [calls.take(size_bytes), calls.take(size_bytes)],
+        Turn::GivesBack => {
+            let (first, second) = (calls.take(size_bytes), calls.take(size_bytes));
+            calls.give(first, size_bytes);
+            [second, second]
         }
-        calls.give(first, size_bytes);
-        [second, second]
+        Turn::Prepares => [take_with_spare(calls, size_bytes); 2],
     };
     Stepper::with(
         move || calls.begin_thread(),
         other,
         |stepper| {
-            for (stepped, gives_back) in [
-                (Stepped::Take, true),
-                (Stepped::Take, false),
-                (Stepped::Give, true),
-                (Stepped::Give, false),
+            for (stepped, turn, most) in [
+                (Stepped::Take, Turn::GivesBack, instructions),
+                (Stepped::Take, Turn::Takes, instructions),
+                (Stepped::Give, Turn::GivesBack, instructions),
+                (Stepped::Give, Turn::Takes, instructions),
+                (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
             ] {
-                for after in 1..=instructions {
-                    let round = Round { calls, size_bytes, stepped, gives_back };
+                for after in 1..=most {
+                    let round = Round { calls, size_bytes, stepped, turn };
                     if !round.perform(stepper, after, &mut counts) {
                         break;
                     }
@@ -65,11 +72,20 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
     ])
 }
 
+/// Takes a block, and leaves others behind that are free.
+fn take_with_spare(calls: impl InterleavedCalls, size_bytes: usize) -> usize {
+    let block = calls.take(size_bytes);
+    let spare = [(); SPARE].map(|()| calls.take(size_bytes));
+    spare.into_iter().for_each(|block| calls.give(block, size_bytes));
+    block
+}
+
 struct Round<C> {
     calls: C,
     size_bytes: usize,
     stepped: Stepped,
-    gives_back: bool,
+    /// What the other thread does at the stop.
+    turn: Turn,
 }
 
 impl<C: InterleavedCalls> Round<C> {
@@ -81,36 +97,43 @@ impl<C: InterleavedCalls> Round<C> {
         after: u64,
         counts: &mut Counts,
     ) -> bool {
-        let mine = self.calls.take(self.size_bytes);
-        let spare = [(); SPARE].map(|()| self.calls.take(self.size_bytes));
-        spare.into_iter().for_each(|block| self.calls.give(block, self.size_bytes));
+        let mine = match self.stepped {
+            Stepped::Take | Stepped::Give => take_with_spare(self.calls, self.size_bytes),
+            Stepped::GiveOthers => stepper.ask(Turn::Prepares)[0],
+        };
         let mut live = Vec::with_capacity(2 + 2 + TAKEN_AFTER);
-        let others = match self.stepped {
-            Stepped::Take => {
-                live.push(mine);
-                let (block, others) =
-                    stepper.step(after, self.gives_back, || self.calls.take(self.size_bytes));
-                live.push(block);
-                others
-            }
-            Stepped::Give => {
-                let give = || self.calls.give(mine, self.size_bytes);
-                stepper.step(after, self.gives_back, give).1
-            }
+        let others = if let Stepped::Take = self.stepped {
+            live.push(mine);
+            let take = || self.calls.take(self.size_bytes);
+            let (block, others) = stepper.step(after, self.turn, take);
+            live.push(block);
+            others
+        } else {
+            let give = || self.calls.give(mine, self.size_bytes);
+            stepper.step(after, self.turn, give).1
         };
         let stopped = others.is_some();
         if let Some([first, second]) = others {
             counts.stops += 1;
             live.push(second);
-            if first != second || !self.gives_back {
+            if first != second || self.turn != Turn::GivesBack {
                 live.push(first);
             }
-            live.extend([(); TAKEN_AFTER].map(|()| self.calls.take(self.size_bytes)));
+            live.extend(self.take_after(stepper));
         }
         self.compare(&live, counts) && {
             live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
             stopped
         }
+    }
+
+    /// Takes blocks on the thread that the freed block came from.
+    fn take_after(&self, stepper: &Stepper<impl OtherThread>) -> [usize; TAKEN_AFTER] {
+        if let Stepped::GiveOthers = self.stepped {
+            let ([a, b], [c, d]) = (stepper.ask(Turn::Takes), stepper.ask(Turn::Takes));
+            return [a, b, c, d];
+        }
+        [(); TAKEN_AFTER].map(|()| self.calls.take(self.size_bytes))
     }
 
     /// Whether the live blocks are apart and keep their bytes.

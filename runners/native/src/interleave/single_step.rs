@@ -8,9 +8,20 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the other thread does at a stop. It returns the addresses of two blocks.
-pub(super) trait OtherThread: Fn(bool) -> [usize; 2] + Send {}
-impl<F: Fn(bool) -> [usize; 2] + Send> OtherThread for F {}
+/// What the other thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Takes two blocks.
+    Takes,
+    /// Takes two blocks and frees the first one. Both addresses are the second one's.
+    GivesBack,
+    /// Takes a block, and leaves others behind that are free. Both addresses are the block's.
+    Prepares,
+}
+
+/// Takes a turn, and returns the addresses of two blocks.
+pub(super) trait OtherThread: Fn(Turn) -> [usize; 2] + Send {}
+impl<F: Fn(Turn) -> [usize; 2] + Send> OtherThread for F {}
 
 /// How long a stopped thread waits for the other one, which may need a lock of the stopped one.
 const WAIT: Duration = Duration::from_millis(2);
@@ -27,8 +38,9 @@ const SYSCALL: [u8; 2] = [0x0f, 0x05];
 const IDLE: u32 = 0;
 const OTHER_TAKES: u32 = 1;
 const OTHER_GIVES_BACK: u32 = 2;
-const OTHER_IS_DONE: u32 = 3;
-const END: u32 = 4;
+const OTHER_PREPARES: u32 = 3;
+const OTHER_IS_DONE: u32 = 4;
+const END: u32 = 5;
 
 // The handler of a signal reaches only statics. One step of a case uses them at a time.
 static TURN: AtomicU32 = AtomicU32::new(IDLE);
@@ -64,16 +76,17 @@ impl<F: OtherThread + Sync> Stepper<F> {
     /// The other thread.
     fn serve(&self) {
         loop {
-            let gives_back = match TURN.load(Ordering::SeqCst) {
+            let turn = match TURN.load(Ordering::SeqCst) {
                 END => return,
-                OTHER_TAKES => false,
-                OTHER_GIVES_BACK => true,
+                OTHER_TAKES => Turn::Takes,
+                OTHER_GIVES_BACK => Turn::GivesBack,
+                OTHER_PREPARES => Turn::Prepares,
                 _ => {
                     thread::yield_now();
                     continue;
                 }
             };
-            let blocks = (self.other)(gives_back);
+            let blocks = (self.other)(turn);
             for (place, block) in self.blocks.iter().zip(blocks) {
                 place.store(block, Ordering::SeqCst);
             }
@@ -83,27 +96,47 @@ impl<F: OtherThread + Sync> Stepper<F> {
 }
 
 impl<F> Stepper<F> {
-    /// Performs `call`, and stops it after so many instructions, while the other thread runs. Also
-    /// gives the blocks of the other thread, unless the call ended before.
+    /// Has the other thread take a turn, and gives its blocks.
+    pub(super) fn ask(&self, turn: Turn) -> [usize; 2] {
+        TURN.store(turn.number(), Ordering::SeqCst);
+        self.blocks_of_other()
+    }
+
+    /// Performs `call`, and stops it after so many instructions, while the other thread takes a
+    /// turn. Also gives the blocks of the other thread, unless the call ended before.
     pub(super) fn step<T>(
         &self,
         after: u64,
-        gives_back: bool,
+        turn: Turn,
         call: impl FnOnce() -> T,
     ) -> (T, Option<[usize; 2]>) {
-        let next = if gives_back { OTHER_GIVES_BACK } else { OTHER_TAKES };
-        NEXT_TURN.store(next, Ordering::SeqCst);
+        NEXT_TURN.store(turn.number(), Ordering::SeqCst);
         STOPPED.store(false, Ordering::SeqCst);
         STEPS_LEFT.store(after, Ordering::SeqCst);
         let result = step_through(call);
         if !STOPPED.load(Ordering::SeqCst) {
             return (result, None);
         }
+        (result, Some(self.blocks_of_other()))
+    }
+
+    /// Waits until the other thread is done.
+    fn blocks_of_other(&self) -> [usize; 2] {
         while TURN.load(Ordering::SeqCst) != OTHER_IS_DONE {
             thread::yield_now();
         }
         TURN.store(IDLE, Ordering::SeqCst);
-        (result, Some([0, 1].map(|index| self.blocks[index].load(Ordering::SeqCst))))
+        [0, 1].map(|index| self.blocks[index].load(Ordering::SeqCst))
+    }
+}
+
+impl Turn {
+    fn number(self) -> u32 {
+        match self {
+            Self::Takes => OTHER_TAKES,
+            Self::GivesBack => OTHER_GIVES_BACK,
+            Self::Prepares => OTHER_PREPARES,
+        }
     }
 }
 

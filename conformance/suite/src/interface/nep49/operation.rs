@@ -122,12 +122,12 @@ pub enum Operation {
         guess: u64,
         times: u64,
     },
-    /// Takes a block of `size` bytes, fills it, resizes it to `new_size` bytes, fills it and frees
-    /// it, `times` times.
+    /// Takes a block of `size` bytes, fills it, resizes it to `new_size` bytes and frees it,
+    /// `times` times. The same before with malloc() and free() in place of realloc().
     ///
-    /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
-    /// `growing_bytes` (by how much its peak grew at least from each quarter of the rounds to the
-    /// next).
+    /// Facts: `failed`, `failed_without` (in the rounds without realloc()), `growing_more_bytes`
+    /// (by how much the peak of the resident memory of the process grew at least from each quarter
+    /// of the rounds to the next, beyond the most that it did without realloc()).
     ResizedRounds {
         size: u64,
         /// The size that realloc() is given.
@@ -136,12 +136,27 @@ pub enum Operation {
     },
     /// Takes a block of `size` bytes, fills it, and has another thread free it, `times` times.
     ///
-    /// Facts: those of `resized_rounds`.
+    /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
+    /// `growing_bytes` (by how much its peak grew at least from each quarter of the rounds to the
+    /// next).
     HandedRounds { size: u64, times: u64 },
+    /// Starts a thread that takes `blocks` blocks of `size` bytes, fills and frees them, and ends,
+    /// `times` times, one after another. One thread does as much before.
+    ///
+    /// Facts: `failed`, `growing_more_bytes` (by how much the peak of the resident memory of the
+    /// process grew at least from each quarter of the rounds to the next, beyond the most that it
+    /// did in those of the one thread).
+    ThreadRounds {
+        /// How many blocks each thread takes.
+        blocks: u64,
+        size: u64,
+        times: u64,
+    },
     /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
     /// processor. At each stop another thread takes two blocks of `size` bytes; every second time
     /// it frees the first of them again. Then the first thread goes on, and the live blocks are
-    /// compared. On x86-64 alone, without a debugger.
+    /// compared. The same once more with the free() of a block that the other thread took, after
+    /// 100 instructions at most. On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
     /// lost their byte), `stops` (how often the thread was stopped).
@@ -299,7 +314,9 @@ impl OperationSet for Operation {
                 none().unbinds(block).binds(r#as, MEMORY).held(Replaces { name: block })
             }
             Self::FreeWithSize { block, .. } => none().unbinds(block).held(Drops { name: block }),
-            Self::Stress { .. } | Self::HandedRounds { .. } => none().is_threaded(),
+            Self::Stress { .. } | Self::HandedRounds { .. } | Self::ThreadRounds { .. } => {
+                none().is_threaded()
+            }
             Self::Interleave { .. } => {
                 none().is_threaded().requires(Need::StopsThreads).may_decline()
             }
@@ -336,6 +353,7 @@ impl OperationSet for Operation {
             | Self::GuessedRounds { .. }
             | Self::ResizedRounds { .. }
             | Self::HandedRounds { .. }
+            | Self::ThreadRounds { .. }
             | Self::Interleave { .. }
             | Self::NpName {}
             | Self::NpMake { .. }

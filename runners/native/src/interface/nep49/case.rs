@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
-use crate::interface::nep49::{guessed_size, handed_rounds, resized_rounds};
+use crate::interface::nep49::{guessed_size, handed_rounds, resized_rounds, thread_rounds};
 use crate::interleave::interleave;
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
@@ -87,6 +87,9 @@ impl HandlerCase<'_> {
             }
             Operation::HandedRounds { size, times } => {
                 handed_rounds::handed_rounds(self.calls, *size, *times)
+            }
+            Operation::ThreadRounds { blocks, size, times } => {
+                thread_rounds::thread_rounds(self.calls, *blocks, *size, *times)
             }
             Operation::Interleave { size, instructions } => {
                 interleave(self.calls.unrecorded()?, *size, *instructions)

@@ -15,6 +15,7 @@ mod handler;
 mod resident_memory;
 mod resized_rounds;
 mod symbol;
+mod thread_rounds;
 
 use allocert_cuda::Driver;
 use serde_json::Map;

@@ -40,8 +40,18 @@ impl ResidentMemory {
 
     /// By how much its peak grew at least from each quarter to the next.
     fn growing_bytes(&self) -> u64 {
-        let growths = self.peaks_bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-        growths.min().unwrap_or(0)
+        self.growths().min().unwrap_or(0)
+    }
+
+    /// By how much more it was at least than the most from one quarter to the next in other rounds.
+    /// What a handler keeps of all that is freed counts in both, and so does the record of the
+    /// calls.
+    pub(crate) fn growing_more_bytes(&self, others: &Self) -> u64 {
+        self.growing_bytes().saturating_sub(others.growths().max().unwrap_or(0))
+    }
+
+    fn growths(&self) -> impl Iterator<Item = u64> {
+        self.peaks_bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]))
     }
 
     /// `kept_bytes` and `growing_bytes`.
@@ -57,15 +67,19 @@ impl ResidentMemory {
 mod tests {
     use super::*;
 
-    /// After rounds that leave this resident.
     fn growing(resident_bytes: impl IntoIterator<Item = u64>) -> u64 {
+        after(resident_bytes).growing_bytes()
+    }
+
+    /// After rounds that leave this resident.
+    fn after(resident_bytes: impl IntoIterator<Item = u64>) -> ResidentMemory {
         let resident_bytes: Vec<u64> = resident_bytes.into_iter().collect();
         let rounds = resident_bytes.len() as u64;
         let mut memory = ResidentMemory { rounds, before_bytes: 0, peaks_bytes: [0; 4] };
         for (round, resident_bytes) in (0..).zip(resident_bytes) {
             memory.note(round, resident_bytes);
         }
-        memory.growing_bytes()
+        memory
     }
 
     #[test]
@@ -83,6 +97,18 @@ mod tests {
     fn memory_that_is_freed_in_batches_does_not_grow() {
         assert_eq!(growing((0..800).map(|round| round % 150)), 0);
         assert_eq!(growing((0..800).map(|round| round % 130)), 0);
+    }
+
+    #[test]
+    fn a_quarantine_that_is_not_full_yet_grows_no_more_than_in_other_rounds() {
+        let (others, rounds) = (after(0..800), after(800..1600));
+        assert_eq!(rounds.growing_more_bytes(&others), 0);
+    }
+
+    #[test]
+    fn a_leak_grows_more_than_rounds_without_it() {
+        let others = after((0..800).map(|round| round / 4));
+        assert_eq!(after(200..1000).growing_more_bytes(&others), 150);
     }
 
     #[test]

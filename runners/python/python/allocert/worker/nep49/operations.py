@@ -136,3 +136,10 @@ def resized_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def handed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return rounds.handed_rounds(case.calls, case.source, arguments["size"], arguments["times"])
+
+
+@OPERATIONS.register
+def thread_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return rounds.thread_rounds(
+        case.calls, case.source, arguments["blocks"], arguments["size"], arguments["times"]
+    )

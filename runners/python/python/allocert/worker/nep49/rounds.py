@@ -3,6 +3,8 @@
 import itertools
 import queue
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from ..churn_and_stress import resident_bytes
 from ..operations import Facts
@@ -35,30 +37,62 @@ class ResidentMemory:
 
     def facts(self) -> Facts:
         """`kept_bytes` and `growing_bytes`: the least growth from a quarter to the next."""
-        growths = [after - before for before, after in itertools.pairwise(self._peaks)]
-        return {"kept_bytes": self.kept_bytes(), "growing_bytes": max(min(growths), 0)}
+        return {"kept_bytes": self.kept_bytes(), "growing_bytes": max(min(self._growths()), 0)}
+
+    def growing_more_bytes(self, others: "ResidentMemory") -> int:
+        """The least growth from a quarter to the next, beyond the most in other rounds.
+
+        What a handler keeps of all that is freed counts in both, and so does the record of the
+        calls.
+        """
+        return max(min(self._growths()) - max(0, *others._growths()), 0)
+
+    def _growths(self) -> list[int]:
+        return [after - before for before, after in itertools.pairwise(self._peaks)]
 
 
 def resized_rounds(
     calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, new_size_bytes: int, times: int
 ) -> Facts:
-    """Takes, resizes and frees a block, `times` times."""
-    failed, memory = 0, ResidentMemory(times)
-    for round_ in range(times):
-        block = Block(calls.malloc(size_bytes), size_bytes)
-        if not block.address:
-            failed += 1
-            continue
-        source.fill(block, 1)
-        resized = calls.realloc(block.address, new_size_bytes)
-        if resized:
-            block = Block(resized, new_size_bytes)
-        else:
-            failed += 1
-        source.fill(block, 2)
-        source.give(block)
-        memory.after(round_)
-    return {"failed": failed, **memory.facts()}
+    """Takes two blocks and frees them, and then takes one and resizes it to the other size."""
+
+    def free_and_take(old: Block) -> int:
+        new = calls.malloc(new_size_bytes)
+        if new:
+            # As far as realloc() copies.
+            source.fill(Block(new, min(size_bytes, new_size_bytes)), 1)
+        source.give(old)
+        return new
+
+    def resize(old: Block) -> int:
+        new = calls.realloc(old.address, new_size_bytes)
+        if not new:
+            source.give(old)
+        return new
+
+    def rounds(change: Callable[[Block], int]) -> tuple[int, ResidentMemory]:
+        failed, memory = 0, ResidentMemory(times)
+        for round_ in range(times):
+            block = Block(calls.malloc(size_bytes), size_bytes)
+            if not block.address:
+                failed += 1
+                continue
+            source.fill(block, 1)
+            changed = Block(change(block), new_size_bytes)
+            if changed.address:
+                source.give(changed)
+            else:
+                failed += 1
+            memory.after(round_)
+        return failed, memory
+
+    failed_without, without = rounds(free_and_take)
+    failed, resized = rounds(resize)
+    return {
+        "failed_without": failed_without,
+        "failed": failed,
+        "growing_more_bytes": resized.growing_more_bytes(without),
+    }
 
 
 def handed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, times: int) -> Facts:
@@ -79,6 +113,46 @@ def handed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, t
     finally:
         freeing.end()
     return {"failed": failed, **memory.facts()}
+
+
+def thread_rounds(
+    calls: HandlerCalls, source: HandlerBlocks, blocks: int, size_bytes: int, times: int
+) -> Facts:
+    """Has a thread take blocks and free them, `times` times, and then a new thread each time."""
+
+    def take_and_give() -> int:
+        return _take_and_give(calls, source, blocks, size_bytes)
+
+    def rounds(on_thread: Callable[[], int]) -> tuple[int, ResidentMemory]:
+        failed, memory = 0, ResidentMemory(times)
+        for round_ in range(times):
+            failed += on_thread()
+            memory.after(round_)
+        return failed, memory
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        failed_on_one, one = thread.submit(rounds, take_and_give).result()
+    failed_on_new, new = rounds(lambda: _on_new_thread(take_and_give))
+    return {
+        "failed": failed_on_one + failed_on_new,
+        "growing_more_bytes": new.growing_more_bytes(one),
+    }
+
+
+def _on_new_thread(work: Callable[[], int]) -> int:
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(work).result()
+
+
+def _take_and_give(calls: HandlerCalls, source: HandlerBlocks, blocks: int, size_bytes: int) -> int:
+    """Takes so many blocks, fills and frees them. Gives how many did not come."""
+    requests = (Block(calls.malloc(size_bytes), size_bytes) for _ in range(blocks))
+    held = [block for block in requests if block.address]
+    for block in held:
+        source.fill(block, 1)
+    for block in held:
+        source.give(block)
+    return blocks - len(held)
 
 
 class _FreeingThread:
