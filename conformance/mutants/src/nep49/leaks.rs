@@ -48,9 +48,12 @@ unsafe extern "C" fn realloc_freeing_most(
 /// From so many bytes on a block is large.
 const LARGE_BYTES: usize = 16 << 10;
 
-fn is_large(block: *mut c_void) -> bool {
+/// Up to so many bytes a block is small.
+const SMALL_BYTES: usize = 512;
+
+fn usable_bytes(block: *mut c_void) -> usize {
     // SAFETY: null or a live block of libc's.
-    (unsafe { libc::malloc_usable_size(block) }) >= LARGE_BYTES
+    unsafe { libc::malloc_usable_size(block) }
 }
 
 #[unsafe(no_mangle)]
@@ -62,7 +65,7 @@ unsafe extern "C" fn realloc_keeping_small(
     block: *mut c_void,
     size: usize,
 ) -> *mut c_void {
-    if is_large(block) || size < LARGE_BYTES {
+    if usable_bytes(block) > SMALL_BYTES || size < LARGE_BYTES {
         // SAFETY: the same call.
         return unsafe { conforming::realloc(ctx, block, size) };
     }
@@ -79,7 +82,7 @@ unsafe extern "C" fn realloc_keeping_large(
     block: *mut c_void,
     size: usize,
 ) -> *mut c_void {
-    if !is_large(block) || size >= LARGE_BYTES {
+    if usable_bytes(block) < LARGE_BYTES || size > SMALL_BYTES {
         // SAFETY: the same call.
         return unsafe { conforming::realloc(ctx, block, size) };
     }
