@@ -84,6 +84,17 @@ fn version_of(details: &Details, package: &str) -> Option<String> {
     is_meant(name).then(|| details.get("version").and_then(text))?
 }
 
+/// Each package of a list such as `numba-cuda 0.30.4, numba 0.68.1` of which a run has another
+/// version, with that one: `numba-cuda 0.31.0`. What the run does not name is not compared.
+pub(crate) fn other_versions(seen_on: &str, details: &Details) -> Vec<String> {
+    let packages = seen_on.split([',', ';']).filter_map(|part| part.trim().rsplit_once(' '));
+    let other = |(package, seen): (&str, &str)| {
+        let version = version_of(details, package.trim())?;
+        (version != seen).then(|| format!("{} {version}", package.trim()))
+    };
+    packages.filter_map(other).collect()
+}
+
 /// Such as `>=0.30,<0.32`.
 #[derive(Debug, Clone)]
 struct VersionRange(Vec<(Comparison, Vec<u64>)>);
@@ -160,7 +171,22 @@ fn compare(one: &[u64], other: &[u64]) -> Ordering {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_run_with_other_versions_than_seen_is_told_by_those_that_it_names() {
+        let details = Details::from([
+            ("host".to_owned(), json!({"numba_cuda": "0.31.0", "numpy": "2.4.6"})),
+            ("name".to_owned(), json!("a pool")),
+            ("version".to_owned(), json!("2")),
+        ]);
+        let other = |seen_on: &str| other_versions(seen_on, &details);
+        assert_eq!(other("numba-cuda 0.30.4, numpy 2.4.6; NVIDIA H200"), ["numba-cuda 0.31.0"]);
+        assert_eq!(other("a pool 1, Numba-CUDA 0.31.0"), ["a pool 2"]);
+        assert_eq!(other("today"), [""; 0]);
+    }
 
     #[test]
     fn versions_are_compared_number_by_number() {

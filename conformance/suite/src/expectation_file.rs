@@ -9,7 +9,7 @@ use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use crate::expectation_conditions::{Conditions, Details, When, WrongCondition};
+use crate::expectation_conditions::{Conditions, Details, When, WrongCondition, other_versions};
 use crate::plan::SWEPT;
 use crate::run_format::DriverInfo;
 use crate::verdict::{Finding, Judgement, Verdict};
@@ -101,6 +101,13 @@ impl ExpectationFile {
         // date.
         entries.retain(|entry| !entry.requirement().is_some_and(|id| catalogue.leaves_out(id)));
         Ok(Self { file: file.to_owned(), subject, seen_on, entries, entry_lines })
+    }
+
+    /// Each library of which the run has another version than the list was found to be right on,
+    /// with that one.
+    #[must_use]
+    pub fn other_versions(&self, details: &Details) -> Vec<String> {
+        other_versions(&self.seen_on, details)
     }
 
     /// The entries whose conditions hold of a run, and how many there are besides.

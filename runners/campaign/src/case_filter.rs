@@ -1,4 +1,4 @@
-//! Which cases a user means: a glob over their names, and a part of them.
+//! Which cases a user means: a glob over their names and requirements, and a part of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ pub fn glob(text: &str) -> Result<GlobMatcher, Failure> {
 }
 
 /// A glob over case names. It takes a case when it matches the name or a folder of it, so
-/// `emm/alloc` means the group.
+/// `emm/alloc` means the group, or a requirement that the case states, as `EMM-ALLOC-03` does.
 #[derive(Debug)]
 pub struct Filter<'a> {
     text: &'a str,
@@ -39,10 +39,13 @@ impl<'a> Filter<'a> {
         Ok(Self { text: text.unwrap_or("*"), glob: text.map(glob).transpose()? })
     }
 
-    fn takes(&self, id: &str) -> bool {
+    fn takes(&self, case: &PlannedCase) -> bool {
         let Some(glob) = &self.glob else { return true };
-        let folders = id.match_indices('/').map(|(end, _)| &id[..end]);
-        glob.is_match(id) || folders.into_iter().any(|folder| glob.is_match(folder))
+        let id = case.id.as_str();
+        let mut folders = id.match_indices('/').map(|(end, _)| &id[..end]);
+        glob.is_match(id)
+            || folders.any(|folder| glob.is_match(folder))
+            || case.requirements().any(|requirement| glob.is_match(requirement))
     }
 
     /// The cases that are meant, in their order.
@@ -54,7 +57,7 @@ impl<'a> Filter<'a> {
         cases: impl Iterator<Item = &'c PlannedCase>,
         shard: Option<Shard>,
     ) -> Result<Vec<&'c PlannedCase>, Failure> {
-        let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(&case.id)).collect();
+        let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(case)).collect();
         if taken.is_empty() {
             let message = format!(
                 "nothing to do: no case matches `{}`; `allocert list` names them all",

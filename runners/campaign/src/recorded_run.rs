@@ -81,7 +81,9 @@ fn judge_run(
     mut cases: Vec<Judged>,
     options: &VerdictOptions,
 ) -> Result<Verdicts, Failure> {
-    let Suite { mut catalogue, cases: known, .. } = suite_of(path, &header, &cases)?;
+    let suite = suite_of(path, &header, &cases)?;
+    let warnings = unknown_cases(path, &header, &suite).into_iter().collect();
+    let Suite { mut catalogue, cases: known, .. } = suite;
     check_update(options, header.selection.as_ref())?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =
@@ -90,7 +92,7 @@ fn judge_run(
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
-    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
+    let mut verdicts = Verdicts { header, cases, warnings, repeats: None, catalogue };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }
@@ -170,6 +172,17 @@ pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result
         ))),
         None => Ok(suite),
     }
+}
+
+/// What to know of a run of which [`suite_of`] compares no cases.
+fn unknown_cases(path: &Path, header: &Header, suite: &Suite) -> Option<String> {
+    let is_compared = suite.hash() == header.suite && header.selection.is_some();
+    let path = path.display().to_string();
+    (!is_compared && Side::by_name(&header.interface).is_some()).then(|| {
+        let made_by =
+            format!("{path} was made with another suite, of allocert {}", header.allocert);
+        report::clean(&format!("{made_by}: whether it has all cases is not known"))
+    })
 }
 
 /// What runs the cases of a recorded run again, on another subject: on the software driver, with

@@ -179,6 +179,16 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         verdicts.warnings.push(clean(&note));
     }
     let (driver, details) = (&verdicts.header.driver, &verdicts.header.subject.details);
+    let others = file.other_versions(details);
+    if !others.is_empty() {
+        let note = format!(
+            "{name} was found to be right on {}, and this run has {}; look at its entries again, \
+             and bring `seen_on` up to date",
+            file.seen_on,
+            others.join(", ")
+        );
+        verdicts.warnings.push(clean(&note));
+    }
     let (mut applying, left_out) = file.for_run(driver, details);
     if left_out > 0 {
         let note = match left_out {

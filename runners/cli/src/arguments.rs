@@ -89,6 +89,7 @@ pub(crate) enum Command {
     List {
         /// An interface, or one of its sides; without it all
         interface: Option<String>,
+        /// Only cases whose name, a folder of it, or a requirement that they state matches
         #[arg(long, value_name = "GLOB")]
         filter: Option<String>,
         /// Only cases that state something which this profile contains
@@ -157,7 +158,7 @@ pub(crate) struct Run {
     /// has methods: NAME is cupy, rmm, cuda-core or nvmath, the library whose objects have them
     #[arg(long, value_name = "NAME[:MALLOC,FREE[,PARAM]]")]
     pub(crate) abi: Option<String>,
-    /// Only cases whose name, or a folder of it, matches
+    /// Only cases whose name, a folder of it, or a requirement that they state matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Option<String>,
     /// The fixtures below this path instead of those of this program

@@ -116,6 +116,26 @@ fn a_file_about_another_subject_is_not_updated() {
 }
 
 #[test]
+fn other_versions_than_the_file_was_seen_on_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known.yaml");
+    let version = env!("CARGO_PKG_VERSION");
+    for (seen, is_other) in [("0.0.1", true), (version, false)] {
+        let text =
+            format!("subject: reference\nseen_on: allocert reference pool {seen}\nexpected: []\n");
+        fs::write(&file, text).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+        command.args(["run", "emm", "reference", "--filter", "emm/zero/*", "--expect"]).arg(&file);
+        let output = command.output().expect("the program that cargo built starts");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{printed}");
+        let note =
+            format!("and this run has allocert reference pool {version}; look at its entries");
+        assert_eq!(printed.contains(&note), is_other, "{printed}");
+    }
+}
+
+#[test]
 fn there_is_nothing_to_update_without_a_file() {
     let (code, _, words) = run(&["--update-expectations"]);
     assert_eq!(code, Some(2));

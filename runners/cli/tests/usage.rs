@@ -241,6 +241,15 @@ fn list_takes_an_interface_or_a_side(#[case] word: &str, #[case] groups: &[&str]
 }
 
 #[test]
+fn cases_are_selected_by_a_requirement_that_they_state() {
+    let output = allocert(&["list", "emm", "--filter", "EMM-ZERO-0[12]"]);
+    let text = String::from_utf8(output.stdout).expect("our words are UTF-8");
+    let cases: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(cases.contains(&"emm/zero/device") && cases.contains(&"emm/ipc/zero-size"), "{text}");
+    assert!(cases.iter().all(|case| case.contains("zero")), "{text}");
+}
+
+#[test]
 fn a_profile_of_no_interface_is_refused() {
     let (code, words) = refused(&["list", "--profile", "zzz"]);
     assert_eq!(code, 2);
@@ -631,6 +640,14 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     refused_as(&[&[lines[0], &changed], &lines[2..]].concat(), "is not as this suite states it");
     let header = lines[0].replacen("\"shard\":\"1/2\"", "\"shard\":\"2/2\"", 1);
     refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
+    // Another suite has other cases. The report says that they were not compared.
+    let (before, after) = lines[0].split_once("\"suite\":\"").expect("the header has the suite");
+    let header = format!("{before}\"suite\":\"x{}", &after[1..]);
+    fs::write(&edited, [&[header.as_str()], &lines[1..]].concat().join("\n") + "\n")
+        .expect("written");
+    let judged = allocert(&["judge", &edited]);
+    let printed = String::from_utf8_lossy(&judged.stdout);
+    assert!(printed.contains(": whether it has all cases is not known\n"), "{printed}");
 }
 
 /// What `nep49` asks is mostly in the results of the steps. A file without the count is one of an
