@@ -29,28 +29,38 @@ PRODUCTS = {
     "allocert-emm-so": "liballocert_emm_reference.so",
     "allocert-place": "liballocert_place.so",
 }
+#: Folder of the package -> what it gets of the repository, where users have only the package.
+FILES = {
+    ".": "runners/python/ADAPTERS.md",
+    "include": "reference/abi/include/*.h",
+    "expectations": "fixtures/expectations/*.yaml",
+}
 
 
 class BuildWithProgram(build_py):
-    """Adds allocert/bin, with the program and the libraries that it loads, to the package."""
+    """Adds to the package what the program consists of and loads (allocert/bin), and FILES."""
 
     def run(self) -> None:
         super().run()
-        folder = ROOT if self.editable_mode else pathlib.Path(self.build_lib)
-        package = self.get_package_dir("allocert") if self.editable_mode else "allocert"
-        self._programs: list[str] = []
-        self._add(folder / package / "bin")
+        self._added: list[str] = []
+        if self.editable_mode:
+            self._add(ROOT / self.get_package_dir("allocert") / "bin", _products())
+            return
+        package = pathlib.Path(self.build_lib) / "allocert"
+        self._add(package / "bin", _products())
+        for folder, files in FILES.items():
+            self._add(package / folder, sorted(ROOT.glob(files)))
 
-    def _add(self, folder: pathlib.Path) -> None:
+    def _add(self, folder: pathlib.Path, files: list[pathlib.Path]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for product in _products():
-            target = folder / product.name
-            shutil.copy2(product, target)
-            self._programs.append(str(target))
+        for file in files:
+            target = folder / file.name
+            shutil.copy2(file, target)
+            self._added.append(str(target))
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         outputs: list[str] = super().get_outputs(include_bytecode)
-        return outputs + getattr(self, "_programs", [])
+        return outputs + getattr(self, "_added", [])
 
 
 class CopyBuiltModule(build_ext):

@@ -38,6 +38,17 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (folder / "py.typed").is_file() and (folder / "_allocert.pyi").is_file()
 
 
+def test_the_package_has_what_else_a_user_needs() -> None:
+    folder = pathlib.Path(allocert.__file__).parent
+    for inside, of_repository in (
+        ("include", ROOT / "reference/abi/include"),
+        ("expectations", ROOT / "fixtures/expectations"),
+    ):
+        files = {file.name: file.read_bytes() for file in of_repository.iterdir()}
+        assert files == {file.name: file.read_bytes() for file in (folder / inside).iterdir()}
+    assert (folder / "ADAPTERS.md").is_file()
+
+
 def test_module_and_console_script_are_the_same_program() -> None:
     script = pathlib.Path(sys.executable).parent / "allocert"
     as_script = subprocess.run([script, "list"], capture_output=True, text=True, check=False)

@@ -73,9 +73,12 @@ def test_the_traceback_begins_in_the_subject(worker: Worker, subjects: pathlib.P
     ]
 
 
-def test_the_message_says_how_to_install_numba(worker: Worker, subjects: pathlib.Path) -> None:
-    (subjects / "numba.py").write_text(
-        "raise ModuleNotFoundError('No module named numba', name='numba')\n"
+@pytest.mark.parametrize("module", ["numba", "numpy"])
+def test_the_message_says_how_to_install_numba(
+    worker: Worker, subjects: pathlib.Path, module: str
+) -> None:
+    (subjects / f"{module}.py").write_text(
+        f"raise ModuleNotFoundError('No module named {module}', name='{module}')\n"
     )
     kind, body = worker.load("anything")
     assert (kind, body["stage"]) == ("refused", "host")

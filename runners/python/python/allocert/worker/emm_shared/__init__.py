@@ -30,8 +30,9 @@ def numba_imports() -> Iterator[None]:
         what = "is not installed" if missing else "cannot be imported"
         command = f"{sys.executable} -m pip install numba-cuda cuda-bindings nvidia-cuda-runtime"
         detail = "".join(traceback.format_exception(error))
+        install = command + advice(error, "numba")
         raise Refused(
             "host",
-            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {command}{advice(error)}",
+            f"numba-cuda {what} ({bounded(error, 500)}); to install it: {install}",
             bounded(detail, 16384),
         ) from None
