@@ -9,6 +9,7 @@ mod cupy_and_malloc;
 mod driver_calls;
 mod driver_fault;
 mod free;
+mod lock_free;
 mod mutation;
 mod out_of_memory;
 mod places;

@@ -3,6 +3,7 @@
 
 mod allocator;
 mod chunks;
+mod counted_list;
 mod system_memory;
 
 use std::ffi::c_void;
@@ -76,6 +77,7 @@ export! {
     variant_place_cuda_only => table::<CudaOnly>(),
     variant_place_chunks => table::<Chunks>(),
     variant_place_exact_sizes => table::<ExactSizes>(),
+    variant_place_counted_list => counted_list::table(table::<Plain>()),
 }
 
 /// One piece of memory of the system for each block, which goes back at once.

@@ -7,7 +7,12 @@
 //! system had interrupted it there, and another thread takes and frees blocks. An allocator that
 //! holds a lock at that point makes the other thread wait. Then the first one goes on after a short
 //! time.
+//!
+//! The thread also stops before the first atomic instructions behind those: a compare-and-swap
+//! is where a list without a lock takes what another thread may have changed.
 
+#[cfg(target_arch = "x86_64")]
+mod driver_code;
 #[cfg(target_arch = "x86_64")]
 mod rounds;
 #[cfg(target_arch = "x86_64")]

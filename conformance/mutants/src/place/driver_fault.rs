@@ -7,10 +7,11 @@ use allocert_abi::place::{CUDA_PINNED, Place, Status};
 
 use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system_memory::{Answer, fail};
+use super::system_memory::{Answer, fail, out_of_memory};
 
 export_place_mutants! {
     mutant_place_pinned_failure_is_null => PinnedFailureIsNull,
+    mutant_place_pinned_failure_is_lack => PinnedFailureIsLack,
     mutant_place_pinned_failure_is_permanent => PinnedFailureIsPermanent,
     mutant_place_pinned_failure_clears_live => PinnedFailureClearsLive,
 }
@@ -28,6 +29,16 @@ impl Mutation for PinnedFailureIsNull {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         let answer = base.alloc(place, size_bytes);
         if driver_failed(place, &answer) { Ok(0) } else { answer }
+    }
+}
+
+/// Takes each failure of the driver for a lack of memory.
+struct PinnedFailureIsLack;
+
+impl Mutation for PinnedFailureIsLack {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let answer = base.alloc(place, size_bytes);
+        if driver_failed(place, &answer) { Err(out_of_memory()) } else { answer }
     }
 }
 

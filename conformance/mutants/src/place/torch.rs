@@ -9,6 +9,7 @@ use allocert_abi::place::{CUDA, Place};
 
 use super::base_allocator::{BASE, Base};
 use super::driver_calls::ClearsWithoutWaiting;
+use super::lock_free::SwappedList;
 use super::mutation::Mutation;
 use super::places::AlwaysDevice0;
 use super::system_memory::{self, Answer};
@@ -60,6 +61,7 @@ export_torch_mutants! {
     mutant_torch_malloc_leaves_none, mutant_torch_free_leaves_none => LeavesNone,
     mutant_torch_malloc_leaks, mutant_torch_free_leaks => NeverFrees,
     mutant_torch_malloc_one_kept, mutant_torch_free_one_kept => OneKeptBlock,
+    mutant_torch_malloc_swapped_list, mutant_torch_free_swapped_list => SwappedList,
 }
 
 pub(crate) struct Plain;

@@ -22,6 +22,8 @@ use crate::reason::Unswept;
 pub enum Demand {
     /// The step reports the failure, or does its work in another way.
     FailureSurfaces,
+    /// A step that fails names the failure for what it is.
+    NamesFailure,
     /// The subject works again after the fault.
     ServesAfterwards,
     /// Memory that the host holds keeps its content.
@@ -58,7 +60,7 @@ pub struct InjectedError {
     pub why: &'static str,
 }
 
-const OUT_OF_MEMORY: i32 = 2;
+pub(crate) const OUT_OF_MEMORY: i32 = 2;
 
 /// One `CUresult` for each way in which subjects treat errors. An error that makes the context
 /// unusable, such as 700, is not among them: no subject can work after it.
@@ -144,6 +146,12 @@ pub trait FaultSweep: fmt::Debug + Sync {
         operation: &Operation,
         clean: &Outcome,
     ) -> Demanded;
+
+    /// What is also expected of a step of the clean case that came to `clean`, when a call fails
+    /// with this error.
+    fn names_failure(&self, _: &Operation, _clean: &Outcome, _: &InjectedError) -> Demanded {
+        None
+    }
 
     /// What is expected of a teardown step after the probe.
     fn of_teardown(&self, operation: &Operation, clean: &Outcome) -> Demanded;

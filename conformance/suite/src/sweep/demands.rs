@@ -9,6 +9,8 @@ use crate::interface::fault_sweep::{Demand, Demanded};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demands<'a> {
     failure_surfaces: &'a str,
+    /// Not every side asks for it.
+    names_failure: Option<&'a str>,
     serves_afterwards: &'a str,
     memory_holds: &'a str,
 }
@@ -19,20 +21,23 @@ impl<'a> Demands<'a> {
         let id = |demand| Some(catalogue.by_demand(side, demand)?.id.as_str());
         Some(Self {
             failure_surfaces: id("sweep.failure_surfaces")?,
+            names_failure: id("sweep.names_failure"),
             serves_afterwards: id("sweep.serves_afterwards")?,
             memory_holds: id("sweep.memory_holds")?,
         })
     }
 
     pub(crate) fn expectations(&self, demanded: Demanded) -> Expectations {
-        demanded.map(|(demand, expected)| (self.id(demand).into(), expected)).into_iter().collect()
+        let known = demanded.and_then(|(demand, expected)| Some((self.id(demand)?, expected)));
+        known.map(|(id, expected)| (id.into(), expected)).into_iter().collect()
     }
 
-    fn id(&self, demand: Demand) -> &'a str {
+    fn id(&self, demand: Demand) -> Option<&'a str> {
         match demand {
-            Demand::FailureSurfaces => self.failure_surfaces,
-            Demand::ServesAfterwards => self.serves_afterwards,
-            Demand::MemoryHolds => self.memory_holds,
+            Demand::FailureSurfaces => Some(self.failure_surfaces),
+            Demand::NamesFailure => self.names_failure,
+            Demand::ServesAfterwards => Some(self.serves_afterwards),
+            Demand::MemoryHolds => Some(self.memory_holds),
         }
     }
 }

@@ -17,14 +17,19 @@ pub(crate) fn swept_case(
     let before: Vec<EarlierStep<'_>> = clean.steps.iter().map(earlier).collect();
     let mut steps: Vec<PlannedStep> = clean.steps.clone();
     let end = probe_at(clean, site);
+    let memory_is_limited = clean.driver.memory_bytes.is_some();
     for (index, (step, outcome)) in steps.iter_mut().zip(&observation.steps).enumerate() {
         step.expect = demands.expectations(match index < end {
             true => sweep.of_step(&before[..index], &step.r#do, &outcome.outcome),
             false => sweep.of_teardown(&step.r#do, &outcome.outcome),
         });
+        if index < end && !memory_is_limited {
+            // Where memory is limited, a failed call may lead to a lack of it.
+            let names = sweep.names_failure(&step.r#do, &outcome.outcome, error);
+            step.expect.extend(demands.expectations(names));
+        }
     }
     let line = line(&clean.steps, end);
-    let memory_is_limited = clean.driver.memory_bytes.is_some();
     let probe = sweep.probe(&before[..end], memory_is_limited).into_iter().map(|one| PlannedStep {
         expect: demands.expectations(one.demanded),
         ..step(one.operation, &one.on, line, Part::Teardown)

@@ -4,7 +4,7 @@ use allocert_suite::observation::Facts;
 use serde_json::json;
 
 use crate::interleave::InterleavedCalls;
-use crate::interleave::single_step::{OtherThread, Stepper, Turn};
+use crate::interleave::single_step::{OtherThread, Stepper, Stop, Turn};
 use crate::step_result::facts;
 
 /// Blocks that are free when a round begins, so that a cache has something to give out.
@@ -14,6 +14,8 @@ const TAKEN_AFTER: usize = 4;
 /// The most instructions before a stop in the free() of another thread's block. It takes long where
 /// it ends in a slow path of libc, and a stop after twice as many instructions takes twice as long.
 const MOST_IN_OTHERS: u64 = 100;
+/// Atomic instructions at which a thread stops, behind the other stops.
+const ATOMICS: u64 = 16;
 
 /// The function that is executed step by step.
 #[derive(Debug, Clone, Copy)]
@@ -54,9 +56,11 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
                 (Stepped::Give, Turn::Takes, instructions),
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
             ] {
-                for after in 1..=most {
-                    let round = Round { calls, size_bytes, stepped, turn };
-                    if !round.perform(stepper, after, &mut counts) {
+                let round = Round { calls, size_bytes, stepped, turn };
+                let each = (1..=most).map(Stop::After);
+                let atomics = (1..=ATOMICS).map(|number| Stop::AtAtomic { number, behind: most });
+                for stop in each.chain(atomics) {
+                    if !round.perform(stepper, stop, &mut counts) {
                         break;
                     }
                 }
@@ -89,12 +93,12 @@ struct Round<C> {
 }
 
 impl<C: InterleavedCalls> Round<C> {
-    /// Stops after so many instructions. False if the function returned before, and after
-    /// damage: the blocks are left then.
+    /// Stops there. False if the function returned before, and after damage: the blocks are left
+    /// then.
     fn perform(
         &self,
         stepper: &Stepper<impl OtherThread>,
-        after: u64,
+        stop: Stop,
         counts: &mut Counts,
     ) -> bool {
         let mine = match self.stepped {
@@ -105,12 +109,12 @@ impl<C: InterleavedCalls> Round<C> {
         let others = if let Stepped::Take = self.stepped {
             live.push(mine);
             let take = || self.calls.take(self.size_bytes);
-            let (block, others) = stepper.step(after, self.turn, take);
+            let (block, others) = stepper.step(stop, self.turn, take);
             live.push(block);
             others
         } else {
             let give = || self.calls.give(mine, self.size_bytes);
-            stepper.step(after, self.turn, give).1
+            stepper.step(stop, self.turn, give).1
         };
         let stopped = others.is_some();
         if let Some([first, second]) = others {

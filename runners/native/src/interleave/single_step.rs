@@ -1,4 +1,8 @@
 //! Executes a call one instruction at a time, and lets another thread run after some of them.
+//!
+//! A call of the driver counts as one instruction: an allocator may ask the driver which context is
+//! current before it reads its own list, and the driver executes thousands of instructions for
+//! that.
 
 use std::arch::asm;
 use std::ffi::{c_int, c_void};
@@ -7,6 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::interleave::driver_code::{DriverCode, resume_after_driver};
 
 /// What the other thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +39,8 @@ const LONG_WAITS: u64 = 48;
 const TRAP_FLAG: i64 = 0x100;
 /// The two bytes of the instruction `syscall`.
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
+/// The prefix of atomic instructions.
+const LOCK: u8 = 0xf0;
 
 /// The turns of the two threads.
 const IDLE: u32 = 0;
@@ -45,9 +53,38 @@ const END: u32 = 5;
 // The handler of a signal reaches only statics. One step of a case uses them at a time.
 static TURN: AtomicU32 = AtomicU32::new(IDLE);
 static NEXT_TURN: AtomicU32 = AtomicU32::new(IDLE);
+/// Instructions before the stop, or before the count of [`ATOMICS_LEFT`] begins.
 static STEPS_LEFT: AtomicU64 = AtomicU64::new(0);
+/// The thread stops before so many atomic instructions after [`STEPS_LEFT`]; 0 for at once.
+static ATOMICS_LEFT: AtomicU64 = AtomicU64::new(0);
+/// Instructions after [`STEPS_LEFT`] that are looked at for atomic ones.
+const MOST_BETWEEN: u64 = 2000;
+static BETWEEN_LEFT: AtomicU64 = AtomicU64::new(0);
+static DRIVER_BEGIN: AtomicU64 = AtomicU64::new(0);
+static DRIVER_END: AtomicU64 = AtomicU64::new(0);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 static WAITS_IN_VAIN: AtomicU64 = AtomicU64::new(0);
+
+/// Where a call is stopped.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stop {
+    /// After so many instructions.
+    After(u64),
+    /// Before the atomic instruction with this number, from 1, behind so many instructions.
+    AtAtomic { number: u64, behind: u64 },
+}
+
+impl Stop {
+    fn set(self) {
+        let (steps, atomics) = match self {
+            Self::After(instructions) => (instructions, 0),
+            Self::AtAtomic { number, behind } => (behind, number),
+        };
+        STEPS_LEFT.store(steps, Ordering::SeqCst);
+        ATOMICS_LEFT.store(atomics, Ordering::SeqCst);
+        BETWEEN_LEFT.store(MOST_BETWEEN, Ordering::SeqCst);
+    }
+}
 
 /// The thread that executes single instructions, and the other one.
 pub(super) struct Stepper<F> {
@@ -62,6 +99,9 @@ impl<F: OtherThread + Sync> Stepper<F> {
         let stepper = Self { other, blocks: [AtomicUsize::new(0), AtomicUsize::new(0)] };
         TURN.store(IDLE, Ordering::SeqCst);
         WAITS_IN_VAIN.store(0, Ordering::SeqCst);
+        let driver = DriverCode::find();
+        DRIVER_BEGIN.store(driver.begin, Ordering::SeqCst);
+        DRIVER_END.store(driver.end, Ordering::SeqCst);
         let _trap = TrapHandler::install();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -102,17 +142,17 @@ impl<F> Stepper<F> {
         self.blocks_of_other()
     }
 
-    /// Performs `call`, and stops it after so many instructions, while the other thread takes a
-    /// turn. Also gives the blocks of the other thread, unless the call ended before.
+    /// Performs `call`, and stops it there, while the other thread takes a turn. Also gives the
+    /// blocks of the other thread, unless the call ended before.
     pub(super) fn step<T>(
         &self,
-        after: u64,
+        stop: Stop,
         turn: Turn,
         call: impl FnOnce() -> T,
     ) -> (T, Option<[usize; 2]>) {
         NEXT_TURN.store(turn.number(), Ordering::SeqCst);
         STOPPED.store(false, Ordering::SeqCst);
-        STEPS_LEFT.store(after, Ordering::SeqCst);
+        stop.set();
         let result = step_through(call);
         if !STOPPED.load(Ordering::SeqCst) {
             return (result, None);
@@ -181,16 +221,58 @@ impl Drop for TrapHandler {
 extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the registers of the thread that it interrupted.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let steps_left = STEPS_LEFT.load(Ordering::SeqCst);
-    STEPS_LEFT.store(steps_left.saturating_sub(1), Ordering::SeqCst);
+    let next = registers[libc::REG_RIP as usize].cast_unsigned();
+    if (DRIVER_BEGIN.load(Ordering::SeqCst)..DRIVER_END.load(Ordering::SeqCst)).contains(&next) {
+        registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+        // SAFETY: the thread executed the call of a function of the driver, so the address to
+        // return to is on top of its stack.
+        unsafe { resume_after_driver(registers[libc::REG_RSP as usize] as *mut u64) };
+        return;
+    }
+    let stops = stops_before(next);
     // The kernel ends a process whose SIGTRAP is blocked when it is raised.
-    if steps_left <= 1 || is_about_to_set_signal_mask(registers) {
+    if stops != Some(false) || is_about_to_set_signal_mask(registers) {
         registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
-    if steps_left == 1 {
+    if stops == Some(true) {
         STOPPED.store(true, Ordering::SeqCst);
         TURN.store(NEXT_TURN.load(Ordering::SeqCst), Ordering::SeqCst);
         wait_for_other();
+    }
+}
+
+/// Counts an instruction. Whether the thread stops before the next one; `None` where it has no more
+/// stop.
+fn stops_before(next: u64) -> Option<bool> {
+    let steps_left = STEPS_LEFT.load(Ordering::SeqCst).saturating_sub(1);
+    STEPS_LEFT.store(steps_left, Ordering::SeqCst);
+    if steps_left > 0 {
+        return Some(false);
+    }
+    let atomics_left = ATOMICS_LEFT.load(Ordering::SeqCst);
+    if atomics_left == 0 {
+        return Some(true);
+    }
+    if is_atomic(next as *const u8) {
+        ATOMICS_LEFT.store(atomics_left - 1, Ordering::SeqCst);
+        return Some(atomics_left == 1);
+    }
+    let between_left = BETWEEN_LEFT.load(Ordering::SeqCst).checked_sub(1)?;
+    BETWEEN_LEFT.store(between_left, Ordering::SeqCst);
+    Some(false)
+}
+
+/// Whether an instruction begins with the prefix `lock`, or is an `xchg`.
+fn is_atomic(mut next: *const u8) -> bool {
+    loop {
+        // SAFETY: an instruction that the thread executes next, which goes on behind each prefix.
+        match unsafe { next.read() } {
+            LOCK => return true,
+            // Sizes, segments, repetition and REX.
+            0x66 | 0x67 | 0x26 | 0x2e | 0x36 | 0x3e | 0x64 | 0x65 | 0xf2 | 0xf3 | 0x40..=0x4f => {}
+            byte => return matches!(byte, 0x86 | 0x87),
+        }
+        next = next.wrapping_add(1);
     }
 }
 

@@ -151,6 +151,17 @@ class NvmathPointer:
         self._blocks.give(self._device, self.device_ptr)
 
 
+class NvmathAsyncManager:
+    """As nvmath-python's BaseCUDAMemoryManagerAsync."""
+
+    def __init__(self, device: int, _logger: logging.Logger) -> None:
+        self.blocks = Blocks()
+        self.device = device
+
+    def memalloc_async(self, size: int, stream: Any) -> Any:
+        return NvmathPointer(self.blocks, self.device, self.blocks.take(self.device, size))
+
+
 class NvmathManager:
     """As nvmath-python's BaseCUDAMemoryManager."""
 

@@ -9,6 +9,7 @@ from ..cuda_driver import Event, Stream, call
 from .conforming_allocator import (
     Blocks,
     CoreResource,
+    NvmathAsyncManager,
     NvmathManager,
     NvmathPointer,
     RmmEventPool,
@@ -143,6 +144,22 @@ class CoreBufferWithoutOwner(CoreResource):
     def allocate(self, size: int, *, stream: Any) -> Any:
         address = self.blocks.take(self.device_id, size)
         return Buffer.from_handle(address, size, owner=self)
+
+
+class NvmathAsyncIgnoresStreams(NvmathAsyncManager):
+    """Gives a block to another stream while work on it is queued."""
+
+    def __init__(self, device: int, logger: Any) -> None:
+        super().__init__(device, logger)
+        self.blocks = KeepsForSameSize()
+
+
+class NvmathAsyncClearsWithoutWaiting(NvmathAsyncManager):
+    """Clears a block on a stream of its own, and does not wait for it."""
+
+    def __init__(self, device: int, logger: Any) -> None:
+        super().__init__(device, logger)
+        self.blocks = ClearsWithoutWaiting()
 
 
 class NvmathFreesAtOnce(NvmathManager):

@@ -153,16 +153,18 @@ pub enum Operation {
         times: u64,
     },
     /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
-    /// processor. At each stop another thread takes two blocks of `size` bytes; every second time
-    /// it frees the first of them again. Then the first thread goes on, and the live blocks are
-    /// compared. The same once more with the free() of a block that the other thread took, after
-    /// 100 instructions at most. On x86-64 alone, without a debugger.
+    /// processor, and before the first atomic ones behind these. A call of the driver counts as
+    /// one instruction. At each stop another thread takes two blocks of `size` bytes; every second
+    /// time it frees the first of them again. Then the first thread goes on, and the live blocks
+    /// are compared. The same once more with the free() of a block that the other thread took,
+    /// after 100 instructions at most. On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
     /// lost their byte), `stops` (how often the thread was stopped).
     Interleave {
         size: u64,
-        /// The most instructions before a stop. The function often returns earlier.
+        /// The most instructions before a stop, except before an atomic one. The function often
+        /// returns earlier.
         instructions: u64,
     },
     /// Makes the handler NumPy's current one, and asks NumPy for its name and version.

@@ -48,8 +48,9 @@ pub enum ObjectAbi {
     /// `allocate(size, stream=stream)` returns a buffer with `handle`, `size` and `close(stream)`,
     /// as cuda.core's `MemoryResource` has it.
     CudaCore,
-    /// `memalloc(size)` returns an object with an address that owns the memory, as nvmath-python's
-    /// `BaseCUDAMemoryManager` has it.
+    /// `memalloc(size)` or `memalloc_async(size, stream)` returns an object with an address that
+    /// owns the memory, as nvmath-python's `BaseCUDAMemoryManager` and
+    /// `BaseCUDAMemoryManagerAsync` have them.
     Nvmath,
 }
 

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::Operation;
 use super::operation_arguments::{Place, PlaceKind};
-use crate::expectation::Wanted;
+use crate::expectation::{Expectation, Wanted};
 use crate::interface;
 use crate::interface::fault_sweep::{
-    Demand, Demanded, EarlierStep, FaultSweep, InjectedFault, ProbeStep, as_written, at_most, is,
-    not, or_raises, returns, same,
+    Demand, Demanded, EarlierStep, FaultSweep, InjectedError, InjectedFault, OUT_OF_MEMORY,
+    ProbeStep, as_written, at_most, is, not, or_raises, returns, same,
 };
 use crate::interface::shared::{Drop, Fill, NO_MANAGER, Read};
 use crate::nouns::{ErrorKind, Name};
@@ -91,6 +91,22 @@ impl FaultSweep for AllocatorSweep {
             _ => Wanted::new(),
         };
         Some((Demand::FailureSurfaces, or_raises(wanted, ErrorKind::Any)))
+    }
+
+    fn names_failure(
+        &self,
+        operation: &interface::Operation,
+        clean: &Outcome,
+        error: &InjectedError,
+    ) -> Demanded {
+        let (interface::Operation::Place(Operation::Alloc { .. }), Outcome::Returned(_)) =
+            (operation, clean)
+        else {
+            return None;
+        };
+        let raises = Some(vec![ErrorKind::DriverError, ErrorKind::NoPlace]);
+        let expected = Expectation { raises, ..returns(Wanted::new()) };
+        (error.code != OUT_OF_MEMORY).then_some((Demand::NamesFailure, expected))
     }
 
     fn of_teardown(&self, operation: &interface::Operation, clean: &Outcome) -> Demanded {

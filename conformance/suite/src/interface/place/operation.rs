@@ -151,9 +151,10 @@ pub enum Operation {
         times: u64,
     },
     /// Stops a thread inside the functions that take and free a block, after 1, 2, 3 and more
-    /// instructions of the processor. At each stop another thread takes two blocks of `size` bytes;
-    /// every second time it frees the first of them again. Then the first thread goes on, and the
-    /// live blocks are compared. On x86-64 alone, without a debugger.
+    /// instructions of the processor, and before the first atomic ones behind these. A call of the
+    /// driver counts as one instruction. At each stop another thread takes two blocks of `size`
+    /// bytes; every second time it frees the first of them again. Then the first thread goes on,
+    /// and the live blocks are compared. On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks of the
     /// host that lost their byte), `stops` (how often the thread was stopped).
@@ -161,7 +162,8 @@ pub enum Operation {
         /// As in `alloc`.
         place: Place,
         size: u64,
-        /// The most instructions before a stop. The function often returns earlier.
+        /// The most instructions before a stop, except before an atomic one. The function often
+        /// returns earlier.
         instructions: u64,
     },
 }

@@ -11,6 +11,7 @@ from allocert_mutants.place.conforming_allocator import (
     NvmathPointer,
     RmmEventPool,
     RmmResource,
+    current,
 )
 from cuda.core import DeviceMemoryResource, LegacyPinnedMemoryResource
 
@@ -102,6 +103,45 @@ class Manager(NvmathManager):
 
     def memalloc(self, size: int) -> Any:
         return NamedPtr(super().memalloc(size))
+
+
+class AsyncManager:
+    """Takes memory from the pool of the driver, on the stream that the request is for.
+
+    A manager that has both methods is asked for memory by this one.
+    """
+
+    def __init__(self, device: int, _logger: logging.Logger) -> None:
+        self._device = device
+
+    def memalloc(self, size: int) -> Any:
+        raise RuntimeError(f"a request of {size} bytes without a stream")
+
+    def memalloc_async(self, size: int, stream: Any) -> Any:
+        address = ctypes.c_uint64()
+        with current(self._device):
+            call(
+                "cuMemAllocAsync",
+                ctypes.byref(address),
+                ctypes.c_size_t(size),
+                ctypes.c_void_p(_handle(stream)),
+            )
+        return OfStream(address.value, self._device, stream)
+
+
+class OfStream:
+    """Memory that is freed in the order of its stream.
+
+    The default stream is one of the context that is current, which may be another one by then.
+    """
+
+    def __init__(self, address: int, device: int, stream: Any) -> None:
+        self.device_pointer, self._device, self._stream = address, device, stream
+
+    def __del__(self) -> None:
+        handle = ctypes.c_void_p(_handle(self._stream))
+        with current(self._device):
+            call("cuMemFreeAsync", ctypes.c_uint64(self.device_pointer), handle)
 
 
 class OneManager:

@@ -38,7 +38,6 @@ class Taken:
 class Abi:
     """How a subject is called."""
 
-    has_streams = False
     #: Whether a caller makes the device of a block current before it frees the block.
     frees_on_its_device = False
     #: What a subject must have.
@@ -60,8 +59,17 @@ class Abi:
     @classmethod
     def is_allocator(cls, found: Any) -> bool:
         """Whether this is a subject itself: an object with the methods, and not its class."""
-        has_methods = all(callable(read_attribute(found, name)) for name in cls.methods)
-        return has_methods and not isinstance(found, type)
+        return cls.has_methods(found) and not isinstance(found, type)
+
+    @classmethod
+    def has_methods(cls, found: Any) -> bool:
+        """Whether this is a subject or the class of one."""
+        return all(callable(read_attribute(found, name)) for name in cls.methods)
+
+    @classmethod
+    def has_streams(cls, _found: Any) -> bool:
+        """Whether a request to the object that the user named says for which stream it is."""
+        return False
 
     def allocator(self, device: int) -> Any:
         """The subject of a device, which is current. It is made at its first use."""
@@ -137,10 +145,13 @@ class CudaStream:
 class Rmm(Abi):
     """`allocate(size, stream)` and `deallocate(address, size, stream)`."""
 
-    has_streams = True
     frees_on_its_device = True
     methods = ("allocate", "deallocate")
     shape = "an object with `allocate` and `deallocate`"
+
+    @classmethod
+    def has_streams(cls, _found: Any) -> bool:
+        return True
 
     def alloc(self, device: int, size_bytes: int, stream: int) -> Taken:
         allocator = self.allocator(device)
@@ -160,9 +171,12 @@ class Rmm(Abi):
 class CudaCore(Abi):
     """`allocate(size, stream=stream)` of a resource, and `close(stream)` of the buffer."""
 
-    has_streams = True
     methods = ("allocate",)
     shape = "an object with `allocate`"
+
+    @classmethod
+    def has_streams(cls, _found: Any) -> bool:
+        return True
 
     def make(self, device: int) -> Any:
         return self._found(device)
@@ -186,7 +200,7 @@ class CudaCore(Abi):
         return int(self.allocator(device).device_id) if is_made else device
 
     def alloc(self, device: int, size_bytes: int, stream: int) -> Taken:
-        allocator, own = self.allocator(device), self._stream(device, stream)
+        allocator, own = self.allocator(device), _core_stream(self._driver, device, stream)
         buffer = allocator.allocate(size_bytes, stream=own)
         return Taken(_address("handle", buffer.handle), buffer, buffer.size)
 
@@ -196,33 +210,53 @@ class CudaCore(Abi):
         The default stream is one of the context that is current, which may be another one now.
         """
         buffer, taken.owner = taken.owner, None
-        buffer.close(*([self._stream(device, stream)] if stream else []))
+        buffer.close(*([_core_stream(self._driver, device, stream)] if stream else []))
 
-    def _stream(self, device: int, handle: int) -> Any:
-        from cuda.core import Device, Stream
 
-        with self._driver.harness():
-            return Stream.from_handle(handle) if handle else Device(device).default_stream
+def _core_stream(driver: Driver, device: int, handle: int) -> Any:
+    """A stream as an object of cuda.core."""
+    from cuda.core import Device, Stream
+
+    with driver.harness():
+        return Stream.from_handle(handle) if handle else Device(device).default_stream
 
 
 class Nvmath(Abi):
-    """`memalloc(size)` of a manager; the object that comes back owns the memory."""
+    """`memalloc(size)` or `memalloc_async(size, stream)` of a manager.
+
+    nvmath-python calls the second one of a manager that has both. The object that comes back owns
+    the memory.
+    """
 
     methods = ("memalloc",)
-    shape = "an object with `memalloc`"
+    shape = "an object with `memalloc` or `memalloc_async`"
+    _WITH_STREAM = "memalloc_async"
     #: The names that the address may have, in the order in which nvmath-python looks for them.
     _ADDRESSES = ("device_ptr", "device_pointer", "ptr")
+
+    @classmethod
+    def has_methods(cls, found: Any) -> bool:
+        return cls.has_streams(found) or super().has_methods(found)
+
+    @classmethod
+    def has_streams(cls, found: Any) -> bool:
+        return callable(read_attribute(found, cls._WITH_STREAM))
 
     def make(self, device: int) -> Any:
         return self._found(device, logging.getLogger("allocert"))
 
     def alloc(self, device: int, size_bytes: int, stream: int) -> Taken:
-        owner = self.allocator(device).memalloc(size_bytes)
+        allocator = self.allocator(device)
+        if self.has_streams(allocator):
+            function, own = self._WITH_STREAM, _core_stream(self._driver, device, stream)
+            owner = allocator.memalloc_async(size_bytes, own)
+        else:
+            function, owner = self.methods[0], allocator.memalloc(size_bytes)
         for name in self._ADDRESSES:
             if hasattr(owner, name):
                 return Taken(_address(name, getattr(owner, name)), owner)
         names = ", ".join(self._ADDRESSES)
-        raise WrongAnswer(f"memalloc() returned {type_name(owner)}, which has none of {names}")
+        raise WrongAnswer(f"{function}() returned {type_name(owner)}, which has none of {names}")
 
     def free(self, device: int, taken: Taken, size_bytes: int, stream: int) -> None:
         """The end of the object gives the memory back; an error there is the error of the call."""

@@ -19,11 +19,11 @@ class AllocatorSubject(ModuleSubject):
             known = ", ".join(ABIS)
             raise Refused("class", f"there is no ABI `{abi}` of Python objects; there are {known}")
         self.abi_name, self.abi = abi, ABIS[abi]
-        self.always = ("python", "device_memory", *(("streams",) if self.abi.has_streams else ()))
+        self.always = ("python", "device_memory")
         super().__init__(named, driver)
 
     def looks_like_subject(self, cls: type) -> bool:
-        return all(hasattr(cls, name) for name in self.abi.methods)
+        return self.abi.has_methods(cls)
 
     def find(self, module: ModuleType, path: str | None) -> Any:
         found, place = self.walk(module, path)
@@ -33,4 +33,6 @@ class AllocatorSubject(ModuleSubject):
                 f"`{place}` has type {type_name(found)}: a subject of --abi {self.abi_name} is"
                 f" {self.abi.shape}, or a callable that makes one",
             )
+        if self.abi.has_streams(found):
+            self.always = (*self.always, "streams")
         return found
