@@ -36,7 +36,7 @@ pub use built_subject::{BuiltSubject, Flavor};
 pub use catalogue::Catalogue;
 pub use consequence::Consequence;
 pub use freedom::Freedom;
-pub use mutant::Mutant;
+pub use mutant::{Mutant, ReportedAs};
 pub use profile::{Contract, Difference, Profile};
 pub use refusal_code::RefusalCode;
 pub use requirement::{Channel, Level, Requirement};

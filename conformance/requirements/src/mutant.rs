@@ -30,8 +30,31 @@ pub struct Mutant {
     /// Whether only the fault sweep finds it.
     #[serde(default)]
     pub faults: bool,
+    /// What a report on it names first, if that is none of `breaks`.
+    #[serde(default)]
+    pub reported_as: Option<ReportedAs>,
     /// What it does wrong.
     pub about: String,
+}
+
+/// A requirement that states the defect of a mutant better than those that the mutant exists for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportedAs {
+    pub requirement: String,
+    /// Why this is right: the end of a sentence that begins with "because".
+    pub because: String,
+}
+
+impl Mutant {
+    /// Whether a report on this mutant may name the requirement as the likeliest cause.
+    #[must_use]
+    pub fn may_be_reported_as(&self, id: &str) -> bool {
+        match &self.reported_as {
+            Some(reported_as) => reported_as.requirement == id,
+            None => self.breaks.contains(id),
+        }
+    }
 }
 
 impl BuiltSubject for Mutant {

@@ -16,6 +16,7 @@ pub mod certificate;
 pub mod coverage;
 pub mod ctrf;
 pub mod explain;
+pub mod first_causes;
 pub mod format;
 pub mod github;
 pub mod json;

@@ -1,18 +1,22 @@
-//! The kill run: the suite on mutants, each until all that it breaks is found.
+//! The kill run: the suite on mutants, each until all that it breaks is found; or the whole suite
+//! on each, to see what a report on it names first.
 
 use std::collections::BTreeMap;
 
 use allocert_harness::{Artifact, Harness, Machine, Progress, RunOutput};
 use allocert_requirements::{Mutant, mutant};
 use allocert_suite::Side;
-use allocert_suite::applicability::{Applicability, applicability};
+use allocert_suite::applicability::Applicability;
+use allocert_suite::offer::Offer;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::report::first_causes::FirstCause;
 use allocert_suite::report::kills::{Kill, Matrix};
+use allocert_suite::run_format::Judged;
 
 use crate::built_subjects::{PythonFolder, Selection, SubjectOptions, SubjectRuns};
 use crate::failure::Failure;
 use crate::fault_sweep;
-use crate::judging::judge_all;
+use crate::judging::{decide, judge_all};
 use crate::spool::Needed;
 use crate::workers::Workers;
 
@@ -56,6 +60,19 @@ impl KillRun {
         self.runs.run(&self.selection, workers, progress, run_one)
     }
 
+    /// Runs the whole suite on all of them; what a report on each names first, in their order.
+    ///
+    /// # Errors
+    /// As [`KillRun::run`].
+    pub fn first_causes<'a>(
+        &'a self,
+        workers: &Workers,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<FirstCause<'a>>, Failure> {
+        let run_one = |mutant, side, harness: &mut Harness| self.first_cause(mutant, side, harness);
+        self.runs.run(&self.selection, workers, progress, run_one)
+    }
+
     /// What a renderer takes.
     #[must_use]
     pub fn matrix<'a>(&'a self, kills: &'a [Kill<'a>]) -> Matrix<'a> {
@@ -70,36 +87,60 @@ impl KillRun {
         harness: &mut Harness,
     ) -> Result<Kill<'a>, Failure> {
         let offer = harness.loaded().offer(&Machine::simulated());
-        let runs = |case: &&&PlannedCase| {
-            applicability(case, &self.selection.suite.catalogue, &offer) == Applicability::Run
-        };
-        let cases: Vec<&PlannedCase> =
-            self.ordered_cases(mutant, side).iter().filter(runs).copied().collect();
+        let cases = self.ordered_cases(mutant, side);
         let mut kill = Kill::new(mutant);
-        for now in cases.chunks(ROUND) {
-            let RunOutput { observations, .. } = harness.run(now, &mut ())?;
-            let decisions = vec![Applicability::Run; now.len()];
-            let clean = judge_all(&self.selection.suite.catalogue, now, decisions, observations);
-            kill.add(&clean);
-            if mutant.faults {
-                let width = fault_sweep::width_of_kills(offer.flavor);
-                let isolation = fault_sweep::default_isolation(offer.flavor);
-                let catalogue = &self.selection.suite.catalogue;
-                let swept = fault_sweep::run(
-                    catalogue,
-                    harness,
-                    &clean,
-                    (width, isolation),
-                    (Needed::default(), None),
-                    &mut (),
-                )?;
-                kill.add(&swept.judged);
-            }
+        for now in self.runnable(&cases, &offer).chunks(ROUND) {
+            kill.add(&self.judge_cases(mutant, now, &offer, harness)?);
             if kill.killed() {
                 break;
             }
         }
         Ok(kill)
+    }
+
+    /// All cases, in the order of a run that certifies: the first cause depends on all findings.
+    fn first_cause<'a>(
+        &'a self,
+        mutant: &'a Mutant,
+        side: Side,
+        harness: &mut Harness,
+    ) -> Result<FirstCause<'a>, Failure> {
+        let offer = harness.loaded().offer(&Machine::simulated());
+        let cases: Vec<&PlannedCase> = self.selection.suite.cases_of(side).collect();
+        let judged = self.judge_cases(mutant, &self.runnable(&cases, &offer), &offer, harness)?;
+        Ok(FirstCause::new(&self.selection.suite.catalogue, mutant, &judged))
+    }
+
+    fn runnable<'c>(&self, cases: &[&'c PlannedCase], offer: &Offer) -> Vec<&'c PlannedCase> {
+        decide(&self.selection.suite.catalogue, cases, offer).0
+    }
+
+    /// Runs cases, and what the fault sweep makes of them if only that finds the mutant.
+    fn judge_cases(
+        &self,
+        mutant: &Mutant,
+        cases: &[&PlannedCase],
+        offer: &Offer,
+        harness: &mut Harness,
+    ) -> Result<Vec<Judged>, Failure> {
+        let catalogue = &self.selection.suite.catalogue;
+        let RunOutput { observations, .. } = harness.run(cases, &mut ())?;
+        let decisions = vec![Applicability::Run; cases.len()];
+        let mut judged = judge_all(catalogue, cases, decisions, observations);
+        if mutant.faults {
+            let width = fault_sweep::width_of_kills(offer.flavor);
+            let isolation = fault_sweep::default_isolation(offer.flavor);
+            let swept = fault_sweep::run(
+                catalogue,
+                harness,
+                &judged,
+                (width, isolation),
+                (Needed::default(), None),
+                &mut (),
+            )?;
+            judged.extend(swept.judged);
+        }
+        Ok(judged)
     }
 
     /// All cases of the side in the order in which they are likely to find this mutant: those that

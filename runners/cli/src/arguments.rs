@@ -106,7 +106,7 @@ pub(crate) enum Command {
         profile: Option<String>,
     },
     /// Run the suite on subjects that violate requirements, and show which it finds
-    Mutants(BuiltSubjects),
+    Mutants(Mutants),
     /// Run the suite on subjects that use freedoms of the texts, and show which it blames
     Variants(BuiltSubjects),
     /// Work on fixture files
@@ -457,6 +457,15 @@ pub(crate) struct Debug {
     /// [default: gdb --args, and pdb for a Python subject]
     #[arg(last = true)]
     pub(crate) debugger: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mutants {
+    #[command(flatten)]
+    pub(crate) subjects: BuiltSubjects,
+    /// Run all cases on each, and show which reports do not begin with what the mutant breaks
+    #[arg(long)]
+    pub(crate) first_cause: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,9 @@
 //! The kill matrix: what a mutant violates, what the suite found, and findings that do not count.
 
-use allocert_requirements::{Flavor, Mutant};
+use allocert_requirements::{Flavor, Mutant, ReportedAs};
 use allocert_suite::Side;
 use allocert_suite::observation::Ending;
+use allocert_suite::report::first_causes::{self, FirstCause};
 use allocert_suite::report::kills::{self, Kill, Matrix};
 use allocert_suite::run_format::Judged;
 
@@ -15,6 +16,7 @@ fn mutant(name: &str, breaks: &[&str]) -> Mutant {
         subject: format!("mutant_{name}"),
         breaks: breaks.iter().map(|id| (*id).to_owned()).collect(),
         faults: false,
+        reported_as: None,
         about: "gives twice what was asked for".to_owned(),
     }
 }
@@ -72,4 +74,27 @@ fn a_breakdown_of_the_harness_is_no_kill() {
     let kill = kill(&doubles, &[broken_down()]);
     assert!(!kill.killed());
     assert_eq!((kill.found.len(), kill.crashed.contains("EMM-T-01")), (0, true));
+}
+
+/// A report names what the mutant breaks, or what its entry says instead, and nothing else.
+#[test]
+fn the_first_cause_is_compared_with_the_entry_of_the_mutant() {
+    let catalogue = catalogue();
+    let reported_as = |mutant: Mutant, id: &str| {
+        let (requirement, because) = (id.to_owned(), "it says the same".to_owned());
+        Mutant { reported_as: Some(ReportedAs { requirement, because }), ..mutant }
+    };
+    let mutants = [
+        mutant("doubles", &["EMM-T-01"]),
+        mutant("breaks-another", &["EMM-T-02"]),
+        reported_as(mutant("says-so", &["EMM-T-02"]), "EMM-T-01"),
+        reported_as(mutant("says-wrong", &["EMM-T-01"]), "EMM-T-02"),
+    ];
+    let found = [wrong_size()];
+    let mut first_causes: Vec<FirstCause<'_>> =
+        mutants.iter().map(|mutant| FirstCause::new(&catalogue, mutant, &found)).collect();
+    first_causes.push(FirstCause::new(&catalogue, &mutants[0], &[]));
+    let right: Vec<bool> = first_causes.iter().map(FirstCause::is_right).collect();
+    assert_eq!(right, [true, false, true, false, false]);
+    insta::assert_snapshot!(first_causes::render(&first_causes));
 }

@@ -16,6 +16,7 @@ mod requirement_sets;
 mod results;
 mod sources;
 mod test_switches;
+mod topic_tables;
 mod topics;
 mod traceability;
 mod variants;

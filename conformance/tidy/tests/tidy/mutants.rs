@@ -29,6 +29,20 @@ fn every_mutant_breaks_what_the_catalogue_knows() {
     assert!(unknown.is_empty(), "mutants.yaml: no such requirement: {unknown:?}");
 }
 
+/// What a report may name first instead is another requirement of the side, with a reason.
+#[test]
+fn a_mutant_is_reported_as_what_its_side_knows() {
+    let catalogue = catalogue();
+    for mutant in registry() {
+        let Some(reported_as) = &mutant.reported_as else { continue };
+        let side = catalogue.get(&reported_as.requirement).and_then(Requirement::side);
+        let wrong = mutant.breaks.contains(&reported_as.requirement)
+            || side != mutant.side(&catalogue)
+            || reported_as.because.trim().is_empty();
+        assert!(!wrong, "mutants.yaml: {} has a wrong `reported_as`", mutant.name);
+    }
+}
+
 #[test]
 fn a_mutant_breaks_one_side() {
     let catalogue = catalogue();
