@@ -163,6 +163,12 @@ impl Catalogue {
         self.contracts.iter().find(|contract| contract.states(requirement))
     }
 
+    /// Whether a contract states the requirement and no profile does.
+    #[must_use]
+    pub fn is_of_contract_alone(&self, requirement: &Requirement) -> bool {
+        requirement.versions.len() == 1 && self.contract_of(requirement).is_some()
+    }
+
     /// Every point on which the profiles of an interface disagree.
     #[must_use]
     pub fn differences(&self) -> &[Difference] {

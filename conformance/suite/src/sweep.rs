@@ -46,15 +46,17 @@ pub struct Injection {
 }
 
 /// All injections into cases that were run without a fault. Those of one case are made at a time.
+/// A subject that is a table also has to do what the C contract alone states.
 pub fn sweep<'a>(
     catalogue: &'a Catalogue,
     clean: &'a [Judged],
     width: Width,
+    is_table: bool,
 ) -> impl Iterator<Item = Injection> + 'a {
     let mut met = BTreeSet::new();
     let ran = clean.iter().filter_map(|judged| Some((judged, judged.observation.as_ref()?)));
     ran.flat_map(move |(judged, observation)| {
-        let clean = match CleanRun::of(catalogue, judged, observation) {
+        let clean = match CleanRun::of(catalogue, judged, observation, is_table) {
             Ok(clean) => clean,
             Err(reason) => return vec![left_out(&judged.case, "*", reason)],
         };
@@ -79,11 +81,12 @@ impl<'a> CleanRun<'a> {
         catalogue: &'a Catalogue,
         judged: &'a Judged,
         observation: &'a Observation,
+        is_table: bool,
     ) -> Result<Self, Unswept> {
         let Judged { case, judgement, .. } = judged;
         let interface = interface(case.operations).ok_or(Unswept::OtherSubject)?;
         let sweep = interface.facts.fault_sweep.clone()?;
-        let demands = Demands::of(catalogue, case.side).ok_or(Unswept::OtherSubject)?;
+        let demands = Demands::of(catalogue, case.side, is_table).ok_or(Unswept::OtherSubject)?;
         if case.steps.iter().any(|step| step.r#do.properties().fault.is_some()) {
             return Err(Unswept::OwnFaults);
         }

@@ -4,6 +4,7 @@
 use allocert_harness::{Harness, Isolation, Progress};
 use allocert_suite::applicability::Applicability;
 use allocert_suite::interface::interface;
+use allocert_suite::nouns::Need;
 use allocert_suite::offer::Flavor;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::run_format::Judged;
@@ -76,7 +77,8 @@ pub(crate) fn run(
     (needed, mut spool): (Needed, Option<&mut Spool>),
     progress: &mut dyn Progress,
 ) -> Result<SweepOutput, Failure> {
-    let injections = || sweep::sweep(catalogue, clean, width);
+    let is_table = harness.loaded().capabilities.iter().any(|one| one == Need::Table.name());
+    let injections = || sweep::sweep(catalogue, clean, width, is_table);
     let runs = injections().filter(|one| one.applicability == Applicability::Run);
     progress.expect(runs.count() as u64);
     let (mut judged, mut only_after_others) = (Vec::new(), Vec::new());

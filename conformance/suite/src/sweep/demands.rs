@@ -16,9 +16,14 @@ pub(crate) struct Demands<'a> {
 }
 
 impl<'a> Demands<'a> {
-    /// Nothing for a side whose requirements do not say what a failing call may lead to.
-    pub(crate) fn of(catalogue: &'a Catalogue, side: Side) -> Option<Self> {
-        let id = |demand| Some(catalogue.by_demand(side, demand)?.id.as_str());
+    /// Nothing for a side whose requirements do not say what a failing call may lead to. What the
+    /// C contract alone states is asked of a table alone.
+    pub(crate) fn of(catalogue: &'a Catalogue, side: Side, is_table: bool) -> Option<Self> {
+        let id = |demand| {
+            let requirement = catalogue.by_demand(side, demand)?;
+            let binds = is_table || !catalogue.is_of_contract_alone(requirement);
+            binds.then_some(requirement.id.as_str())
+        };
         Some(Self {
             failure_surfaces: id("sweep.failure_surfaces")?,
             names_failure: id("sweep.names_failure"),

@@ -43,7 +43,7 @@ fn clean(more: &[Call]) -> Judged {
 }
 
 fn all_injections(catalogue: &Catalogue, clean: &[Judged], width: Width) -> Vec<Injection> {
-    sweep(catalogue, clean, width).collect()
+    sweep(catalogue, clean, width, true).collect()
 }
 
 fn ids(injections: &[Injection], what: impl Fn(&Applicability) -> bool) -> Vec<String> {
