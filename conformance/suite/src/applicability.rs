@@ -80,6 +80,10 @@ fn obstacle(need: Need, offer: &Offer) -> Option<Applicability> {
         Need::TwoDevices if offer.driver == Driver::Real && offer.devices < 2 => {
             Applicability::NotObserved(Reason::TooFewDevices { needed: 2, found: offer.devices })
         }
+        Need::HostFlags if offer.driver == Driver::Real => {
+            let because = "a GPU's driver answers for the pages that small allocations share";
+            Applicability::NotObserved(Reason::SoftwareDriverOnly { because: because.to_owned() })
+        }
         Need::Table
         | Need::HostMemory
         | Need::OwnHostMemory

@@ -19,6 +19,8 @@ pub enum Need {
     HostMemory,
     /// Host memory that the subject manages itself, not a base class of the host.
     OwnHostMemory,
+    /// A driver that reports the flags of each piece of host memory by itself.
+    HostFlags,
     /// Host memory whose clean-up the subject must defer: that of a C table, and that of a subclass
     /// of the host's class for host memory.
     DeferredHostMemory,
@@ -42,12 +44,13 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Python,
         Self::Native,
         Self::Table,
         Self::HostMemory,
         Self::OwnHostMemory,
+        Self::HostFlags,
         Self::DeferredHostMemory,
         Self::DeviceMemory,
         Self::MemoryInfo,
@@ -69,6 +72,7 @@ impl Need {
             Self::Table => "table",
             Self::HostMemory => "host_memory",
             Self::OwnHostMemory => "own_host_memory",
+            Self::HostFlags => "host_flags",
             Self::DeferredHostMemory => "deferred_host_memory",
             Self::DeviceMemory => "device_memory",
             Self::MemoryInfo => "memory_info",

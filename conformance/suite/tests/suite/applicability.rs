@@ -65,6 +65,16 @@ fn offer(flavor: Flavor, driver: Driver, capabilities: &[Need]) -> Offer {
     offer(Flavor::Python, Driver::Real, &[]),
     NotObserved(Reason::TooFewDevices { needed: 2, found: 1 }),
 )]
+#[case::host_flags_sim("needs: [host_flags]\n", offer(Flavor::Python, Driver::Sim, &[]), Run)]
+#[case::host_flags_real(
+    "needs: [host_flags]\n",
+    offer(Flavor::Python, Driver::Real, &[]),
+    NotObserved(
+        Reason::SoftwareDriverOnly {
+            because: "a GPU's driver answers for the pages that small allocations share".into(),
+        },
+    ),
+)]
 #[case::settings_real(
     "driver: {version: 12000}\n",
     offer(Flavor::Python, Driver::Real, &[]),
