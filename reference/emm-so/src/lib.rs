@@ -14,7 +14,7 @@ allocert_abi::export_emm_plugin! {
     allocert_emm_host_only => Reference<HostOnly>,
 }
 
-/// Slabs, nothing freed until memory is short.
+/// Chunks, nothing freed until memory is short.
 struct Pool;
 /// Numba's deallocation policy.
 struct Deferred;

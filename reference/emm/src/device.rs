@@ -2,8 +2,8 @@ use crate::{Error, IpcHandle, Memory, MemoryInfo, Result, Token};
 
 /// The device half of a manager: what `HostOnlyCUDAMemoryManager` leaves to its subclass (NBEP 7,
 /// "Providing device memory management only"). Each method keeps the promises of its namesake in
-/// [`crate::Manager`]. Tokens must come from a device [`crate::Ledger`], which keeps them apart
-/// from the host half's.
+/// [`crate::Manager`]. The highest bit of its tokens is 0, as in a device [`crate::Ledger`]: that
+/// keeps them apart from the host half's.
 pub trait DeviceMemory: Send + Sync {
     fn initialize(&self) -> Result<()> {
         Ok(())

@@ -1,5 +1,7 @@
 use allocert_cuda::DriverError;
 
+use crate::Token;
+
 /// Why a manager did not do what it was asked. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -24,6 +26,14 @@ impl Error {
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory(_))
+    }
+
+    pub(crate) fn never_given(token: Token) -> Self {
+        Self::InvalidValue(format!("token {:#x} was never given by this manager", token.0))
+    }
+
+    pub(crate) fn released_before(token: Token) -> Self {
+        Self::InvalidValue(format!("token {:#x} was released before", token.0))
     }
 }
 

@@ -66,8 +66,7 @@ impl<T> Ledger<T> {
     /// # Errors
     /// `InvalidValue` for a token that was never given, or already taken since the last reset.
     pub fn take(&mut self, token: Token) -> Result<Taken<T>> {
-        let unknown =
-            || Error::InvalidValue(format!("token {:#x} was never given by this manager", token.0));
+        let unknown = || Error::never_given(token);
         let (index, generation) = self.locate(token).ok_or_else(unknown)?;
         let slot = self.slots.get_mut(index).ok_or_else(unknown)?;
         if generation < slot.forgotten {
@@ -83,7 +82,7 @@ impl<T> Ledger<T> {
                 Ok(Taken::Live(entry))
             }
             None if generation == slot.generation => Err(unknown()),
-            None => Err(Error::InvalidValue(format!("token {:#x} was released before", token.0))),
+            None => Err(Error::released_before(token)),
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Fit {
     blocks: Vec<Block>,
     /// Slots of `blocks` that hold none.
     vacant: Vec<u32>,
-    /// The first block of each region; a region's first slot never changes.
+    /// The first block of each region; only [`Fit::renumber`] changes it.
     regions: Vec<u32>,
     bins: Bins,
     free_bytes: u64,
@@ -173,10 +173,33 @@ impl Fit {
         unused.into_iter().map(|first| self.remove(first)).collect()
     }
 
-    /// Forgets everything and yields the addresses of all regions.
-    pub fn clear(&mut self) -> Vec<u64> {
+    /// Gives a taken block another number. No block ever gets its old one again, unless
+    /// [`Fit::clear`] is called.
+    pub fn renumber(&mut self, BlockId(old): BlockId) -> BlockId {
+        let block = self.blocks[old as usize];
+        let new = self.insert(block);
+        if let Some(after) = self.blocks.get_mut(block.next as usize) {
+            after.previous = new;
+        }
+        match self.blocks.get_mut(block.previous as usize) {
+            Some(before) => before.next = new,
+            None => self.regions.iter_mut().filter(|first| **first == old).for_each(|it| *it = new),
+        }
+        BlockId(new)
+    }
+
+    /// Forgets everything and yields all regions.
+    pub fn clear(&mut self) -> Vec<Region> {
         let old = std::mem::replace(self, Self::new(self.grain_bytes));
-        old.regions.iter().map(|&first| old.blocks[first as usize].address).collect()
+        old.regions.iter().map(|&first| old.region(first)).collect()
+    }
+
+    /// The region that begins with this block.
+    fn region(&self, first: u32) -> Region {
+        let next = |block: &&Block| self.blocks.get(block.next as usize);
+        let blocks = std::iter::successors(self.blocks.get(first as usize), next);
+        let size_bytes = blocks.map(|block| block.size_bytes).sum();
+        Region { address: self.blocks[first as usize].address, size_bytes }
     }
 
     fn remove(&mut self, first: u32) -> Region {

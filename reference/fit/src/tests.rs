@@ -134,3 +134,33 @@ fn taken_blocks_are_disjoint_and_all_comes_back(
     owners[1..].iter().for_each(|&owner| fit.hand_over(owner, Owner::FIRST));
     assert_eq!(fit.remove_unused().len(), 3);
 }
+
+/// The block keeps its place and its neighbours, and its old number stays unused.
+#[test]
+fn a_block_gets_another_number() {
+    for at in 0..3 {
+        let mut fit = over(3 * 256);
+        let mut blocks = [(); 3].map(|()| fit.take(256).expect("three grains"));
+        let old = blocks[at];
+        let before = fit.locate(old);
+        blocks[at] = fit.renumber(old);
+        assert_eq!((fit.locate(blocks[at]), fit.size_bytes(blocks[at])), (before, 256));
+        blocks.into_iter().for_each(|block| fit.give(block));
+        let taken = [(); 3].map(|()| fit.take(256).expect("three grains"));
+        assert!(!taken.contains(&old));
+        taken.into_iter().for_each(|block| fit.give(block));
+        assert_eq!(fit.remove_unused(), [Region { address: MIB, size_bytes: 3 * 256 }]);
+    }
+}
+
+#[test]
+fn clear_yields_whole_regions() {
+    let mut fit = over(3 * 256);
+    fit.add(64 * MIB, MIB);
+    let taken = [(); 3].map(|()| fit.take(256).expect("four grains"));
+    fit.give(taken[1]);
+    let [first, second] = [(MIB, 3 * 256), (64 * MIB, MIB)]
+        .map(|(address, size_bytes)| Region { address, size_bytes });
+    assert_eq!(fit.clear(), [first, second]);
+    assert_eq!((fit.free_bytes(), fit.clear()), (0, Vec::new()));
+}

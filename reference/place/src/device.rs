@@ -1,20 +1,28 @@
 //! Memory of the CUDA driver: that of a device, and page-locked memory of the host.
 
 use allocert_cuda::HostAllocFlags;
-use allocert_fit::Region;
+use allocert_pool::{Region, System};
 
 use crate::Error;
 use crate::driver::Primary;
-use crate::system::System;
+use crate::guard::{self, GUARD_BYTES};
 
 /// The system allocator of the place of one device: `cuMemAlloc` in its primary context.
 #[derive(Debug)]
 pub(crate) struct Device(pub(crate) Primary);
 
 impl System for Device {
+    type Error = Error;
+
     const GRAIN_BYTES: u64 = 256;
-    const IS_HOST_MEMORY: bool = false;
+    const CHUNK_GRAIN_BYTES: u64 = 256;
+    /// Memory of a device is scarce, and what a thread keeps of it joins with nothing.
+    const CACHE_BYTES: u64 = 16 << 20;
     const SURVIVES_FORK: bool = false;
+
+    fn is_out_of_memory(error: Error) -> bool {
+        error == Error::OutOfMemory
+    }
 
     fn reserve(&self, size_bytes: u64) -> Result<u64, Error> {
         self.0.call(|| self.0.driver.mem_alloc(size_bytes))
@@ -35,9 +43,18 @@ impl System for Device {
 pub(crate) struct Pinned(pub(crate) Primary);
 
 impl System for Pinned {
+    type Error = Error;
+
     const GRAIN_BYTES: u64 = 64;
-    const IS_HOST_MEMORY: bool = true;
+    /// A page.
+    const CHUNK_GRAIN_BYTES: u64 = 4096;
+    const CACHE_BYTES: u64 = 64 << 20;
+    const GUARD_BYTES: u64 = GUARD_BYTES;
     const SURVIVES_FORK: bool = false;
+
+    fn is_out_of_memory(error: Error) -> bool {
+        error == Error::OutOfMemory
+    }
 
     fn reserve(&self, size_bytes: u64) -> Result<u64, Error> {
         let flags = HostAllocFlags { portable: true, ..HostAllocFlags::default() };
@@ -47,5 +64,17 @@ impl System for Pinned {
 
     fn give_back(&self, chunk: Region) {
         self.0.release(|| self.0.driver.mem_free_host(chunk.address as usize));
+    }
+
+    #[inline]
+    fn write_guard(&self, address: u64, end: u64) {
+        // SAFETY: the pool calls this for a block with room for the guard, which nobody has.
+        unsafe { guard::write(address, end) };
+    }
+
+    #[inline]
+    fn guard_is_intact(&self, address: u64, end: u64) -> bool {
+        // SAFETY: the pool has taken the block from its caller, and wrote its guard before.
+        unsafe { guard::is_intact(address, end) }
     }
 }

@@ -34,3 +34,18 @@ pub enum Error {
     #[error("this process was forked after CUDA was used; the memory of CUDA stayed in the parent")]
     Forked,
 }
+
+/// Of the pool of a place.
+impl From<allocert_pool::Error<Self>> for Error {
+    fn from(error: allocert_pool::Error<Self>) -> Self {
+        use allocert_pool::Error as OfPool;
+        match error {
+            OfPool::OutOfMemory(_) => Self::OutOfMemory,
+            OfPool::FreedBefore(address) => Self::FreedBefore(address),
+            OfPool::NoBlock(address) => Self::NoBlock(address),
+            OfPool::Corrupted { address, size_bytes } => Self::Corrupted { address, size_bytes },
+            OfPool::Forked => Self::Forked,
+            OfPool::System(error) => error,
+        }
+    }
+}

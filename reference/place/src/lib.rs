@@ -10,9 +10,9 @@
 //! * Blocks are aligned to 64 bytes, and to 256 on a device.
 //! * `used` counts the bytes that callers asked for.
 //! * The pool of a place takes its first chunk, 32 MiB, at the first request. Further chunks are an
-//!   eighth of the pool, from 32 MiB to 1 GiB, or as long as one request needs. If there is not so
-//!   much memory, a chunk is as long as the request. [`Settings`] and the environment change the
-//!   first chunk, and may limit the pool; without a setting there is no limit.
+//!   eighth of the pool, from 32 MiB to 1 GiB. A chunk is as long as the request if that is more
+//!   than half of it, or if there is not so much memory. [`Settings`] and the environment change
+//!   the first chunk, and may limit the pool; without a setting there is no limit.
 //! * A request of more than 2 MiB takes just what it needs. A smaller one takes a block of its size
 //!   class, which is at most an eighth longer.
 //! * Freed memory stays in the pool. release() gives whole chunks back, and so does a request that
@@ -35,11 +35,7 @@
 
 #![expect(unsafe_code, reason = "hands out raw memory and exports C symbols")]
 
-mod address_map;
-mod blocks;
 mod c_api;
-mod cache;
-mod classes;
 mod cupy;
 mod device;
 mod driver;
@@ -48,17 +44,15 @@ mod guard;
 mod host;
 pub mod memory;
 mod place;
-mod pool;
 mod pools;
 mod settings;
 mod stderr;
-mod streams;
-mod system;
 mod torch;
+
+pub use allocert_pool::Settings;
 
 pub use c_api::{ALLOCATOR, allocert_place_allocator_v1};
 pub use cupy::{allocert_place_cupy_free, allocert_place_cupy_malloc};
 pub use error::Error;
 pub use place::{CpuPlace, CudaPinnedPlace, CudaPlace, Place};
-pub use settings::Settings;
 pub use torch::{allocert_place_torch_free, allocert_place_torch_malloc};

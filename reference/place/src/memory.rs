@@ -9,12 +9,14 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use allocert_pool::{Given, Settings, StreamKey};
+
 use crate::pools::{self, thread};
-use crate::streams::StreamKey;
-use crate::{Error, Place, Settings};
+use crate::{Error, Place};
 
 /// The settings of all places that are used later. `false` if there are some already: then nothing
-/// changes. Without this call [`Settings::from_environment`] gives them at the first use.
+/// changes. Without this call the environment gives them at the first use:
+/// `ALLOCERT_PLACE_INITIAL_POOL_BYTES` and `ALLOCERT_PLACE_MAX_POOL_BYTES`.
 pub fn configure(settings: Settings) -> bool {
     pools::configure(settings)
 }
@@ -28,7 +30,7 @@ pub fn configure(settings: Settings) -> bool {
 #[inline]
 pub fn alloc(place: impl Into<Place>, size_bytes: usize) -> Result<*mut c_void, Error> {
     let size_bytes = size_bytes as u64;
-    let address = match place.into() {
+    let given = match place.into() {
         Place::Cpu if size_bytes != 0 => {
             let pool = pools::cpu();
             pool.alloc(thread::cache(thread::CPU, pool), size_bytes)
@@ -41,11 +43,11 @@ pub fn alloc(place: impl Into<Place>, size_bytes: usize) -> Result<*mut c_void, 
             let pool = pools::pinned()?;
             pool.alloc(thread::cache(thread::PINNED, pool), size_bytes)
         }
-        Place::Cpu => Ok(0),
-        Place::Cuda(device) => pools::cuda(device).map(|_| 0),
-        Place::CudaPinned => pools::pinned().map(|_| 0),
+        Place::Cpu => return Ok(ptr::null_mut()),
+        Place::Cuda(device) => return pools::cuda(device).map(|_| ptr::null_mut()),
+        Place::CudaPinned => return pools::pinned().map(|_| ptr::null_mut()),
     };
-    address.map(|address| ptr::with_exposed_provenance_mut(address as usize))
+    Ok(pointer(given?))
 }
 
 /// Gives a block back that [`alloc`] gave at the same place. Null is ignored.
@@ -60,20 +62,23 @@ pub fn free(place: impl Into<Place>, block: *mut c_void) -> Result<(), Error> {
     match place.into() {
         Place::Cpu if address != 0 => {
             let pool = pools::cpu();
-            pool.free(thread::cache(thread::CPU, pool), address)
+            pool.free(thread::cache(thread::CPU, pool), address)?;
         }
         Place::Cuda(device) => match pools::cuda_if_made(device)? {
             Some(pool) if address != 0 => {
-                pool.free(thread::cache(thread::CUDA + device as usize, pool), address)
+                pool.free(thread::cache(thread::CUDA + device as usize, pool), address)?;
             }
-            _ => unknown(),
+            _ => unknown()?,
         },
         Place::CudaPinned => match pools::pinned_if_made()? {
-            Some(pool) if address != 0 => pool.free(thread::cache(thread::PINNED, pool), address),
-            _ => unknown(),
+            Some(pool) if address != 0 => {
+                pool.free(thread::cache(thread::PINNED, pool), address)?;
+            }
+            _ => unknown()?,
         },
-        Place::Cpu => Ok(()),
+        Place::Cpu => {}
     }
+    Ok(())
 }
 
 /// How many bytes of the place callers have, as they asked for them.
@@ -113,8 +118,7 @@ pub fn alloc_on_stream(device: i32, stream: u64, size_bytes: usize) -> Result<*m
         return Ok(ptr::null_mut());
     }
     let cache = thread::cache(thread::CUDA + device as usize, pool);
-    let address = pool.alloc_on(StreamKey::new(stream), cache, size_bytes as u64)?;
-    Ok(ptr::with_exposed_provenance_mut(address as usize))
+    Ok(pointer(pool.alloc_on(StreamKey::new(stream), cache, size_bytes as u64)?))
 }
 
 /// As [`free`] for a device. Work that was queued to the stream with this handle may still use the
@@ -139,9 +143,13 @@ pub fn free_on_any_stream(device: i32, block: *mut c_void) -> Result<(), Error> 
 fn free_after(device: i32, stream: StreamKey, block: *mut c_void) -> Result<(), Error> {
     match (pools::cuda_if_made(device)?, block.expose_provenance() as u64) {
         (_, 0) => Ok(()),
-        (Some(pool), address) => pool.free_on(stream, address),
+        (Some(pool), address) => Ok(pool.free_on(stream, address)?),
         (None, address) => Err(Error::NoBlock(address)),
     }
+}
+
+fn pointer(given: Given) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(given.address as usize)
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ pub(crate) mod thread;
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use allocert_pool::{Pool, Settings};
+
 use crate::device::{Device, Pinned};
 use crate::driver::{self, Primary};
 use crate::host::Host;
-use crate::pool::Pool;
-use crate::{Error, Place, Settings};
+use crate::{Error, Place, settings};
 
 /// Devices with a larger ordinal have no place.
 pub(crate) const DEVICES: usize = 64;
@@ -94,13 +95,13 @@ pub(crate) fn stop_opening_cuda() -> Option<MutexGuard<'static, ()>> {
 fn open_cpu() -> &'static Pool<Host> {
     fork::register();
     let _opening = lock(&OPENING_CPU);
-    CPU.get_or_init(|| Pool::new(Host, settings()))
+    CPU.get_or_init(|| Pool::new(Host, chosen()))
 }
 
 #[cold]
 fn open_pinned() -> Result<&'static Pool<Pinned>, Error> {
     let (primary, _opening) = primary(0, Place::CudaPinned)?;
-    Ok(PINNED.get_or_init(|| Pool::new(Pinned(primary), settings())))
+    Ok(PINNED.get_or_init(|| Pool::new(Pinned(primary), chosen())))
 }
 
 #[cold]
@@ -108,7 +109,7 @@ fn open_cuda(device: i32) -> Result<&'static Pool<Device>, Error> {
     let (primary, _opening) = primary(device, Place::Cuda(device))?;
     let slot = usize::try_from(device).ok().and_then(|device| CUDA.get(device));
     let slot = slot.ok_or(Error::NoPlace(Place::Cuda(device)))?;
-    Ok(slot.get_or_init(|| Box::new(Pool::new(Device(primary), settings()))))
+    Ok(slot.get_or_init(|| Box::new(Pool::new(Device(primary), chosen()))))
 }
 
 /// The primary context for a pool that is about to be made, and the lock for making it. If another
@@ -140,8 +141,8 @@ fn has(devices: i32, device: i32) -> bool {
     (0..devices.min(DEVICES as i32)).contains(&device)
 }
 
-fn settings() -> Settings {
-    *SETTINGS.get_or_init(Settings::from_environment)
+fn chosen() -> Settings {
+    *SETTINGS.get_or_init(settings::from_environment)
 }
 
 fn lock(mutex: &'static Mutex<()>) -> MutexGuard<'static, ()> {

@@ -20,14 +20,29 @@ const TEST_SUPPORT: &str = "allocert-test-support";
 #[case("allocert-abi", &["allocert-contract"])]
 #[case("allocert-cai", &["allocert-contract", "allocert-cuda"])]
 #[case("allocert-fit", &[])]
-#[case("allocert-emm", &["allocert-contract", "allocert-cuda", "allocert-fit"])]
+#[case("allocert-pool", &["allocert-fit"])]
+#[case("allocert-emm", &["allocert-contract", "allocert-cuda", "allocert-fit", "allocert-pool"])]
 #[case(
     "allocert-emm-so",
-    &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm", "allocert-fit"]
+    &[
+        "allocert-abi",
+        "allocert-contract",
+        "allocert-cuda",
+        "allocert-emm",
+        "allocert-fit",
+        "allocert-pool",
+    ]
 )]
 #[case(
     "allocert-place",
-    &["allocert-abi", "allocert-contract", "allocert-cuda", "allocert-emm", "allocert-fit"]
+    &[
+        "allocert-abi",
+        "allocert-contract",
+        "allocert-cuda",
+        "allocert-emm",
+        "allocert-fit",
+        "allocert-pool",
+    ]
 )]
 #[case("allocert-explore", &["allocert-contract", "allocert-requirements", "allocert-suite"])]
 #[case("allocert-suite", &["allocert-contract", "allocert-requirements", "allocert-fixtures"])]

@@ -196,7 +196,7 @@ every! {
 every! {
     fn an_ipc_handle_counts_from_the_base(kind, driver, manager) {
         driver.state().base_offset_bytes = match kind {
-            Kind::Pool => 0, // asks for no base: it knows its slabs
+            Kind::Pool => 0, // asks for no base: it knows its chunks
             _ => 512,
         };
         let [first, second] = [(); 2].map(|()| manager.memalloc(1000).expect("enough memory"));

@@ -7,10 +7,11 @@
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once};
 
+use allocert_pool::{Pool, Stopped};
+
 use super::thread;
 use crate::device::Device;
 use crate::driver;
-use crate::pool::{Pool, Stopped};
 use crate::pools::{self, DEVICES};
 
 /// What the thread that forks holds.

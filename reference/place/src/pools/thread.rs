@@ -4,10 +4,9 @@
 
 use std::cell::Cell;
 
-use crate::cache::Cache;
-use crate::pool::Pool;
+use allocert_pool::{Cache, Pool, System};
+
 use crate::pools::{self, DEVICES};
-use crate::system::System;
 
 /// Where the cache of a place stands.
 pub(crate) const CPU: usize = 0;

@@ -7,7 +7,7 @@ before the first CUDA call.
 =================  =====================================  ======================================
 manager            device memory                          ``get_memory_info()``
 =================  =====================================  ======================================
-PoolManager        cut from slabs that are taken once     free memory: driver's and in the slabs
+PoolManager        cut from chunks that are taken once    free memory: driver's and in the chunks
 DeferredManager    one driver allocation each; frees      the driver's answer
                    wait in a queue
 HostOnlyManager    one driver allocation each             NotImplementedError
@@ -215,9 +215,9 @@ class _ReferenceManager(GetIpcHandleMixin, BaseCUDAMemoryManager):
 
 
 class PoolManager(_ReferenceManager):
-    """Cuts allocations from slabs.
+    """Cuts allocations from chunks.
 
-    It uses dropped memory again at once. Empty slabs go back to the driver outside of
+    It uses dropped memory again at once. Empty chunks go back to the driver outside of
     ``defer_cleanup()``.
     """
 

@@ -1,4 +1,4 @@
-//! The allocator of one place.
+//! The pool.
 //!
 //! Memory comes from the system in chunks, which [`Fit`] cuts into blocks. Each thread keeps blocks
 //! that it got back in a [`Cache`]. Blocks that no thread keeps join with their free neighbours.
@@ -9,28 +9,30 @@
 //! with `growing` alone. Whoever gives a block to a caller or takes one back holds a cache or
 //! `engine` until the books agree, so [`Pool::stop`] finds them in order.
 
+mod by_name;
 mod on_streams;
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use allocert_fit::{BlockId, Fit, Owner, Region};
 
 use crate::address_map::AddressMap;
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Name};
 use crate::cache::{Cache, Kept};
 use crate::classes::Classes;
-use crate::guard::{self, GUARD_BYTES};
 use crate::streams::Streams;
-use crate::system::System;
-use crate::{Error, Settings};
+use crate::{Error, Settings, System, thread};
+
+pub use by_name::Ended;
 
 /// So many threads have a cache at a time. Others do without.
 const CACHES: usize = 512;
 /// Chunks are multiples of this if memory allows: a page of a device.
 const PAGE_BYTES: u64 = 2 << 20;
-/// Chunks are multiples of this in any case: a page of the host.
-const SMALL_PAGE_BYTES: u64 = 4096;
 /// Chunks beyond the first one are as long as it, or this part of what the pool has, ...
 const GROWTH: u64 = 8;
 /// ... but not longer than this.
@@ -42,9 +44,9 @@ const REFILL_BYTES: u64 = 64 << 10;
 /// ... but not more blocks than this.
 const REFILL_BLOCKS: u64 = 8;
 
-/// The allocator of one place, over the memory of `S`.
+/// Gives out memory of `S`.
 #[derive(Debug)]
-pub(crate) struct Pool<S> {
+pub struct Pool<S> {
     /// A child of `fork` cannot use the memory.
     closed: AtomicBool,
     classes: Classes,
@@ -56,6 +58,10 @@ pub(crate) struct Pool<S> {
     growing: Mutex<()>,
     registry: Mutex<()>,
     caches: Box<[OnceLock<Box<Cache>>]>,
+    /// No cache stands there or behind.
+    caches_end: AtomicUsize,
+    /// As long as it is not 0, the system gets no chunk back.
+    holds: AtomicUsize,
     settings: Settings,
     system: S,
 }
@@ -68,17 +74,25 @@ struct Engine {
     pool_bytes: u64,
 }
 
-/// A pool in which nothing changes, while the process forks.
+/// What a caller got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub address: u64,
+    pub name: Name,
+}
+
+/// A pool in which nothing changes, as while the process forks.
 #[derive(Debug)]
-pub(crate) struct Stopped<'a> {
+pub struct Stopped<'a> {
     _growing: Option<MutexGuard<'a, ()>>,
     _registry: MutexGuard<'a, ()>,
-    _caches: Vec<Kept<'a>>,
-    _engine: MutexGuard<'a, Engine>,
+    caches: Vec<Kept<'a>>,
+    engine: MutexGuard<'a, Engine>,
 }
 
 impl<S: System> Pool<S> {
-    pub(crate) fn new(system: S, settings: Settings) -> Self {
+    #[must_use]
+    pub fn new(system: S, settings: Settings) -> Self {
         Self {
             closed: AtomicBool::new(false),
             classes: Classes::new(S::GRAIN_BYTES),
@@ -93,33 +107,67 @@ impl<S: System> Pool<S> {
             growing: Mutex::default(),
             registry: Mutex::default(),
             caches: (0..CACHES).map(|_| OnceLock::new()).collect(),
+            caches_end: AtomicUsize::new(0),
+            holds: AtomicUsize::new(0),
             settings,
             system,
         }
     }
 
-    /// A cache for the calling thread, unless too many threads have one.
-    pub(crate) fn adopt_cache(&self) -> Option<&Cache> {
+    /// Where the memory comes from.
+    #[must_use]
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// A cache for the calling thread alone, unless too many threads have one. The thread keeps it
+    /// until [`Pool::retire_cache`].
+    pub fn adopt_cache(&self) -> Option<&Cache> {
         let _registry = lock(&self.registry);
-        self.caches.iter().find_map(|slot| match slot.get() {
+        (0..CACHES).find_map(|at| match self.caches[at].get() {
             Some(cache) => cache.adopt().then_some(&**cache),
-            None => Some(&**slot.get_or_init(|| Box::new(Cache::new()))),
+            None => Some(self.make_cache(at)),
         })
     }
 
+    /// The cache of the calling thread in a pool that may end before the thread. Two threads may
+    /// have the same one. The blocks of a thread that ended stay in it until they are needed.
+    #[inline]
+    pub fn cache_of_thread(&self) -> &Cache {
+        let at = thread::number() % CACHES;
+        match self.caches[at].get() {
+            Some(cache) => cache,
+            None => {
+                let _registry = lock(&self.registry);
+                self.make_cache(at)
+            }
+        }
+    }
+
+    /// The registry is locked.
+    #[cold]
+    fn make_cache(&self, at: usize) -> &Cache {
+        let cache = self.caches[at].get_or_init(|| Box::new(Cache::new()));
+        self.caches_end.fetch_max(at + 1, SeqCst);
+        cache
+    }
+
     /// Empties the cache of a thread that ends.
-    pub(crate) fn retire_cache(&self, cache: &Cache) {
+    pub fn retire_cache(&self, cache: &Cache) {
         self.drain(cache);
         cache.abandon();
     }
 
-    /// A block of at least `size_bytes`, which are not 0.
+    /// A block of at least `size_bytes`.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; `Forked`; `System`.
     #[inline]
-    pub(crate) fn alloc(&self, cache: Option<&Cache>, size_bytes: u64) -> Result<u64, Error> {
+    pub fn alloc(&self, cache: Option<&Cache>, size_bytes: u64) -> Result<Given, Error<S::Error>> {
         if self.closed.load(Relaxed) {
             return Err(Error::Forked);
         }
-        let need_bytes = size_bytes.saturating_add(Self::GUARD);
+        let need_bytes = Self::need_bytes(size_bytes);
         let class = self.classes.of(need_bytes);
         if let (Some(class), Some(kept)) = (class, cache.and_then(Cache::try_lock)) {
             let room_bytes = self.classes.room_bytes(class);
@@ -133,8 +181,11 @@ impl<S: System> Pool<S> {
     }
 
     /// Takes a block back.
+    ///
+    /// # Errors
+    /// `FreedBefore` and `NoBlock` for addresses of no block; `Corrupted`.
     #[inline]
-    pub(crate) fn free(&self, cache: Option<&Cache>, address: u64) -> Result<(), Error> {
+    pub fn free(&self, cache: Option<&Cache>, address: u64) -> Result<(), Error<S::Error>> {
         let Some(kept) = cache.and_then(Cache::try_lock) else {
             return self.free_shared(address);
         };
@@ -145,21 +196,24 @@ impl<S: System> Pool<S> {
         };
         let size_bytes = self.end(number, address)?;
         kept.count(-(size_bytes as i64));
-        match self.blocks.get(number).class() {
-            Some(class) => self.keep(&kept, class, number),
-            None => self.give(&mut self.engine(), Owner::FIRST, number),
-        }
+        self.keep(&kept, number);
         Ok(())
     }
 
     /// How many bytes callers have, as they asked for them. Exact as long as no call is running.
-    pub(crate) fn used_bytes(&self) -> u64 {
+    pub fn used_bytes(&self) -> u64 {
         let in_caches: i64 = self.caches().map(Cache::used_bytes).sum();
         u64::try_from(in_caches + self.used_bytes.load(Relaxed)).unwrap_or(0)
     }
 
+    /// How many bytes of the chunks no caller has. Exact as long as no call is running.
+    pub fn idle_bytes(&self) -> u64 {
+        let in_caches: u64 = self.caches().map(Cache::idle_bytes).sum();
+        self.engine().fit.free_bytes() + in_caches
+    }
+
     /// Gives all chunks from which no caller has a block back to the system. Their bytes.
-    pub(crate) fn release(&self) -> u64 {
+    pub fn release(&self) -> u64 {
         if self.closed.load(Relaxed) {
             return 0;
         }
@@ -169,55 +223,89 @@ impl<S: System> Pool<S> {
         self.give_back_unused()
     }
 
-    /// Stops all threads that use the pool, for `fork`.
-    pub(crate) fn stop(&self, with_growing: bool) -> Stopped<'_> {
+    /// Until the matching [`Pool::let_go`], the system gets no chunk back, but for
+    /// [`Pool::clear`]: a request that it has no memory for fails. Nests.
+    pub fn hold(&self) {
+        self.holds.fetch_add(1, SeqCst);
+    }
+
+    /// Ends a [`Pool::hold`]. Without one it does nothing.
+    pub fn let_go(&self) {
+        // An error says that there was none.
+        let _ = self.holds.fetch_update(SeqCst, SeqCst, |holds| holds.checked_sub(1));
+    }
+
+    /// Takes all blocks from their callers, and gives all chunks back to the system. No lock is
+    /// held while the system is called.
+    pub fn clear(&self) {
+        let chunks = {
+            let mut stopped = self.stop(true);
+            for kept in &stopped.caches {
+                kept.take_all(|_| ());
+                kept.forget_used();
+            }
+            self.used_bytes.store(0, Relaxed);
+            self.map.clear();
+            self.blocks.clear();
+            let engine = &mut *stopped.engine;
+            engine.streams = Streams::default();
+            engine.pool_bytes = 0;
+            engine.fit.clear()
+        };
+        chunks.into_iter().for_each(|chunk| self.system.give_back(chunk));
+    }
+
+    /// Stops all threads that use the pool.
+    pub fn stop(&self, with_growing: bool) -> Stopped<'_> {
         let growing = with_growing.then(|| lock(&self.growing));
         let registry = lock(&self.registry);
         let caches = self.caches().map(Cache::lock).collect();
-        Stopped { _growing: growing, _registry: registry, _caches: caches, _engine: self.engine() }
+        Stopped { _growing: growing, _registry: registry, caches, engine: self.engine() }
     }
 
     /// In a child of `fork`, the threads of the parent are gone but for one, and so is the memory
     /// of the driver.
-    pub(crate) fn forked(&self, own: Option<&Cache>) {
+    pub fn forked(&self, own: Option<&Cache>) {
         self.closed.store(!S::SURVIVES_FORK, Relaxed);
         let others =
             self.caches().filter(|cache| !own.is_some_and(|own| std::ptr::eq(own, *cache)));
         others.for_each(Cache::abandon);
     }
 
-    /// What a thread keeps at most. Memory of a device is scarce, and what a thread keeps of it
-    /// joins with nothing.
-    const CACHE_BYTES: u64 = if S::IS_HOST_MEMORY { 64 << 20 } else { 16 << 20 };
-    const GUARD: u64 = if S::IS_HOST_MEMORY { GUARD_BYTES } else { 0 };
+    /// What is behind a request: the guard, and at least one byte, so that the block has an address
+    /// of its own.
+    #[inline]
+    fn need_bytes(size_bytes: u64) -> u64 {
+        size_bytes.saturating_add(S::GUARD_BYTES).max(1)
+    }
 
     /// Gives an idle block to a caller.
     #[inline]
-    fn begin(&self, number: u32, size_bytes: u64) -> u64 {
+    fn begin(&self, number: u32, size_bytes: u64) -> Given {
         let block = self.blocks.get(number);
-        if S::IS_HOST_MEMORY {
-            let address = block.address();
-            // SAFETY: the block has room for the guard behind so many bytes, and nobody has it.
-            unsafe { guard::write(address, address + size_bytes) };
+        let address = block.address();
+        if S::GUARD_BYTES != 0 {
+            self.system.write_guard(address, address + size_bytes);
         }
-        block.begin(size_bytes)
+        let state = block.begin(size_bytes);
+        Given { address, name: Name::new(number, state) }
     }
 
     /// Takes a block from its caller. Its size.
     #[inline]
-    fn end(&self, number: u32, address: u64) -> Result<u64, Error> {
+    fn end(&self, number: u32, address: u64) -> Result<u64, Error<S::Error>> {
         let block = self.blocks.get(number);
         if !block.end(address) {
             return Err(Error::FreedBefore(address));
         }
         let size_bytes = block.size_bytes();
         // A child of `fork` may be unable to read the memory.
-        if S::IS_HOST_MEMORY && !self.closed.load(Relaxed) {
-            // SAFETY: the block was taken from its caller just now, and `begin` wrote the guard.
-            if !unsafe { guard::is_intact(address, address + size_bytes) } {
-                block.resume();
-                return Err(Error::Corrupted { address, size_bytes });
-            }
+        if S::GUARD_BYTES != 0
+            && !self.closed.load(Relaxed)
+            && !self.system.guard_is_intact(address, address + size_bytes)
+        {
+            block.resume();
+            return Err(Error::Corrupted { address, size_bytes });
         }
         Ok(size_bytes)
     }
@@ -242,12 +330,17 @@ impl<S: System> Pool<S> {
 
     /// Keeps an idle block in a cache. If that is full, the blocks that were kept first leave it.
     #[inline]
-    fn keep(&self, kept: &Kept<'_>, class: usize, number: u32) {
+    fn keep(&self, kept: &Kept<'_>, number: u32) {
+        let block = self.blocks.get(number);
+        let class = block.class().filter(|_| !block.is_spent());
+        let Some(class) = class else {
+            return self.give(&mut self.engine(), Owner::FIRST, number);
+        };
         let room_bytes = self.classes.room_bytes(class);
         if !kept.push(class, room_bytes, number) {
             self.make_room(kept, class, room_bytes, number);
         }
-        if kept.holds_more_than(Self::CACHE_BYTES) {
+        if kept.holds_more_than(S::CACHE_BYTES) {
             let mut engine = self.engine();
             kept.take_all(|number| self.give(&mut engine, Owner::FIRST, number));
         }
@@ -267,33 +360,33 @@ impl<S: System> Pool<S> {
         class: Option<usize>,
         need_bytes: u64,
         size_bytes: u64,
-    ) -> Result<u64, Error> {
+    ) -> Result<Given, Error<S::Error>> {
         if need_bytes > ADDRESS_SPACE_BYTES {
-            return Err(Error::OutOfMemory);
+            return Err(Error::OutOfMemory(None));
         }
         let room_bytes = self.room_bytes(class, need_bytes);
         let take = || {
             let mut engine = self.engine();
             self.take_shared(&mut engine, Owner::FIRST, class, room_bytes, size_bytes)
         };
-        if let Some(address) = take() {
-            return Ok(address);
+        if let Some(given) = take() {
+            return Ok(given);
         }
         let _growing = lock(&self.growing);
-        if let Some(address) = take() {
-            return Ok(address);
+        if let Some(given) = take() {
+            return Ok(given);
         }
         // What the caches keep may be enough, or what is between.
         self.drain_caches();
-        if let Some(address) = take() {
-            return Ok(address);
+        if let Some(given) = take() {
+            return Ok(given);
         }
         let mut chunk = self.reserve(room_bytes, false);
-        if chunk == Err(Error::OutOfMemory) {
+        if matches!(chunk, Err(Error::OutOfMemory(_))) {
             self.drain_streams();
             self.drain_caches();
-            if let Some(address) = take() {
-                return Ok(address);
+            if let Some(given) = take() {
+                return Ok(given);
             }
             self.give_back_unused();
             chunk = self.reserve(room_bytes, true);
@@ -302,8 +395,8 @@ impl<S: System> Pool<S> {
         let mut engine = self.engine();
         engine.pool_bytes += chunk.size_bytes;
         engine.fit.add(chunk.address, chunk.size_bytes);
-        let address = self.take_shared(&mut engine, Owner::FIRST, class, room_bytes, size_bytes);
-        Ok(address.expect("the new chunk has room, and the engine was locked meanwhile"))
+        let given = self.take_shared(&mut engine, Owner::FIRST, class, room_bytes, size_bytes);
+        Ok(given.expect("the new chunk has room, and the engine was locked meanwhile"))
     }
 
     fn room_bytes(&self, class: Option<usize>, need_bytes: u64) -> u64 {
@@ -320,7 +413,7 @@ impl<S: System> Pool<S> {
         class: Option<usize>,
         room_bytes: u64,
         size_bytes: u64,
-    ) -> Option<u64> {
+    ) -> Option<Given> {
         let number = self.cut(engine, owner, class, room_bytes)?;
         self.used_bytes.fetch_add(size_bytes as i64, Relaxed);
         Some(self.begin(number, size_bytes))
@@ -328,7 +421,7 @@ impl<S: System> Pool<S> {
 
     /// Takes a block back past the caches.
     #[cold]
-    fn free_shared(&self, address: u64) -> Result<(), Error> {
+    fn free_shared(&self, address: u64) -> Result<(), Error<S::Error>> {
         let mut engine = self.engine();
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
         let size_bytes = self.end(number, address)?;
@@ -339,32 +432,36 @@ impl<S: System> Pool<S> {
 
     /// A chunk with so much room. As long as there is memory it is longer than that, since few long
     /// chunks are better than many short ones; `shortest` asks for no more than needed at once.
-    fn reserve(&self, room_bytes: u64, shortest: bool) -> Result<Region, Error> {
+    fn reserve(&self, room_bytes: u64, shortest: bool) -> Result<Region, Error<S::Error>> {
         let pool_bytes = self.engine().pool_bytes;
         let left_bytes =
             self.settings.max_pool_bytes.unwrap_or(u64::MAX).saturating_sub(pool_bytes);
         let growth = (pool_bytes / GROWTH).clamp(self.first_chunk(), LONGEST_CHUNK_BYTES);
+        // A chunk with room for one block and a half would waste the half.
+        let long = if room_bytes > growth / 2 { room_bytes } else { growth };
         let lengths = [
-            growth.max(room_bytes).next_multiple_of(PAGE_BYTES),
+            long.next_multiple_of(PAGE_BYTES),
             room_bytes.next_multiple_of(PAGE_BYTES),
-            room_bytes.next_multiple_of(SMALL_PAGE_BYTES),
+            room_bytes.next_multiple_of(S::CHUNK_GRAIN_BYTES),
         ];
         let mut tried = 0;
+        let mut refusal = None;
         for size_bytes in lengths.into_iter().skip(usize::from(shortest)) {
             if size_bytes > left_bytes || size_bytes == tried {
                 continue;
             }
             tried = size_bytes;
             match self.system.reserve(size_bytes) {
-                Err(Error::OutOfMemory) => {}
-                chunk => return chunk.map(|address| Region { address, size_bytes }),
+                Ok(address) => return Ok(Region { address, size_bytes }),
+                Err(error) if S::is_out_of_memory(error) => refusal = Some(error),
+                Err(error) => return Err(Error::System(error)),
             }
         }
-        Err(Error::OutOfMemory)
+        Err(Error::OutOfMemory(refusal))
     }
 
     fn first_chunk(&self) -> u64 {
-        self.settings.initial_pool_bytes.clamp(SMALL_PAGE_BYTES, LONGEST_CHUNK_BYTES)
+        self.settings.initial_pool_bytes.clamp(S::CHUNK_GRAIN_BYTES, LONGEST_CHUNK_BYTES)
     }
 
     fn drain_caches(&self) {
@@ -378,6 +475,9 @@ impl<S: System> Pool<S> {
     }
 
     fn give_back_unused(&self) -> u64 {
+        if self.holds.load(SeqCst) > 0 {
+            return 0;
+        }
         let unused = {
             let mut engine = self.engine();
             let unused = engine.fit.remove_unused();
@@ -397,9 +497,13 @@ impl<S: System> Pool<S> {
         class: Option<usize>,
         room_bytes: u64,
     ) -> Option<u32> {
-        let block = engine.fit.take_from(owner, room_bytes)?;
-        let (address, _) = engine.fit.locate(block);
+        let mut block = engine.fit.take_from(owner, room_bytes)?;
         self.blocks.ensure(block.0);
+        while self.blocks.get(block.0).is_spent() {
+            block = engine.fit.renumber(block);
+            self.blocks.ensure(block.0);
+        }
+        let (address, _) = engine.fit.locate(block);
         self.blocks.get(block.0).cut(address, class);
         self.map.insert(address, block.0, &self.blocks);
         Some(block.0)
@@ -414,7 +518,8 @@ impl<S: System> Pool<S> {
     }
 
     fn caches(&self) -> impl Iterator<Item = &Cache> {
-        self.caches.iter().map_while(|slot| slot.get()).map(|cache| &**cache)
+        let slots = &self.caches[..self.caches_end.load(SeqCst)];
+        slots.iter().filter_map(OnceLock::get).map(|cache| &**cache)
     }
 
     fn engine(&self) -> MutexGuard<'_, Engine> {

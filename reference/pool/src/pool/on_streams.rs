@@ -7,28 +7,31 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{ADDRESS_SPACE_BYTES, Pool};
-use crate::Error;
-use crate::cache::Cache;
-use crate::streams::StreamKey;
-use crate::system::System;
+use super::{ADDRESS_SPACE_BYTES, Given, Pool};
+use crate::{Cache, Error, StreamKey, System};
 
 impl<S: System> Pool<S> {
     /// A block for work that is queued on this stream from now on.
-    pub(crate) fn alloc_on(
+    ///
+    /// # Errors
+    /// As for [`Pool::alloc`].
+    pub fn alloc_on(
         &self,
         stream: StreamKey,
         cache: Option<&Cache>,
         size_bytes: u64,
-    ) -> Result<u64, Error> {
+    ) -> Result<Given, Error<S::Error>> {
         match self.take_from_stream(stream, size_bytes) {
-            Some(address) => Ok(address),
+            Some(given) => Ok(given),
             None => self.alloc(cache, size_bytes),
         }
     }
 
     /// Takes a block back that work queued on this stream may still use.
-    pub(crate) fn free_on(&self, stream: StreamKey, address: u64) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// As for [`Pool::free`].
+    pub fn free_on(&self, stream: StreamKey, address: u64) -> Result<(), Error<S::Error>> {
         let mut engine = self.engine();
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
         let size_bytes = self.end(number, address)?;
@@ -39,8 +42,8 @@ impl<S: System> Pool<S> {
         Ok(())
     }
 
-    fn take_from_stream(&self, stream: StreamKey, size_bytes: u64) -> Option<u64> {
-        let need_bytes = size_bytes.saturating_add(Self::GUARD);
+    fn take_from_stream(&self, stream: StreamKey, size_bytes: u64) -> Option<Given> {
+        let need_bytes = Self::need_bytes(size_bytes);
         if need_bytes > ADDRESS_SPACE_BYTES || self.closed.load(Relaxed) {
             return None;
         }

@@ -22,7 +22,7 @@ const FEWEST: u64 = 4;
 /// The cache of one thread at one place.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Cache {
+pub struct Cache {
     locked: AtomicBool,
     /// Whether a thread has it.
     owned: AtomicBool,
@@ -154,6 +154,11 @@ impl Kept<'_> {
     #[inline]
     pub(crate) fn count(&self, bytes: i64) {
         self.0.used_bytes.store(self.0.used_bytes().wrapping_add(bytes), Relaxed);
+    }
+
+    /// The callers have lost all that they got.
+    pub(crate) fn forget_used(&self) {
+        self.0.used_bytes.store(0, Relaxed);
     }
 
     #[inline]

@@ -107,6 +107,12 @@ impl AddressMap {
         table[hole].store(0, Release);
     }
 
+    /// Removes all blocks. Nobody reads or writes meanwhile.
+    pub(crate) fn clear(&self) {
+        self.entries.store(0, Relaxed);
+        self.table(self.current.load(Relaxed)).iter().for_each(|entry| entry.store(0, Relaxed));
+    }
+
     fn table(&self, which: usize) -> &[AtomicU64] {
         self.tables[which].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + which);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use allocert_fit::{Fit, Owner};
 
-/// The stream that a handle names.
+/// The stream that a handle of the driver names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum StreamKey {
+pub enum StreamKey {
     /// A stream that runs one piece of work after another, whoever queues it.
     InOrder(u64),
     /// Any stream: `CU_STREAM_PER_THREAD` is another one for each thread, and some callers name
@@ -16,7 +16,8 @@ pub(crate) enum StreamKey {
 
 impl StreamKey {
     /// 0 and `CU_STREAM_LEGACY` name the same stream.
-    pub(crate) fn new(handle: u64) -> Self {
+    #[must_use]
+    pub fn new(handle: u64) -> Self {
         match handle {
             1 => Self::InOrder(0),
             2 => Self::Any,

@@ -1,7 +1,7 @@
 //! The most memory that a pool holds from the system, over the most that is in its blocks.
 //!
 //! `BENCHMARKS.md` has the figures, which
-//! `cargo test -p allocert-place --lib fragmentation -- --nocapture` prints.
+//! `cargo test -p allocert-pool --lib fragmentation -- --nocapture` prints.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use rstest::rstest;
 
 use super::tests::{Addresses, MIB, pool_bytes, unlimited};
 use super::{Cache, Pool};
-use crate::streams::StreamKey;
+use crate::StreamKey;
 
 /// The requests of a training of PyTorch 2.11 on an H200, as `runners/gpu/training.py --trace`
 /// wrote them: `a NUMBER BYTES` takes a block, `f NUMBER` gives it back.
@@ -40,11 +40,11 @@ impl<'a> Caller<'a> {
     }
 
     fn alloc(&mut self, number: u64, size_bytes: u64) {
-        let address = match self.stream {
+        let given = match self.stream {
             Some(stream) => self.pool.alloc_on(stream, self.cache, size_bytes),
             None => self.pool.alloc(self.cache, size_bytes),
         };
-        self.blocks.insert(number, (address.expect("memory"), size_bytes));
+        self.blocks.insert(number, (given.expect("memory").address, size_bytes));
         self.live_bytes += size_bytes;
         self.most_live_bytes = self.most_live_bytes.max(self.live_bytes);
         self.most_held_bytes = self.most_held_bytes.max(pool_bytes(self.pool));
