@@ -92,7 +92,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// A JSON document for a person to read as well, with a newline at its end.
-fn json_text(document: &serde_json::Value) -> String {
+pub(crate) fn json_text(document: &serde_json::Value) -> String {
     format!("{document:#}\n")
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use allocert_requirements::{Catalogue, Interface, RefusalCode};
 use rstest::rstest;
+use serde_json::{Value, json};
 
 fn allocert(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
@@ -603,7 +604,11 @@ fn runs_are_compared_and_accepted() {
     assert!(text.contains("- cuMemAlloc_v2(bytesize=33554432)"), "{text}");
     assert!(Path::new(&format!("{snapshot}.new")).exists());
     assert_eq!(fs::read_to_string(&snapshot).expect("it stays"), before);
-    assert_eq!(diff(&[&snapshots, &other, "--accept", "--format", "json"]).0, 0);
+    let (code, text) = diff(&[&snapshots, &other, "--accept", "--format", "json"]);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let changed = document["cases"].as_array().expect("the cases that changed");
+    assert_eq!((code, &document["format"]), (0, &json!(1)));
+    assert!(changed.iter().any(|one| one["case"] == "emm/alloc/exact-size/size:1"), "{text}");
     assert_eq!(diff(&[&snapshots, &other]).0, 0);
     assert!(!Path::new(&format!("{snapshot}.new")).exists(), "what is accepted is not pending");
 }

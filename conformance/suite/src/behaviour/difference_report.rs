@@ -1,10 +1,15 @@
 //! What changed between two runs, for a person who reviews it: changed verdicts first, then changed
 //! results, then calls that changed without either.
 
+use serde_json::json;
+
 use super::{Change, Difference, StepChange, Weight};
 use crate::report::markdown;
 use crate::report::style::Palette;
-use crate::report::{clean, line};
+use crate::report::{clean, json_text, line};
+
+/// The version of the JSON document. It grows when a reader of the last version would go wrong.
+pub const FORMAT: u32 = 1;
 
 /// The most lines of one step.
 const LINES: usize = 40;
@@ -49,11 +54,10 @@ pub fn markdown(differences: &[Difference]) -> String {
     out
 }
 
-/// As data: a list of cases.
+/// As data, for a program: the version of the document, and the cases that changed.
 #[must_use]
 pub fn json(differences: &[Difference]) -> String {
-    let text = serde_json::to_string_pretty(differences);
-    text.expect("the keys are strings") + "\n"
+    json_text(&json!({"format": FORMAT, "cases": differences}))
 }
 
 fn by_weight(differences: &[Difference]) -> Vec<(Weight, Vec<&Difference>)> {

@@ -6,6 +6,7 @@ mod crate_dependencies;
 mod expectation_files;
 mod fact_names;
 mod file_circles;
+mod format_versions;
 mod line_length;
 mod links;
 mod mutants;
