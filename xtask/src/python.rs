@@ -14,6 +14,9 @@ pub(crate) const REQUIREMENTS: &str = "runners/python/requirements.txt";
 /// `.venv` that holds what `requirements-NAME.txt` lists.
 const BESIDE: [&str; 4] = ["newest", "numpy-1.26", "numpy-2.0", "numpy-2.3"];
 
+/// The validator of the Common Test Report Format. npm has it, and pip does not.
+const CTRF: &str = "ctrf@0.3.0";
+
 /// Where the compiled parts of the package come from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Build<'a> {
@@ -65,7 +68,30 @@ pub(crate) fn create() -> Result<(), Fault> {
 /// Installs the pinned requirements, and what lies beside them.
 pub(crate) fn install_requirements() -> Result<(), Fault> {
     pip().args(["-r"]).args([workspace::root().join(REQUIREMENTS)]).done()?;
-    BESIDE.into_iter().try_for_each(install_beside)
+    BESIDE.into_iter().try_for_each(install_beside)?;
+    install_ctrf()
+}
+
+/// Installs [`CTRF`] into `.venv/npm`. Where npm is missing or fails, the test that needs it is
+/// skipped, and says so.
+fn install_ctrf() -> Result<(), Fault> {
+    let folder = beside().join("npm");
+    let stamp = folder.join("installed.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == CTRF) {
+        return Ok(());
+    }
+    let options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    let npm = shell::run("npm").args(["install", CTRF, "--prefix"]).args([&folder]).args(options);
+    match npm.status() {
+        Ok(status) if status.success() => {
+            let unwritable = |cause| Fault::Missing(format!("{}: {cause}", stamp.display()));
+            fs::write(&stamp, CTRF).map_err(unwritable)
+        }
+        Ok(_) | Err(_) => {
+            eprintln!("npm did not install {CTRF}: no test validates reports in that format");
+            Ok(())
+        }
+    }
 }
 
 /// Builds and installs the package of this tree.

