@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use allocert_requirements::{Level, Side};
+use allocert_suite::report::clean;
 use allocert_suite::report::style::Palette;
 
 /// What an exploration came to.
@@ -79,7 +80,7 @@ pub fn render(report: &Report, palette: Palette) -> String {
     let _ = writeln!(
         out,
         "{} on the software driver, seed {seed}",
-        palette.strong(format!("{side} {subject}"))
+        palette.strong(format!("{side} {}", clean(subject)))
     );
     let per_second = (*operations as f64 / elapsed.as_secs_f64().max(1e-9)) as u64;
     let _ = writeln!(
@@ -93,7 +94,7 @@ pub fn render(report: &Report, palette: Palette) -> String {
         let _ = writeln!(out, "\n{}", broken_text(broken, palette));
     }
     for note in &report.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", clean(note));
     }
     if report.broken.is_empty() {
         let _ = writeln!(out, "{}", palette.good("nothing found"));
@@ -129,8 +130,9 @@ fn broken_text(broken: &BrokenReport, palette: Palette) -> String {
             );
             for (index, step) in steps.iter().enumerate() {
                 let mark = if Some(index) == *at { '>' } else { ' ' };
-                let _ = writeln!(out, "  {mark} {step}");
+                let _ = writeln!(out, "  {mark} {}", clean(step));
             }
+            let (expected, observed) = (clean(expected), clean(observed));
             let _ = writeln!(out, "  expected: {expected}\n  observed: {observed}");
             let _ = write!(out, "{}", fixture_text(fixture, palette));
         }
@@ -143,15 +145,15 @@ fn fixture_text(fixture: &FixtureOutput, palette: Palette) -> String {
         FixtureOutput::Created { file, case } => {
             format!(
                 "  written to {}; its place is fixtures/cases/{case}.yaml",
-                palette.strong(file)
+                palette.strong(clean(file))
             )
         }
         FixtureOutput::AlreadyThere { file } => {
-            format!("  {} holds it already", palette.strong(file))
+            format!("  {} holds it already", palette.strong(clean(file)))
         }
         FixtureOutput::NotWritten { error, text } => {
-            let text: String = text.lines().map(|line| format!("  | {line}\n")).collect();
-            format!("  {error}; this is the fixture:\n{}", text.trim_end())
+            let text: String = text.lines().map(|line| format!("  | {}\n", clean(line))).collect();
+            format!("  {}; this is the fixture:\n{}", clean(error), text.trim_end())
         }
     }
 }

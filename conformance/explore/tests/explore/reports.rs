@@ -71,6 +71,28 @@ fn a_finding_with_its_fixture() {
     ));
 }
 
+/// What a subject says moves no cursor, and is no command of GitHub or of Azure Pipelines.
+#[test]
+fn what_the_subject_says_orders_nobody_about() {
+    let words = "raised E: \u{1b}[2J\u{7}\n::error file=x::no\r\n##vso[task.complete]";
+    let file = FixtureOutput::AlreadyThere { file: words.to_owned() };
+    let mut hostile = shrunk(file);
+    let ShrinkOutcome::Shrunk { steps, expected, observed, .. } = &mut hostile.outcome else {
+        unreachable!("it is shrunk");
+    };
+    for text in [expected, observed].into_iter().chain(steps) {
+        words.clone_into(text);
+    }
+    let error = words.to_owned();
+    let unwritten = shrunk(FixtureOutput::NotWritten { error, text: words.to_owned() });
+    let shown = report(vec![hostile, unwritten], &[words]);
+    let commands = shown.lines().filter(|line| line.trim_start().starts_with("::"));
+    assert_eq!((commands.count(), shown.contains("##vso")), (0, false), "{shown}");
+    let moves = |c: char| c.is_control() && c != '\n';
+    assert!(!shown.contains(moves), "{shown:?}");
+    assert!(shown.contains(r"observed: raised E: \u{1b}[2J\u{7}\n::error"), "{shown}");
+}
+
 #[test]
 fn a_finding_that_cannot_be_written_is_printed() {
     let error =
