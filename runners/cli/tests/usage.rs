@@ -412,15 +412,30 @@ fn an_expectation_file_is_read_before_anything_runs() {
     );
 }
 
-#[test]
-fn a_reader_that_leaves_is_no_error() {
+/// The exit code is that of the command, wherever the reader was.
+#[rstest]
+#[case::of_results("list", 0)]
+#[case::of_a_refusal("explain none 2>&1", 2)]
+#[case::of_a_wrong_option("run --none 2>&1", 2)]
+fn a_reader_that_leaves_is_no_error(#[case] arguments: &str, #[case] code: i32) {
     let program = env!("CARGO_BIN_EXE_allocert");
-    let script = format!("set -o pipefail; '{program}' list | true");
+    // `true` has ended before the program begins.
+    let script = format!("set -o pipefail; (sleep 0.2; '{program}' {arguments}) | true");
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
     assert_eq!(
         (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
-        (Some(0), "")
+        (Some(code), "")
     );
+}
+
+#[test]
+fn standard_output_on_a_full_disk_is_refused_like_a_file() {
+    let program = env!("CARGO_BIN_EXE_allocert");
+    let script = format!("'{program}' list > /dev/full");
+    let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
+    let words = String::from_utf8_lossy(&output.stderr);
+    let start = "allocert: error[unwritable-file]: cannot write to standard output: No space left";
+    assert_eq!((output.status.code(), words.starts_with(start)), (Some(2), true), "{words}");
 }
 
 #[test]
