@@ -169,14 +169,8 @@ impl ExpectationFile {
     pub fn apply(&self, judgements: &mut [&mut Judgement]) {
         let mut met = vec![false; self.entries.len()];
         for judgement in judgements.iter_mut() {
-            for (entry, met) in self.entries.iter().zip(&mut met) {
-                *met |= entry.mark(judgement);
-            }
-            let listed = |finding: &Finding| {
-                finding.level != Level::Must || finding.expected_because.is_some()
-            };
-            if judgement.verdict == Verdict::Violates && judgement.findings.iter().all(listed) {
-                judgement.verdict = Verdict::ExpectedViolation;
+            for (met, now) in met.iter_mut().zip(self.mark(judgement)) {
+                *met |= now;
             }
         }
         for (entry, _) in self.entries.iter().zip(met).filter(|(_, met)| !met) {
@@ -184,19 +178,36 @@ impl ExpectationFile {
         }
     }
 
-    /// Handles an entry that no case is as it expects: the cases that show it have another verdict,
-    /// and the entry says otherwise. Of a violation these are the cases that judged its
-    /// requirement, where there are any.
-    fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
+    /// Marks what the file lists of one case, and says which entries the case meets.
+    pub fn mark(&self, judgement: &mut Judgement) -> Vec<bool> {
+        let met = self.entries.iter().map(|entry| entry.mark(judgement)).collect();
+        let listed =
+            |finding: &Finding| finding.level != Level::Must || finding.expected_because.is_some();
+        if judgement.verdict == Verdict::Violates && judgement.findings.iter().all(listed) {
+            judgement.verdict = Verdict::ExpectedViolation;
+        }
+        met
+    }
+
+    /// What is said of an entry that no case is as it expects.
+    #[must_use]
+    pub fn stale_message(&self, entry: &Entry) -> String {
         let place = format!("{}:{}", self.file, entry.line);
-        let message = match &entry.expected {
+        match &entry.expected {
             Expected::Violation(requirement) => format!(
                 "{place} expects a violation of {requirement}, and there is none: the entry can go"
             ),
             Expected::NotObserved => {
                 format!("{place} says that the case is not observed, and it was: the entry can go")
             }
-        };
+        }
+    }
+
+    /// Handles an entry that no case is as it expects: the cases that show it have another verdict,
+    /// and the entry says otherwise. Of a violation these are the cases that judged its
+    /// requirement, where there are any.
+    fn stale(&self, entry: &Entry, judgements: &mut [&mut Judgement]) {
+        let message = self.stale_message(entry);
         let meant = |judgement: &Judgement| {
             entry.matches(&judgement.case) && entry.is_decided_by(judgement)
         };

@@ -39,5 +39,5 @@ mod workers;
 pub use built_subjects::SubjectOptions;
 pub use failure::Failure;
 pub use suite::Suite;
-pub use verdict_reports::{VerdictOptions, Verdicts};
+pub use verdict_reports::{VerdictOptions, Verdicts, read_expectations};
 pub use workers::Workers;

@@ -281,6 +281,18 @@ pub(crate) fn check_expectations(
     Ok(file)
 }
 
+/// Reads an expectation file about some of these cases, which are all cases of the side.
+///
+/// # Errors
+/// A refusal of the file.
+pub fn read_expectations(
+    catalogue: &Catalogue,
+    cases: &[&PlannedCase],
+    path: &Path,
+) -> Result<ExpectationFile, Failure> {
+    Ok(read(catalogue, cases, path, false)?.file)
+}
+
 fn read(
     catalogue: &Catalogue,
     cases: &[&PlannedCase],
