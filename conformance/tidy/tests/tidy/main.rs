@@ -13,6 +13,7 @@ mod mutants;
 mod operation_pages;
 mod order_judge_against_driver;
 mod refusals;
+mod requirement_pages;
 mod requirement_sets;
 mod results;
 mod sources;
