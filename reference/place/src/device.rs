@@ -73,6 +73,11 @@ impl System for Pinned {
     }
 
     #[inline]
+    fn prefetch_guard(&self, end: u64) {
+        guard::prefetch(end);
+    }
+
+    #[inline]
     fn guard_is_intact(&self, address: u64, end: u64) -> bool {
         // SAFETY: the pool has taken the block from its caller, and wrote its guard before.
         unsafe { guard::is_intact(address, end) }

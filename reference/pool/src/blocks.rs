@@ -99,9 +99,14 @@ impl Block {
     }
 
     /// Whether the number has had so many callers that another block needs another number.
-    #[inline]
     pub(crate) fn is_spent(&self) -> bool {
         self.state.load(Relaxed) >= LAST_STATE
+    }
+
+    /// Whether the caller with this state is the last one that the number can have.
+    #[inline]
+    pub(crate) fn is_last(state: u32) -> bool {
+        state + 1 >= LAST_STATE
     }
 
     /// Gives the block to a caller. Only who took it from the idle ones may do so. Its state.
@@ -113,12 +118,14 @@ impl Block {
         state
     }
 
-    /// Takes the block at `address` from its caller. Of several threads that try, one succeeds.
+    /// Takes the block at `address` from its caller, who had this state. Of several threads that
+    /// try, one succeeds.
     #[inline]
-    pub(crate) fn end(&self, address: u64) -> bool {
+    pub(crate) fn end(&self, address: u64) -> Option<u32> {
         let state = self.state.load(Acquire);
         // As long as the state stays, so does the address.
-        state % 2 == 1 && self.address() == address && self.end_state(state)
+        let live = state % 2 == 1 && self.address() == address;
+        (live && self.end_state(state)).then_some(state)
     }
 
     /// Takes the block from the caller with this state.
@@ -246,16 +253,16 @@ mod tests {
         blocks.ensure(3000);
         let block = blocks.get(3000);
         block.cut(4096, Some(7));
-        assert!(!block.end(4096));
+        assert_eq!(block.end(4096), None);
         let first = block.begin(100);
-        assert!(!block.end(8192));
-        assert!(block.end(4096));
-        assert!(!block.end(4096));
+        assert_eq!(block.end(8192), None);
+        assert_eq!(block.end(4096), Some(first));
+        assert_eq!(block.end(4096), None);
         assert_eq!((block.fate(first), block.fate(first + 2)), (Fate::Ended, Fate::Never));
         block.resume();
         assert_eq!(block.fate(first), Fate::Live);
         assert_eq!((block.address(), block.size_bytes(), block.class()), (4096, 100, Some(7)));
-        assert!(block.end(4096));
+        assert_eq!(block.end(4096), Some(first));
     }
 
     #[test]
@@ -264,7 +271,7 @@ mod tests {
         blocks.ensure(0);
         let block = blocks.get(0);
         block.cut(4096, None);
-        let (ended, live) = (block.begin(1), block.end(4096).then(|| block.begin(1)));
+        let (ended, live) = (block.begin(1), block.end(4096).map(|_| block.begin(1)));
         let live = live.expect("it ended");
         blocks.clear();
         assert_eq!([block.fate(ended), block.fate(live)], [Fate::Forgotten; 2]);

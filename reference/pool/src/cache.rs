@@ -57,10 +57,12 @@ impl Cache {
     }
 
     /// Exact as long as no call is running.
+    #[inline]
     pub(crate) fn used_bytes(&self) -> i64 {
         self.used_bytes.load(Relaxed)
     }
 
+    #[inline]
     pub(crate) fn idle_bytes(&self) -> u64 {
         self.idle_bytes.load(Relaxed)
     }

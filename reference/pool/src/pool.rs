@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use allocert_fit::{BlockId, Fit, Owner, Region};
 
 use crate::address_map::AddressMap;
-use crate::blocks::{Blocks, Name};
+use crate::blocks::{Block, Blocks, Name};
 use crate::cache::{Cache, Kept};
 use crate::classes::Classes;
 use crate::streams::Streams;
@@ -186,17 +186,22 @@ impl<S: System> Pool<S> {
     /// `FreedBefore` and `NoBlock` for addresses of no block; `Corrupted`.
     #[inline]
     pub fn free(&self, cache: Option<&Cache>, address: u64) -> Result<(), Error<S::Error>> {
+        // Somebody may change the map at the same time: who finds nothing looks again with a lock.
+        let Some(number) = self.map.find(address, &self.blocks) else {
+            return self.free_shared(address);
+        };
+        // Taking the lock waits until the guard of an earlier request is written, which takes as
+        // long as to read this one: both are in no cache.
+        if S::GUARD_BYTES != 0 {
+            self.system.prefetch_guard(address + self.blocks.get(number).size_bytes());
+        }
         let Some(kept) = cache.and_then(Cache::try_lock) else {
             return self.free_shared(address);
         };
-        let Some(number) = self.map.find(address, &self.blocks) else {
-            // Somebody may have changed the map at the same time.
-            drop(kept);
-            return self.free_shared(address);
-        };
-        let size_bytes = self.end(number, address)?;
-        kept.count(-(size_bytes as i64));
-        self.keep(&kept, number);
+        let block = self.blocks.get(number);
+        let state = self.end(block, address)?;
+        kept.count(-(block.size_bytes() as i64));
+        self.keep(&kept, block, number, state);
         Ok(())
     }
 
@@ -291,23 +296,19 @@ impl<S: System> Pool<S> {
         Given { address, name: Name::new(number, state) }
     }
 
-    /// Takes a block from its caller. Its size.
+    /// Takes a block from its caller, who had this state.
     #[inline]
-    fn end(&self, number: u32, address: u64) -> Result<u64, Error<S::Error>> {
-        let block = self.blocks.get(number);
-        if !block.end(address) {
-            return Err(Error::FreedBefore(address));
-        }
-        let size_bytes = block.size_bytes();
+    fn end(&self, block: &Block, address: u64) -> Result<u32, Error<S::Error>> {
+        let state = block.end(address).ok_or(Error::FreedBefore(address))?;
         // A child of `fork` may be unable to read the memory.
-        if S::GUARD_BYTES != 0
-            && !self.closed.load(Relaxed)
-            && !self.system.guard_is_intact(address, address + size_bytes)
-        {
-            block.resume();
-            return Err(Error::Corrupted { address, size_bytes });
+        if S::GUARD_BYTES != 0 && !self.closed.load(Relaxed) {
+            let size_bytes = block.size_bytes();
+            if !self.system.guard_is_intact(address, address + size_bytes) {
+                block.resume();
+                return Err(Error::Corrupted { address, size_bytes });
+            }
         }
-        Ok(size_bytes)
+        Ok(state)
     }
 
     /// Takes blocks of a class from the engine: one for the caller, and some for the cache.
@@ -330,9 +331,9 @@ impl<S: System> Pool<S> {
 
     /// Keeps an idle block in a cache. If that is full, the blocks that were kept first leave it.
     #[inline]
-    fn keep(&self, kept: &Kept<'_>, number: u32) {
-        let block = self.blocks.get(number);
-        let class = block.class().filter(|_| !block.is_spent());
+    fn keep(&self, kept: &Kept<'_>, block: &Block, number: u32, state: u32) {
+        // The state of the block itself would be read behind a write that takes its time.
+        let class = block.class().filter(|_| !Block::is_last(state));
         let Some(class) = class else {
             return self.give(&mut self.engine(), Owner::FIRST, number);
         };
@@ -424,8 +425,9 @@ impl<S: System> Pool<S> {
     fn free_shared(&self, address: u64) -> Result<(), Error<S::Error>> {
         let mut engine = self.engine();
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
-        let size_bytes = self.end(number, address)?;
-        self.used_bytes.fetch_sub(size_bytes as i64, Relaxed);
+        let block = self.blocks.get(number);
+        self.end(block, address)?;
+        self.used_bytes.fetch_sub(block.size_bytes() as i64, Relaxed);
         self.give(&mut engine, Owner::FIRST, number);
         Ok(())
     }

@@ -45,6 +45,10 @@ pub trait System: Send + Sync {
     /// Writes the guard of the block at `address`, whose caller may use the bytes before `end`.
     fn write_guard(&self, _address: u64, _end: u64) {}
 
+    /// The guard behind `end` is read soon. What lies there is not known for sure: nothing may
+    /// change, and nothing may fail.
+    fn prefetch_guard(&self, _end: u64) {}
+
     /// Whether the guard still is what [`System::write_guard`] wrote.
     fn guard_is_intact(&self, _address: u64, _end: u64) -> bool {
         true

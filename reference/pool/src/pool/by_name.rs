@@ -1,5 +1,7 @@
 //! Blocks by their names: a caller may use the name of a block that is gone, and does no harm.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use allocert_fit::{BlockId, Owner};
 
 use super::Pool;
@@ -44,7 +46,7 @@ impl<S: System> Pool<S> {
             return ended(fate);
         }
         kept.count(-(block.size_bytes() as i64));
-        self.keep(&kept, name.number());
+        self.keep(&kept, block, name.number(), name.state());
         Ended::Now
     }
 
@@ -67,7 +69,7 @@ impl<S: System> Pool<S> {
         if fate != Fate::Live || !block.end_state(name.state()) {
             return ended(fate);
         }
-        self.used_bytes.fetch_sub(block.size_bytes() as i64, std::sync::atomic::Ordering::Relaxed);
+        self.used_bytes.fetch_sub(block.size_bytes() as i64, Relaxed);
         self.give(&mut engine, Owner::FIRST, name.number());
         Ended::Now
     }

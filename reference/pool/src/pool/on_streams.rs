@@ -34,8 +34,9 @@ impl<S: System> Pool<S> {
     pub fn free_on(&self, stream: StreamKey, address: u64) -> Result<(), Error<S::Error>> {
         let mut engine = self.engine();
         let number = self.map.find(address, &self.blocks).ok_or(Error::NoBlock(address))?;
-        let size_bytes = self.end(number, address)?;
-        self.used_bytes.fetch_sub(size_bytes as i64, Relaxed);
+        let block = self.blocks.get(number);
+        self.end(block, address)?;
+        self.used_bytes.fetch_sub(block.size_bytes() as i64, Relaxed);
         let engine = &mut *engine;
         let owner = engine.streams.owner(stream, &mut engine.fit);
         self.give(engine, owner, number);
