@@ -147,8 +147,11 @@ fn leads_to(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bo
     }
     // A defect is seen on the export itself. An expectation under the same requirement may fail
     // because of another defect, which leaves nothing to compare.
-    let has_defects = catalogue.get(from).is_some_and(|one| !one.defects.is_empty());
-    if has_defects && cause.defect.is_none() {
+    // An operation that raised is like a defect: there is nothing to compare either.
+    let requirement = catalogue.get(from);
+    let has_defects = requirement.is_some_and(|one| !one.defects.is_empty());
+    let is_of_operation = requirement.is_some_and(|one| one.operation.is_some());
+    if has_defects && cause.defect.is_none() && !is_of_operation {
         return false;
     }
     if cause.defect.is_some()

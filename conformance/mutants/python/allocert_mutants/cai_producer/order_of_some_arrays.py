@@ -4,7 +4,7 @@ from typing import Any
 
 from allocert_mutants.cuda_driver import LEGACY, Work
 
-from .conforming_producer import Array, Entry, adapter
+from .conforming_producer import Array, Entry, Producer, adapter
 
 
 class OverlooksArrays(Array):
@@ -116,6 +116,69 @@ class OrdersFloatsAndBytesOnly(OverlooksArrays):
 
     def overlooks(self) -> bool:
         return self.host_array.dtype.str not in ("<f4", "|u1")
+
+
+@adapter
+class OverlooksMasked(OverlooksArrays):
+    """Exports no stream for masked arrays."""
+
+    def overlooks(self) -> bool:
+        return self.mask is not None
+
+
+@adapter
+class OverlooksStructured(OverlooksArrays):
+    """Exports no stream for elements with fields."""
+
+    def overlooks(self) -> bool:
+        return self.host_array.dtype.fields is not None
+
+
+class _MarkedArray(OverlooksArrays):
+    """An array that is overlooked where its producer says so."""
+
+    is_marked = False
+
+    def overlooks(self) -> bool:
+        return self.is_marked
+
+
+class OverlooksManaged(Producer):
+    """Exports no stream for arrays in managed memory."""
+
+    array_class: type[Array] = _MarkedArray
+    overlooked: tuple[str, ...] = ("managed",)
+
+    def array(self, spec: Any) -> Any:
+        made: Any = super().array(spec)
+        made.is_marked = spec.memory in self.overlooked
+        return made
+
+
+class OverlooksHostMemory(OverlooksManaged):
+    """Exports no stream for arrays in memory of the host."""
+
+    overlooked = ("mapped", "pinned")
+
+
+class OverlooksOtherViews(Producer):
+    """Exports no stream for views that were made by other operations than NumPy's indexing."""
+
+    array_class: type[Array] = _MarkedArray
+
+    def view(self, array: Any, way: str, value: Any) -> Any:
+        made: Any = super().view(array, way, value)
+        made.is_marked = way in ("reshape", "dtype", "byteswapped")
+        return made
+
+
+@adapter
+class OverlooksReadsBesideWrites(Array):
+    """Exports a stream for the writes alone, if there are any."""
+
+    def pending_work(self) -> list[Work]:
+        work = super().pending_work()
+        return [one for one in work if one.writes] or work
 
 
 @adapter

@@ -15,7 +15,7 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
 )
 from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
-from allocert_mutants.cuda_driver import Event, Memory, Stream, call, upload
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call, upload
 
 from ..current_context import leaves_no_context_current
 
@@ -287,3 +287,69 @@ class WritesMaskedOnly(Consumer):
 @leaves_no_context_current("accept", "describe", "read", "write", "use_stream", "launch", "stream")
 class LeavesNoContext(Consumer):
     """Leaves no context current after each call."""
+
+
+class ExportsCopies(Consumer):
+    """Exports a copy of an import."""
+
+    def export(self, view: View) -> View:
+        elements = self.read(view)
+        copied = numpy.ascontiguousarray(elements).reshape(elements.shape)
+        memory = Memory("device", copied.nbytes)
+        if copied.nbytes:
+            upload(memory.base, copied.ctypes.data, copied.nbytes)
+        own = ("stream", "strides")
+        entries = {key: value for key, value in view.entries.items() if key not in own}
+        exported = copy.copy(view)
+        exported.entries = {
+            **entries,
+            "data": (memory.base if copied.size else 0, False),
+            "version": 3,
+        }
+        exported.owner = memory
+        return exported
+
+
+class ExportsOwnStream(Consumer):
+    """Exports an import with its own stream, which waits for the given one."""
+
+    def export(self, view: View) -> View:
+        exported, own = copy.copy(view), self.wait_for_producer(view)
+        exported.entries = {**view.entries, "stream": own.handle, "version": 3}
+        return exported
+
+
+class WaitsAtExport(Consumer):
+    """Waits before it exports an import, and exports no stream."""
+
+    def export(self, view: View) -> View:
+        exported = copy.copy(view)
+        synchronize(self.wait_for_producer(view))
+        exported.entries = {**view.entries, "stream": None, "version": 3}
+        return exported
+
+
+class LegacyStreamFollowsBlocking(Consumer):
+    """Works in the legacy stream, and orders nothing with streams that it follows by itself."""
+
+    @property
+    def own_stream(self) -> Stream:
+        return self._own_stream or Stream(LEGACY)
+
+    def follows(self, view: View, own: Stream) -> bool:
+        if own.handle != LEGACY or view.stream is None or view.stream == PER_THREAD:
+            return False
+        flags, of_stream, current = ctypes.c_uint(1), ctypes.c_void_p(), ctypes.c_void_p()
+        handle = ctypes.c_void_p(view.stream)
+        call("cuStreamGetFlags", handle, ctypes.byref(flags))
+        call("cuStreamGetCtx", handle, ctypes.byref(of_stream))
+        call("cuCtxGetCurrent", ctypes.byref(current))
+        return flags.value == 0 and of_stream.value == current.value
+
+    def wait_for_producer(self, view: View, own: Stream | None = None) -> Stream:
+        own = own or self.own_stream
+        return own if self.follows(view, own) else super().wait_for_producer(view, own)
+
+    def make_producer_wait(self, view: View, own: Stream) -> None:
+        if view.ignore_stream or not self.follows(view, own):
+            super().make_producer_wait(view, own)

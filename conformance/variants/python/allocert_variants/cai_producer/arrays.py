@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 from allocert_mutants.cai_producer.conforming_producer import Array, HostArray, Producer
-from allocert_mutants.cuda_driver import Stream, call
+from allocert_mutants.cuda_driver import LEGACY, Memory, Stream, call, upload
 
 
 class CopyingViews(Producer):
@@ -117,3 +117,107 @@ class AlignedBlocks(Producer):
         view[...] = host_array
         whole = super().copy_to_device(block, memory_kind)
         return self.array_class(whole.memory, view, whole.host_address, *more)
+
+
+class _SharingMemory(Memory):
+    """Memory that several arrays may share."""
+
+    sharing = 1
+
+
+class _CopyOnWriteArray(Array):
+    """An array that shares memory with others until one of them is written."""
+
+    def enqueue(self, stream: Stream | None, writes: bool, *more: Any) -> None:
+        shared: Any = self.memory
+        if writes and shared.sharing > 1 and self.host_array.size:
+            for work in shared.work:
+                _finish(work.stream)
+            _copy_back(self)
+            shared.sharing -= 1
+            copied = numpy.array(self.host_array, order="C")
+            self.memory = _SharingMemory("device", copied.nbytes)
+            self.host_array, self.host_address = copied, copied.ctypes.data
+            upload(self.memory.base, self.host_address, copied.nbytes)
+        super().enqueue(stream, writes, *more)
+
+
+class CopiesViewsAtWrites(Producer):
+    """Lets views share the memory of their array until one of them is written."""
+
+    array_class: type[Array] = _CopyOnWriteArray
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        made = super().copy_to_device(host_array, memory_kind, *more)
+        made.memory.__class__ = _SharingMemory
+        return made
+
+    def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
+        shared: Any = array.memory
+        shared.sharing += 1
+        return super().new_view(array, host_array, mask)
+
+
+class _CopyingArray(Array):
+    """An array that shows a copy of its elements at each export, and keeps the copy."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.copies: list[Memory] = []
+
+    def interface(self) -> Any:
+        if not self.host_array.size:
+            return super().interface()
+        original = self.memory
+        original.wait()
+        self.copies.append(_copy_of(original))
+        self.memory = self.copies[-1]
+        try:
+            return super().interface()
+        finally:
+            self.memory = original
+
+
+def _copy_of(memory: Memory) -> Memory:
+    copied = Memory("device", memory.size_bytes)
+    target, source = ctypes.c_uint64(copied.base), ctypes.c_uint64(memory.base)
+    call("cuMemcpyDtoD_v2", target, source, ctypes.c_size_t(memory.size_bytes))
+    call("cuStreamSynchronize", ctypes.c_void_p(LEGACY))
+    return copied
+
+
+class CopiesAtExport(Producer):
+    """Exports a copy of the elements at each reading."""
+
+    array_class: type[Array] = _CopyingArray
+
+
+class _MovingArray(Array):
+    """An array whose elements move to device memory at the first export."""
+
+    def interface(self) -> Any:
+        memory: Any = self.memory
+        if self.host_array.size and not memory.moved:
+            memory.wait()
+            memory.moved = _copy_of(memory)
+            memory.moved.base, memory.base = memory.base, memory.moved.base
+        return super().interface()
+
+
+class _MovingMemory(Memory):
+    moved: Memory | None = None
+
+
+class MovesAtExport(Producer):
+    """Moves the elements to device memory when the attribute is read for the first time."""
+
+    array_class: type[Array] = _MovingArray
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        made = super().copy_to_device(host_array, memory_kind, *more)
+        made.memory.__class__ = _MovingMemory
+        return made

@@ -156,3 +156,21 @@ class ExplicitNone(Array):
 
     def interface(self) -> Any:
         return {"mask": None, "strides": None, "stream": None, **super().interface()}
+
+
+@adapter
+class ByteOrderOfBytes(Array):
+    """Gives the machine's byte order for elements of one byte."""
+
+    def typestr(self) -> Entry:
+        typestr: str = super().typestr()
+        return f"<{typestr[1:]}" if typestr[:1] == "|" and typestr[1:2] in "biuS" else typestr
+
+
+@adapter
+class StrayStrides(Array):
+    """Gives some stride for axes of one element."""
+
+    def strides(self) -> Entry:
+        axes = zip(self.host_array.shape, self.host_array.strides, strict=True)
+        return tuple(12345 if extent == 1 else stride for extent, stride in axes)

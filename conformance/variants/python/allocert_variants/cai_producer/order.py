@@ -5,7 +5,7 @@ import weakref
 from typing import Any
 
 from allocert_mutants.cai_producer.conforming_producer import Array, Entry, Producer, adapter
-from allocert_mutants.cuda_driver import LEGACY, Memory, Stream, Work, call
+from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
 
 from ..current_context import leaves_no_context_current
 
@@ -179,3 +179,15 @@ class LeavesNoContext(Producer):
     """Leaves no context current after each call."""
 
     array_class = _ArrayWithoutContext
+
+
+@adapter
+class PerThreadStreamFollowsAll(Array):
+    """Exports the stream 2 of the thread that reads the attribute, which waits for all work."""
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        stream = Stream(PER_THREAD)
+        for one in work:
+            stream.wait(one.event)
+        return PER_THREAD if work else None

@@ -12,6 +12,7 @@ from ..cai_shared.case import AdapterCase, Imported
 from ..cai_shared.element import Element
 from ..cai_shared.exported_interface import ExportedInterface
 from ..cai_shared.layout import Layout, strides_of
+from ..cai_shared.typestr import canonical
 from ..device import Memory
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
@@ -202,6 +203,8 @@ def _plain_description(described: Any, exporter: Any) -> Facts:
         bounded(name, 50): _plain(value)
         for name, value in itertools.islice(described.items(), _ITEM_LIMIT)
     }
+    if isinstance(found.get("typestr"), str):
+        found["typestr"] = canonical(found["typestr"])
     if found.get("valid", ()) is None and isinstance(exporter, Exporter):
         # The library has no masks: it takes every element for data.
         found["valid"] = [True] * min(record_of(exporter).layout.elements, _ITEM_LIMIT)
@@ -209,12 +212,15 @@ def _plain_description(described: Any, exporter: Any) -> Facts:
 
 
 def _plain(value: Any) -> Any:
+    # NumPy's scalars and arrays say what their plain values say.
+    value = value.tolist() if hasattr(type(value), "tolist") else value
     if isinstance(value, (tuple, list)):
         return [_plain_scalar(item) for item in value[:_ITEM_LIMIT]]
     return _plain_scalar(value)
 
 
 def _plain_scalar(value: Any) -> Any:
+    value = value.item() if hasattr(type(value), "item") else value
     if value is None or type(value) is bool:
         return value
     if isinstance(value, int):
@@ -286,6 +292,7 @@ def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 @OPERATIONS.register
 def reexport(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     exported = case.adapter_method("export")(case.bindings.get(arguments["of"]).value)
-    interface = ExportedInterface(exported.__cuda_array_interface__)
+    # The export may be a copy, whose memory the exported object owns.
+    interface = ExportedInterface(exported.__cuda_array_interface__, owner=exported)
     case.bindings.bind(arguments["as"], interface)
     return interface.facts(case.device)

@@ -12,6 +12,7 @@ from ..safe_text import bounded
 from . import describe
 from .element import Element
 from .layout import Layout
+from .typestr import canonical
 
 #: More axes, fields or keys are not reported.
 _ITEM_LIMIT = 64
@@ -23,10 +24,10 @@ class Unusable(Exception):
 
 
 class ExportedInterface:
-    """One value of the attribute, and nothing of the object that it came from."""
+    """One value of the attribute. It keeps the object that it came from alive only as `owner`."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, value: Any, owner: Any = None) -> None:
+        self.value, self.owner = value, owner
 
     def facts(self, device: Device) -> Facts:
         """The description, the well-typed entries as plain values, and what the driver reports.
@@ -50,7 +51,7 @@ class ExportedInterface:
         if shape is not None:
             found["shape"] = shape
         if isinstance(entries.get("typestr"), str):
-            found["typestr"] = bounded(_text(entries["typestr"]), 100)
+            found["typestr"] = bounded(canonical(_text(entries["typestr"])), 100)
         data = entries.get("data")
         if isinstance(data, tuple) and len(data) == 2:
             pointer = _integer(data[0])
@@ -160,7 +161,7 @@ def _field(field: Any) -> list[Any] | None:
     shape = _integers(field[2]) if len(field) == 3 else []
     if not isinstance(name, str) or not isinstance(typestr, str) or shape is None:
         return None
-    found = [bounded(_text(name), 100), bounded(_text(typestr), 100)]
+    found = [bounded(_text(name), 100), bounded(canonical(_text(typestr)), 100)]
     return [*found, shape] if shape else found
 
 
