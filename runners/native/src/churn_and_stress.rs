@@ -8,7 +8,7 @@ use std::thread;
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
-use crate::host_bytes;
+use crate::host_bytes::Resident;
 use crate::live_blocks::{LiveBlocks, Random};
 use crate::step_result::{NoResult, facts};
 
@@ -102,7 +102,8 @@ pub(crate) fn churn<S: BlockSource>(
 ) -> Result<Facts, NoResult> {
     let (mut alive, mut damage, mut random, mut held) =
         (LiveBlocks::new(S::alignment_of), Damage::default(), Random::default(), Vec::new());
-    let resident_bytes = host_bytes::resident();
+    let resident = Resident::of_this_process();
+    let resident_bytes = resident.bytes();
     for number in 0..times {
         let size_bytes = random.below(size_bytes) + 1;
         match damage.take(source, number, size_bytes)? {
@@ -123,7 +124,7 @@ pub(crate) fn churn<S: BlockSource>(
     }
     let mut counts = alive.facts();
     counts.extend(damage.facts::<S>());
-    let grown_bytes = host_bytes::resident().saturating_sub(resident_bytes);
+    let grown_bytes = resident.bytes().saturating_sub(resident_bytes);
     counts.insert("grown_bytes".into(), json!(grown_bytes));
     Ok(counts)
 }

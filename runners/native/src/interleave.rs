@@ -3,16 +3,18 @@
 //!
 //! A race of a few instructions shows rarely where threads only run at once. So one thread takes or
 //! frees a block one instruction at a time: the flag of the processor for single steps raises
-//! SIGTRAP after each instruction. After a given number of instructions the thread waits, as if the
-//! system had interrupted it there, and another thread takes and frees blocks. An allocator that
-//! holds a lock at that point makes the other thread wait. Then the first one goes on after a short
-//! time.
+//! SIGTRAP after each instruction. Before an instruction that may access memory of another thread
+//! the thread waits, as if the system had interrupted it there, and another thread takes and frees
+//! blocks. An allocator that holds a lock at that point makes the other thread wait. Then the first
+//! one goes on after a short time.
 //!
 //! The thread also stops before the first atomic instructions behind those: a compare-and-swap
 //! is where a list without a lock takes what another thread may have changed.
 
 #[cfg(target_arch = "x86_64")]
 mod driver_code;
+#[cfg(target_arch = "x86_64")]
+mod instruction;
 #[cfg(target_arch = "x86_64")]
 mod rounds;
 #[cfg(target_arch = "x86_64")]

@@ -26,6 +26,15 @@ enum Stepped {
     GiveOthers,
 }
 
+/// How a round ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Stopped,
+    /// The function has no such place.
+    NoSuchStop,
+    Damaged,
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     failed: u64,
@@ -57,12 +66,11 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
             ] {
                 let round = Round { calls, size_bytes, stepped, turn };
-                let each = (1..=most).map(Stop::After);
+                let each = (1..=most).map(|number| Stop::AtAccess { number, within: most });
                 let atomics = (1..=ATOMICS).map(|number| Stop::AtAtomic { number, behind: most });
-                for stop in each.chain(atomics) {
-                    if !round.perform(stepper, stop, &mut counts) {
-                        break;
-                    }
+                // Behind these instructions the function may have others.
+                if round.perform_each(stepper, each, &mut counts) != Ended::Damaged {
+                    round.perform_each(stepper, atomics, &mut counts);
                 }
             }
         },
@@ -93,14 +101,27 @@ struct Round<C> {
 }
 
 impl<C: InterleavedCalls> Round<C> {
-    /// Stops there. False if the function returned before, and after damage: the blocks are left
-    /// then.
+    /// Stops at one place after the other, as long as there is one and nothing is damaged.
+    fn perform_each(
+        &self,
+        stepper: &Stepper<impl OtherThread>,
+        mut stops: impl Iterator<Item = Stop>,
+        counts: &mut Counts,
+    ) -> Ended {
+        let ended = stops.find_map(|stop| match self.perform(stepper, stop, counts) {
+            Ended::Stopped => None,
+            ended => Some(ended),
+        });
+        ended.unwrap_or(Ended::Stopped)
+    }
+
+    /// Stops there. After damage the blocks are left.
     fn perform(
         &self,
         stepper: &Stepper<impl OtherThread>,
         stop: Stop,
         counts: &mut Counts,
-    ) -> bool {
+    ) -> Ended {
         let mine = match self.stepped {
             Stepped::Take | Stepped::Give => take_with_spare(self.calls, self.size_bytes),
             Stepped::GiveOthers => stepper.ask(Turn::Prepares)[0],
@@ -125,10 +146,11 @@ impl<C: InterleavedCalls> Round<C> {
             }
             live.extend(self.take_after(stepper));
         }
-        self.compare(&live, counts) && {
-            live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
-            stopped
+        if !self.compare(&live, counts) {
+            return Ended::Damaged;
         }
+        live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
+        if stopped { Ended::Stopped } else { Ended::NoSuchStop }
     }
 
     /// Takes blocks on the thread that the freed block came from.

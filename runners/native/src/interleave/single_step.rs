@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::thread::futex;
+
 use crate::interleave::driver_code::{DriverCode, resume_after_driver};
+use crate::interleave::instruction::{is_atomic, is_system_call, may_access_shared_memory};
 
 /// What the other thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +40,8 @@ const LONG_WAITS: u64 = 48;
 
 /// The flag of the processor that raises SIGTRAP after each instruction.
 const TRAP_FLAG: i64 = 0x100;
-/// The two bytes of the instruction `syscall`.
-const SYSCALL: [u8; 2] = [0x0f, 0x05];
-/// The prefix of atomic instructions.
-const LOCK: u8 = 0xf0;
+/// How often the other thread looks for a turn before it sleeps.
+const LOOKS_BEFORE_SLEEP: u32 = 16;
 
 /// The turns of the two threads.
 const IDLE: u32 = 0;
@@ -53,9 +54,11 @@ const END: u32 = 5;
 // The handler of a signal reaches only statics. One step of a case uses them at a time.
 static TURN: AtomicU32 = AtomicU32::new(IDLE);
 static NEXT_TURN: AtomicU32 = AtomicU32::new(IDLE);
-/// Instructions before the stop, or before the count of [`ATOMICS_LEFT`] begins.
+/// Instructions that are looked at for accesses, or that come before the count of [`ATOMICS_LEFT`].
 static STEPS_LEFT: AtomicU64 = AtomicU64::new(0);
-/// The thread stops before so many atomic instructions after [`STEPS_LEFT`]; 0 for at once.
+/// The thread stops before the last of so many accesses among [`STEPS_LEFT`]; 0 for none.
+static ACCESSES_LEFT: AtomicU64 = AtomicU64::new(0);
+/// The thread stops before the last of so many atomic instructions after [`STEPS_LEFT`].
 static ATOMICS_LEFT: AtomicU64 = AtomicU64::new(0);
 /// Instructions after [`STEPS_LEFT`] that are looked at for atomic ones.
 const MOST_BETWEEN: u64 = 2000;
@@ -68,19 +71,22 @@ static WAITS_IN_VAIN: AtomicU64 = AtomicU64::new(0);
 /// Where a call is stopped.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stop {
-    /// After so many instructions.
-    After(u64),
+    /// Before the instruction with this number, from 1, among those of the first `within` that may
+    /// access memory of another thread. A stop before any other instruction shows the same as the
+    /// next one of these.
+    AtAccess { number: u64, within: u64 },
     /// Before the atomic instruction with this number, from 1, behind so many instructions.
     AtAtomic { number: u64, behind: u64 },
 }
 
 impl Stop {
     fn set(self) {
-        let (steps, atomics) = match self {
-            Self::After(instructions) => (instructions, 0),
-            Self::AtAtomic { number, behind } => (behind, number),
+        let (steps, accesses, atomics) = match self {
+            Self::AtAccess { number, within } => (within, number, 0),
+            Self::AtAtomic { number, behind } => (behind, 0, number),
         };
         STEPS_LEFT.store(steps, Ordering::SeqCst);
+        ACCESSES_LEFT.store(accesses, Ordering::SeqCst);
         ATOMICS_LEFT.store(atomics, Ordering::SeqCst);
         BETWEEN_LEFT.store(MOST_BETWEEN, Ordering::SeqCst);
     }
@@ -109,23 +115,31 @@ impl<F: OtherThread + Sync> Stepper<F> {
                 stepper.serve();
             });
             work(&stepper);
-            TURN.store(END, Ordering::SeqCst);
+            begin_turn(END);
         });
     }
 
     /// The other thread.
     fn serve(&self) {
+        let mut looks = 0;
         loop {
             let turn = match TURN.load(Ordering::SeqCst) {
                 END => return,
                 OTHER_TAKES => Turn::Takes,
                 OTHER_GIVES_BACK => Turn::GivesBack,
                 OTHER_PREPARES => Turn::Prepares,
-                _ => {
+                _ if looks < LOOKS_BEFORE_SLEEP => {
+                    looks += 1;
                     thread::yield_now();
                     continue;
                 }
+                nothing => {
+                    // Fails if there is a turn by now.
+                    let _ = futex::wait(&TURN, futex::Flags::PRIVATE, nothing, None);
+                    continue;
+                }
             };
+            looks = 0;
             let blocks = (self.other)(turn);
             for (place, block) in self.blocks.iter().zip(blocks) {
                 place.store(block, Ordering::SeqCst);
@@ -138,7 +152,7 @@ impl<F: OtherThread + Sync> Stepper<F> {
 impl<F> Stepper<F> {
     /// Has the other thread take a turn, and gives its blocks.
     pub(super) fn ask(&self, turn: Turn) -> [usize; 2] {
-        TURN.store(turn.number(), Ordering::SeqCst);
+        begin_turn(turn.number());
         self.blocks_of_other()
     }
 
@@ -180,6 +194,12 @@ impl Turn {
     }
 }
 
+/// Wakes the other thread, which may sleep.
+fn begin_turn(turn: u32) {
+    TURN.store(turn, Ordering::SeqCst);
+    let _ = futex::wake(&TURN, futex::Flags::PRIVATE, 1);
+}
+
 /// Performs `call` with the flag set.
 #[inline(never)]
 fn step_through<T>(call: impl FnOnce() -> T) -> T {
@@ -217,7 +237,7 @@ impl Drop for TrapHandler {
     }
 }
 
-/// After one instruction. Uses atomics, the clock and `sched_yield` alone.
+/// After one instruction. Uses atomics, the clock, `sched_yield` and `futex` alone.
 extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the registers of the thread that it interrupted.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
@@ -236,7 +256,7 @@ extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     }
     if stops == Some(true) {
         STOPPED.store(true, Ordering::SeqCst);
-        TURN.store(NEXT_TURN.load(Ordering::SeqCst), Ordering::SeqCst);
+        begin_turn(NEXT_TURN.load(Ordering::SeqCst));
         wait_for_other();
     }
 }
@@ -244,45 +264,39 @@ extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
 /// Counts an instruction. Whether the thread stops before the next one; `None` where it has no more
 /// stop.
 fn stops_before(next: u64) -> Option<bool> {
-    let steps_left = STEPS_LEFT.load(Ordering::SeqCst).saturating_sub(1);
-    STEPS_LEFT.store(steps_left, Ordering::SeqCst);
+    let next = next as *const u8;
+    let steps_left = STEPS_LEFT.load(Ordering::SeqCst);
     if steps_left > 0 {
+        STEPS_LEFT.store(steps_left - 1, Ordering::SeqCst);
+    }
+    let accesses_left = ACCESSES_LEFT.load(Ordering::SeqCst);
+    if accesses_left > 0 {
+        return (steps_left > 0).then(|| {
+            // SAFETY: the thread executes this instruction next.
+            let accesses = unsafe { may_access_shared_memory(next) };
+            ACCESSES_LEFT.store(accesses_left - u64::from(accesses), Ordering::SeqCst);
+            accesses && accesses_left == 1
+        });
+    }
+    if steps_left > 1 {
         return Some(false);
     }
-    let atomics_left = ATOMICS_LEFT.load(Ordering::SeqCst);
-    if atomics_left == 0 {
-        return Some(true);
-    }
-    if is_atomic(next as *const u8) {
-        ATOMICS_LEFT.store(atomics_left - 1, Ordering::SeqCst);
-        return Some(atomics_left == 1);
+    // SAFETY: as above.
+    if unsafe { is_atomic(next) } {
+        let atomics_left = ATOMICS_LEFT.load(Ordering::SeqCst).saturating_sub(1);
+        ATOMICS_LEFT.store(atomics_left, Ordering::SeqCst);
+        return Some(atomics_left == 0);
     }
     let between_left = BETWEEN_LEFT.load(Ordering::SeqCst).checked_sub(1)?;
     BETWEEN_LEFT.store(between_left, Ordering::SeqCst);
     Some(false)
 }
 
-/// Whether an instruction begins with the prefix `lock`, or is an `xchg`.
-fn is_atomic(mut next: *const u8) -> bool {
-    loop {
-        // SAFETY: an instruction that the thread executes next, which goes on behind each prefix.
-        match unsafe { next.read() } {
-            LOCK => return true,
-            // Sizes, segments, repetition and REX.
-            0x66 | 0x67 | 0x26 | 0x2e | 0x36 | 0x3e | 0x64 | 0x65 | 0xf2 | 0xf3 | 0x40..=0x4f => {}
-            byte => return matches!(byte, 0x86 | 0x87),
-        }
-        next = next.wrapping_add(1);
-    }
-}
-
 /// Whether the next instruction is the system call that blocks signals.
 fn is_about_to_set_signal_mask(registers: &[i64]) -> bool {
-    let next = registers[libc::REG_RIP as usize] as *const [u8; 2];
     registers[libc::REG_RAX as usize] == libc::SYS_rt_sigprocmask
-        // SAFETY: the instruction that the thread executes next; every instruction is followed by
-        // another byte of code.
-        && unsafe { next.read_unaligned() } == SYSCALL
+        // SAFETY: the thread executes this instruction next.
+        && unsafe { is_system_call(registers[libc::REG_RIP as usize] as *const u8) }
 }
 
 fn wait_for_other() {

@@ -150,8 +150,9 @@ pub enum Operation {
         size: u64,
         times: u64,
     },
-    /// Stops a thread inside the functions that take and free a block, after 1, 2, 3 and more
-    /// instructions of the processor, and before the first atomic ones behind these. A call of the
+    /// Stops a thread inside the functions that take and free a block, before the first, the second
+    /// and each further instruction of the processor that may access memory of another thread, and
+    /// before the first atomic ones behind these. A call of the
     /// driver counts as one instruction. At each stop another thread takes two blocks of `size`
     /// bytes; every second time it frees the first of them again. Then the first thread goes on,
     /// and the live blocks are compared. On x86-64 alone, without a debugger.
@@ -162,8 +163,8 @@ pub enum Operation {
         /// As in `alloc`.
         place: Place,
         size: u64,
-        /// The most instructions before a stop, except before an atomic one. The function often
-        /// returns earlier.
+        /// The most instructions of any kind before a stop, except before an atomic one. The
+        /// function often returns earlier.
         instructions: u64,
     },
 }

@@ -83,7 +83,7 @@ pub(crate) fn rounds(
                 failed += 1;
                 continue;
             };
-            calls.fill(block, 1);
+            calls.occupy(block);
             calls.free(block.address as usize, told)?;
             memory.after(round);
         }

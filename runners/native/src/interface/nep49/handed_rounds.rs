@@ -30,7 +30,7 @@ pub(crate) fn handed_rounds(
                 failed += 1;
                 continue;
             };
-            calls.fill(block, 1);
+            calls.occupy(block);
             let _ = to_free.send(block);
             answers.recv().unwrap_or(Ok(()))?;
             memory.after(round);

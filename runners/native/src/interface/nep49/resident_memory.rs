@@ -3,7 +3,7 @@
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::host_bytes;
+use crate::host_bytes::Resident;
 use crate::step_result::facts;
 
 const QUARTERS: u64 = 4;
@@ -12,6 +12,7 @@ const QUARTERS: u64 = 4;
 /// quarter of the rounds. The peaks count, because memory that a handler frees in batches goes up
 /// and down.
 pub(crate) struct ResidentMemory {
+    resident: Resident,
     rounds: u64,
     before_bytes: u64,
     peaks_bytes: [u64; QUARTERS as usize],
@@ -20,12 +21,14 @@ pub(crate) struct ResidentMemory {
 impl ResidentMemory {
     /// Measures before the first of so many rounds.
     pub(crate) fn before(rounds: u64) -> Self {
-        Self { rounds, before_bytes: host_bytes::resident(), peaks_bytes: [0; QUARTERS as usize] }
+        let resident = Resident::of_this_process();
+        let before_bytes = resident.bytes();
+        Self { resident, rounds, before_bytes, peaks_bytes: [0; QUARTERS as usize] }
     }
 
     /// Measures after a round; they count from 0.
     pub(crate) fn after(&mut self, round: u64) {
-        self.note(round, host_bytes::resident());
+        self.note(round, self.resident.bytes());
     }
 
     fn note(&mut self, round: u64, resident_bytes: u64) {
@@ -35,7 +38,7 @@ impl ResidentMemory {
 
     /// By how much it has grown since before the rounds.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        host_bytes::resident().saturating_sub(self.before_bytes)
+        self.resident.bytes().saturating_sub(self.before_bytes)
     }
 
     /// By how much its peak grew at least from each quarter to the next.
@@ -75,7 +78,7 @@ mod tests {
     fn after(resident_bytes: impl IntoIterator<Item = u64>) -> ResidentMemory {
         let resident_bytes: Vec<u64> = resident_bytes.into_iter().collect();
         let rounds = resident_bytes.len() as u64;
-        let mut memory = ResidentMemory { rounds, before_bytes: 0, peaks_bytes: [0; 4] };
+        let mut memory = ResidentMemory { before_bytes: 0, ..ResidentMemory::before(rounds) };
         for (round, resident_bytes) in (0..).zip(resident_bytes) {
             memory.note(round, resident_bytes);
         }

@@ -21,7 +21,7 @@ pub(crate) fn resized_rounds(
         if let Some(new) = new {
             // As far as realloc() copies.
             let copied = Block { size_bytes: size_bytes.min(new_size_bytes), ..new };
-            calls.fill(copied, 1);
+            calls.occupy(copied);
         }
         calls.give(old)?;
         Ok(new)
@@ -56,7 +56,7 @@ fn rounds(
             failed += 1;
             continue;
         };
-        calls.fill(old, 1);
+        calls.occupy(old);
         match change(old)? {
             Some(new) => calls.give(new)?,
             None => failed += 1,

@@ -48,7 +48,7 @@ fn take_and_give(calls: HandlerCalls<'_>, blocks: u64, size_bytes: u64) -> Resul
     for _ in 0..blocks {
         held.extend(calls.malloc_block(size_bytes)?);
     }
-    held.iter().for_each(|block| calls.fill(*block, 1));
+    held.iter().for_each(|block| calls.occupy(*block));
     let failed = blocks - held.len() as u64;
     held.into_iter().try_for_each(|block| calls.give(block))?;
     Ok(failed)
