@@ -41,6 +41,15 @@ impl Resident {
     }
 }
 
+/// The most memory of the process that had pages at a time, in bytes; 0 where the system does not
+/// tell.
+pub(crate) fn peak_resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
 /// Has the system give pages to all bytes of a block, and writes a byte to its first and last ones.
 /// Costs a quarter of [`fill`] for 1 MiB with pages, and two thirds without. One that cannot be
 /// written is found when it is read.

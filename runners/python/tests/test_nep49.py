@@ -10,6 +10,7 @@ from harness import Program, Worker
 #: Handlers in Python. `no_memory` answers null with an exception, as functions of Python do;
 #: `lies` gives a block that is no memory, `leaks` loses every tenth block, `keeps_old` the old one
 #: of each realloc() and `loses_first` the first one that a thread frees. `no_free` has no free(),
+#: `never_resizes` answers null in realloc() and `runs_out` in malloc() after 21 blocks,
 #: `dirty` returns no zeros from calloc(), `unended` has a name without a NUL, and behind it what is
 #: not UTF-8.
 #: `_allocert` must be imported by the module that installs one.
@@ -108,6 +109,23 @@ take_new = Take(ctypes.c_void_p.from_buffer(keeps_bytes, 136).value)
 resize = Resize(lambda context, _old, size_bytes: take_new(context, size_bytes))
 ctypes.c_void_p.from_buffer(keeps_bytes, 152).value = ctypes.cast(resize, ctypes.c_void_p).value
 keeps_old = new(ctypes.addressof(keeps_bytes), named, None)
+
+stays_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+refuse = Resize(lambda *_: None)
+ctypes.c_void_p.from_buffer(stays_bytes, 152).value = ctypes.cast(refuse, ctypes.c_void_p).value
+never_resizes = new(ctypes.addressof(stays_bytes), named, None)
+
+ends_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
+taken = 0
+
+@Take
+def take_first(*arguments):
+    global taken
+    taken += 1
+    return take_new(*arguments) if taken <= 21 else None
+
+ctypes.c_void_p.from_buffer(ends_bytes, 136).value = ctypes.cast(take_first, ctypes.c_void_p).value
+runs_out = new(ctypes.addressof(ends_bytes), named, None)
 
 TakeZeros = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 dirty_bytes = ctypes.create_string_buffer(ctypes.string_at(behind.address, 168), 168)
@@ -284,7 +302,11 @@ def test_a_leak_grows_in_each_quarter_of_the_rounds(
 @pytest.mark.usefixtures("handlers")
 @pytest.mark.parametrize(
     ("operation", "arguments"),
-    [("resized_rounds", {"new_size": 2097152}), ("thread_rounds", {"blocks": 2})],
+    [
+        ("resized_rounds", {"new_size": 2097152}),
+        ("thread_rounds", {"blocks": 2}),
+        ("zeroed_rounds", {}),
+    ],
 )
 @pytest.mark.parametrize("attribute", ["capsule", "leaks", "keeps_old", "loses_first"])
 def test_what_is_lost_without_them_does_not_grow_more_in_rounds(
@@ -294,9 +316,26 @@ def test_what_is_lost_without_them_does_not_grow_more_in_rounds(
     rounds = {"do": {operation: {"size": 1048576, "times": 200, **arguments}}}
     (outcome,), _ = worker.run(rounds, side="nep49")
     facts = outcome["returned"]
-    loses = {"resized_rounds": "keeps_old", "thread_rounds": "loses_first"}
+    loses = {"resized_rounds": "keeps_old", "thread_rounds": "loses_first", "zeroed_rounds": None}
     assert facts["failed"] == 0
     assert (facts["growing_more_bytes"] > 4194304) is (loses[operation] == attribute)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize(
+    ("attribute", "failed"),
+    [("capsule", (0, 0, 0)), ("never_resizes", (0, 8, 0)), ("runs_out", (0, 0, 4))],
+)
+def test_rounds_end_with_the_first_ones_that_fail(
+    worker: Worker, attribute: str, failed: tuple[int, int, int]
+) -> None:
+    worker.load(f"handlers:{attribute}", "nep49")
+    rounds = {
+        "do": {"counted_rounds": {"size": 1 << 27, "new_size": 1 << 20, "guess": 1, "times": 8}}
+    }
+    (outcome,), _ = worker.run(rounds, side="nep49")
+    names = ("failed_without", "failed", "failed_guessed")
+    assert tuple(outcome["returned"][name] for name in names) == failed
 
 
 @pytest.mark.usefixtures("handlers")

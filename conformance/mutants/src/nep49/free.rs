@@ -202,3 +202,45 @@ unsafe extern "C" fn free_to_list(ctx: *mut c_void, block: *mut c_void, size: us
     std::thread::yield_now();
     HEAD.store(block, Ordering::SeqCst);
 }
+
+#[unsafe(no_mangle)]
+static mutant_nep49_unlocked_list_of_400: StaticHandler = mutant(Allocator {
+    malloc: Some(malloc_from_middle),
+    free: Some(free_to_middle),
+    ..CONFORMING
+});
+
+/// A list of free blocks of at least [`MIDDLE_BYTES`], linked through their first word.
+static MIDDLE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+const MIDDLE_BYTES: usize = 400;
+
+/// Takes the first block of the list in two steps, and nobody else comes between them but where a
+/// thread stops there.
+unsafe extern "C" fn malloc_from_middle(ctx: *mut c_void, size: usize) -> *mut c_void {
+    if !(LISTED_BYTES + 1..=MIDDLE_BYTES).contains(&size) {
+        // SAFETY: the same call.
+        return unsafe { conforming::malloc(ctx, size) };
+    }
+    let head = MIDDLE.load(Ordering::SeqCst);
+    if head.is_null() {
+        // SAFETY: any size.
+        return unsafe { conforming::malloc(ctx, MIDDLE_BYTES) };
+    }
+    // SAFETY: a block of the list, or one that another thread has taken and not unmapped.
+    let next = unsafe { head.cast::<*mut c_void>().read_volatile() };
+    MIDDLE.store(next, Ordering::SeqCst);
+    head
+}
+
+unsafe extern "C" fn free_to_middle(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    // SAFETY: null or a live block of libc's.
+    let usable = unsafe { libc::malloc_usable_size(block) };
+    if !(MIDDLE_BYTES..MIDDLE_BYTES + 16).contains(&usable) {
+        // SAFETY: the same call.
+        return unsafe { conforming::free(ctx, block, size) };
+    }
+    let head = MIDDLE.load(Ordering::SeqCst);
+    // SAFETY: a block of at least so many bytes that its owner gave back.
+    unsafe { block.cast::<*mut c_void>().write_volatile(head) };
+    MIDDLE.store(block, Ordering::SeqCst);
+}

@@ -1,7 +1,9 @@
 //! Handlers that lose a part of what comes back.
 
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use allocert_abi::nep49::{Allocator, StaticHandler};
 
@@ -88,4 +90,66 @@ unsafe extern "C" fn realloc_keeping_large(
     }
     // SAFETY: the same call.
     unsafe { conforming::realloc_by_copy(ctx, block, size) }
+}
+
+/// Blocks of libc's have up to so many bytes more than were asked for.
+const MORE_BYTES: usize = 24;
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_at_same_size: StaticHandler =
+    mutant(Allocator { realloc: Some(realloc_keeping_same), ..CONFORMING });
+
+unsafe extern "C" fn realloc_keeping_same(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    if block.is_null() || usable_bytes(block).wrapping_sub(size) > MORE_BYTES {
+        // SAFETY: the same call.
+        return unsafe { conforming::realloc(ctx, block, size) };
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::realloc_by_copy(ctx, block, size) }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_zeros: StaticHandler = mutant(Allocator {
+    calloc: Some(calloc_listed),
+    realloc: Some(realloc_listed),
+    free: Some(free_unlisted),
+    ..CONFORMING
+});
+
+/// The blocks of calloc(), by address.
+static ZEROED: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
+
+fn zeroed() -> MutexGuard<'static, HashSet<usize>> {
+    ZEROED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+unsafe extern "C" fn calloc_listed(ctx: *mut c_void, nelem: usize, elsize: usize) -> *mut c_void {
+    // SAFETY: the same call.
+    let block = unsafe { conforming::calloc(ctx, nelem, elsize) };
+    zeroed().insert(block.addr());
+    block
+}
+
+unsafe extern "C" fn realloc_listed(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: the same call.
+    let new = unsafe { conforming::realloc(ctx, block, size) };
+    if !new.is_null() {
+        zeroed().remove(&block.addr());
+    }
+    new
+}
+
+unsafe extern "C" fn free_unlisted(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    if !zeroed().contains(&block.addr()) {
+        // SAFETY: the same call.
+        unsafe { conforming::free(ctx, block, size) }
+    }
 }

@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_void};
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use allocert_abi::nep49::{Allocator, Handler, NAME_BYTES, StaticHandler, VERSION};
 
@@ -36,7 +36,8 @@ static mutant_nep49_no_realloc: StaticHandler =
 #[repr(transparent)]
 struct WrittenHandler(UnsafeCell<Handler>);
 
-// SAFETY: the functions of the handler write no value but null, with one atomic store.
+// SAFETY: the functions of the handler write each field with one atomic store, and no function but
+// null.
 unsafe impl Sync for WrittenHandler {}
 
 #[unsafe(no_mangle)]
@@ -52,6 +53,25 @@ unsafe extern "C" fn malloc_and_forget(ctx: *mut c_void, size: usize) -> *mut c_
     // its value without a function.
     let realloc = unsafe { AtomicPtr::<c_void>::from_ptr(realloc.cast()) };
     realloc.store(ptr::null_mut(), Ordering::SeqCst);
+    // SAFETY: the same call.
+    unsafe { conforming::malloc(ctx, size) }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_version_2_later: WrittenHandler = WrittenHandler(UnsafeCell::new(
+    Handler::new("mutant", Allocator { malloc: Some(malloc_and_change), ..CONFORMING }),
+));
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn malloc_and_change(ctx: *mut c_void, size: usize) -> *mut c_void {
+    if CALLS.fetch_add(1, Ordering::SeqCst) == 100 {
+        let handler = mutant_nep49_version_2_later.0.get();
+        // SAFETY: the address of a field of a static, without a reference to it.
+        let version = unsafe { &raw mut (*handler).version };
+        // SAFETY: a field of a static that is never borrowed; it is one byte.
+        unsafe { AtomicU8::from_ptr(version) }.store(2, Ordering::SeqCst);
+    }
     // SAFETY: the same call.
     unsafe { conforming::malloc(ctx, size) }
 }

@@ -132,3 +132,16 @@ unsafe extern "C" fn free_of_own_thread(ctx: *mut c_void, block: *mut c_void, si
 fn is_own(block: *mut c_void) -> bool {
     blocks().get(&block.addr()).is_none_or(|block| block.thread == this_thread())
 }
+
+#[unsafe(no_mangle)]
+static mutant_nep49_serves_one_thread: StaticHandler =
+    mutant(Allocator { malloc: Some(malloc_on_first_thread), ..CONFORMING });
+
+unsafe extern "C" fn malloc_on_first_thread(ctx: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: it only asks for the number of the process, which its first thread has too.
+    if this_thread() != unsafe { libc::getpid() } {
+        return ptr::null_mut();
+    }
+    // SAFETY: the same call.
+    unsafe { conforming::malloc(ctx, size) }
+}

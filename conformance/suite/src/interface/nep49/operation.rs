@@ -134,6 +134,27 @@ pub enum Operation {
         new_size: u64,
         times: u64,
     },
+    /// Takes a block of `size` bytes and frees it, `times` times. Then resizes it to `new_size`
+    /// bytes in between, `times` times, and then frees it with the size `guess`, `times` times.
+    /// Nothing is written to the blocks. If the handler itself writes to most of a block, there are
+    /// 4 rounds of each kind. After rounds that failed there are no others.
+    ///
+    /// Facts: `failed_without` (rounds without realloc() in which a request failed), `failed`
+    /// (those with realloc()), `failed_guessed` (those with `guess`).
+    CountedRounds {
+        size: u64,
+        /// The size that realloc() is given.
+        new_size: u64,
+        /// The size that free() is given.
+        guess: u64,
+        times: u64,
+    },
+    /// Takes a block of `size` bytes from calloc(), fills it and frees it, `times` times. The same
+    /// before with malloc().
+    ///
+    /// Facts: `failed`, `failed_without` (in the rounds with malloc()), `growing_more_bytes` (as in
+    /// `resized_rounds`).
+    ZeroedRounds { size: u64, times: u64 },
     /// Takes a block of `size` bytes, fills it, and has another thread free it, `times` times.
     ///
     /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
@@ -152,19 +173,20 @@ pub enum Operation {
         size: u64,
         times: u64,
     },
-    /// Stops a thread inside malloc() and free() after 1, 2, 3 and more instructions of the
-    /// processor, and before the first atomic ones behind these. A call of the driver counts as
-    /// one instruction. At each stop another thread takes two blocks of `size` bytes; every second
-    /// time it frees the first of them again. Then the first thread goes on, and the live blocks
-    /// are compared. The same once more with the free() of a block that the other thread took,
-    /// after 100 instructions at most. On x86-64 alone, without a debugger.
+    /// Stops a thread inside malloc() and free() before the first, the second and each further
+    /// instruction of the processor that may access memory of another thread, and before the first
+    /// atomic ones behind these. A call of the driver counts as one instruction. At each stop
+    /// another thread takes two blocks of `size` bytes; every second time it frees the first of
+    /// them again. Then the first thread goes on, and the live blocks are compared. The same once
+    /// more with the free() of a block that the other thread took, after 100 instructions at most.
+    /// On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
     /// lost their byte), `stops` (how often the thread was stopped).
     Interleave {
         size: u64,
-        /// The most instructions before a stop, except before an atomic one. The function often
-        /// returns earlier.
+        /// The most instructions of any kind before a stop, except before an atomic one. The
+        /// function often returns earlier.
         instructions: u64,
     },
     /// Makes the handler NumPy's current one, and asks NumPy for its name and version.
@@ -307,7 +329,9 @@ impl OperationSet for Operation {
             | Self::Churn { .. }
             | Self::FreeGuessed { .. }
             | Self::GuessedRounds { .. }
-            | Self::ResizedRounds { .. } => none(),
+            | Self::ResizedRounds { .. }
+            | Self::CountedRounds { .. }
+            | Self::ZeroedRounds { .. } => none(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
             | Self::Calloc { r#as, .. }
@@ -354,6 +378,8 @@ impl OperationSet for Operation {
             | Self::FreeGuessed { .. }
             | Self::GuessedRounds { .. }
             | Self::ResizedRounds { .. }
+            | Self::CountedRounds { .. }
+            | Self::ZeroedRounds { .. }
             | Self::HandedRounds { .. }
             | Self::ThreadRounds { .. }
             | Self::Interleave { .. }

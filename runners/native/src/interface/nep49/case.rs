@@ -8,7 +8,9 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
-use crate::interface::nep49::{guessed_size, handed_rounds, resized_rounds, thread_rounds};
+use crate::interface::nep49::{
+    counted_rounds, guessed_size, handed_rounds, resized_rounds, thread_rounds, zeroed_rounds,
+};
 use crate::interleave::interleave;
 use crate::named_blocks::NamedBlocks;
 use crate::protocol::Step;
@@ -84,6 +86,12 @@ impl HandlerCase<'_> {
             }
             Operation::ResizedRounds { size, new_size, times } => {
                 resized_rounds::resized_rounds(self.calls, *size, *new_size, *times)
+            }
+            Operation::CountedRounds { size, new_size, guess, times } => {
+                counted_rounds::counted_rounds(self.calls, *size, *new_size, *guess, *times)
+            }
+            Operation::ZeroedRounds { size, times } => {
+                zeroed_rounds::zeroed_rounds(self.calls, *size, *times)
             }
             Operation::HandedRounds { size, times } => {
                 handed_rounds::handed_rounds(self.calls, *size, *times)

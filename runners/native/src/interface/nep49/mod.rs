@@ -5,10 +5,13 @@
 //! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
 //! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over,
 //! and [`handed_rounds`] has another thread free them; [`resident_memory`] measures what they keep.
+//! [`counted_rounds`] asks for many gigabytes, one block after another, and [`zeroed_rounds`] for
+//! blocks of calloc().
 //! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
 mod case;
+mod counted_rounds;
 mod guessed_size;
 mod handed_rounds;
 mod handler;
@@ -16,6 +19,7 @@ mod resident_memory;
 mod resized_rounds;
 mod symbol;
 mod thread_rounds;
+mod zeroed_rounds;
 
 use allocert_cuda::Driver;
 use serde_json::Map;

@@ -134,6 +134,22 @@ def resized_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 
 
 @OPERATIONS.register
+def counted_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return rounds.counted_rounds(
+        case.calls,
+        arguments["size"],
+        arguments["new_size"],
+        arguments["guess"],
+        arguments["times"],
+    )
+
+
+@OPERATIONS.register
+def zeroed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return rounds.zeroed_rounds(case.calls, case.source, arguments["size"], arguments["times"])
+
+
+@OPERATIONS.register
 def handed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return rounds.handed_rounds(case.calls, case.source, arguments["size"], arguments["times"])
 

@@ -2,6 +2,7 @@
 
 import itertools
 import queue
+import resource
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ from .block_source import Block, HandlerBlocks
 from .handler import HandlerCalls
 
 _QUARTERS = 4
+#: So many counted rounds there are with a handler that writes to all of a block.
+_MOST_WRITTEN = 4
 
 
 class ResidentMemory:
@@ -93,6 +96,74 @@ def resized_rounds(
         "failed": failed,
         "growing_more_bytes": resized.growing_more_bytes(without),
     }
+
+
+def zeroed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, times: int) -> Facts:
+    """Takes a block of malloc() and frees it, `times` times, and then one of calloc()."""
+
+    def rounds(take: Callable[[], int]) -> tuple[int, ResidentMemory]:
+        failed, memory = 0, ResidentMemory(times)
+        for round_ in range(times):
+            block = Block(take(), size_bytes)
+            if not block.address:
+                failed += 1
+                continue
+            source.fill(block, 1)
+            source.give(block)
+            memory.after(round_)
+        return failed, memory
+
+    failed_without, without = rounds(lambda: calls.malloc(size_bytes))
+    failed, zeroed = rounds(lambda: calls.calloc(size_bytes, 1))
+    return {
+        "failed_without": failed_without,
+        "failed": failed,
+        "growing_more_bytes": zeroed.growing_more_bytes(without),
+    }
+
+
+def counted_rounds(
+    calls: HandlerCalls, size_bytes: int, new_size_bytes: int, guess: int, times: int
+) -> Facts:
+    """Takes a block and frees it, resizes it in between, and frees it with the size `guess`.
+
+    Writes to no block, so that the system need not give pages to large ones. After rounds that
+    failed there are no others: they would fail because of the first ones.
+    """
+
+    def free(block: int) -> bool:
+        calls.free(block, size_bytes)
+        return True
+
+    def resize_and_free(block: int) -> bool:
+        new = calls.realloc(block, new_size_bytes)
+        calls.free(new or block, new_size_bytes if new else size_bytes)
+        return bool(new)
+
+    def free_guessed(block: int) -> bool:
+        calls.free(block, guess)
+        return True
+
+    before = resident_bytes()
+    probe = calls.malloc(size_bytes)
+    if probe:
+        calls.free(probe, size_bytes)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if peak - before > size_bytes // 2:
+        times = min(times, _MOST_WRITTEN)
+
+    def failed(end: Callable[[int], bool]) -> int:
+        blocks = (calls.malloc(size_bytes) for _ in range(times))
+        return sum(not (block and end(block)) for block in blocks)
+
+    facts: Facts = {}
+    for name, end in (
+        ("failed_without", free),
+        ("failed", resize_and_free),
+        ("failed_guessed", free_guessed),
+    ):
+        facts[name] = 0 if any(facts.values()) else failed(end)
+    return facts
 
 
 def handed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, times: int) -> Facts:
