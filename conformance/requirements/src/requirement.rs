@@ -45,6 +45,10 @@ pub struct Requirement {
     /// never the id.
     #[serde(default)]
     pub demands: Vec<String>,
+    /// Whether a host can use nothing of a subject that violates it. Reports then name it before
+    /// what other cases find.
+    #[serde(default)]
+    pub comes_first: bool,
     /// Why no case can test it.
     #[serde(default)]
     pub excluded: Option<String>,

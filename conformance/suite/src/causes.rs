@@ -72,7 +72,8 @@ impl<'r> Cause<'r> {
 }
 
 /// The causes of all findings, the likeliest first: unlisted before listed ones, MUST before
-/// SHOULD, then those that account for more findings, then those that show in more cases.
+/// SHOULD, then those after which a host can use nothing of the subject, then those that account
+/// for more findings, then those that show in more cases.
 #[must_use]
 pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r>> {
     let mut causes: Vec<Cause<'r>> = Vec::new();
@@ -107,8 +108,10 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
         }
     }
     causes.sort_by_key(|cause| {
-        let level = cause.first().finding.level;
-        (cause.is_listed(), level, Reverse(cause.len()), Reverse(cause.cases().len()))
+        let finding = cause.first().finding;
+        let comes_first = catalogue.get(&finding.requirement).is_some_and(|one| one.comes_first);
+        let size = (Reverse(cause.len()), Reverse(cause.cases().len()));
+        (cause.is_listed(), finding.level, Reverse(comes_first), size)
     });
     causes
 }

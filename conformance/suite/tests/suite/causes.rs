@@ -15,6 +15,7 @@ use crate::observation_builder::{Recorder, alloc, catalogue_text, free, memalloc
 use crate::run_file::header;
 
 /// `EMM-T-10` and `EMM-T-11` carry defects and lead to all of `EMM-T-`; `EMM-T-02` is a SHOULD.
+/// `EMM-U-01` comes first.
 fn catalogue() -> Catalogue {
     let entries = "
 - causes: [EMM-T-10, EMM-T-11]
@@ -44,6 +45,7 @@ fn catalogue() -> Catalogue {
     };
     let text =
         format!("{}{}{}", catalogue_text(), duty("EMM-T-10", "ten"), duty("EMM-T-11", "eleven"));
+    let text = format!("{text}{}  comes_first: true\n", duty("EMM-U-01", "twelve"));
     Catalogue::from_files([("emm/test.yaml", text.as_str()), ("emm/consequences.yaml", entries)])
         .unwrap_or_else(|refusals| panic!("{refusals:#?}"))
 }
@@ -118,6 +120,18 @@ fn the_likeliest_cause_is_a_must_with_the_most_findings() {
         judged("c", &[warning, ("EMM-OP-DROP", Some(3), None, "raised")]),
     ];
     let expected = [alone("EMM-OP-DROP", 2), alone("EMM-OP-RESET", 1), alone("EMM-T-02", 3)];
+    assert_eq!(grouped(&cases), expected);
+}
+
+#[test]
+fn what_makes_a_subject_unusable_comes_first() {
+    let (warning, raised) = (("EMM-T-02", Some(2), None, "slow"), "raised");
+    let cases = [
+        judged("a", &[warning, ("EMM-OP-RESET", Some(3), None, raised)]),
+        judged("b", &[warning, ("EMM-OP-RESET", Some(3), None, raised)]),
+        judged("c", &[("EMM-U-01", Some(2), Some("twelve"), "the table is too short")]),
+    ];
+    let expected = [alone("EMM-U-01", 1), alone("EMM-OP-RESET", 2), alone("EMM-T-02", 2)];
     assert_eq!(grouped(&cases), expected);
 }
 
