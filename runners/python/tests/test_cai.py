@@ -300,6 +300,15 @@ DESCRIBED: dict[str, dict[str, Any]] = {
         "valid": ["[[...]]"],
     },
     "{'shape': [[2]] * 1000}": {"shape": ["[2]"] * 64},
+    "{'shape': numpy.array([2, 3]), 'strides': (numpy.int64(4),), 'read_only': numpy.True_}": {
+        "shape": [2, 3],
+        "strides": [4],
+        "read_only": True,
+    },
+    "{'typestr': '<u1'}": {"typestr": "|u1"},
+    "{'typestr': '>m8[1s]'}": {"typestr": ">m8[s]"},
+    "{'typestr': '>u2'}": {"typestr": ">u2"},
+    "{'typestr': '|f4'}": {"typestr": "|f4"},
 }
 
 

@@ -15,12 +15,15 @@ use crate::observation_builder::{Recorder, alloc, catalogue_text, free, memalloc
 use crate::run_file::header;
 
 /// `EMM-T-10` and `EMM-T-11` carry defects and lead to all of `EMM-T-`; `EMM-T-02` is a SHOULD.
-/// `EMM-U-01` comes first.
+/// `EMM-U-01` comes first. `EMM-T-12` carries a defect and stands for an operation.
 fn catalogue() -> Catalogue {
     let entries = "
 - causes: [EMM-T-10, EMM-T-11]
   consequences: [EMM-T-*]
   because: nobody can read it
+- causes: [EMM-T-12]
+  consequences: [EMM-OP-MEMALLOC]
+  because: what raised tells nothing
 - causes: [EMM-T-02]
   consequences: [EMM-T-01]
   because: a warning leads to nothing that is worse
@@ -46,6 +49,7 @@ fn catalogue() -> Catalogue {
     let text =
         format!("{}{}{}", catalogue_text(), duty("EMM-T-10", "ten"), duty("EMM-T-11", "eleven"));
     let text = format!("{text}{}  comes_first: true\n", duty("EMM-U-01", "twelve"));
+    let text = format!("{text}{}  operation: instantiate\n", duty("EMM-T-12", "thirteen"));
     Catalogue::from_files([("emm/test.yaml", text.as_str()), ("emm/consequences.yaml", entries)])
         .unwrap_or_else(|refusals| panic!("{refusals:#?}"))
 }
@@ -149,6 +153,15 @@ fn consequences_are_folded_under_the_cause_in_their_case() {
         [("EMM-T-10".to_owned(), 2, folded), alone("EMM-T-01", 1)],
         "case c has no cause, so its finding stands alone"
     );
+}
+
+/// An operation that raised leaves nothing to compare, as a defect does.
+#[test]
+fn an_operation_that_raised_explains_the_expectations_of_its_step() {
+    let findings =
+        [("EMM-OP-MEMALLOC", Some(2), None, "raised"), ("EMM-T-12", Some(2), None, "raised")];
+    let folded = BTreeMap::from([("EMM-OP-MEMALLOC".to_owned(), 1)]);
+    assert_eq!(grouped(&[judged("a", &findings)]), [("EMM-T-12".to_owned(), 1, folded)]);
 }
 
 #[test]

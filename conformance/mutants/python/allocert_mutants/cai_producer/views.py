@@ -125,7 +125,7 @@ class ReshapesInPlace(Producer):
     """Takes the elements in the order of the memory when it reshapes a view."""
 
     def view(self, array: Array, way: str, value: Any) -> Array:
-        if way != "reshape":
+        if way != "reshape" or array.host_array.flags.c_contiguous:
             return super().view(array, way, value)
         host_array, size = array.host_array, array.host_array.nbytes
         memory = (ctypes.c_ubyte * size).from_address(array.host_address)
