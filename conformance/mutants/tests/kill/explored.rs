@@ -16,7 +16,7 @@ use rstest::rstest;
 #[case("mutant_rounded_size", "EMM-ALLOC-03", 2)]
 #[case("mutant_writes_to_live_block", "EMM-ALLOC-13", 5)]
 #[case("mutant_frees_another_block", "EMM-LEDGER-04", 3)]
-#[case("mutant_release_by_address", "EMM-LEDGER-05", 7)]
+#[case("mutant_release_by_address", "EMM-FINAL-07", 4)]
 #[case("mutant_no_memory_after_reset", "EMM-RESET-10", 3)]
 #[case("mutant_initialize_reuses_live_memory", "EMM-LEDGER-05", 4)]
 #[case("mutant_oom_is_permanent", "EMM-OOM-04", 3)]
