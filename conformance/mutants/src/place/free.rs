@@ -12,6 +12,7 @@ export_place_mutants! {
     mutant_place_free_refuses_large => RefusesLarge,
     mutant_place_free_refuses_null => RefusesNull,
     mutant_place_free_takes_twice => TakesTwice,
+    mutant_place_free_takes_latest_twice => TakesLatestTwice,
     mutant_place_free_takes_foreign => TakesForeign,
     mutant_place_free_takes_inside => TakesInside,
     mutant_place_free_at_any_place => AtAnyPlace,
@@ -63,6 +64,28 @@ impl Mutation for TakesTwice {
     fn free(base: &Base, place: Place, address: usize) -> Answer {
         let idle = base.with(place, |region| region.idle.iter().any(|(idle, _)| *idle == address));
         if idle { Ok(()) } else { base.free(place, address) }
+    }
+}
+
+/// Ignores the block that it gave out last if that is free already.
+struct TakesLatestTwice;
+
+static LATEST: AtomicUsize = AtomicUsize::new(0);
+
+impl Mutation for TakesLatestTwice {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let answer = base.alloc(place, size_bytes);
+        if let Ok(address) = answer {
+            LATEST.store(address, Ordering::SeqCst);
+        }
+        answer
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        match address == LATEST.load(Ordering::SeqCst) {
+            true => TakesTwice::free(base, place, address),
+            false => base.free(place, address),
+        }
     }
 }
 
