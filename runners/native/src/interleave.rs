@@ -16,6 +16,8 @@ mod driver_code;
 #[cfg(target_arch = "x86_64")]
 mod instruction;
 #[cfg(target_arch = "x86_64")]
+mod progress;
+#[cfg(target_arch = "x86_64")]
 mod rounds;
 #[cfg(target_arch = "x86_64")]
 mod single_step;

@@ -16,6 +16,7 @@ use rustix::thread::futex;
 
 use crate::interleave::driver_code::{DriverCode, resume_after_driver};
 use crate::interleave::instruction::{is_atomic, is_system_call, may_access_shared_memory};
+use crate::interleave::progress::{Observed, Progress};
 
 /// What the other thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +33,14 @@ pub(super) enum Turn {
 pub(super) trait OtherThread: Fn(Turn) -> [usize; 2] + Send {}
 impl<F: Fn(Turn) -> [usize; 2] + Send> OtherThread for F {}
 
-/// How long a stopped thread waits for the other one, which may need a lock of the stopped one.
+/// How long a stopped thread waits for the other one at least, which may need a lock of the stopped
+/// one. After that it waits as long as the other one only waits for a processor.
 const WAIT: Duration = Duration::from_millis(2);
 /// As [`WAIT`], after so many waits in vain that the allocator clearly has a lock.
 const SHORT_WAIT: Duration = Duration::from_micros(200);
 const LONG_WAITS: u64 = 48;
+/// The longest wait, whatever the other thread does.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// The flag of the processor that raises SIGTRAP after each instruction.
 const TRAP_FLAG: i64 = 0x100;
@@ -112,6 +116,7 @@ impl<F: OtherThread + Sync> Stepper<F> {
         thread::scope(|scope| {
             scope.spawn(|| {
                 begin();
+                let _observed = Observed::begin();
                 stepper.serve();
             });
             work(&stepper);
@@ -237,7 +242,7 @@ impl Drop for TrapHandler {
     }
 }
 
-/// After one instruction. Uses atomics, the clock, `sched_yield` and `futex` alone.
+/// After one instruction. Uses atomics, clocks, `pread`, `sched_yield` and `futex` alone.
 extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the registers of the thread that it interrupted.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
@@ -301,9 +306,11 @@ fn is_about_to_set_signal_mask(registers: &[i64]) -> bool {
 
 fn wait_for_other() {
     let vain = WAITS_IN_VAIN.load(Ordering::SeqCst);
-    let (begin, limit) = (Instant::now(), if vain < LONG_WAITS { WAIT } else { SHORT_WAIT });
+    let limit = if vain < LONG_WAITS { WAIT } else { SHORT_WAIT };
+    let (begin, other) = (Instant::now(), Progress::of_other());
     while TURN.load(Ordering::SeqCst) != OTHER_IS_DONE {
-        if begin.elapsed() > limit {
+        let waited = begin.elapsed();
+        if waited > limit && (other.needs_a_lock(limit) || waited > LONGEST_WAIT) {
             WAITS_IN_VAIN.store(vain + 1, Ordering::SeqCst);
             return;
         }
