@@ -82,7 +82,7 @@ impl HandlerCase<'_> {
                 guessed_size::free_guessed(self.calls, *size, *guess, *blocks)
             }
             Operation::GuessedRounds { size, guess, times } => {
-                guessed_size::rounds(self.calls, *size, *guess, *times)
+                guessed_size::guessed_rounds(self.calls, *size, *guess, *times)
             }
             Operation::ResizedRounds { size, new_size, times } => {
                 resized_rounds::resized_rounds(self.calls, *size, *new_size, *times)

@@ -4,12 +4,12 @@
 //! of that size. The block that is freed so has others of the case behind it. They take the damage,
 //! and not the memory of the worker.
 
-use allocert_suite::observation::{Facts, Raised};
+use allocert_suite::observation::Facts;
 use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource};
 use crate::interface::nep49::handler::HandlerCalls;
-use crate::interface::nep49::resident_memory::ResidentMemory;
+use crate::interface::nep49::rounds::rounds;
 use crate::step_result::{NoResult, facts};
 
 /// The block that is freed has so many others behind it, where there are as many.
@@ -69,29 +69,29 @@ pub(crate) fn free_guessed(
 }
 
 /// Rounds with the right size and then with `guess`.
-pub(crate) fn rounds(
+pub(crate) fn guessed_rounds(
     calls: HandlerCalls<'_>,
     size_bytes: u64,
     guess: u64,
     times: u64,
 ) -> Result<Facts, NoResult> {
-    let mut failed = 0_u64;
-    let mut measured = |told: u64| {
-        let mut memory = ResidentMemory::before(times);
-        for round in 0..times {
-            let Some(block) = calls.malloc_block(size_bytes)? else {
-                failed += 1;
-                continue;
-            };
-            calls.occupy(block);
-            calls.free(block.address as usize, told)?;
-            memory.after(round);
-        }
-        Ok::<_, Raised>((memory.kept_bytes(), memory.facts()))
+    let told = |told: u64| {
+        rounds(
+            calls,
+            times,
+            || calls.malloc_block(size_bytes),
+            move |block| {
+                calls.free(block.address as usize, told)?;
+                Ok(true)
+            },
+        )
     };
-    let ((right, mut facts), (guessed, _)) = (measured(size_bytes)?, measured(guess)?);
-    facts.insert("failed".into(), json!(failed));
-    facts.insert("grown_bytes".into(), json!(guessed.saturating_sub(right)));
+    let right = told(size_bytes)?;
+    let (right_bytes, mut facts) = (right.memory.kept_bytes(), right.memory.facts());
+    let guessed = told(guess)?;
+    let grown_bytes = guessed.memory.kept_bytes().saturating_sub(right_bytes);
+    facts.insert("failed".into(), json!(right.failed + guessed.failed));
+    facts.insert("grown_bytes".into(), json!(grown_bytes));
     Ok(facts)
 }
 

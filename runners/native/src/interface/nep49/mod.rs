@@ -4,7 +4,8 @@
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
 //! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
 //! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over,
-//! and [`handed_rounds`] has another thread free them; [`resident_memory`] measures what they keep.
+//! and [`handed_rounds`] has another thread free them, all by [`rounds`]; [`resident_memory`]
+//! measures what they keep.
 //! [`counted_rounds`] asks for many gigabytes, one block after another, and [`zeroed_rounds`] for
 //! blocks of calloc().
 //! [`symbol`] tells a symbol that is no structure.
@@ -17,6 +18,7 @@ mod handed_rounds;
 mod handler;
 mod resident_memory;
 mod resized_rounds;
+mod rounds;
 mod symbol;
 mod thread_rounds;
 mod zeroed_rounds;

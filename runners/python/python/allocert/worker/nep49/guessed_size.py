@@ -14,9 +14,9 @@ from .. import checked_memory
 from ..checked_memory import MemoryFault
 from ..churn_and_stress import overlap
 from ..operations import Facts
-from .block_source import is_filled
+from .block_source import Block, HandlerBlocks, is_filled
 from .handler import HandlerCalls
-from .rounds import ResidentMemory
+from .rounds import measured_rounds
 
 #: The block that is freed has so many others behind it, where there are as many.
 _LEAST_BEHIND = 16
@@ -63,24 +63,26 @@ def free_guessed(calls: HandlerCalls, size_bytes: int, guess: int, blocks: int) 
     return {"failed": failed, "changed": changed, "overlaps": overlaps}
 
 
-def rounds(calls: HandlerCalls, size_bytes: int, guess: int, times: int) -> Facts:
+def guessed_rounds(
+    calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, guess: int, times: int
+) -> Facts:
     """Rounds with the right size and then with `guess`."""
-    failed, measured = 0, []
-    for told in (size_bytes, guess):
-        memory = ResidentMemory(times)
-        for round_ in range(times):
-            block = Filled(calls.malloc(size_bytes), size_bytes, 1)
-            if not block.address:
-                failed += 1
-                continue
-            _fill([block])
-            calls.free(block.address, told)
-            memory.after(round_)
-        measured.append(memory.facts())
-    right, guessed = measured
+
+    def told(told_bytes: int) -> tuple[int, Facts]:
+        def free(block: Block) -> bool:
+            calls.free(block.address, told_bytes)
+            return True
+
+        def take() -> int:
+            return calls.malloc(size_bytes)
+
+        rounds = measured_rounds(source, size_bytes, times, take, free)
+        return rounds.failed, rounds.memory.facts()
+
+    (failed, right), (failed_guessed, guessed) = told(size_bytes), told(guess)
     return {
         **right,
-        "failed": failed,
+        "failed": failed + failed_guessed,
         "grown_bytes": max(guessed["kept_bytes"] - right["kept_bytes"], 0),
     }
 

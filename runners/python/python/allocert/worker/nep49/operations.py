@@ -121,8 +121,8 @@ def free_guessed(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def guessed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
-    return guessed_size.rounds(
-        case.calls, arguments["size"], arguments["guess"], arguments["times"]
+    return guessed_size.guessed_rounds(
+        case.calls, case.source, arguments["size"], arguments["guess"], arguments["times"]
     )
 
 

@@ -6,6 +6,7 @@ import resource
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from ..churn_and_stress import resident_bytes
 from ..operations import Facts
@@ -54,72 +55,83 @@ class ResidentMemory:
         return [after - before for before, after in itertools.pairwise(self._peaks)]
 
 
+class Rounds(NamedTuple):
+    """What rounds came to: how many of them were not served, and what memory they left behind."""
+
+    failed: int
+    memory: ResidentMemory
+
+    def facts_beside(self, without: "Rounds") -> Facts:
+        """The facts of rounds that must leave no more memory behind than the rounds `without`."""
+        return {
+            "failed_without": without.failed,
+            "failed": self.failed,
+            "growing_more_bytes": self.memory.growing_more_bytes(without.memory),
+        }
+
+
+def measured_rounds(
+    source: HandlerBlocks,
+    size_bytes: int,
+    times: int,
+    take: Callable[[], int],
+    end: Callable[[Block], bool],
+) -> Rounds:
+    """Has `take` take a block, fills it and has `end` give it back, `times` times.
+
+    `take` gives the address, or 0. `end` tells whether all its requests were served.
+    """
+    failed, memory = 0, ResidentMemory(times)
+    for round_ in range(times):
+        block = Block(take(), size_bytes)
+        if not block.address:
+            failed += 1
+            continue
+        source.fill(block, 1)
+        failed += not end(block)
+        memory.after(round_)
+    return Rounds(failed, memory)
+
+
 def resized_rounds(
     calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, new_size_bytes: int, times: int
 ) -> Facts:
     """Takes two blocks and frees them, and then takes one and resizes it to the other size."""
 
-    def free_and_take(old: Block) -> int:
+    def take() -> int:
+        return calls.malloc(size_bytes)
+
+    def take_another(old: Block) -> bool:
         new = calls.malloc(new_size_bytes)
         if new:
             # As far as realloc() copies.
             source.fill(Block(new, min(size_bytes, new_size_bytes)), 1)
         source.give(old)
-        return new
+        if new:
+            source.give(Block(new, new_size_bytes))
+        return bool(new)
 
-    def resize(old: Block) -> int:
+    def resize(old: Block) -> bool:
         new = calls.realloc(old.address, new_size_bytes)
-        if not new:
-            source.give(old)
-        return new
+        source.give(Block(new, new_size_bytes) if new else old)
+        return bool(new)
 
-    def rounds(change: Callable[[Block], int]) -> tuple[int, ResidentMemory]:
-        failed, memory = 0, ResidentMemory(times)
-        for round_ in range(times):
-            block = Block(calls.malloc(size_bytes), size_bytes)
-            if not block.address:
-                failed += 1
-                continue
-            source.fill(block, 1)
-            changed = Block(change(block), new_size_bytes)
-            if changed.address:
-                source.give(changed)
-            else:
-                failed += 1
-            memory.after(round_)
-        return failed, memory
-
-    failed_without, without = rounds(free_and_take)
-    failed, resized = rounds(resize)
-    return {
-        "failed_without": failed_without,
-        "failed": failed,
-        "growing_more_bytes": resized.growing_more_bytes(without),
-    }
+    without = measured_rounds(source, size_bytes, times, take, take_another)
+    return measured_rounds(source, size_bytes, times, take, resize).facts_beside(without)
 
 
 def zeroed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, times: int) -> Facts:
     """Takes a block of malloc() and frees it, `times` times, and then one of calloc()."""
 
-    def rounds(take: Callable[[], int]) -> tuple[int, ResidentMemory]:
-        failed, memory = 0, ResidentMemory(times)
-        for round_ in range(times):
-            block = Block(take(), size_bytes)
-            if not block.address:
-                failed += 1
-                continue
-            source.fill(block, 1)
-            source.give(block)
-            memory.after(round_)
-        return failed, memory
+    def give(block: Block) -> bool:
+        source.give(block)
+        return True
 
-    failed_without, without = rounds(lambda: calls.malloc(size_bytes))
-    failed, zeroed = rounds(lambda: calls.calloc(size_bytes, 1))
-    return {
-        "failed_without": failed_without,
-        "failed": failed,
-        "growing_more_bytes": zeroed.growing_more_bytes(without),
-    }
+    def rounds(take: Callable[[], int]) -> Rounds:
+        return measured_rounds(source, size_bytes, times, take, give)
+
+    without = rounds(lambda: calls.malloc(size_bytes))
+    return rounds(lambda: calls.calloc(size_bytes, 1)).facts_beside(without)
 
 
 def counted_rounds(
@@ -171,19 +183,20 @@ def handed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, t
 
     The thread lives as long as the rounds.
     """
-    failed, memory, freeing = 0, ResidentMemory(times), _FreeingThread(source)
+    freeing = _FreeingThread(source)
+
+    def take() -> int:
+        return calls.malloc(size_bytes)
+
+    def hand_over(block: Block) -> bool:
+        freeing.free(block)
+        return True
+
     try:
-        for round_ in range(times):
-            block = Block(calls.malloc(size_bytes), size_bytes)
-            if not block.address:
-                failed += 1
-                continue
-            source.fill(block, 1)
-            freeing.free(block)
-            memory.after(round_)
+        handed = measured_rounds(source, size_bytes, times, take, hand_over)
     finally:
         freeing.end()
-    return {"failed": failed, **memory.facts()}
+    return {"failed": handed.failed, **handed.memory.facts()}
 
 
 def thread_rounds(
