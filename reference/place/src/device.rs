@@ -5,7 +5,7 @@ use allocert_pool::{Region, System};
 
 use crate::Error;
 use crate::driver::Primary;
-use crate::guard::{self, GUARD_BYTES};
+use crate::guarded::HostMemory;
 
 /// The system allocator of the place of one device: `cuMemAlloc` in its primary context.
 #[derive(Debug)]
@@ -42,19 +42,8 @@ impl System for Device {
 #[derive(Debug)]
 pub(crate) struct Pinned(pub(crate) Primary);
 
-impl System for Pinned {
-    type Error = Error;
-
-    const GRAIN_BYTES: u64 = 64;
-    /// A page.
-    const CHUNK_GRAIN_BYTES: u64 = 4096;
-    const CACHE_BYTES: u64 = 64 << 20;
-    const GUARD_BYTES: u64 = GUARD_BYTES;
+impl HostMemory for Pinned {
     const SURVIVES_FORK: bool = false;
-
-    fn is_out_of_memory(error: Error) -> bool {
-        error == Error::OutOfMemory
-    }
 
     fn reserve(&self, size_bytes: u64) -> Result<u64, Error> {
         let flags = HostAllocFlags { portable: true, ..HostAllocFlags::default() };
@@ -64,22 +53,5 @@ impl System for Pinned {
 
     fn give_back(&self, chunk: Region) {
         self.0.release(|| self.0.driver.mem_free_host(chunk.address as usize));
-    }
-
-    #[inline]
-    fn write_guard(&self, address: u64, end: u64) {
-        // SAFETY: the pool calls this for a block with room for the guard, which nobody has.
-        unsafe { guard::write(address, end) };
-    }
-
-    #[inline]
-    fn prefetch_guard(&self, end: u64) {
-        guard::prefetch(end);
-    }
-
-    #[inline]
-    fn guard_is_intact(&self, address: u64, end: u64) -> bool {
-        // SAFETY: the pool has taken the block from its caller, and wrote its guard before.
-        unsafe { guard::is_intact(address, end) }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ptr;
 
-use allocert_pool::{Region, System};
+use allocert_pool::Region;
 
 use crate::Error;
-use crate::guard::{self, GUARD_BYTES};
+use crate::guarded::HostMemory;
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
@@ -15,19 +15,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 #[derive(Debug)]
 pub(crate) struct Host;
 
-impl System for Host {
-    type Error = Error;
-
-    const GRAIN_BYTES: u64 = 64;
-    /// A page.
-    const CHUNK_GRAIN_BYTES: u64 = 4096;
-    const CACHE_BYTES: u64 = 64 << 20;
-    const GUARD_BYTES: u64 = GUARD_BYTES;
+impl HostMemory for Host {
     const SURVIVES_FORK: bool = true;
-
-    fn is_out_of_memory(error: Error) -> bool {
-        error == Error::OutOfMemory
-    }
 
     fn reserve(&self, size_bytes: u64) -> Result<u64, Error> {
         let length = usize::try_from(size_bytes).map_err(|_| Error::OutOfMemory)?;
@@ -43,23 +32,6 @@ impl System for Host {
 
     fn give_back(&self, chunk: Region) {
         unmap(chunk.address as usize, chunk.size_bytes as usize);
-    }
-
-    #[inline]
-    fn write_guard(&self, address: u64, end: u64) {
-        // SAFETY: the pool calls this for a block with room for the guard, which nobody has.
-        unsafe { guard::write(address, end) };
-    }
-
-    #[inline]
-    fn prefetch_guard(&self, end: u64) {
-        guard::prefetch(end);
-    }
-
-    #[inline]
-    fn guard_is_intact(&self, address: u64, end: u64) -> bool {
-        // SAFETY: the pool has taken the block from its caller, and wrote its guard before.
-        unsafe { guard::is_intact(address, end) }
     }
 }
 

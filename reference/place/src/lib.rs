@@ -41,6 +41,7 @@ mod device;
 mod driver;
 mod error;
 mod guard;
+mod guarded;
 mod host;
 pub mod memory;
 mod place;

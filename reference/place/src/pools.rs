@@ -10,14 +10,15 @@ use allocert_pool::{Pool, Settings};
 
 use crate::device::{Device, Pinned};
 use crate::driver::{self, Primary};
+use crate::guarded::Guarded;
 use crate::host::Host;
 use crate::{Error, Place, settings};
 
 /// Devices with a larger ordinal have no place.
 pub(crate) const DEVICES: usize = 64;
 
-static CPU: OnceLock<Pool<Host>> = OnceLock::new();
-static PINNED: OnceLock<Pool<Pinned>> = OnceLock::new();
+static CPU: OnceLock<Pool<Guarded<Host>>> = OnceLock::new();
+static PINNED: OnceLock<Pool<Guarded<Pinned>>> = OnceLock::new();
 static CUDA: [OnceLock<Box<Pool<Device>>>; DEVICES] = [const { OnceLock::new() }; DEVICES];
 
 /// Held while the pool of a place is made.
@@ -33,12 +34,12 @@ pub(crate) fn configure(settings: Settings) -> bool {
 }
 
 #[inline]
-pub(crate) fn cpu() -> &'static Pool<Host> {
+pub(crate) fn cpu() -> &'static Pool<Guarded<Host>> {
     CPU.get().unwrap_or_else(|| open_cpu())
 }
 
 #[inline]
-pub(crate) fn pinned() -> Result<&'static Pool<Pinned>, Error> {
+pub(crate) fn pinned() -> Result<&'static Pool<Guarded<Pinned>>, Error> {
     PINNED.get().map_or_else(open_pinned, Ok)
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn cuda(device: i32) -> Result<&'static Pool<Device>, Error> {
 }
 
 /// The pool, if it was made. An error if there is no such place.
-pub(crate) fn pinned_if_made() -> Result<Option<&'static Pool<Pinned>>, Error> {
+pub(crate) fn pinned_if_made() -> Result<Option<&'static Pool<Guarded<Pinned>>>, Error> {
     match PINNED.get() {
         Some(pool) => Ok(Some(pool)),
         None => exists(0, Place::CudaPinned).map(|()| None),
@@ -65,12 +66,12 @@ pub(crate) fn cuda_if_made(device: i32) -> Result<Option<&'static Pool<Device>>,
 }
 
 /// What was made so far; makes nothing.
-pub(crate) fn made_cpu() -> Option<&'static Pool<Host>> {
+pub(crate) fn made_cpu() -> Option<&'static Pool<Guarded<Host>>> {
     CPU.get()
 }
 
 /// As [`made_cpu`].
-pub(crate) fn made_pinned() -> Option<&'static Pool<Pinned>> {
+pub(crate) fn made_pinned() -> Option<&'static Pool<Guarded<Pinned>>> {
     PINNED.get()
 }
 
@@ -92,16 +93,16 @@ pub(crate) fn stop_opening_cuda() -> Option<MutexGuard<'static, ()>> {
 }
 
 #[cold]
-fn open_cpu() -> &'static Pool<Host> {
+fn open_cpu() -> &'static Pool<Guarded<Host>> {
     fork::register();
     let _opening = lock(&OPENING_CPU);
-    CPU.get_or_init(|| Pool::new(Host, chosen()))
+    CPU.get_or_init(|| Pool::new(Guarded(Host), chosen()))
 }
 
 #[cold]
-fn open_pinned() -> Result<&'static Pool<Pinned>, Error> {
+fn open_pinned() -> Result<&'static Pool<Guarded<Pinned>>, Error> {
     let (primary, _opening) = primary(0, Place::CudaPinned)?;
-    Ok(PINNED.get_or_init(|| Pool::new(Pinned(primary), chosen())))
+    Ok(PINNED.get_or_init(|| Pool::new(Guarded(Pinned(primary)), chosen())))
 }
 
 #[cold]
