@@ -8,18 +8,8 @@ use std::path::{Path, PathBuf};
 use allocert_requirements::{Requirement, Side};
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::{Catalogue, fixture};
 
-fn catalogue() -> Catalogue {
-    Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
-}
-
-fn cases(catalogue: &Catalogue) -> Vec<PlannedCase> {
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    fixture::plan(files, catalogue)
-        .unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"))
-}
+use crate::embedded::{cases, catalogue};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/expectations");

@@ -3,10 +3,12 @@
 
 mod book;
 mod crate_dependencies;
+mod embedded;
 mod expectation_files;
 mod fact_names;
 mod file_circles;
 mod format_versions;
+mod generated;
 mod line_length;
 mod links;
 mod mutants;

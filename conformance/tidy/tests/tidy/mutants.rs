@@ -3,15 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{BuiltSubject, Catalogue, Mutant, Requirement, mutant};
+use allocert_requirements::{BuiltSubject, Mutant, Requirement, mutant};
+
+use crate::embedded::catalogue;
 
 /// What no mutant breaks, and why. An entry whose requirement has a mutant must go.
 const UNBROKEN: &[(&str, &str)] = &[];
-
-fn catalogue() -> Catalogue {
-    Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
-}
 
 fn registry() -> Vec<Mutant> {
     mutant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"))

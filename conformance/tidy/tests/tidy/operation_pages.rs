@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::generated;
 use crate::workspace::root;
 use declarations::Declarations;
 
@@ -17,18 +18,12 @@ const WRITTEN_BY_HAND: [&str; 1] = ["facts.md"];
 /// With `ALLOCERT_BLESS=1` the pages are written instead of compared.
 #[test]
 fn the_page_of_each_side_lists_its_operations() {
-    let bless = std::env::var_os("ALLOCERT_BLESS").is_some();
-    let pages = root().join("docs/fixtures");
-    let mut stale = Vec::new();
-    for side in sides() {
-        let path = pages.join(page_name(&side));
+    let folder = root().join("docs/fixtures");
+    let page = |side: PathBuf| {
         let page = markdown::page(&side_name(&side), &Declarations::read(&sources(&side)));
-        if bless {
-            fs::write(&path, page).expect("the checkout can be written");
-        } else if fs::read_to_string(&path).ok().as_ref() != Some(&page) {
-            stale.push(path);
-        }
-    }
+        (folder.join(page_name(&side)), page)
+    };
+    let stale = generated::stale(sides().into_iter().map(page));
     assert!(
         stale.is_empty(),
         "{stale:#?} differ from the operations; write them with \

@@ -3,12 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-
-use allocert_requirements::{Catalogue, Requirement, Side};
-use allocert_suite::fixture;
 
 use crate::workspace::root;
+use crate::{embedded, generated};
+use allocert_requirements::{Catalogue, Requirement, Side};
 
 const COLUMNS: usize = 100;
 /// The most fixtures that are named of one requirement.
@@ -19,25 +17,16 @@ type Fixtures = BTreeMap<String, BTreeSet<String>>;
 /// With `ALLOCERT_BLESS=1` the pages are written instead of compared.
 #[test]
 fn the_page_of_each_side_has_its_requirements() {
-    let catalogue = Catalogue::embedded().expect("the catalogue is right");
+    let catalogue = embedded::catalogue();
     let fixtures = fixtures(&catalogue);
     let folder = root().join("docs/requirements");
-    let bless = std::env::var_os("ALLOCERT_BLESS").is_some();
-    let mut stale = Vec::new();
     let mut count = 0;
-    for side in Side::all() {
+    let stale = generated::stale(Side::all().map(|side| {
         let own = catalogue.iter().filter(|one| one.side() == Some(side));
         let own: Vec<&Requirement> = own.collect();
         count += own.len();
-        let path = folder.join(format!("{}.md", side.name()));
-        let page = page(side, &own, &fixtures);
-        if bless {
-            fs::create_dir_all(&folder).expect("the checkout can be written");
-            fs::write(&path, page).expect("the checkout can be written");
-        } else if fs::read_to_string(&path).ok().as_ref() != Some(&page) {
-            stale.push(path);
-        }
-    }
+        (folder.join(format!("{}.md", side.name())), page(side, &own, &fixtures))
+    }));
     assert_eq!(count, catalogue.iter().count(), "each requirement is on one page");
     assert!(
         stale.is_empty(),
@@ -48,10 +37,8 @@ fn the_page_of_each_side_has_its_requirements() {
 
 /// The fixtures that state each requirement.
 fn fixtures(catalogue: &Catalogue) -> Fixtures {
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    let cases = fixture::plan(files, catalogue).expect("the fixtures are right");
     let mut stated = Fixtures::new();
-    for case in &cases {
+    for case in &embedded::cases(catalogue) {
         for id in case.requirements() {
             stated.entry(id.to_owned()).or_default().insert(case.file.clone());
         }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use allocert_requirements::{Catalogue, RequirementSet, Side};
+use allocert_requirements::{RequirementSet, Side};
 use sha2::{Digest, Sha256};
 
-use crate::workspace;
+use crate::{embedded, workspace};
 
 /// In the format of the program `sha256sum`.
 const DIGESTS: &str = "SHA256SUMS";
@@ -71,7 +71,7 @@ fn each_frozen_set_is_read_back_whole() {
 #[ignore = "it writes files, when somebody decides to freeze the requirements"]
 fn freeze() {
     let version = std::env::var(VERSION).unwrap_or_else(|_| panic!("{VERSION} has the version"));
-    let catalogue = Catalogue::embedded().expect("the catalogue is right");
+    let catalogue = embedded::catalogue();
     for side in Side::all() {
         let text = RequirementSet::of_catalogue(&catalogue, side).text();
         let frozen = RequirementSet::frozen(side);

@@ -5,12 +5,12 @@
 //! fixtures, each possibly with `*` at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
-use allocert_suite::{Catalogue, Requirement, fixture};
+use allocert_suite::{Catalogue, Requirement};
 
 use crate::topics::pages;
 use crate::workspace::root;
+use crate::{embedded, generated};
 
 const BEGIN: &str = "<!-- cases: ";
 const END: &str = "<!-- end of cases -->";
@@ -20,18 +20,12 @@ const OF_OTHER_GROUPS: usize = 6;
 /// With `ALLOCERT_BLESS=1` the tables are written instead of compared.
 #[test]
 fn the_tables_of_each_topic_have_all_of_its_cases() {
-    let catalogue = Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"));
+    let catalogue = embedded::catalogue();
     let stated = stated(&catalogue);
-    let mut stale = Vec::new();
-    for (page, text) in pages() {
-        let wanted = with_tables(&page, &text, &catalogue, &stated);
-        if std::env::var_os("ALLOCERT_BLESS").is_some() {
-            fs::write(root().join(&page), wanted).expect("the checkout can be written");
-        } else if wanted != text {
-            stale.push(page);
-        }
-    }
+    let stale =
+        generated::stale(pages().into_iter().map(|(page, text)| {
+            (root().join(&page), with_tables(&page, &text, &catalogue, &stated))
+        }));
     assert!(
         stale.is_empty(),
         "{stale:#?} differ from the fixtures; write them with \
@@ -42,11 +36,8 @@ fn the_tables_of_each_topic_have_all_of_its_cases() {
 
 /// Each fixture with the requirements that its cases state.
 fn stated(catalogue: &Catalogue) -> BTreeMap<String, BTreeSet<String>> {
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    let cases = fixture::plan(files, catalogue)
-        .unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"));
     let mut stated: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for case in &cases {
+    for case in embedded::cases(catalogue) {
         let name: Vec<&str> = case.id.split('/').take(3).collect();
         let requirements = case.requirements().map(str::to_owned);
         stated.entry(name.join("/")).or_default().extend(requirements);

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use allocert_suite::{Catalogue, Interface, Side, fixture};
+use allocert_suite::{Catalogue, Interface, Side};
 
-use crate::workspace;
+use crate::{embedded, workspace};
 
 const FOLDER: &str = "docs/topics";
 
 #[test]
 fn every_name_in_a_topic_exists() {
-    let catalogue = Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"));
+    let catalogue = embedded::catalogue();
     let known = known(&catalogue);
     let mut unknown = Vec::new();
     for (page, text) in pages() {
@@ -31,9 +30,7 @@ fn every_name_in_a_topic_exists() {
 
 /// The ids of requirements and freedoms, and the names of cases with and without axes.
 fn known(catalogue: &Catalogue) -> BTreeSet<String> {
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    let cases = fixture::plan(files, catalogue)
-        .unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"));
+    let cases = embedded::cases(catalogue);
     let names = allocert_fixtures::files().iter().filter_map(|file| {
         Some(file.path.strip_prefix("cases/")?.strip_suffix(".yaml")?.to_owned())
     });

@@ -4,21 +4,10 @@
 use std::collections::BTreeSet;
 
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::{Catalogue, fixture};
 
+use crate::embedded::{cases, catalogue};
 use crate::sources;
 use crate::workspace::members;
-
-fn catalogue() -> Catalogue {
-    Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
-}
-
-fn cases(catalogue: &Catalogue) -> Vec<PlannedCase> {
-    let files = allocert_fixtures::files().iter().map(|file| (file.path, file.text));
-    fixture::plan(files, catalogue)
-        .unwrap_or_else(|refusals| panic!("fixtures are refused: {refusals:#?}"))
-}
 
 #[test]
 fn every_requirement_has_a_case_or_a_reason() {

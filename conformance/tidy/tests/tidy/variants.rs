@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use allocert_requirements::{Catalogue, Side, Variant, variant};
+use allocert_requirements::{Side, Variant, variant};
 
-fn catalogue() -> Catalogue {
-    Catalogue::embedded()
-        .unwrap_or_else(|refusals| panic!("the catalogue is refused: {refusals:#?}"))
-}
+use crate::embedded::catalogue;
 
 fn registry() -> Vec<Variant> {
     variant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"))
