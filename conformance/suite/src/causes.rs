@@ -8,7 +8,7 @@ mod shape;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::Catalogue;
+use allocert_requirements::{Catalogue, Requirement};
 
 use crate::run_format::Judged;
 use crate::verdict::Finding;
@@ -149,12 +149,11 @@ fn leads_to(catalogue: &Catalogue, cause: &Finding, consequence: &Finding) -> bo
         return false;
     }
     // A defect is seen on the export itself. An expectation under the same requirement may fail
-    // because of another defect, which leaves nothing to compare.
-    // An operation that raised is like a defect: there is nothing to compare either.
-    let requirement = catalogue.get(from);
-    let has_defects = requirement.is_some_and(|one| !one.defects.is_empty());
-    let is_of_operation = requirement.is_some_and(|one| one.operation.is_some());
-    if has_defects && cause.defect.is_none() && !is_of_operation {
+    // because of another defect, which leaves nothing to compare. The requirement of an operation
+    // is the cause where the operation raised, too.
+    let shows_as_defect_alone =
+        |one: &Requirement| !one.defects.is_empty() && one.operation.is_none();
+    if cause.defect.is_none() && catalogue.get(from).is_some_and(shows_as_defect_alone) {
         return false;
     }
     if cause.defect.is_some()

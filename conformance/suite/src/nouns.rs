@@ -86,6 +86,12 @@ impl Need {
             Self::StopsThreads => "stops_threads",
         }
     }
+
+    /// Whether it is among the words that a subject and its worker declare.
+    #[must_use]
+    pub fn is_declared(self, words: &[String]) -> bool {
+        words.iter().any(|word| word == self.name())
+    }
 }
 
 impl fmt::Display for Need {

@@ -32,10 +32,9 @@ impl Offer {
         driver: Driver,
         devices: u32,
     ) -> Self {
-        let is_declared = |need: &Need| declared.iter().any(|word| word == need.name());
         Self {
             flavor,
-            capabilities: Need::ALL.into_iter().filter(is_declared).collect(),
+            capabilities: Need::ALL.into_iter().filter(|need| need.is_declared(declared)).collect(),
             driver,
             devices,
             host: host.is_some_and(|host| host.get("numba_cuda").is_some()),

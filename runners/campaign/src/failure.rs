@@ -1,6 +1,7 @@
 //! Why a campaign ends without a result.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 
 use allocert_harness::{AtFault, Error, SubjectError};
@@ -8,6 +9,12 @@ use allocert_suite::exit::Exit;
 use allocert_suite::report::clean;
 use allocert_suite::run_format::ReadError;
 use allocert_suite::{Refusal, RefusalCode};
+
+/// Writes a message to standard error, after the name of the program. A reader that stopped reading
+/// changes no exit code.
+pub fn tell(message: impl fmt::Display) {
+    let _closed = writeln!(io::stderr(), "allocert: {message}");
+}
 
 /// One message for a person: what is wrong, where, and what to do next.
 #[derive(Debug)]

@@ -77,7 +77,7 @@ pub(crate) fn run(
     (needed, mut spool): (Needed, Option<&mut Spool>),
     progress: &mut dyn Progress,
 ) -> Result<SweepOutput, Failure> {
-    let is_table = harness.loaded().capabilities.iter().any(|one| one == Need::Table.name());
+    let is_table = Need::Table.is_declared(&harness.loaded().capabilities);
     let injections = || sweep::sweep(catalogue, clean, width, is_table);
     let runs = injections().filter(|one| one.applicability == Applicability::Run);
     progress.expect(runs.count() as u64);

@@ -37,7 +37,7 @@ mod verdict_reports;
 mod workers;
 
 pub use built_subjects::SubjectOptions;
-pub use failure::Failure;
+pub use failure::{Failure, tell};
 pub use suite::Suite;
 pub use verdict_reports::{VerdictOptions, Verdicts, read_expectations};
 pub use workers::Workers;

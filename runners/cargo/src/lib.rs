@@ -25,12 +25,11 @@ mod trial;
 mod worker_pool;
 
 use std::env;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use allocert_campaign::{Failure, Suite, Workers, find_side, profiles, read_expectations};
+use allocert_campaign::{Failure, Suite, Workers, find_side, profiles, read_expectations, tell};
 use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
 use allocert_suite::Side;
 use allocert_suite::report::clean;
@@ -84,7 +83,7 @@ pub fn main_with(interface: &str, subject: &str, options: &Options) -> ExitCode 
     match serve_or_test(interface, subject, options) {
         Ok(exit) => exit,
         Err(failure) => {
-            tell(&failure.to_string());
+            tell(&failure);
             failure.exit.code().into()
         }
     }
@@ -130,7 +129,7 @@ fn test(interface: &str, argument: &str, options: &Options) -> Result<ExitCode, 
     closed_output::end_quietly();
     let exit = libtest_mimic::run(&arguments, trials.collect()).exit_code();
     let stale = shared.known.as_ref().map(Known::stale).unwrap_or_default();
-    stale.iter().for_each(|message| tell(message));
+    stale.iter().for_each(tell);
     Ok(if stale.is_empty() { exit } else { FAILED.into() })
 }
 
@@ -140,14 +139,9 @@ fn known(suite: &Suite, subject: &str, path: &Path) -> Result<Known, Failure> {
     let file = read_expectations(&suite.catalogue, &cases, path)?;
     if file.subject != subject {
         let (name, meant) = (&file.file, &file.subject);
-        tell(&clean(&format!("{name} is about the subject {meant}, and this is {subject}")));
+        tell(clean(&format!("{name} is about the subject {meant}, and this is {subject}")));
     }
     Ok(Known::new(file, cases.into_iter().map(|case| case.id.clone()).collect()))
-}
-
-/// A reader that stopped reading changes no exit code.
-fn tell(line: &str) {
-    let _closed = writeln!(io::stderr(), "allocert: {line}");
 }
 
 /// Cargo puts a crate's library beside its test executables, or one folder above.

@@ -1,21 +1,15 @@
 //! How the program ends when it cannot do what it was asked.
 
-use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
 
-use allocert_campaign::Failure;
+use allocert_campaign::{Failure, tell};
 use allocert_suite::exit::Exit;
 
 /// Tells the person, and gives the exit code.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
-    tell(&format!("allocert: {failure}"));
+    tell(failure);
     failure.exit.code().into()
-}
-
-/// A reader that stopped reading changes no exit code.
-fn tell(line: &str) {
-    let _closed = writeln!(io::stderr(), "{line}");
 }
 
 /// A panic is a bug of this program. It ends it with one line and the harness's exit code.
@@ -31,9 +25,8 @@ pub(crate) fn report_panics_in_one_line() {
             .copied()
             .or(payload.downcast_ref::<String>().map(String::as_str));
         let what = what.unwrap_or("no message");
-        tell(&format!(
-            "allocert: this is a defect of allocert, not of the subject: {what}{place}; please \
-             report it"
+        tell(format_args!(
+            "this is a defect of allocert, not of the subject: {what}{place}; please report it"
         ));
         process::exit(Exit::Harness as i32);
     }));

@@ -122,7 +122,7 @@ fn profile(out: &mut String, report: &Report<'_>, palette: Palette) {
     };
     // A C contract applies only to subjects that implement it, so for other subjects it is not left
     // out.
-    let table = report.header.subject.capabilities.iter().any(|word| word == Need::Table.name());
+    let table = Need::Table.is_declared(&report.header.subject.capabilities);
     let bound = |one: &&Requirement| {
         one.side() == Some(side) && (table || report.catalogue.contract_of(one).is_none())
     };
