@@ -140,6 +140,7 @@ class Producer:
     """An adapter for a library of arrays, as `runners/python/ADAPTERS.md` describes it."""
 
     array_class = Array
+    memory_class: type[Memory] = Memory
 
     def stream(self, kind: str) -> Stream:
         return Stream(
@@ -153,7 +154,7 @@ class Producer:
     def copy_to_device(
         self, host_array: HostArray, memory_kind: str = "device", *more: Any
     ) -> Array:
-        memory = Memory(memory_kind, host_array.nbytes)
+        memory = self.memory_class(memory_kind, host_array.nbytes)
         if host_array.nbytes:
             upload(memory.base, host_array.ctypes.data, host_array.nbytes)
         return self.array_class(memory, host_array, host_array.ctypes.data, *more)

@@ -146,13 +146,7 @@ class CopiesViewsAtWrites(Producer):
     """Lets views share the memory of their array until one of them is written."""
 
     array_class: type[Array] = _CopyOnWriteArray
-
-    def copy_to_device(
-        self, host_array: HostArray, memory_kind: str = "device", *more: Any
-    ) -> Array:
-        made = super().copy_to_device(host_array, memory_kind, *more)
-        made.memory.__class__ = _SharingMemory
-        return made
+    memory_class: type[Memory] = _SharingMemory
 
     def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
         shared: Any = array.memory
@@ -207,6 +201,8 @@ class _MovingArray(Array):
 
 
 class _MovingMemory(Memory):
+    """Memory that holds the elements now, and in `moved` what held them before."""
+
     moved: Memory | None = None
 
 
@@ -214,10 +210,4 @@ class MovesAtExport(Producer):
     """Moves the elements to device memory when the attribute is read for the first time."""
 
     array_class: type[Array] = _MovingArray
-
-    def copy_to_device(
-        self, host_array: HostArray, memory_kind: str = "device", *more: Any
-    ) -> Array:
-        made = super().copy_to_device(host_array, memory_kind, *more)
-        made.memory.__class__ = _MovingMemory
-        return made
+    memory_class: type[Memory] = _MovingMemory
