@@ -99,10 +99,8 @@ impl<R: Driver> DeviceMemory for Chunks<R> {
     }
 
     fn release(&self, token: Token) -> Result<()> {
-        let name = Name::from_bits(token.0);
-        match name
-            .map_or(Ended::Never, |name| self.pool.free_named(self.pool.cache_of_thread(), name))
-        {
+        let free = |name| self.pool.free_named(self.pool.cache_of_thread(), name);
+        match Name::from_bits(token.0).map_or(Ended::Never, free) {
             Ended::Now | Ended::Forgotten => Ok(()),
             Ended::Before => Err(Error::released_before(token)),
             Ended::Never => Err(Error::never_given(token)),
