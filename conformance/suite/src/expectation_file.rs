@@ -25,6 +25,8 @@ pub struct ExpectationFile {
     pub entries: Vec<Entry>,
     /// The line of every entry, also of those that the profile leaves out.
     pub entry_lines: Vec<usize>,
+    /// All cases of the side, of which a run may have selected some. Empty until they are known.
+    cases: Vec<String>,
 }
 
 /// What an entry expects of its cases.
@@ -100,7 +102,14 @@ impl ExpectationFile {
         // A requirement that is not judged has no finding, so its entry would always look out of
         // date.
         entries.retain(|entry| !entry.requirement().is_some_and(|id| catalogue.leaves_out(id)));
-        Ok(Self { file: file.to_owned(), subject, seen_on, entries, entry_lines })
+        Ok(Self {
+            file: file.to_owned(),
+            subject,
+            seen_on,
+            entries,
+            entry_lines,
+            cases: Vec::new(),
+        })
     }
 
     /// Each library of which the run has another version than the list was found to be right on,
@@ -119,25 +128,28 @@ impl ExpectationFile {
         (applying, left_out)
     }
 
-    /// Whether cases that an entry means were run, and none is as it expects.
+    /// Whether the cases that an entry means were run, and none is as it expects. Of an entry that
+    /// also means cases which were not selected, nothing is known.
     #[must_use]
     pub fn is_stale(&self, entry: &Entry, judgements: &[&Judgement]) -> bool {
         let meant = || judgements.iter().filter(|one| entry.matches(&one.case));
-        meant().any(|one| entry.is_decided_by(one)) && !meant().any(|one| entry.is_met_by(one))
+        let was_selected = |case: &String| judgements.iter().any(|one| unswept(&one.case) == case);
+        meant().any(|one| entry.is_decided_by(one))
+            && !meant().any(|one| entry.is_met_by(one))
+            && self.cases.iter().filter(|case| entry.matches(case)).all(was_selected)
     }
 
-    /// Refuses entries about cases that are none of these, which are all cases of the side. `text`
-    /// is what the file was read from.
+    /// Takes note of all cases of the side. Refuses entries about others. `text` is what the file
+    /// was read from.
     ///
     /// # Errors
-    /// The first of them.
-    pub fn check_cases(&self, text: &str, cases: &[&str]) -> Result<(), Box<Refusal>> {
+    /// The first entry about a case that is not there.
+    pub fn check_cases(&mut self, text: &str, cases: &[&str]) -> Result<(), Box<Refusal>> {
+        self.cases = cases.iter().map(|case| (*case).to_owned()).collect();
         let document = Document { noun: "expectation file", file: &self.file, text };
         for entry in &self.entries {
             // A swept case is there if the case that it changes is.
-            let is_missing = |case: &&str| {
-                case.split_once(SWEPT).is_none_or(|(unswept, _)| !cases.contains(&unswept))
-            };
+            let is_missing = |case: &&str| !cases.contains(&unswept(case));
             if let Some(case) = entry.idle(cases).into_iter().find(is_missing) {
                 let message = format!("no case of this side is called `{case}`");
                 let code = RefusalCode::UnknownCase;
@@ -165,28 +177,29 @@ impl ExpectationFile {
         Err(document.refuse_word(RefusalCode::ExpiredExpectation, entry.line, "expires", message))
     }
 
-    /// Applies the file to a whole run.
+    /// Applies the file to all cases of a run.
     pub fn apply(&self, judgements: &mut [&mut Judgement]) {
-        let mut met = vec![false; self.entries.len()];
         for judgement in judgements.iter_mut() {
-            for (met, now) in met.iter_mut().zip(self.mark(judgement)) {
-                *met |= now;
-            }
+            self.mark(judgement);
         }
-        for (entry, _) in self.entries.iter().zip(met).filter(|(_, met)| !met) {
-            self.stale(entry, judgements);
+        for entry in &self.entries {
+            let marked: Vec<&Judgement> = judgements.iter().map(|one| &**one).collect();
+            if self.is_stale(entry, &marked) {
+                self.stale(entry, judgements);
+            }
         }
     }
 
-    /// Marks what the file lists of one case, and says which entries the case meets.
-    pub fn mark(&self, judgement: &mut Judgement) -> Vec<bool> {
-        let met = self.entries.iter().map(|entry| entry.mark(judgement)).collect();
+    /// Marks what the file lists of one case.
+    pub fn mark(&self, judgement: &mut Judgement) {
+        for entry in &self.entries {
+            entry.mark(judgement);
+        }
         let listed =
             |finding: &Finding| finding.level != Level::Must || finding.expected_because.is_some();
         if judgement.verdict == Verdict::Violates && judgement.findings.iter().all(listed) {
             judgement.verdict = Verdict::ExpectedViolation;
         }
-        met
     }
 
     /// What is said of an entry that no case is as it expects.
@@ -250,8 +263,7 @@ impl Entry {
     fn is_met_by(&self, judgement: &Judgement) -> bool {
         match &self.expected {
             Expected::Violation(requirement) => {
-                judgement.verdict.ran()
-                    && judgement.findings.iter().any(|one| one.requirement == *requirement)
+                judgement.findings.iter().any(|one| one.requirement == *requirement)
             }
             Expected::NotObserved => judgement.is_unseen(),
         }
@@ -271,28 +283,24 @@ impl Entry {
         }
     }
 
-    /// Marks what this entry lists, and says whether there was anything.
-    fn mark(&self, judgement: &mut Judgement) -> bool {
+    /// Marks what this entry lists.
+    fn mark(&self, judgement: &mut Judgement) {
         if !self.matches(&judgement.case) {
-            return false;
+            return;
         }
-        let mut met = false;
         match &self.expected {
             Expected::Violation(requirement) => {
                 for finding in
                     judgement.findings.iter_mut().filter(|one| one.requirement == *requirement)
                 {
                     finding.expected_because = Some(self.because());
-                    met = true;
                 }
             }
             Expected::NotObserved if judgement.is_unseen() => {
                 judgement.expected_because = Some(self.because());
-                met = true;
             }
             Expected::NotObserved => {}
         }
-        met
     }
 
     fn because(&self) -> String {
@@ -301,6 +309,11 @@ impl Entry {
             None => self.reason.clone(),
         }
     }
+}
+
+/// The name of a case, without that of the change of a fault sweep.
+fn unswept(case: &str) -> &str {
+    case.split_once(SWEPT).map_or(case, |(unswept, _)| unswept)
 }
 
 fn entry(

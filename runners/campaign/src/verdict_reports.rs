@@ -300,7 +300,7 @@ fn read(
     is_updated: bool,
 ) -> Result<Expectations, Failure> {
     let text = text_file::read("expectation file", path)?;
-    let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    let mut file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
     file.check_dates(&text, clock::today())?;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use allocert_harness::Loaded;
-use allocert_suite::expectation_file::{Entry, ExpectationFile};
+use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::run_format::DriverInfo;
 use allocert_suite::verdict::Judgement;
 
@@ -11,16 +11,14 @@ use allocert_suite::verdict::Judgement;
 #[derive(Debug)]
 pub(crate) struct Known {
     file: ExpectationFile,
-    /// All cases of the side.
-    cases: Vec<String>,
     /// The entries whose conditions hold, which is known when the subject is loaded.
     applying: OnceLock<ExpectationFile>,
     judged: Mutex<Vec<Judgement>>,
 }
 
 impl Known {
-    pub(crate) fn new(file: ExpectationFile, cases: Vec<String>) -> Self {
-        Self { file, cases, applying: OnceLock::new(), judged: Mutex::default() }
+    pub(crate) fn new(file: ExpectationFile) -> Self {
+        Self { file, applying: OnceLock::new(), judged: Mutex::default() }
     }
 
     /// Marks what the file lists of a case.
@@ -34,18 +32,12 @@ impl Known {
         judged.push(judgement.clone());
     }
 
-    /// What is said of each entry that is out of date. Of an entry that means cases which did not
-    /// run, as the user selected others, nothing is known.
+    /// What is said of each entry that is out of date.
     pub(crate) fn stale(&self) -> Vec<String> {
         let Some(applying) = self.applying.get() else { return Vec::new() };
         let judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
         let judgements: Vec<&Judgement> = judged.iter().collect();
-        let is_whole = |entry: &&Entry| {
-            let ran = judgements.iter().filter(|one| entry.matches(&one.case)).count();
-            ran == self.cases.iter().filter(|case| entry.matches(case)).count()
-        };
-        let stale = applying.entries.iter().filter(is_whole);
-        let stale = stale.filter(|entry| applying.is_stale(entry, &judgements));
+        let stale = applying.entries.iter().filter(|entry| applying.is_stale(entry, &judgements));
         stale.map(|entry| applying.stale_message(entry)).collect()
     }
 }

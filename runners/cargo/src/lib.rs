@@ -141,7 +141,7 @@ fn known(suite: &Suite, subject: &str, path: &Path) -> Result<Known, Failure> {
         let (name, meant) = (&file.file, &file.subject);
         tell(clean(&format!("{name} is about the subject {meant}, and this is {subject}")));
     }
-    Ok(Known::new(file, cases.into_iter().map(|case| case.id.clone()).collect()))
+    Ok(Known::new(file))
 }
 
 /// Cargo puts a crate's library beside its test executables, or one folder above.

@@ -73,7 +73,7 @@ fn an_entry_about_a_case_that_is_not_there_is_refused(
         "subject: x\nseen_on: x 1\nexpected:\n  - requirement: EMM-T-01\n    cases: {cases}\n    \
          reason: known\n"
     );
-    let file =
+    let mut file =
         ExpectationFile::read("expect.yaml", &text, &catalogue()).expect("it is well formed");
     let checked = file.check_cases(&text, &["emm/test/case", "emm/other/case"]);
     match words {
@@ -137,6 +137,19 @@ fn a_broken_file_is_refused_with_its_line() {
       |
       = help: one of: requirement, verdict, cases, reason, issue, expires, when
     ");
+}
+
+/// A run of some cases says nothing of an entry that also means others.
+#[rstest]
+#[case::all_ran(&["emm/test/case"], "unexpected-conformance")]
+#[case::one_was_not_selected(&["emm/test/case", "emm/test/other"], "conforms")]
+fn an_entry_is_out_of_date_once_all_its_cases_ran(#[case] side: &[&str], #[case] verdict: &str) {
+    let mut file = ExpectationFile::read("expect.yaml", LISTED, &catalogue())
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
+    file.check_cases(LISTED, side).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let mut judgement = clean();
+    file.apply(&mut [&mut judgement]);
+    assert_eq!(judgement.verdict.name(), verdict);
 }
 
 const NOT_OBSERVED: &str = "subject: mine\nseen_on: mine 1.0\nexpected:\n  \
