@@ -329,6 +329,14 @@ class WaitsAtExport(Consumer):
         return exported
 
 
+class ExportsRowMajorOnly(Consumer):
+    """Raises AttributeError for the export of an array whose elements are not in C order."""
+
+    def export(self, view: View) -> Any:
+        row_major = view.strides == c_strides(view.shape, view.dtype.itemsize)
+        return super().export(view) if row_major else object()
+
+
 class LegacyStreamFollowsBlocking(Consumer):
     """Works in the legacy stream, and orders nothing with streams that it follows by itself."""
 

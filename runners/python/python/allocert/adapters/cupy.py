@@ -33,6 +33,8 @@ class Producer:
     def __init__(self) -> None:
         #: The targets of copies, which must live until the copies end.
         self._copies: list[Any] = []
+        #: The latest writes; CuPy leaves it to its users to put reads after them.
+        self._written = cupy.cuda.Event()
 
     def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
@@ -63,8 +65,10 @@ class Producer:
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         _fill(array, stream, byte)
+        self._written.record(stream)
 
     def read(self, array: Any, stream: Any) -> None:
+        (stream or cupy.cuda.get_current_stream()).wait_event(self._written)
         self._copies.append(cupyx.empty_pinned(array.shape, array.dtype))
         array.get(stream=stream, out=self._copies[-1], blocking=False)
 
@@ -113,7 +117,7 @@ class Consumer:
 
 
 #: Ufuncs take objects with the attribute; most functions of CuPy do not.
-_UFUNCS = {1: cupy.negative, 2: cupy.add}
+_UFUNCS = {1: cupy.absolute, 2: cupy.add}
 
 
 def _fill(array: Any, stream: Any, byte: int) -> None:

@@ -17,6 +17,8 @@ class Producer:
         self._context = _push_primary_context()
         #: The targets of copies, which must live until the copies end.
         self._copies: list[Any] = []
+        #: The latest writes; PyCUDA leaves it to its users to put reads after them.
+        self._written = driver.Event(driver.event_flags.DISABLE_TIMING)
 
     def stream(self, kind: str) -> Any:
         return _stream(kind)
@@ -39,15 +41,20 @@ class Producer:
             raise NotImplementedError(f"no {way}")
         if array.gpudata is None and way in ("reshape", "transpose"):
             raise NotImplementedError(f"{way} of PyCUDA fails for an array that was made empty")
+        if way == "reshape" and not array.flags.c_contiguous:
+            raise NotImplementedError("reshape of PyCUDA keeps the order of the memory")
         return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         if array.gpudata is not None:
             driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)
+            self._written.record(stream)
 
     def read(self, array: Any, stream: Any) -> None:
         self._copies.append(driver.pagelocked_empty(array.shape, array.dtype))
         if array.gpudata is not None:
+            if stream is not None:
+                stream.wait_for_event(self._written)
             driver.memcpy_dtoh_async(self._copies[-1], array.gpudata, stream)
 
 

@@ -34,6 +34,8 @@ class Producer:
     def __init__(self) -> None:
         #: Sources and targets of copies, which must live until the copies end.
         self._copies: list[Any] = []
+        #: Where the latest write is.
+        self._written: Any = DEFAULT_STREAM
 
     def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
@@ -53,9 +55,12 @@ class Producer:
     def write(self, array: Any, stream: Any, byte: int) -> None:
         source = numpy.full(array.size, byte, "u1")
         self._copies.append(source)
-        array.copy_from_host(source, stream=stream or DEFAULT_STREAM)
+        self._written = stream or DEFAULT_STREAM
+        array.copy_from_host(source, stream=self._written)
 
     def read(self, array: Any, stream: Any) -> None:
+        # RMM leaves it to its users to put reads after writes, and has no events.
+        self._written.synchronize()
         self._copies.append(array.copy_to_host(stream=stream or DEFAULT_STREAM))
 
 

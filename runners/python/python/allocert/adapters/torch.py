@@ -24,6 +24,8 @@ class Producer:
 
     def __init__(self) -> None:
         _use_once()
+        #: The latest writes; PyTorch leaves it to its users to put reads after them.
+        self._written = torch.cuda.Event()
 
     def stream(self, kind: str) -> Any:
         return _STREAMS[kind]()
@@ -46,16 +48,18 @@ class Producer:
         if way == "broadcast_to":
             return array.expand(value)
         if way == "reshape":
-            return array.view(value)
+            return array.reshape(value)
         if way == "dtype":
             return array.view(_tensor_over(numpy.empty(0, value)).dtype)
         raise NotImplementedError(f"no {way}")
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         _fill(array, stream, byte)
+        self._written.record(stream or torch.cuda.current_stream())
 
     def read(self, array: Any, stream: Any) -> None:
         with torch.cuda.stream(stream):
+            self._written.wait()
             torch.empty_like(array, device="cpu", pin_memory=True).copy_(array, non_blocking=True)
 
     def plain_object(self, kind: str) -> Any:

@@ -28,6 +28,8 @@ class Producer:
 
     def __init__(self) -> None:
         warp.init()
+        #: The latest writes; Warp leaves it to its users to put reads after them.
+        self._written = warp.Event(_DEVICE)
 
     def stream(self, kind: str) -> Any:
         return _stream(kind)
@@ -57,6 +59,8 @@ class Producer:
 
     def view(self, array: Any, way: str, value: Any) -> Any:
         if way == "reshape":
+            if not value or not array.is_contiguous:
+                raise NotImplementedError("Warp reshapes contiguous arrays, to one axis at least")
             return array.reshape(value)
         if way == "transpose":
             return array.transpose()
@@ -72,8 +76,10 @@ class Producer:
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         _fill(array, stream, byte)
+        (stream or warp.get_stream(_DEVICE)).record_event(self._written)
 
     def read(self, array: Any, stream: Any) -> None:
+        (stream or warp.get_stream(_DEVICE)).wait_event(self._written)
         _copied(array, stream)
 
 

@@ -292,7 +292,12 @@ def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 @OPERATIONS.register
 def reexport(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     exported = case.adapter_method("export")(case.bindings.get(arguments["of"]).value)
+    try:
+        attribute = exported.__cuda_array_interface__
+    except AttributeError as error:
+        # No text asks a consumer to export what it imports.
+        raise Declined(f"the export has no interface: {bounded(error, 300)}") from None
     # The export may be a copy, whose memory the exported object owns.
-    interface = ExportedInterface(exported.__cuda_array_interface__, owner=exported)
+    interface = ExportedInterface(attribute, owner=exported)
     case.bindings.bind(arguments["as"], interface)
     return interface.facts(case.device)
