@@ -8,6 +8,7 @@ use super::system_memory::{self, Answer, fail, no_place};
 
 export_place_mutants! {
     mutant_place_unknown_is_cpu => UnknownIsCpu,
+    mutant_place_host_has_devices => HostHasDevices,
     mutant_place_always_device_0 => AlwaysDevice0,
     mutant_place_pinned_is_pageable => PinnedIsPageable,
     mutant_place_device_0_only => Device0Only,
@@ -42,6 +43,31 @@ impl Mutation for UnknownIsCpu {
 
     fn release(base: &Base, place: Place) -> Answer<usize> {
         base.release(known(place))
+    }
+}
+
+/// Takes memory of the host, whatever device it names.
+struct HostHasDevices;
+
+fn without_device(place: Place) -> Place {
+    if place.kind == CUDA { place } else { Place { device: 0, ..place } }
+}
+
+impl Mutation for HostHasDevices {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        base.alloc(without_device(place), size_bytes)
+    }
+
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        base.free(without_device(place), address)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        base.used(without_device(place))
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        base.release(without_device(place))
     }
 }
 
