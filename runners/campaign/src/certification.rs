@@ -28,7 +28,7 @@ use crate::run::{self, RunOptions};
 use crate::subject_file::{self, sha256_of};
 use crate::verdict_reports::Verdicts;
 use crate::workers::Workers;
-use crate::{recorded_run, text_file};
+use crate::{run_file, text_file};
 
 const CERTIFICATE: &str = "certificate.json";
 const RUN: &str = "run.jsonl.gz";
@@ -95,7 +95,7 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
     check_digests(bundle)?;
     let (path, run_path) = (bundle.join(CERTIFICATE), bundle.join(RUN));
     let certificate = read_certificate(&path)?;
-    let Run { header, mut cases, .. } = recorded_run::read(&run_path)?;
+    let Run { header, mut cases, .. } = run_file::read(&run_path)?;
     let side = check_suite(&path, &certificate, &header)?;
     let mut catalogue = suite_of(&run_path, &header, &cases)?.catalogue;
     choose_profile(&mut catalogue, &header, None)?;

@@ -9,7 +9,8 @@ use allocert_suite::run_format::{self, Header, Judged, Run};
 use crate::case_filter::Shard;
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
-use crate::recorded_run::{self, shard, suite_of, wrong};
+use crate::recorded_run::{shard, suite_of, wrong};
+use crate::run_file;
 
 /// The run of one shard, and its file.
 struct Part {
@@ -43,7 +44,7 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<usize, Failure> {
 }
 
 fn read(path: &Path) -> Result<Part, Failure> {
-    let Run { header, cases, .. } = recorded_run::read(path)?;
+    let Run { header, cases, .. } = run_file::read(path)?;
     suite_of(path, &header, &cases)?;
     let selection = header.selection.clone().unwrap_or_default();
     let Some(shard) = shard(path, &selection)? else {

@@ -18,10 +18,19 @@ use crate::case_filter::{Filter, Shard};
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::run::RunOptions;
-pub use crate::run_file::read;
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
 use crate::{case_filter, profiles, run_file};
+
+/// Reads the run at `path`, whose cases must be those that its header names.
+///
+/// # Errors
+/// What is wrong with the run file.
+pub fn read(path: &Path) -> Result<Run, Failure> {
+    let run = run_file::read(path)?;
+    suite_of(path, &run.header, &run.cases)?;
+    Ok(run)
+}
 
 /// The case of a run with this id.
 ///
@@ -37,7 +46,7 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { header, cases, .. } = read(path)?;
+    let Run { header, cases, .. } = run_file::read(path)?;
     judge_run(path, header, cases, options)
 }
 

@@ -68,7 +68,7 @@ fn write_lines<W: Write>(
 ///
 /// # Errors
 /// The file cannot be read, or is no run file.
-pub fn read(path: &Path) -> Result<Run, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
     let file = open(path)?;
     if !ends_in(path, "gz") {

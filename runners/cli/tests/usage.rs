@@ -650,8 +650,18 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
         }
         let text = edited_text;
         fs::write(&edited, text).expect("it can be written");
-        let (code, words) = refused(&["judge", &edited]);
-        assert_eq!((code, words.contains(word)), (2, true), "{words}");
+        let snapshots = path("snapshots");
+        let readers = [
+            &["judge", &edited][..],
+            &["report", &edited],
+            &["diff", &edited, &run],
+            &["snapshot", &edited, "--out", &snapshots],
+        ];
+        for reader in readers {
+            let (code, words) = refused(reader);
+            assert_eq!((code, words.contains(word)), (2, true), "{reader:?}: {words}");
+        }
+        assert!(!Path::new(&snapshots).exists(), "a refused snapshot writes nothing");
     };
     let second = lines.iter().skip(2).position(|line| line.starts_with("{\"case\""));
     let second = second.expect("there are several cases") + 2;
