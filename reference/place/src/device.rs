@@ -17,7 +17,7 @@ impl System for Device {
     const GRAIN_BYTES: u64 = 256;
     const CHUNK_GRAIN_BYTES: u64 = 256;
     /// Memory of a device is scarce, and what a thread keeps of it joins with nothing.
-    const CACHE_BYTES: u64 = 16 << 20;
+    const CACHE_BYTES: u64 = 24 << 20;
     const SURVIVES_FORK: bool = false;
 
     fn is_out_of_memory(error: Error) -> bool {

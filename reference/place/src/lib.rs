@@ -9,8 +9,8 @@
 //! * 0 bytes are null, and free() ignores null.
 //! * Blocks are aligned to 64 bytes, and to 256 on a device.
 //! * `used` counts the bytes that callers asked for.
-//! * The pool of a place takes its first chunk, 32 MiB, at the first request. Further chunks are an
-//!   eighth of the pool, from 32 MiB to 1 GiB. A chunk is as long as the request if that is more
+//! * The pool of a place takes its first chunk, 32 MiB, at the first request. Further chunks are a
+//!   sixteenth of the pool, from 32 MiB to 1 GiB. A chunk is as long as the request if that is more
 //!   than half of it, or if there is not so much memory. [`Settings`] and the environment change
 //!   the first chunk, and may limit the pool; without a setting there is no limit.
 //! * A request of more than 2 MiB takes just what it needs. A smaller one takes a block of its size
@@ -20,7 +20,7 @@
 //! * The CPU place asks for huge pages (`madvise`): programs that fill their blocks take fewer page
 //!   faults. So the first write to a block may take 2 MiB from the system.
 //! * A thread keeps up to 16 freed blocks of a size class, and of all classes 64 MiB of the host
-//!   and 16 MiB of a device. That memory is idle like all other: release() and a request that finds
+//!   and 24 MiB of a device. That memory is idle like all other: release() and a request that finds
 //!   no memory take it.
 //!
 //! # What is found

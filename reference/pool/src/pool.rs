@@ -34,7 +34,7 @@ const CACHES: usize = 512;
 /// Chunks are multiples of this if memory allows: a page of a device.
 const PAGE_BYTES: u64 = 2 << 20;
 /// Chunks beyond the first one are as long as it, or this part of what the pool has, ...
-const GROWTH: u64 = 8;
+const GROWTH: u64 = 16;
 /// ... but not longer than this.
 const LONGEST_CHUNK_BYTES: u64 = 1 << 30;
 /// No machine has so much memory.

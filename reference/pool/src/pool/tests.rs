@@ -48,7 +48,7 @@ impl System for Addresses {
 
     const GRAIN_BYTES: u64 = 256;
     const CHUNK_GRAIN_BYTES: u64 = 256;
-    const CACHE_BYTES: u64 = 16 << 20;
+    const CACHE_BYTES: u64 = 24 << 20;
     const SURVIVES_FORK: bool = false;
 
     fn is_out_of_memory(error: Refusal) -> bool {
