@@ -10,6 +10,7 @@ mod driver_calls;
 mod driver_fault;
 mod free;
 mod lock_free;
+mod lost_lock;
 mod mutation;
 mod out_of_memory;
 mod places;

@@ -53,18 +53,28 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
             [second, second]
         }
         Turn::Prepares => [take_with_spare(calls, size_bytes); 2],
+        Turn::Releases => {
+            calls.release();
+            [calls.take(size_bytes), calls.take(size_bytes)]
+        }
     };
     Stepper::with(
         move || calls.begin_thread(),
         other,
         |stepper| {
-            for (stepped, turn, most) in [
+            let without_release = [
                 (Stepped::Take, Turn::GivesBack, instructions),
                 (Stepped::Take, Turn::Takes, instructions),
                 (Stepped::Give, Turn::GivesBack, instructions),
                 (Stepped::Give, Turn::Takes, instructions),
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
-            ] {
+            ];
+            let with_release = [
+                (Stepped::Take, Turn::Releases, instructions),
+                (Stepped::Give, Turn::Releases, instructions),
+            ];
+            let with_release = with_release.into_iter().filter(|_| calls.can_release());
+            for (stepped, turn, most) in without_release.into_iter().chain(with_release) {
                 let round = Round { calls, size_bytes, stepped, turn };
                 let each = (1..=most).map(|number| Stop::AtAccess { number, within: most });
                 let atomics = (1..=ATOMICS).map(|number| Stop::AtAtomic { number, behind: most });

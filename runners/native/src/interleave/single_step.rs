@@ -27,6 +27,8 @@ pub(super) enum Turn {
     GivesBack,
     /// Takes a block, and leaves others behind that are free. Both addresses are the block's.
     Prepares,
+    /// Releases what is idle, and takes two blocks.
+    Releases,
 }
 
 /// Takes a turn, and returns the addresses of two blocks.
@@ -52,8 +54,9 @@ const IDLE: u32 = 0;
 const OTHER_TAKES: u32 = 1;
 const OTHER_GIVES_BACK: u32 = 2;
 const OTHER_PREPARES: u32 = 3;
-const OTHER_IS_DONE: u32 = 4;
-const END: u32 = 5;
+const OTHER_RELEASES: u32 = 4;
+const OTHER_IS_DONE: u32 = 5;
+const END: u32 = 6;
 
 // The handler of a signal reaches only statics. One step of a case uses them at a time.
 static TURN: AtomicU32 = AtomicU32::new(IDLE);
@@ -133,6 +136,7 @@ impl<F: OtherThread + Sync> Stepper<F> {
                 OTHER_TAKES => Turn::Takes,
                 OTHER_GIVES_BACK => Turn::GivesBack,
                 OTHER_PREPARES => Turn::Prepares,
+                OTHER_RELEASES => Turn::Releases,
                 _ if looks < LOOKS_BEFORE_SLEEP => {
                     looks += 1;
                     thread::yield_now();
@@ -195,6 +199,7 @@ impl Turn {
             Self::Takes => OTHER_TAKES,
             Self::GivesBack => OTHER_GIVES_BACK,
             Self::Prepares => OTHER_PREPARES,
+            Self::Releases => OTHER_RELEASES,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The two functions that take and free a block, called without a record.
+//! The functions that take and free a block and release idle memory, called without a record.
 
 use std::ffi::c_void;
 use std::ptr;
 
-use allocert_abi::place::{CUDA, Place, Status};
+use allocert_abi::place::{CPU, CUDA, Place, Status};
 use allocert_suite::observation::Facts;
 
 use crate::churn_and_stress::Block;
@@ -12,6 +12,8 @@ use crate::interface::place::exported::Exported;
 use crate::interface::place::memory::WhenCurrent;
 use crate::interleave::{InterleavedCalls, interleave};
 use crate::step_result::NoResult;
+
+type ReleaseFunction = unsafe extern "C" fn(Place, *mut usize) -> Status;
 
 /// Stops a thread inside the functions, while another one takes and frees blocks of that size.
 pub(crate) fn interleaved(
@@ -35,6 +37,13 @@ struct UnrecordedBlocks<'a> {
 impl UnrecordedBlocks<'_> {
     fn place(self) -> Place {
         self.blocks.place
+    }
+
+    fn table_release(self) -> Option<ReleaseFunction> {
+        match self.blocks.calls.exported() {
+            Exported::Table(table) => table.allocator().release,
+            Exported::Functions(_) => None,
+        }
     }
 }
 
@@ -76,6 +85,19 @@ impl InterleavedCalls for UnrecordedBlocks<'_> {
                 let _ = functions.free(place, block as u64, size_bytes, DEFAULT_STREAM);
             }
         }
+    }
+
+    fn release(self) {
+        if let Some(release) = self.table_release() {
+            let mut bytes = 0;
+            // SAFETY: the library's own function; `bytes` is valid for a write.
+            unsafe { release(self.place(), &raw mut bytes) };
+        }
+    }
+
+    /// Memory of the driver is not released: the record would not take so many calls.
+    fn can_release(self) -> bool {
+        self.place().kind == CPU && self.table_release().is_some()
     }
 
     /// Memory of devices stays as it is: the record would not take so many calls of the driver.
