@@ -154,9 +154,9 @@ pub enum Operation {
     /// and each further instruction of the processor that may access memory of another thread, and
     /// before the first atomic ones behind these. A call of the driver counts as one instruction.
     /// At each stop another thread takes two blocks of `size` bytes; every second time it frees the
-    /// first of them again. At memory of the host it also calls `release` before, in further rounds.
-    /// Then the first thread goes on, and the live blocks are compared. On x86-64 alone, without a
-    /// debugger.
+    /// first of them again. In further rounds, at memory of the host, it calls `release` before
+    /// that. Then the first thread goes on, and the live blocks are compared. On x86-64 alone,
+    /// without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks of the
     /// host that lost their byte), `stops` (how often the thread was stopped).
