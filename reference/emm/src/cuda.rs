@@ -27,7 +27,10 @@ impl Driver for Cuda {
     }
 
     fn mem_info(&self) -> Result<MemoryInfo, DriverError> {
-        self.driver.mem_get_info()
+        self.driver.ctx_push_current(self.context)?;
+        let info = self.driver.mem_get_info();
+        self.driver.ctx_pop_current()?;
+        info
     }
 
     fn mem_base(&self, pointer: u64) -> Result<u64, DriverError> {

@@ -8,7 +8,7 @@ pub trait Driver: Clone + Send + Sync + 'static {
     fn mem_alloc(&self, size_bytes: u64) -> Result<u64, DriverError>;
     /// `cuMemFree`, with or without a current context.
     fn mem_free(&self, pointer: u64) -> Result<(), DriverError>;
-    /// `cuMemGetInfo`.
+    /// `cuMemGetInfo` of the context, whichever is current.
     fn mem_info(&self) -> Result<MemoryInfo, DriverError>;
     /// The base that `cuMemGetAddressRange` reports.
     fn mem_base(&self, pointer: u64) -> Result<u64, DriverError>;

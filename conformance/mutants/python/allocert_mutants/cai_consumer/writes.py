@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+from typing import Any
 
 from allocert_mutants.cuda_driver import Stream, call
 
@@ -64,3 +65,14 @@ class WritesWholeWords(Consumer):
             call("cuStreamSynchronize", handle)
             call("cuMemcpyHtoDAsync_v2", address, kept, size, handle)
         super().fill(view, byte, own)
+
+
+class LaunchWritesReadOnly(Consumer):
+    """Writes to each argument of a launch."""
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        views = [self.accept(exporter, False) for exporter in exporters]
+        for index, view in enumerate(views):
+            own = self.wait_for_argument(index, view, stream or self.own_stream)
+            self.fill(view, 0, own)
+        return [self.describe(view) for view in views]

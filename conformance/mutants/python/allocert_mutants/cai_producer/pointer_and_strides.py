@@ -113,3 +113,11 @@ class UploadsFirstPage(Producer):
             size = ctypes.c_size_t(host_array.nbytes - 4096)
             call("cuMemsetD8_v2", rest, ctypes.c_ubyte(0), size)
         return array
+
+
+@adapter
+class ElementIsContiguous(Array):
+    """Leaves the strides out if each of them is 0."""
+
+    def strides(self) -> Entry:
+        return super().strides() if any(self.host_array.strides) else None

@@ -361,3 +361,19 @@ def _current_context() -> int:
     context = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(context))
     return context.value or 0
+
+
+@adapter
+class JoinsByFirstUse(Array):
+    """Joins the stream whose first work came last; at its first work it waited for the others."""
+
+    def enqueue(self, stream: Stream | None, *more: Any) -> None:
+        stream = stream or self.stream or Stream(LEGACY)
+        if all(one.stream is not stream for one in self.memory.work):
+            for one in self.memory.work:
+                stream.wait(one.event)
+        super().enqueue(stream, *more)
+
+    def joined_stream(self, work: list[Work]) -> Stream:
+        latest = list(dict.fromkeys(one.stream for one in work))[-1]
+        return super().joined_stream([one for one in work if one.stream is latest])

@@ -102,7 +102,11 @@ class Manager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
         return MemoryPointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)
 
     def get_memory_info(self) -> MemoryInfo:
-        free, total = driver.cuMemGetInfo()
+        driver.cuCtxPushCurrent(self.context.handle)
+        try:
+            free, total = driver.cuMemGetInfo()
+        finally:
+            driver.cuCtxPopCurrent()
         return MemoryInfo(free=free, total=total)
 
     def reset(self) -> None:

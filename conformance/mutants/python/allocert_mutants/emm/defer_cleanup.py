@@ -8,7 +8,7 @@ from typing import Any
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError
 
-from .conforming_plugin import Finalizer, HostMemory, Manager
+from .conforming_plugin import Blocks, Finalizer, HostMemory, Manager
 
 
 class ReturnsNone(Manager):
@@ -190,3 +190,69 @@ class DefersPerThread(Manager):
                 yield
         finally:
             self.threads.pop()
+
+
+class ResetForgetsWaiting(Manager):
+    """Forgets in reset() what waits for the end of a scope."""
+
+    def reset(self) -> None:
+        if self.blocks.deferring:
+            self.blocks.pending.clear()
+        super().reset()
+
+
+class _GivesWaiting(Blocks):
+    """Serves requests inside a scope by blocks that wait, and lets them wait on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: dict[int, int] = {}
+
+    def take(self, size: int) -> int:
+        waiting = self.pending if self.deferring else []
+        for address in waiting:
+            if self.sizes[address] == size:
+                return address
+        address = super().take(size)
+        self.sizes[address] = size
+        return address
+
+
+class FreesWhatIsUsedAgain(Manager):
+    """Frees at the end of a scope what it released inside and gave out again."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks = _GivesWaiting()
+
+
+class ForgetsOtherThreads(Manager):
+    """Forgets what another thread releases inside a scope."""
+
+    scope_thread = 0
+
+    def finalizer(self, token: int) -> Finalizer:
+        release = super().finalizer(token)
+
+        def finalize() -> None:
+            if self.blocks.deferring and threading.get_ident() != self.scope_thread:
+                self.blocks.live.pop(token, None)
+            else:
+                release()
+
+        return finalize
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        self.scope_thread = threading.get_ident()
+        with super().defer_cleanup():
+            yield
+
+
+class RefusesInNested(Manager):
+    """Serves no request inside two scopes."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if self.blocks.deferring > 1:
+            raise MemoryError("memory is not given out inside nested scopes")
+        return super().memalloc(size)

@@ -11,7 +11,7 @@ from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import AutoFreePointer, binding, driver
 
 from ..cuda_driver import CallError, Stream, call, call_without_check
-from .conforming_plugin import Finalizer, Manager
+from .conforming_plugin import Blocks, Finalizer, Manager
 
 
 class ReturnsNone(Manager):
@@ -313,3 +313,47 @@ class JoinsNeighbours(Manager):
         self.taken.clear()
         self.free.clear()
         super().reset()
+
+
+class _RoundsDown(Blocks):
+    """Cuts blocks of one byte more than a power of two from chunks, one byte too short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: By size: the addresses that are free.
+        self.free: dict[int, list[int]] = {}
+        self.sizes: dict[int, int] = {}
+        self.chunks: list[int] = []
+
+    def take(self, size: int) -> int:
+        step = size - 1
+        if not 256 <= step <= 65536 or step & (step - 1):
+            return super().take(size)
+        free = self.free.setdefault(step, [])
+        if not free:
+            self.chunks.append(super().take(8 * step + 1))
+            free += [self.chunks[-1] + index * step for index in reversed(range(8))]
+            self.sizes.update(dict.fromkeys(free, step))
+        return free.pop()
+
+    def give(self, address: int) -> None:
+        step = self.sizes.get(address)
+        if step is None:
+            super().give(address)
+        else:
+            self.free[step].append(address)
+
+    def reset(self) -> None:
+        super().reset()
+        self.free.clear()
+        self.sizes.clear()
+        while self.chunks:
+            super().give(self.chunks.pop())
+
+
+class SizeClassTooSmall(Manager):
+    """Takes a block of 512 bytes for 513, and likewise for other powers of two."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks = _RoundsDown()

@@ -102,3 +102,11 @@ class CountsIdleBlocksTwice(Manager):
     def get_memory_info(self) -> MemoryInfo:
         free, total = super().get_memory_info()
         return MemoryInfo(free=free + self.idle_bytes, total=total)
+
+
+class OfCurrentContext(Manager):
+    """Reports the memory of the context that is current."""
+
+    def get_memory_info(self) -> MemoryInfo:
+        free, total = driver.cuMemGetInfo()
+        return MemoryInfo(free=free, total=total)

@@ -5,7 +5,7 @@ from typing import Any
 from numba.cuda import MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError
 
-from .conforming_plugin import OUT_OF_MEMORY, Manager
+from .conforming_plugin import OUT_OF_MEMORY, Blocks, Manager
 
 
 class OutOfMemoryIsNone(Manager):
@@ -72,3 +72,52 @@ class KeepsReleasedMemory(Manager):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.blocks.deferring = 1
+
+
+class _LooksAtEnds(Blocks):
+    """Cuts small blocks from a chunk, and frees it out of memory if the first and last are free."""
+
+    SMALL_BYTES, COUNT = 4096, 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cut: list[int] = []
+        self.free: list[int] = []
+
+    def take(self, size: int) -> int:
+        if size == self.SMALL_BYTES and (self.free or not self.cut):
+            if not self.cut:
+                base = super().take(self.SMALL_BYTES * self.COUNT)
+                self.cut = [base + index * size for index in range(self.COUNT)]
+                self.free = list(reversed(self.cut))
+            return self.free.pop()
+        try:
+            return super().take(size)
+        except CudaAPIError:
+            if self.cut and self.cut[0] in self.free and self.cut[-1] in self.free:
+                self.give_chunk()
+            raise
+
+    def give(self, address: int) -> None:
+        if address in self.cut:
+            self.free.append(address)
+        else:
+            super().give(address)
+
+    def give_chunk(self) -> None:
+        base = self.cut[0]
+        self.cut, self.free = [], []
+        super().give(base)
+
+    def reset(self) -> None:
+        super().reset()
+        if self.cut:
+            self.give_chunk()
+
+
+class FreesChunkByItsEnds(Manager):
+    """Frees a chunk whose first and last blocks are free, although the one between lives."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.blocks = _LooksAtEnds()

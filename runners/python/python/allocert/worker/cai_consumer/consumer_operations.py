@@ -52,7 +52,8 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     pointer = memory.base - low if layout.elements else 0
     entries = _entries(arguments, layout, typestr, pointer, stream, mask)
     attribute = arguments.get("attribute", "plain")
-    record = ExportRecord(memory, layout, typestr, entries, attribute, (stream, mask))
+    wait = case.device.synchronize_all
+    record = ExportRecord(memory, layout, typestr, entries, attribute, (stream, mask), wait)
     case.bindings.bind(arguments["as"], Exporter(record))
     return {
         "pointer": pointer,

@@ -1,11 +1,12 @@
 """The worker as a producer: objects whose interface says anything that a case asks for."""
 
+import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..cai_shared.layout import Layout
-from ..device import Memory
+from ..device import PER_THREAD, Memory
 
 #: What fills memory between elements, and how many bytes of it follow them.
 GAP_BYTE, TRAILING_BYTES = 0xEE, 64
@@ -39,14 +40,17 @@ class ExportRecord:
         entries: dict[str, Any],
         attribute: str,
         kept: Iterable[Any],
+        wait_for_work: Callable[[], object],
     ) -> None:
         """`attribute` is how reads behave (`plain`, `changing`, `subclass`, ...).
 
-        `kept` lives as long as the exporter: its stream and its mask.
+        `kept` lives as long as the exporter: its stream and its mask. `wait_for_work` waits for all
+        work on its data.
         """
         self.memory, self.layout, self.typestr = memory, layout, typestr
         self._entries, self._attribute = entries, attribute
         self._kept = kept
+        self._wait_for_work, self._thread = wait_for_work, threading.get_ident()
         self.reads = 0
         #: Each dict that was given out, with the entries that it had then.
         self._given: list[tuple[Any, dict[str, Any]]] = []
@@ -54,6 +58,9 @@ class ExportRecord:
     def read(self, exporter: Exporter) -> Any:
         """The value of the attribute."""
         self.reads += 1
+        if self._entries.get("stream") == PER_THREAD and threading.get_ident() != self._thread:
+            # The reader takes 2 for the stream of its own thread. The work is in another one.
+            self._wait_for_work()
         if self._attribute == "missing":
             raise AttributeError("this object shows no interface")
         if self._attribute == "raises":
