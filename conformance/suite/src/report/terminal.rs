@@ -88,17 +88,22 @@ fn likeliest(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palett
     let Some(first) = unlisted().next() else { return };
     let (of, all) = (first.len(), unlisted().map(Cause::len).sum::<usize>());
     let finding = first.first().finding;
+    let breaks_a_must = unlisted().any(|cause| cause.first().finding.level == Level::Must);
+    let (start, noun) = match breaks_a_must {
+        true => ("", "finding"),
+        false => ("no MUST is violated; ", "warning"),
+    };
     let share = match (of, all) {
-        (_, 1) => "the only finding".to_owned(),
-        (of, all) if of == all => format!("all {all} findings"),
-        _ => format!("{of} of {all} findings"),
+        (_, 1) => format!("the only {noun}"),
+        (of, all) if of == all => format!("all {all} {noun}s"),
+        _ => format!("{of} of {all} {noun}s"),
     };
     let id = palette.strong(&finding.requirement);
     let statement = report.catalogue.get(&finding.requirement).map(|one| one.statement.trim_end());
     let statement = statement.map(|text| format!(": {text}")).unwrap_or_default();
     line!(
         out,
-        "likeliest cause of {share}: the subject violates {id} ({}){statement}",
+        "{start}likeliest cause of {share}: the subject violates {id} ({}){statement}",
         finding.level
     );
     line!(out);

@@ -36,3 +36,12 @@ class JoinsStreams(OrderedManager):
 
     def ordered_blocks(self) -> OrderedBlocks:
         return _JoinedBlocks()
+
+
+class RefusesHandles(WaitsForStream):
+    """Refuses handles itself, because the driver shares no memory of a pool."""
+
+    allocert_capabilities = (*WaitsForStream.allocert_capabilities, "ipc")
+
+    def get_ipc_handle(self, memory: Any) -> Any:
+        raise RuntimeError("memory of the driver's pool cannot be shared with other processes")

@@ -17,7 +17,7 @@ from .recorder import Recorder, control
 #: CUresult.
 _NOT_INITIALIZED, _NOT_FOUND = 3, 500
 #: CUpointer_attribute, CUmemorytype and flags of cuMemHostAlloc.
-MEMORY_TYPE, RANGE_START, RANGE_SIZE = 2, 11, 12
+MEMORY_TYPE, IPC_CAPABLE, RANGE_START, RANGE_SIZE = 2, 10, 11, 12
 _HOST = 1
 _HOST_FLAGS = {"portable": 1, "write_combined": 4}
 
@@ -174,6 +174,11 @@ class Driver:
         if kind != _HOST or start is None or length is None:
             return False
         return start <= pointer and pointer + size_bytes <= start + length
+
+    def can_share(self, pointer: int) -> bool:
+        """Whether the driver makes an IPC handle for memory of this kind, or does not say."""
+        with self.harness():
+            return self.pointer_attribute(IPC_CAPABLE, ctypes.c_uint, pointer) != 0
 
     def pointer_attribute(self, attribute: int, cls: Any, pointer: int) -> int | None:
         """What the driver knows of an address, as a number of this class of ctypes."""

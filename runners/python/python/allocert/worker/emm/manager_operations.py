@@ -5,7 +5,7 @@ from typing import Any
 
 from ..emm_shared import facts
 from ..emm_shared.context_manager import enter, leave
-from ..emm_shared.handle_operations import ipc_facts
+from ..emm_shared.handle_operations import ipc_facts, may_refuse_handle
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
 from ..safe_access import read_attribute
@@ -109,7 +109,8 @@ def get_memory_info(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def get_ipc_handle(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     memory = case.bindings.get(arguments["memory"])
-    handle = case.manager(on).get_ipc_handle(memory)
+    with may_refuse_handle(case, memory):
+        handle = case.manager(on).get_ipc_handle(memory)
     case.bindings.bind(arguments["as"], handle)
     return ipc_facts(case, handle, memory, _context(case, on))
 

@@ -12,7 +12,7 @@ from numba.cuda.core import config
 
 from ..emm_shared import facts, transfer
 from ..emm_shared.context_manager import LeaveEarly, enter, leave
-from ..emm_shared.handle_operations import ipc_facts
+from ..emm_shared.handle_operations import ipc_facts, may_refuse_handle
 from ..operations import Arguments, Facts, OperationTable
 from ..safe_access import read_attribute
 from ..safe_text import type_name
@@ -130,10 +130,11 @@ def host_memory_info(case: HostApiCase, _on: str, _arguments: Arguments) -> Fact
 @OPERATIONS.register
 def host_ipc_handle(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
     array = case.bindings.get(arguments["array"])
-    handle = array.get_ipc_handle()
+    memory = read_attribute(array, "gpu_data")
+    with may_refuse_handle(case, memory):
+        handle = array.get_ipc_handle()
     inner = read_attribute(handle, "_ipc_handle", handle)
     case.bindings.bind(arguments["as"], inner)
-    memory = read_attribute(array, "gpu_data")
     return ipc_facts(case, inner, memory, case.host.current_context())
 
 

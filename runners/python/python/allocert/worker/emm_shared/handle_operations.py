@@ -1,6 +1,8 @@
 """The operations on an IPC handle that the subject made."""
 
+import contextlib
 import pickle as python_pickle
+from collections.abc import Iterator
 from typing import Any
 
 from numba.cuda.cudadrv import driver as numba_driver
@@ -8,6 +10,7 @@ from numba.cuda.cudadrv import driver as numba_driver
 from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
 from ..safe_access import read_attribute
+from ..safe_text import type_name
 from . import facts, peer_process, transfer
 from .case import NumbaCase
 
@@ -49,6 +52,22 @@ def _check_host_pickles(handle: Any) -> None:
 
 def _number(handle: Any, name: str) -> int | str | None:
     return facts.number(read_attribute(handle, name))
+
+
+@contextlib.contextmanager
+def may_refuse_handle(case: NumbaCase, memory: Any) -> Iterator[None]:
+    """Declines where the driver shares no such memory and the subject raises an error.
+
+    The documentation has plugins refuse what the driver cannot share (EMM-IPC-17).
+    """
+    try:
+        yield
+    except Exception as error:
+        pointer = facts.extent(memory)["pointer"]
+        if type(pointer) is int and pointer and not case.driver.can_share(pointer):
+            reason = f"the driver cannot share this memory; {type_name(error)}"
+            raise Declined(reason) from None
+        raise
 
 
 def ipc_facts(case: NumbaCase, handle: Any, memory: Any, context: Any) -> Facts:
