@@ -153,7 +153,9 @@ pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result
     }
     let wrong = |message: String| wrong(path, &message);
     let filter = Filter::new(selection.filter.as_deref())?;
-    let selected = filter.select(suite.cases_of(side), shard(path, selection)?)?;
+    let selected = filter.select(suite.cases_of(side), shard(path, selection)?).map_err(|_| {
+        wrong("the filter of the header matches no case; run the suite again".to_owned())
+    })?;
     let mut unswept = cases.iter().map(|judged| &judged.case).filter(|case| !case.is_swept());
     let recorded: BTreeSet<&str> = unswept.clone().map(|case| case.id.as_str()).collect();
     let planned: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
