@@ -8,6 +8,11 @@ from numba.cuda.cudadrv.driver import driver
 from .conforming_plugin import Finalizer, Manager
 
 
+def of_current_context() -> MemoryInfo:
+    free, total = driver.cuMemGetInfo()
+    return MemoryInfo(free=free, total=total)
+
+
 class PlainTuple(Manager):
     """Returns memory information as a tuple without names."""
 
@@ -44,7 +49,7 @@ class OfDevice0(Manager):
         first = driver.cuDevicePrimaryCtxRetain(0)
         driver.cuCtxPushCurrent(first)
         try:
-            return super().get_memory_info()
+            return of_current_context()
         finally:
             driver.cuCtxPopCurrent()
             driver.cuDevicePrimaryCtxRelease(0)
@@ -77,7 +82,7 @@ class OfFirstDeviceAsked(Manager):
             self.first.append(driver.cuCtxGetCurrent())
         driver.cuCtxPushCurrent(self.first[0])
         try:
-            return super().get_memory_info()
+            return of_current_context()
         finally:
             driver.cuCtxPopCurrent()
 
@@ -108,5 +113,4 @@ class OfCurrentContext(Manager):
     """Reports the memory of the context that is current."""
 
     def get_memory_info(self) -> MemoryInfo:
-        free, total = driver.cuMemGetInfo()
-        return MemoryInfo(free=free, total=total)
+        return of_current_context()

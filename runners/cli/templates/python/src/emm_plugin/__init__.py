@@ -82,7 +82,11 @@ class Manager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
         )
 
     def get_memory_info(self) -> MemoryInfo:
-        free, total = driver.cuMemGetInfo()
+        driver.cuCtxPushCurrent(self.context.handle)
+        try:
+            free, total = driver.cuMemGetInfo()
+        finally:
+            driver.cuCtxPopCurrent()
         return MemoryInfo(free=free, total=total)
 
     def reset(self) -> None:
