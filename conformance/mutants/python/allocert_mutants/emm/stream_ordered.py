@@ -72,7 +72,7 @@ def let_wait(stream: Any, other: Any) -> None:
 class OrderedManager(Manager):
     """Serves device memory from the stream-ordered pool, which other processes cannot open."""
 
-    allocert_capabilities = ("host_memory", "memory_info")
+    allocert_capabilities: tuple[str, ...] = ("host_memory", "memory_info")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
