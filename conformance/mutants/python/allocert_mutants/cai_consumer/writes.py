@@ -2,7 +2,6 @@
 
 import ctypes
 import math
-from typing import Any
 
 from allocert_mutants.cuda_driver import Stream, call
 
@@ -68,11 +67,7 @@ class WritesWholeWords(Consumer):
 
 
 class LaunchWritesReadOnly(Consumer):
-    """Writes to each argument of a launch."""
+    """Writes to the arguments of a launch that it should only read."""
 
-    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
-        views = [self.accept(exporter, False) for exporter in exporters]
-        for index, view in enumerate(views):
-            own = self.wait_for_argument(index, view, stream or self.own_stream)
-            self.fill(view, 0, own)
-        return [self.describe(view) for view in views]
+    def copy(self, view: View, own: Stream) -> None:
+        self.fill(view, 0, own)

@@ -26,6 +26,16 @@ Finalizer: TypeAlias = Callable[[], object]
 HostMemory: TypeAlias = MappedMemory | PinnedMemory
 
 
+@contextlib.contextmanager
+def current(context: Any) -> Iterator[None]:
+    """Makes a CUcontext current for a while."""
+    driver.cuCtxPushCurrent(context)
+    try:
+        yield
+    finally:
+        driver.cuCtxPopCurrent()
+
+
 class Blocks:
     """Device memory by token. An address is used again after it was freed; a token never is."""
 
@@ -83,9 +93,11 @@ class Blocks:
 class Manager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
     """Frees device memory at its release, or at the end of the last scope of defer_cleanup()."""
 
+    blocks_class: type[Blocks] = Blocks
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.blocks = Blocks()
+        self.blocks = self.blocks_class()
 
     def initialize(self) -> None:
         super().initialize()
@@ -102,11 +114,8 @@ class Manager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
         return MemoryPointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)
 
     def get_memory_info(self) -> MemoryInfo:
-        driver.cuCtxPushCurrent(self.context.handle)
-        try:
+        with current(self.context.handle):
             free, total = driver.cuMemGetInfo()
-        finally:
-            driver.cuCtxPopCurrent()
         return MemoryInfo(free=free, total=total)
 
     def reset(self) -> None:

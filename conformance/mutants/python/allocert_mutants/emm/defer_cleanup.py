@@ -221,9 +221,7 @@ class _GivesWaiting(Blocks):
 class FreesWhatIsUsedAgain(Manager):
     """Frees at the end of a scope what it released inside and gave out again."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = _GivesWaiting()
+    blocks_class = _GivesWaiting
 
 
 class ForgetsOtherThreads(Manager):

@@ -354,6 +354,4 @@ class _RoundsDown(Blocks):
 class SizeClassTooSmall(Manager):
     """Takes a block of 512 bytes for 513, and likewise for other powers of two."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = _RoundsDown()
+    blocks_class = _RoundsDown

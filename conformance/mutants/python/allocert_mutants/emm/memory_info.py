@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 from numba.cuda import MemoryInfo
 from numba.cuda.cudadrv.driver import driver
 
-from .conforming_plugin import Finalizer, Manager
+from .conforming_plugin import Finalizer, Manager, current
 
 
-def of_current_context() -> MemoryInfo:
+def _of_current_context() -> MemoryInfo:
     free, total = driver.cuMemGetInfo()
     return MemoryInfo(free=free, total=total)
 
@@ -47,11 +47,10 @@ class OfDevice0(Manager):
 
     def get_memory_info(self) -> MemoryInfo:
         first = driver.cuDevicePrimaryCtxRetain(0)
-        driver.cuCtxPushCurrent(first)
         try:
-            return of_current_context()
+            with current(first):
+                return _of_current_context()
         finally:
-            driver.cuCtxPopCurrent()
             driver.cuDevicePrimaryCtxRelease(0)
 
 
@@ -80,11 +79,8 @@ class OfFirstDeviceAsked(Manager):
     def get_memory_info(self) -> MemoryInfo:
         if not self.first:
             self.first.append(driver.cuCtxGetCurrent())
-        driver.cuCtxPushCurrent(self.first[0])
-        try:
-            return of_current_context()
-        finally:
-            driver.cuCtxPopCurrent()
+        with current(self.first[0]):
+            return _of_current_context()
 
 
 class CountsIdleBlocksTwice(Manager):
@@ -113,4 +109,4 @@ class OfCurrentContext(Manager):
     """Reports the memory of the context that is current."""
 
     def get_memory_info(self) -> MemoryInfo:
-        return of_current_context()
+        return _of_current_context()

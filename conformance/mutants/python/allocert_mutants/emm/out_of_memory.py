@@ -118,6 +118,4 @@ class _LooksAtEnds(Blocks):
 class FreesChunkByItsEnds(Manager):
     """Frees a chunk whose first and last blocks are free, although the one between lives."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = _LooksAtEnds()
+    blocks_class = _LooksAtEnds

@@ -217,9 +217,7 @@ class IteratedBlocks(Blocks):
 class IteratesOverBlocks(Manager):
     """Goes through the table of live blocks in reset() while finalizers can change it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = IteratedBlocks()
+    blocks_class = IteratedBlocks
 
 
 class BlocksOfThread(Blocks):
@@ -245,9 +243,7 @@ class BlocksOfThread(Blocks):
 class ResetIgnoresOtherThreads(Manager):
     """Is safe in reset() from finalizers of its own thread, and not from those of others."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = BlocksOfThread()
+    blocks_class = BlocksOfThread
 
 
 class ForgetsPendingOfOthers(Manager):

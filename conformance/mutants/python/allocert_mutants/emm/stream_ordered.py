@@ -1,12 +1,10 @@
 """A plugin that conforms on the driver's stream-ordered pool, and one that forgets the order."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from numba.cuda.cudadrv.driver import driver
 
-from .conforming_plugin import Blocks, Manager
+from .conforming_plugin import Blocks, Manager, current
 
 _DEFAULT_STREAM = 0
 _NON_BLOCKING = 1
@@ -37,7 +35,7 @@ class OrderedBlocks(Blocks):
 
     def give(self, address: int) -> None:
         # A finalizer may run while no context is current, and the default stream is the context's.
-        with self._current_context():
+        with current(self._context):
             let_wait(self._stream, _DEFAULT_STREAM)
             self.free(address, self._sizes.pop(address), self._stream)
 
@@ -52,14 +50,6 @@ class OrderedBlocks(Blocks):
             driver.cuStreamDestroy(self._stream)
             self._stream = None
 
-    @contextlib.contextmanager
-    def _current_context(self) -> Iterator[None]:
-        driver.cuCtxPushCurrent(self._context)
-        try:
-            yield
-        finally:
-            driver.cuCtxPopCurrent()
-
 
 def let_wait(stream: Any, other: Any) -> None:
     """Lets a stream wait for what is queued in another one."""
@@ -73,13 +63,7 @@ class OrderedManager(Manager):
     """Serves device memory from the stream-ordered pool, which other processes cannot open."""
 
     allocert_capabilities: tuple[str, ...] = ("host_memory", "memory_info")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks: Blocks = self.ordered_blocks()
-
-    def ordered_blocks(self) -> OrderedBlocks:
-        return OrderedBlocks()
+    blocks_class: type[Blocks] = OrderedBlocks
 
 
 class _UnorderedBlocks(OrderedBlocks):
@@ -90,5 +74,4 @@ class _UnorderedBlocks(OrderedBlocks):
 class ForgetsOrder(OrderedManager):
     """Returns memory that only its own stream may use yet."""
 
-    def ordered_blocks(self) -> OrderedBlocks:
-        return _UnorderedBlocks()
+    blocks_class = _UnorderedBlocks

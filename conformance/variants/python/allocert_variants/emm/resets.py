@@ -1,7 +1,6 @@
 """Plugins that keep reset() and finalizers apart in a way of their own."""
 
 import threading
-from typing import Any
 
 from allocert_mutants.emm.conforming_plugin import Blocks, Manager
 from numba.cuda.cudadrv.driver import driver
@@ -34,9 +33,7 @@ class LockedBlocks(Blocks):
 class ResetsUnderLock(Manager):
     """Holds a reentrant lock in reset() that its finalizers take."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = LockedBlocks()
+    blocks_class = LockedBlocks
 
 
 class BlocksApart(Blocks):
@@ -52,6 +49,4 @@ class BlocksApart(Blocks):
 class ResetsTableApart(Manager):
     """Begins an empty table of blocks in reset(), and then frees those of the old one."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.blocks = BlocksApart()
+    blocks_class = BlocksApart

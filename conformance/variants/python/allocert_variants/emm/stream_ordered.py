@@ -22,8 +22,7 @@ class WaitsForStream(OrderedManager):
     The next block may take the memory again while that work is still queued, and be smaller.
     """
 
-    def ordered_blocks(self) -> OrderedBlocks:
-        return _OverwrittenBlocks()
+    blocks_class = _OverwrittenBlocks
 
 
 class _JoinedBlocks(_OverwrittenBlocks):
@@ -34,8 +33,7 @@ class _JoinedBlocks(_OverwrittenBlocks):
 class JoinsStreams(OrderedManager):
     """Lets the default stream wait for its stream before memory is returned."""
 
-    def ordered_blocks(self) -> OrderedBlocks:
-        return _JoinedBlocks()
+    blocks_class = _JoinedBlocks
 
 
 class RefusesHandles(WaitsForStream):
