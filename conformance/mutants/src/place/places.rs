@@ -1,5 +1,7 @@
 //! Mutations of which memory belongs to a place, and of contexts.
 
+use std::marker::PhantomData;
+
 use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
 
 use super::base_allocator::Base;
@@ -7,67 +9,61 @@ use super::mutation::{Mutation, export_place_mutants};
 use super::system_memory::{self, Answer, fail, no_place};
 
 export_place_mutants! {
-    mutant_place_unknown_is_cpu => UnknownIsCpu,
-    mutant_place_host_has_devices => HostHasDevices,
+    mutant_place_unknown_is_cpu => Redirected<UnknownIsCpu>,
+    mutant_place_host_has_devices => Redirected<HostHasDevices>,
     mutant_place_always_device_0 => AlwaysDevice0,
-    mutant_place_pinned_is_pageable => PinnedIsPageable,
+    mutant_place_pinned_is_pageable => Redirected<PinnedIsPageable>,
     mutant_place_device_0_only => Device0Only,
     mutant_place_leaves_context => LeavesContext,
     mutant_place_needs_context => NeedsContext,
     mutant_place_uses_current_context => UsesCurrentContext,
 }
 
-/// Takes a kind that it does not know for memory of the host, and any device for device 0.
-struct UnknownIsCpu;
-
-fn known(place: Place) -> Place {
-    match system_memory::check(place) {
-        Ok(()) => place,
-        Err(_) if place.kind == CUDA => Place::cuda(0),
-        Err(_) => Place::CPU,
-    }
+/// Which place a mutant uses where the caller names `place`.
+trait Redirection {
+    fn actual(place: Place) -> Place;
 }
 
-impl Mutation for UnknownIsCpu {
+/// Makes each call at the place that `R` chooses.
+struct Redirected<R>(PhantomData<R>);
+
+impl<R: Redirection> Mutation for Redirected<R> {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        base.alloc(known(place), size_bytes)
+        base.alloc(R::actual(place), size_bytes)
     }
 
     fn free(base: &Base, place: Place, address: usize) -> Answer {
-        base.free(known(place), address)
+        base.free(R::actual(place), address)
     }
 
     fn used(base: &Base, place: Place) -> Answer<usize> {
-        base.used(known(place))
+        base.used(R::actual(place))
     }
 
     fn release(base: &Base, place: Place) -> Answer<usize> {
-        base.release(known(place))
+        base.release(R::actual(place))
+    }
+}
+
+/// Takes a kind that it does not know for memory of the host, and any device for device 0.
+struct UnknownIsCpu;
+
+impl Redirection for UnknownIsCpu {
+    fn actual(place: Place) -> Place {
+        match system_memory::check(place) {
+            Ok(()) => place,
+            Err(_) if place.kind == CUDA => Place::cuda(0),
+            Err(_) => Place::CPU,
+        }
     }
 }
 
 /// Takes memory of the host, whatever device it names.
 struct HostHasDevices;
 
-fn without_device(place: Place) -> Place {
-    if place.kind == CUDA { place } else { Place { device: 0, ..place } }
-}
-
-impl Mutation for HostHasDevices {
-    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        base.alloc(without_device(place), size_bytes)
-    }
-
-    fn free(base: &Base, place: Place, address: usize) -> Answer {
-        base.free(without_device(place), address)
-    }
-
-    fn used(base: &Base, place: Place) -> Answer<usize> {
-        base.used(without_device(place))
-    }
-
-    fn release(base: &Base, place: Place) -> Answer<usize> {
-        base.release(without_device(place))
+impl Redirection for HostHasDevices {
+    fn actual(place: Place) -> Place {
+        if place.kind == CUDA { place } else { Place { device: 0, ..place } }
     }
 }
 
@@ -95,26 +91,10 @@ impl Mutation for AlwaysDevice0 {
 /// Takes page-locked memory from the heap.
 struct PinnedIsPageable;
 
-/// What the host calls the place, and what it is.
-fn pageable(place: Place) -> Place {
-    if place.kind == CUDA_PINNED { Place { kind: CPU, device: 0 } } else { place }
-}
-
-impl Mutation for PinnedIsPageable {
-    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        base.alloc(pageable(place), size_bytes)
-    }
-
-    fn free(base: &Base, place: Place, address: usize) -> Answer {
-        base.free(pageable(place), address)
-    }
-
-    fn used(base: &Base, place: Place) -> Answer<usize> {
-        base.used(pageable(place))
-    }
-
-    fn release(base: &Base, place: Place) -> Answer<usize> {
-        base.release(pageable(place))
+impl Redirection for PinnedIsPageable {
+    /// What the host calls the place, and what it is.
+    fn actual(place: Place) -> Place {
+        if place.kind == CUDA_PINNED { Place { kind: CPU, device: 0 } } else { place }
     }
 }
 
