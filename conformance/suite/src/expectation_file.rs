@@ -128,10 +128,13 @@ impl ExpectationFile {
         (applying, left_out)
     }
 
-    /// Whether the cases that an entry means were run, and none is as it expects. Of an entry that
-    /// also means cases which were not selected, nothing is known.
-    #[must_use]
-    pub fn is_stale(&self, entry: &Entry, judgements: &[&Judgement]) -> bool {
+    /// The entries whose cases were run, and none is as the entry expects. Of an entry that also
+    /// means cases which were not selected, nothing is known.
+    pub fn stale_entries(&self, judgements: &[&Judgement]) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| self.is_stale(entry, judgements))
+    }
+
+    fn is_stale(&self, entry: &Entry, judgements: &[&Judgement]) -> bool {
         let meant = || judgements.iter().filter(|one| entry.matches(&one.case));
         let was_selected = |case: &String| judgements.iter().any(|one| unswept(&one.case) == case);
         meant().any(|one| entry.is_decided_by(one))
@@ -182,11 +185,10 @@ impl ExpectationFile {
         for judgement in judgements.iter_mut() {
             self.mark(judgement);
         }
-        for entry in &self.entries {
-            let marked: Vec<&Judgement> = judgements.iter().map(|one| &**one).collect();
-            if self.is_stale(entry, &marked) {
-                self.stale(entry, judgements);
-            }
+        let marked: Vec<&Judgement> = judgements.iter().map(|one| &**one).collect();
+        let stale: Vec<&Entry> = self.stale_entries(&marked).collect();
+        for entry in stale {
+            self.stale(entry, judgements);
         }
     }
 

@@ -27,7 +27,7 @@ pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> 
     let lines: Vec<&str> = text.lines().collect();
     let starts: Vec<usize> =
         file.entry_lines.iter().map(|line| item_start(&lines, *line)).collect();
-    let stale = file.entries.iter().filter(|entry| file.is_stale(entry, judgements));
+    let stale = file.stale_entries(judgements);
     let stale: BTreeSet<usize> = stale.map(|entry| item_start(&lines, entry.line)).collect();
     let mut gone: BTreeSet<usize> = BTreeSet::new();
     for start in &stale {

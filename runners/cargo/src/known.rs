@@ -37,7 +37,6 @@ impl Known {
         let Some(applying) = self.applying.get() else { return Vec::new() };
         let judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
         let judgements: Vec<&Judgement> = judged.iter().collect();
-        let stale = applying.entries.iter().filter(|entry| applying.is_stale(entry, &judgements));
-        stale.map(|entry| applying.stale_message(entry)).collect()
+        applying.stale_entries(&judgements).map(|entry| applying.stale_message(entry)).collect()
     }
 }
