@@ -35,10 +35,12 @@ pub(crate) trait InterleavedCalls: Copy + Send + Sync {
     fn take(self, size_bytes: usize) -> usize;
     /// Frees a block, or does what freeing null does.
     fn give(self, block: usize, size_bytes: usize);
-    /// Gives idle memory back to the system.
-    fn release(self);
-    /// Whether there is anything that releases.
-    fn can_release(self) -> bool;
+    /// Whether there is a function that gives idle memory back to the system.
+    fn can_release(self) -> bool {
+        false
+    }
+    /// Calls it.
+    fn release(self) {}
     /// Writes the byte to all of a block. One that cannot be written is found when it is read.
     fn fill(self, block: usize, size_bytes: usize, byte: u8);
     /// Whether all bytes of a block can be read and have this value.

@@ -62,19 +62,17 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
         move || calls.begin_thread(),
         other,
         |stepper| {
-            let without_release = [
+            let rounds = [
                 (Stepped::Take, Turn::GivesBack, instructions),
                 (Stepped::Take, Turn::Takes, instructions),
                 (Stepped::Give, Turn::GivesBack, instructions),
                 (Stepped::Give, Turn::Takes, instructions),
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
-            ];
-            let with_release = [
                 (Stepped::Take, Turn::Releases, instructions),
                 (Stepped::Give, Turn::Releases, instructions),
             ];
-            let with_release = with_release.into_iter().filter(|_| calls.can_release());
-            for (stepped, turn, most) in without_release.into_iter().chain(with_release) {
+            let is_possible = |turn| turn != Turn::Releases || calls.can_release();
+            for (stepped, turn, most) in rounds.into_iter().filter(|round| is_possible(round.1)) {
                 let round = Round { calls, size_bytes, stepped, turn };
                 let each = (1..=most).map(|number| Stop::AtAccess { number, within: most });
                 let atomics = (1..=ATOMICS).map(|number| Stop::AtAtomic { number, behind: most });

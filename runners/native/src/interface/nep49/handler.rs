@@ -217,12 +217,6 @@ impl InterleavedCalls for UnrecordedCalls {
         unsafe { (self.free)(self.ctx, block as *mut c_void, size_bytes) };
     }
 
-    fn release(self) {}
-
-    fn can_release(self) -> bool {
-        false
-    }
-
     fn fill(self, block: usize, size_bytes: usize, byte: u8) {
         let _ = host_bytes::fill(block, size_bytes as u64, byte);
     }
