@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use allocert_requirements::{Catalogue, Requirement, Side};
+
 use crate::workspace::root;
 use crate::{embedded, generated};
-use allocert_requirements::{Catalogue, Requirement, Side};
 
 const COLUMNS: usize = 100;
 /// The most fixtures that are named of one requirement.

@@ -18,7 +18,7 @@ const HEAD: &str = "\
 
 `cargo xtask results` certifies these libraries on the software driver, each with its expectation
 file in `fixtures/expectations` if it has one, and writes this page from the run files. The version
-is the one that Python or Debian names. [h200/README.md](h200/README.md) has the results on a GPU,
+is the one that Python or Debian names. [gpu/README.md](gpu/README.md) has the results on a GPU,
 and [matrix.md](matrix.md) says which libraries exchange arrays.
 
 `numpy_allocator:default_handler` is NumPy's own handler. `rmm_standin` is RMM's own plugin with a

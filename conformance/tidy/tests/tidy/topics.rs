@@ -74,7 +74,7 @@ fn is_case(word: &str) -> bool {
 #[test]
 fn names_are_found_in_sentences_links_and_tables() {
     let text = "EMM-RESET-03: see `emm/reset/twice`.\n| CAI-X-99 | `cai-consumer/no/such` |\n\
-                CAI-FREEDOM-11, `fixtures/cases`, [h200](../h200/rmm.txt), EMM-only";
+                CAI-FREEDOM-11, `fixtures/cases`, [gpu](../gpu/rmm.txt), EMM-only";
     let found: Vec<&str> = names(text).into_iter().collect();
     let wanted =
         ["CAI-FREEDOM-11", "CAI-X-99", "EMM-RESET-03", "cai-consumer/no/such", "emm/reset/twice"];
