@@ -80,8 +80,16 @@ const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
+/// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`
+const SYNC_DEPTH: u32 = 3;
 /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`
 const PERSISTING_L2_CACHE_SIZE: u32 = 6;
+/// `CU_LIMIT_SHMEM_SIZE`
+const SHMEM_SIZE: u32 = 7;
+/// `CU_LIMIT_CIG_ENABLED`
+const CIG_ENABLED: u32 = 8;
+/// `CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED`
+const CIG_SHMEM_FALLBACK_ENABLED: u32 = 9;
 
 impl Context {
     pub(crate) fn new(device: usize, primary: bool, id: u64) -> Self {
@@ -381,6 +389,11 @@ impl Driver {
     /// `cuCtxSetLimit`. The context's work ends before its stacks change.
     pub fn context_set_limit(&mut self, caller: &Caller, limit: u32, value: u64) -> Result {
         let context = self.context_or_current(caller, 0)?;
+        match limit {
+            SYNC_DEPTH | CIG_SHMEM_FALLBACK_ENABLED => return Err(CudaError::UNSUPPORTED_LIMIT),
+            SHMEM_SIZE | CIG_ENABLED => return Err(CudaError::NOT_PERMITTED),
+            _ => {}
+        }
         *context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)? = value;
         match limit {
             STACK_SIZE | PERSISTING_L2_CACHE_SIZE => self.drain_context(caller.thread.current()),

@@ -28,6 +28,8 @@ pub enum Direction {
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
+    /// Between two devices that the call names, neither of which needs access to the other.
+    Peer,
 }
 
 /// What lies at both sides of a copy.
@@ -64,7 +66,7 @@ impl Driver {
     /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.
     pub fn copy(&mut self, caller: &Caller, copy: &CopyRequest) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
-        let Some(sides) = self.sides(copy)? else { return Ok(()) };
+        let Some(sides) = self.sides(stream, copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides);
         if sides.from.kind == Kind::Pageable && sides.to.kind == Kind::Device {
             // The host waits for earlier work of the stream, not for the copy.
@@ -97,7 +99,7 @@ impl Driver {
         stream: StreamHandle,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
-        let Some(sides) = self.sides(copy)? else { return Ok(()) };
+        let Some(sides) = self.sides(stream, copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides);
         if copy.reads_managed_as_host(&sides) {
             // As for pageable memory above: the copy itself may be behind another stream.
@@ -119,8 +121,8 @@ impl Driver {
     }
 
     /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
-    /// the call says are the device's.
-    fn sides(&self, copy: &CopyRequest) -> Result<Option<Sides>> {
+    /// the call says are the device's, and the stream's device reaches it.
+    fn sides(&self, stream: u64, copy: &CopyRequest) -> Result<Option<Sides>> {
         let Extent { width, rows, slices } = copy.extent;
         if width == 0 || rows == 0 || slices == 0 {
             return Ok(None);
@@ -131,11 +133,13 @@ impl Driver {
         };
         let sides = Sides { to: side(copy.to)?, from: side(copy.from)? };
         let unknown = |side: Side| side.kind == Kind::Pageable;
-        let to_device =
-            matches!(copy.direction, Direction::HostToDevice | Direction::DeviceToDevice);
-        let from_device =
-            matches!(copy.direction, Direction::DeviceToHost | Direction::DeviceToDevice);
+        let both = matches!(copy.direction, Direction::DeviceToDevice | Direction::Peer);
+        let to_device = both || copy.direction == Direction::HostToDevice;
+        let from_device = both || copy.direction == Direction::DeviceToHost;
+        let reached = copy.direction == Direction::Peer
+            || [copy.to, copy.from].iter().all(|one| self.reaches_pool_at(stream, one.address));
         let refused = sides.to.read_only
+            || !reached
             || to_device && unknown(sides.to)
             || from_device && unknown(sides.from);
         if refused { Err(CudaError::INVALID_VALUE) } else { Ok(Some(sides)) }

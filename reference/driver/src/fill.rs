@@ -57,12 +57,15 @@ impl Driver {
     }
 
     /// Whether the stream's context reaches the memory: that of another device needs peer access,
-    /// unless a pool has it.
+    /// and that of a pool of another device access to the pool.
     fn reaches(&self, stream: u64, address: u64) -> bool {
         let Some(block) = self.find_device(address) else { return true };
         let near = self.streams.get(stream).and_then(|near| self.contexts.get(near.context));
         let Ok(near) = near else { return true };
-        let is_near = self.device_of(address) == Some(near.device);
-        is_near || matches!(block.owner, Owner::Pool(_)) || near.peers.contains(&block.context)
+        match block.owner {
+            Owner::Pool(_) => self.reaches_pool_at(stream, address),
+            _ if self.device_of(address) == Some(near.device) => true,
+            _ => near.peers.contains(&block.context),
+        }
     }
 }

@@ -155,22 +155,23 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether a range may be registered beside those that are. As measured on an H200.
+    /// Whether a range may be registered beside the memory that is known. As measured on an H200.
     fn may_register(&self, address: u64, bytes: u64, flags: u32) -> Result {
         let end = address + bytes;
-        let read_only = flags & READ_ONLY != 0;
-        let is_device = self.device_of(address).is_some();
-        let begins_in = self.find_host(address).map(|(_, block)| block.kind);
-        let meets = self.meeting(address, end).last().map(|(_, block)| block.kind);
-        let known = match begins_in {
-            None if is_device || self.shares_page(address, end, read_only) => {
-                return Err(CudaError::INVALID_VALUE);
-            }
-            begins_in => begins_in.or(meets),
+        let known = |kind| match kind {
+            HostKind::Registered => Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED),
+            HostKind::Allocated | HostKind::Managed => Err(CudaError::INVALID_VALUE),
         };
-        match known {
-            Some(HostKind::Registered) => Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED),
-            Some(_) => Err(CudaError::INVALID_VALUE),
+        if let Some((_, block)) = self.find_host(address) {
+            return known(block.kind);
+        }
+        let covers_one = self.registrations(address, end).any(|(at, block)| at + block.size <= end);
+        let shares_page = || self.shares_page(address, end, flags & READ_ONLY != 0);
+        if self.device_of(address).is_some() || !covers_one && shares_page() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        match self.meeting(address, end).last() {
+            Some((_, block)) => known(block.kind),
             None if flags & IOMEMORY == 0 && !self.host.is_mapped(address, bytes) => {
                 Err(CudaError::INVALID_VALUE)
             }
@@ -178,22 +179,24 @@ impl Driver {
         }
     }
 
-    /// Whether a range that covers a page in part meets a registration with another access, one
-    /// that ends in the first or the last page of the range. As measured.
+    /// Whether a range begins or ends in a page in which a registration with another access ends.
+    /// The H200 counts neither an end at the first byte of the last page, nor one at the end of the
+    /// first page; of two registrations that end in a page it asks the first.
     fn shares_page(&self, start: u64, end: u64, read_only: bool) -> bool {
-        let up = |address: u64| address.div_ceil(PAGE_BYTES).saturating_mul(PAGE_BYTES);
-        let (first, last) = (start - start % PAGE_BYTES, up(end));
-        if (first, last) == (start, end) {
-            return false;
-        }
-        [first, last - PAGE_BYTES].into_iter().any(|page| {
-            let page_end = page.saturating_add(PAGE_BYTES);
-            self.meeting(page, page_end).any(|(at, block)| {
-                block.kind == HostKind::Registered
-                    && up(at + block.size) == page_end
-                    && block.is_read_only() != read_only
-            })
-        })
+        let first_page = start - start % PAGE_BYTES;
+        let last_page = (end - 2) / PAGE_BYTES * PAGE_BYTES;
+        [(first_page, 1..PAGE_BYTES), (last_page, 2..PAGE_BYTES + 1)].into_iter().any(
+            |(page, ends)| {
+                self.registrations(page, page.saturating_add(PAGE_BYTES))
+                    .find(|(at, block)| ends.contains(&(at + block.size - page)))
+                    .is_some_and(|(_, block)| block.is_read_only() != read_only)
+            },
+        )
+    }
+
+    /// The registered memory that a range overlaps, by address.
+    fn registrations(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &HostBlock)> {
+        self.meeting(start, end).filter(|(_, block)| block.kind == HostKind::Registered)
     }
 
     /// The known host memory that a range overlaps, by address.

@@ -46,7 +46,7 @@ pub use event::Elapsed;
 pub use fault_plan::{FaultError, FaultPlan};
 pub use host_memory::HostSpace;
 pub use ipc::IpcHandle;
-pub use memory_pool::PoolAttribute;
+pub use memory_pool::{PoolAccess, PoolAttribute};
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
 pub use transfer::{Extent, Fill, Plane};

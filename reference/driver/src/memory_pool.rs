@@ -1,5 +1,7 @@
 //! Stream-ordered allocation and its pools.
 
+use std::collections::BTreeSet;
+
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 
 use crate::{
@@ -24,6 +26,8 @@ pub(crate) struct Pool {
     reserved_high: u64,
     /// Freed in a stream that has not got there yet, latest last.
     waiting: Vec<Waiting>,
+    /// The other devices that may read and write its memory.
+    shared_with: BTreeSet<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,32 @@ struct Waiting {
     stream: u64,
     address: u64,
     granules: u64,
+}
+
+/// `CUmemAccess_flags`; a pool cannot be read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolAccess {
+    None,
+    ReadAndWrite,
+}
+
+impl PoolAccess {
+    pub fn from_number(number: u32) -> Result<Self> {
+        match number {
+            0 => Ok(Self::None),
+            1 => Err(CudaError::NOT_SUPPORTED),
+            3 => Ok(Self::ReadAndWrite),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    #[must_use]
+    pub fn number(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::ReadAndWrite => 3,
+        }
+    }
 }
 
 /// `CUmemPool_attribute`.
@@ -63,6 +93,10 @@ impl PoolAttribute {
 const RESERVE_BYTES: u64 = 32 << 20;
 
 impl Pool {
+    fn is_reached_by(&self, device: usize) -> bool {
+        self.device == device || self.shared_with.contains(&device)
+    }
+
     fn take(&mut self, bytes: u64) {
         self.used += bytes.next_multiple_of(GRANULE_BYTES);
         self.used_high = self.used_high.max(self.used);
@@ -94,6 +128,7 @@ impl Driver {
             reserved: 0,
             reserved_high: 0,
             waiting: Vec::new(),
+            shared_with: BTreeSet::new(),
         })
     }
 
@@ -271,11 +306,43 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemPoolGetAccess`, `cuMemPoolSetAccess`: whether pool and device exist. Every device may
-    /// read and write every pool.
-    pub fn pool_access(&mut self, handle: u64, device: i32) -> Result {
-        self.device(device)?;
-        self.pool(handle).map(|_| ())
+    /// `cuMemPoolSetAccess`: whether each of these devices may read and write the pool's memory. A
+    /// pool's own device always may. If one description is refused, none counts.
+    pub fn pool_set_access(&mut self, handle: u64, wanted: &[(i32, PoolAccess)]) -> Result {
+        let own = self.pool(handle)?.device;
+        let device_of = |(device, access): &(i32, PoolAccess)| {
+            let device = self.device(*device)?;
+            let takes_from_itself = device == own && *access == PoolAccess::None;
+            if takes_from_itself { Err(CudaError::INVALID_DEVICE) } else { Ok((device, *access)) }
+        };
+        let wanted = wanted.iter().map(device_of).collect::<Result<Vec<_>>>()?;
+        let shared_with = &mut self.pool(handle)?.shared_with;
+        for (device, access) in wanted {
+            match access {
+                PoolAccess::None => shared_with.remove(&device),
+                PoolAccess::ReadAndWrite => shared_with.insert(device),
+            };
+        }
+        Ok(())
+    }
+
+    /// `cuMemPoolGetAccess`.
+    pub fn pool_access(&mut self, handle: u64, device: i32) -> Result<PoolAccess> {
+        let device = self.device(device).map_err(|_| CudaError::INVALID_VALUE)?;
+        let reached = self.pool(handle)?.is_reached_by(device);
+        Ok(if reached { PoolAccess::ReadAndWrite } else { PoolAccess::None })
+    }
+
+    /// Whether work of a stream may use what lies at an address: memory of a pool of another device
+    /// takes access to the pool. What is left of a destroyed pool, every device may use.
+    pub(crate) fn reaches_pool_at(&self, stream: u64, address: u64) -> bool {
+        let owner = self.find_device(address).map(|block| block.owner);
+        let Some(Owner::Pool(pool)) = owner else { return true };
+        let context = self.streams.get(stream).and_then(|stream| self.contexts.get(stream.context));
+        match (self.pools.get(pool), context) {
+            (Ok(pool), Ok(context)) => pool.is_reached_by(context.device),
+            _ => true,
+        }
     }
 
     /// `cuDeviceGetDefaultMemPool`.

@@ -43,7 +43,7 @@ pub(crate) fn cuMemcpyPeer(
     _: u64,
     bytes: usize,
 ) -> Result {
-    cuMemcpyDtoD_v2(call, to, from, bytes)
+    call.driver.copy(&call.caller, &row(to, from, bytes, Direction::Peer))
 }
 
 pub(crate) fn cuMemcpyAsync(
@@ -99,7 +99,8 @@ pub(crate) fn cuMemcpyPeerAsync(
     bytes: usize,
     stream: u64,
 ) -> Result {
-    cuMemcpyDtoDAsync_v2(call, to, from, bytes, stream)
+    let copy = row(to, from, bytes, Direction::Peer);
+    call.driver.copy_async(&call.caller, &copy, StreamHandle(stream))
 }
 
 /// `CUDA_MEMCPY2D`.

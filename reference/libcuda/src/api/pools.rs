@@ -1,13 +1,12 @@
 //! Stream-ordered memory and its pools.
 
 use allocert_contract::{DevicePtr, StreamHandle};
-use allocert_driver::{CudaError, PoolAttribute, Result};
+use allocert_driver::{CudaError, PoolAccess, PoolAttribute, Result};
 
 use super::text::{read, write};
 use crate::c_api::{Call, Location, Out};
 
 const LOCATION_DEVICE: u32 = 1;
-const ACCESS_READWRITE: u32 = 3;
 
 pub(crate) fn cuMemAllocAsync(
     call: &mut Call,
@@ -114,14 +113,17 @@ struct Access {
     flags: u32,
 }
 
-/// Accepted; every device may use every pool.
 pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: usize) -> Result {
-    for index in 0..count {
+    if count == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    let description = |index: usize| {
         // SAFETY: cuMemPoolSetAccess's caller promises `count` CUmemAccessDesc.
         let access: Access = unsafe { read(map + (index * size_of::<Access>()) as u64)? };
-        call.driver.pool_access(pool, access.location.id)?;
-    }
-    Ok(())
+        Ok((access.location.id, PoolAccess::from_number(access.flags)?))
+    };
+    let wanted = (0..count).map(description).collect::<Result<Vec<_>>>()?;
+    call.driver.pool_set_access(pool, &wanted)
 }
 
 pub(crate) fn cuMemPoolGetAccess(
@@ -130,8 +132,8 @@ pub(crate) fn cuMemPoolGetAccess(
     pool: u64,
     location: u64,
 ) -> Result {
-    call.driver.pool_access(pool, device_at(location)?)?;
-    flags.required()?.put(ACCESS_READWRITE);
+    let access = call.driver.pool_access(pool, device_at(location)?)?;
+    flags.required()?.put(access.number());
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 // stays costs one scene.
 //
 // Build: g++ -std=c++17 answers.cpp -lcuda   (cuda.h comes in nvidia-cuda-runtime).
-//   answers [PREFIX]    the scenes whose name begins with PREFIX
+//   answers [PREFIX]    the scenes whose name begins with PREFIX; those of two devices are left out
+//                       if there is only one
 //
 // Columns, separated by tabs: scene, situation, answer. An answer is a CUresult, or what the
 // situation says. answers_h200.tsv is the output on an NVIDIA H200.
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -469,6 +471,34 @@ static void unregister_elsewhere() {
   say("cuMemHostRegister of what a destroyed context had registered", register_at(last, PAGE));
 }
 
+/// Memory that is freed while another context is current, or in a stream that has not got there.
+static void unregister_freed_elsewhere() {
+  for (bool used : {false, true})
+    for (size_t size : {size_t(1000), size_t(64 << 10), size_t(0x200001)}) {
+      std::string what = std::to_string(size) + " B" + (used ? ", filled" : "");
+      CUdeviceptr keep = device_memory(size), of_pool = pool_memory(size), at = device_memory(size),
+                  async = pool_memory(size);
+      if (used)
+        for (CUdeviceptr one : {of_pool, at, async}) NEED(cuMemsetD8(one, 1, 1000));
+      {
+        With with(B);
+        NEED(cuMemFree(of_pool));
+        say("pool memory of A of " + what + ", freed in B, B current", unregister_at(of_pool));
+        NEED(cuMemFree(at));
+        say("device memory of A of " + what + ", freed in B, B current", unregister_at(at));
+        NEED(cuMemFreeAsync(async, CU_STREAM_LEGACY));
+        say("pool memory of A of " + what + ", freed in a stream of B", unregister_at(async));
+      }
+      say("the first " + what + ", A current", unregister_at(of_pool));
+      say("the first " + what + ", at +100", unregister_at(of_pool + 100));
+      say("the second " + what + ", at +100", unregister_at(at + 100));
+      NEED(cuCtxSynchronize());
+      say("the first " + what + ", synchronised", unregister_at(of_pool));
+      say("the third " + what + ", synchronised", unregister_at(async));
+      NEED(cuMemFree(keep));
+    }
+}
+
 /// A second registration over a first one, each made anew.
 static void overlap(const std::string& what, u64 first, size_t first_size, u32 first_flags,
                     u64 second, size_t second_size, u32 second_flags) {
@@ -536,6 +566,38 @@ static void register_other_memory() {
   munmap((void*)(edge + PAGE), PAGE);
   say("a page, and a hole behind it", register_at(edge, 2 * PAGE));
   say("the page alone", register_at(edge, PAGE));
+}
+/// Ranges that begin and end anywhere in a few pages, beside those that are registered already.
+static void register_at_random() {
+  u64 state = 1;
+  auto below = [&](u64 limit) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (state >> 33) % limit;
+  };
+  const u64 PAGES = 6, INSIDE[] = {0, 0, 1, 2, 100, 2048, PAGE - 2, PAGE - 1};
+  auto place = [&] { return below(PAGES) * PAGE + (below(3) ? INSIDE[below(8)] : below(PAGE)); };
+  for (int round = 0; round < 60; round++) {
+    CUdeviceptr pages = pageable_memory(PAGES * PAGE);
+    std::vector<u64> registered;
+    for (int turn = 0; turn < 20; turn++) {
+      std::string number = std::to_string(round) + "." + std::to_string(turn) + ", ";
+      if (!registered.empty() && below(4) == 0) {
+        u64 index = below(registered.size()), at = registered[index];
+        say(number + "unregister +" + std::to_string(at), unregister_at(pages + at));
+        registered.erase(registered.begin() + index);
+        continue;
+      }
+      u64 begin = place(), end = place();
+      if (end <= begin) end = std::min(begin + 1 + below(2 * PAGE), PAGES * PAGE);
+      u32 flags = below(2) ? CU_MEMHOSTREGISTER_READ_ONLY : 0;
+      CUresult answer = register_at(pages + begin, end - begin, flags);
+      say(number + "+" + std::to_string(begin) + " to +" + std::to_string(end) +
+              (flags ? ", read-only" : ""),
+          answer);
+      if (answer == CUDA_SUCCESS) registered.push_back(begin);
+    }
+    for (u64 at : registered) NEED(unregister_at(pages + at));
+  }
 }
 static void register_elsewhere() {
   CUdeviceptr at = pageable_memory(2 * PAGE);
@@ -709,6 +771,98 @@ static void host_function_waits_for_work() {
   say("has run when cuStreamSynchronize returns", yes(called));
 }
 
+// ---- two devices -------------------------------------------------------------------------------
+
+static CUdevice other_device;
+
+static CUresult set_access(CUmemoryPool pool, CUdevice of, u32 flags) {
+  CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, of}, (CUmemAccess_flags)flags};
+  return cuMemPoolSetAccess(pool, &access, 1);
+}
+static std::string access_of(CUmemoryPool pool, CUdevice of) {
+  CUmemAccess_flags flags = (CUmemAccess_flags)99;
+  CUmemLocation location = {CU_MEM_LOCATION_TYPE_DEVICE, of};
+  CUresult result = cuMemPoolGetAccess(&flags, pool, &location);
+  return std::to_string((int)result) + ", " + std::to_string((int)flags);
+}
+static CUmemoryPool pool_of_the_other_device() {
+  CUmemPoolProps props = {};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.location = {CU_MEM_LOCATION_TYPE_DEVICE, other_device};
+  CUmemoryPool pool;
+  NEED(cuMemPoolCreate(&pool, &props));
+  return pool;
+}
+
+/// Which devices reach a pool, and who may change it.
+static void access_to_pools() {
+  CUmemoryPool theirs, ours, made = pool_of_the_other_device();
+  NEED(cuDeviceGetDefaultMemPool(&theirs, other_device));
+  NEED(cuDeviceGetDefaultMemPool(&ours, device));
+  say("the default pool of device 1, device 0", access_of(theirs, device));
+  say("the default pool of device 1, device 1", access_of(theirs, other_device));
+  say("the default pool of device 0, device 0", access_of(ours, device));
+  say("the default pool of device 0, device 1", access_of(ours, other_device));
+  say("a new pool of device 1, device 0", access_of(made, device));
+  say("a new pool of device 1, device 1", access_of(made, other_device));
+  say("a new pool of device 1, device 99", access_of(made, 99));
+  for (u32 flags : {3, 1, 0, 2, 4, 3, 0}) {
+    std::string what = "cuMemPoolSetAccess of device 0 to " + std::to_string(flags);
+    say(what, set_access(made, device, flags));
+    say(what + ", cuMemPoolGetAccess", access_of(made, device));
+  }
+  for (u32 flags : {3, 1, 0}) {
+    std::string what = "cuMemPoolSetAccess of device 1, its own, to " + std::to_string(flags);
+    say(what, set_access(made, other_device, flags));
+    say(what + ", cuMemPoolGetAccess", access_of(made, other_device));
+  }
+  say("cuMemPoolSetAccess of device 99", set_access(made, 99, 3));
+  say("cuMemPoolSetAccess, 0 descriptions", cuMemPoolSetAccess(made, nullptr, 0));
+  say("cuMemPoolSetAccess, null", cuMemPoolSetAccess(made, nullptr, 1));
+  CUmemAccessDesc both[] = {
+      {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+      {{CU_MEM_LOCATION_TYPE_DEVICE, 99}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+  say("cuMemPoolSetAccess of devices 0 and 99", cuMemPoolSetAccess(made, both, 2));
+  say("cuMemPoolSetAccess of devices 0 and 99, device 0", access_of(made, device));
+}
+
+/// What device 0 may do with memory of a pool of device 1 that it has this access to.
+static void use_of_their_pool(u32 flags, bool taken_away = false) {
+  CUcontext context, gone;
+  NEED(cuCtxCreate(&context, nullptr, 0, other_device));
+  CUmemoryPool pool = pool_of_the_other_device();
+  CUdeviceptr at, ours = device_memory(256), pinned = pinned_memory(256);
+  NEED(cuMemAllocFromPoolAsync(&at, 256, pool, CU_STREAM_PER_THREAD));
+  NEED(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+  NEED(cuCtxPopCurrent(&gone));
+  char bytes[64] = {};
+  if (taken_away) NEED(set_access(pool, device, 3));
+  if (flags || taken_away) NEED(set_access(pool, device, flags));
+  CUdeviceptr mine = device_memory(256);
+  auto ask = [&](const std::string& what, CUresult answer) {
+    say(what, answer);
+    say(what + ", cuCtxSynchronize", cuCtxSynchronize());
+  };
+  if (flags != 1) ask("cuMemsetD8", cuMemsetD8(at, 1, 64));
+  if (flags != 1) ask("cuMemsetD8Async", cuMemsetD8Async(at, 1, 64, nullptr));
+  ask("cuMemcpy from it", cuMemcpy(mine, at, 64));
+  ask("cuMemcpyDtoD from it", cuMemcpyDtoD(mine, at, 64));
+  ask("cuMemcpyAsync from it", cuMemcpyAsync(mine, at, 64, nullptr));
+  ask("cuMemcpyDtoH from it", cuMemcpyDtoH(bytes, at, 64));
+  ask("cuMemcpyDtoH from it, page-locked", cuMemcpyDtoH((void*)pinned, at, 64));
+  ask("cuMemcpyPeer from it", cuMemcpyPeer(mine, A, at, context, 64));
+  ask("cuMemcpy to it", cuMemcpy(at, mine, 64));
+  ask("cuMemcpyDtoD to it", cuMemcpyDtoD(at, mine, 64));
+  ask("cuMemcpyAsync to it", cuMemcpyAsync(at, mine, 64, nullptr));
+  ask("cuMemcpyHtoD to it", cuMemcpyHtoD(at, bytes, 64));
+  ask("cuMemcpyHtoDAsync to it", cuMemcpyHtoDAsync(at, bytes, 64, nullptr));
+  ask("cuMemcpyPeer to it", cuMemcpyPeer(at, context, mine, A, 64));
+  say("cuMemAllocFromPoolAsync in a stream of device 0",
+      cuMemAllocFromPoolAsync(&ours, 64, pool, nullptr));
+  say("cuMemFreeAsync in a stream of device 0", cuMemFreeAsync(at, nullptr));
+  say("cuCtxSynchronize", cuCtxSynchronize());
+}
+
 // ---- the scenes --------------------------------------------------------------------------------
 
 struct Scene {
@@ -743,10 +897,12 @@ static const Scene SCENES[] = {
     {"unregister: other memory", unregister_other_memory},
     {"unregister: freed memory", unregister_freed_memory},
     {"unregister: elsewhere", unregister_elsewhere},
+    {"unregister: freed elsewhere", unregister_freed_elsewhere},
     {"register twice", register_twice},
     {"register around", register_around},
     {"register: other memory", register_other_memory},
     {"register: elsewhere", register_elsewhere},
+    {"register: at random", register_at_random},
     {"cuCtxDestroy of a busy context", destroy_busy_context},
     {"cuMemAllocAsync behind a free", reuse_of_pool_memory},
     {"SYNC_MEMOPS of managed memory", sync_memops_of_managed},
@@ -754,6 +910,11 @@ static const Scene SCENES[] = {
     {"cuMemcpy of managed memory of B", copy_of_managed_memory_of_another_context},
     {"cuLaunchHostFunc alone", host_function_alone},
     {"cuLaunchHostFunc behind work", host_function_waits_for_work},
+    {"two devices: access to pools", access_to_pools},
+    {"two devices: their pool, no access", [] { use_of_their_pool(0); }},
+    {"two devices: their pool, access taken away", [] { use_of_their_pool(0, true); }},
+    {"two devices: their pool, read access", [] { use_of_their_pool(1); }},
+    {"two devices: their pool, full access", [] { use_of_their_pool(3); }},
 };
 
 static void child(const Scene& scene) {
@@ -761,6 +922,8 @@ static void child(const Scene& scene) {
   scene_name = scene.name;
   NEED(cuInit(0));
   NEED(cuDeviceGet(&device, 0));
+  bool takes_two = std::string(scene.name).compare(0, 12, "two devices:") == 0;
+  if (takes_two && cuDeviceGet(&other_device, 1) != CUDA_SUCCESS) _exit(0);
   NEED(cuDevicePrimaryCtxRetain(&P, device));
   NEED(cuCtxCreate(&B, nullptr, 0, device));
   NEED(cuCtxCreate(&A, nullptr, 0, device));

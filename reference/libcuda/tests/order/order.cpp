@@ -1570,6 +1570,24 @@ static void add_managed_copies() {
   }
 }
 
+/// Copies of rows and slices of managed memory that demands no wait.
+static void add_managed_rows() {
+  for (auto [from, to] : {std::pair{MANAGED_NO_SYNC, DEVICE},
+                          {DEVICE, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, PAGEABLE},
+                          {PAGEABLE, MANAGED_NO_SYNC},
+                          {MANAGED_NO_SYNC, PINNED},
+                          {PINNED, MANAGED_NO_SYNC}}) {
+    add_2d("cuMemcpy2D_v2", false, from, to, 16, 16, false,
+           [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2D(c); });
+    add_2d("cuMemcpy2DUnaligned_v2", false, from, to, 16, 16, false,
+           [](const CUDA_MEMCPY2D* c, CUstream) { return cuMemcpy2DUnaligned(c); });
+    add_2d("cuMemcpy2DAsync_v2", true, from, to, 16, 16, false, cuMemcpy2DAsync);
+    add_3d(from, to, 16, 16, false);
+  }
+}
+
 static void add_library_unloads() {
   for (bool launched : {false, true}) {
     std::string what = launched ? "its kernel ran" : "its function was made";
@@ -1678,8 +1696,57 @@ static void add_remaining() {
     static size_t turn = 0;
     return cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048 + 1024 * (turn++ % 2));
   });
+  add_simple("cuCtxSetLimit", "depth of synchronisation of the device", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2 + turn++ % 2);
+  });
+  add_simple("cuCtxSetLimit", "shared memory of graphics", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_SHMEM_SIZE, 1024 * (1 + turn++ % 2));
+  });
+  add_simple("cuCtxSetLimit", "compute in graphics", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_CIG_ENABLED, turn++ % 2);
+  });
+  add_simple("cuCtxSetLimit", "shared memory in graphics may fall back", [] {
+    static size_t turn = 0;
+    return cuCtxSetLimit(CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, turn++ % 2);
+  });
   add_managed_copies();
+  add_managed_rows();
   add_library_unloads();
+}
+
+/// Fills of memory of a pool of device B, which this device may reach or not.
+static void add_fills_of_a_pool_of_B() {
+  for (bool reached : {false, true})
+    for (bool async : {false, true}) {
+      std::string what = std::string("pool of B 64 B, ") + (reached ? "reached" : "not reached");
+      add(async ? "cuMemsetD8Async" : "cuMemsetD8_v2", what, async, [=](const Stream&) {
+        CUmemPoolProps props = {};
+        props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        props.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_of_B};
+        CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
+                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        CUmemoryPool pool;
+        CUdeviceptr at;
+        NEED(cuMemPoolCreate(&pool, &props));
+        if (reached) NEED(cuMemPoolSetAccess(pool, &access, 1));
+        {
+          Stream::Enter entered(true);
+          NEED(cuMemAllocFromPoolAsync(&at, 64, pool, CU_STREAM_PER_THREAD));
+          NEED(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+        }
+        return Prepared{[=](CUstream stream) {
+                          return async ? cuMemsetD8Async(at, 1, 64, stream)
+                                       : cuMemsetD8(at, 1, 64);
+                        },
+                        [=] {
+                          cuMemFree(at);
+                          cuMemPoolDestroy(pool);
+                        }};
+      });
+    }
 }
 
 /// What two devices have to do with each other: `order devices`. Calls that name nothing of context
@@ -1691,6 +1758,7 @@ static void add_devices() {
   add_copies();
   add_fills();
   add_contexts_and_pools();
+  add_fills_of_a_pool_of_B();
   add_managed_copies();
   add_synchronize_named();
   std::set<std::string> names_nothing_of_B = {

@@ -301,7 +301,10 @@ static void host_register() {
   u64 at = (u64)pages + offset;
   if (chance(15)) at = some_address();
   say("cuMemHostRegister(" + given(at) + ", " + number(size) + ", " + number(flags) + ")");
-  if (flags & 4) {
+  // Whether the program has memory behind its pages is chance.
+  bool reaches_behind = at >= (u64)pages && at < (u64)pages + PAGES_BYTES &&
+                        at + size > (u64)pages + PAGES_BYTES;
+  if (flags & 4 || reaches_behind) {
     answer(CUDA_SUCCESS, "not asked");
     return;
   }

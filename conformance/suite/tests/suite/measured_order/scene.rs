@@ -174,7 +174,10 @@ struct UnderTest {
 impl UnderTest {
     fn add(&mut self, row: &Row, busy: Stream, given: Stream) {
         let Some(function) = function(&row.call) else { return };
+        // The result of the row says whether the memory is reached.
         let what = row.what.strip_suffix(", peer access").unwrap_or(&row.what);
+        let what = what.strip_suffix(", reached").unwrap_or(what);
+        let what = what.strip_suffix(", not reached").unwrap_or(what);
         let name = function.name();
         let result = row.result;
         let stream = given.handle;
@@ -424,6 +427,15 @@ impl UnderTest {
                 self.before.push(gave(Function::cuMemAllocAsync, &[size, PREPARING], at));
                 self.before.push(did(Function::cuStreamSynchronize, &[PREPARING]));
                 did(Function::cuStreamDestroy_v2, &[PREPARING])
+            }
+            "pool of B" => {
+                let stream = gave(Function::cuStreamCreate, &[1], PREPARING);
+                self.before.push(stream.within(OTHER_CONTEXT));
+                let memory = gave(Function::cuMemAllocAsync, &[size, PREPARING], at);
+                self.before.push(memory.within(OTHER_CONTEXT));
+                let waits = did(Function::cuStreamSynchronize, &[PREPARING]);
+                self.before.push(waits.within(OTHER_CONTEXT));
+                did(Function::cuStreamDestroy_v2, &[PREPARING]).within(OTHER_CONTEXT)
             }
             "managed" | "managed without SYNC_MEMOPS" => {
                 gave(Function::cuMemAllocManaged, &[size, 1], at)

@@ -122,15 +122,15 @@ impl Work {
         let or_device = |class| class == managed || class == MemoryClass::Device;
         let waits = match form {
             _ if per_thread => false,
-            CopyForm::Unified if synchronous => of_host(read) || of_host(write),
-            CopyForm::Unified => write == MemoryClass::Pageable,
+            CopyForm::Unified | CopyForm::Rows if synchronous => of_host(read) || of_host(write),
+            CopyForm::Unified | CopyForm::Rows => write == MemoryClass::Pageable,
             CopyForm::HostToDevice => {
                 synchronous && (of_host(read) || read == managed && or_device(write))
             }
             CopyForm::DeviceToHost => {
                 synchronous && (of_host(write) || write == managed && or_device(read))
             }
-            _ => false,
+            CopyForm::DeviceToDevice | CopyForm::Peer => false,
         };
         if !waits {
             HostWait::Never
