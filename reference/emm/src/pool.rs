@@ -33,7 +33,8 @@ impl<R: Driver> System for DriverMemory<R> {
     /// What `cuMemAlloc` aligns to at least.
     const GRAIN_BYTES: u64 = 256;
     const CHUNK_GRAIN_BYTES: u64 = 256;
-    const CACHE_BYTES: u64 = 16 << 20;
+    const CACHE_BYTES: u64 = 24 << 20;
+    const CLASS_BYTES: u64 = 512 << 10;
     /// A child of `fork` that uses CUDA is the host's fault.
     const SURVIVES_FORK: bool = true;
 

@@ -18,6 +18,7 @@ impl System for Device {
     const CHUNK_GRAIN_BYTES: u64 = 256;
     /// Memory of a device is scarce, and what a thread keeps of it joins with nothing.
     const CACHE_BYTES: u64 = 24 << 20;
+    const CLASS_BYTES: u64 = 512 << 10;
     const SURVIVES_FORK: bool = false;
 
     fn is_out_of_memory(error: Error) -> bool {

@@ -28,6 +28,7 @@ impl<M: HostMemory> System for Guarded<M> {
     /// A page.
     const CHUNK_GRAIN_BYTES: u64 = 4096;
     const CACHE_BYTES: u64 = 64 << 20;
+    const CLASS_BYTES: u64 = 4 << 20;
     const GUARD_BYTES: u64 = GUARD_BYTES;
     const SURVIVES_FORK: bool = M::SURVIVES_FORK;
 

@@ -15,8 +15,7 @@ use crate::classes::CLASSES;
 
 /// So many blocks of a class are kept at most.
 const SLOTS: usize = 16;
-/// So many bytes of a class are kept at most, but always [`FEWEST`] blocks.
-const CLASS_BYTES: u64 = 4 << 20;
+/// So many blocks of a class are kept at least, however long they are.
 const FEWEST: u64 = 4;
 
 /// The cache of one thread at one place.
@@ -29,14 +28,17 @@ pub struct Cache {
     /// What the owners took, less what they gave back: blocks of other threads, too.
     used_bytes: AtomicI64,
     idle_bytes: AtomicU64,
+    /// So many bytes of a class are kept at most, but always [`FEWEST`] blocks.
+    class_bytes: u64,
     counts: [AtomicU8; CLASSES],
     /// Numbers of blocks, the latest one last.
     slots: [[AtomicU32; SLOTS]; CLASSES],
 }
 
 impl Cache {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(class_bytes: u64) -> Self {
         Self {
+            class_bytes,
             locked: AtomicBool::new(false),
             owned: AtomicBool::new(true),
             used_bytes: AtomicI64::new(0),
@@ -113,7 +115,7 @@ impl Kept<'_> {
     #[inline]
     pub(crate) fn push(&self, class: usize, room_bytes: u64, number: u32) -> bool {
         let count = self.0.counts[class].load(Relaxed);
-        if u64::from(count) >= capacity(room_bytes) {
+        if u64::from(count) >= self.capacity(room_bytes) {
             return false;
         }
         self.0.slots[class][usize::from(count) % SLOTS].store(number, Relaxed);
@@ -164,16 +166,16 @@ impl Kept<'_> {
         self.0.used_bytes.store(0, Relaxed);
     }
 
+    /// How many blocks of so much room are kept at most.
+    #[inline]
+    fn capacity(&self, room_bytes: u64) -> u64 {
+        (self.0.class_bytes >> room_bytes.ilog2()).clamp(FEWEST, SLOTS as u64)
+    }
+
     #[inline]
     fn add_idle(&self, bytes: u64) {
         self.0.idle_bytes.store(self.0.idle_bytes().wrapping_add(bytes), Relaxed);
     }
-}
-
-/// How many blocks of so much room are kept at most.
-#[inline]
-fn capacity(room_bytes: u64) -> u64 {
-    (CLASS_BYTES >> room_bytes.ilog2()).clamp(FEWEST, SLOTS as u64)
 }
 
 #[cfg(test)]
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_latest_block_comes_first_and_the_oldest_ones_leave() {
-        let cache = Cache::new();
+        let cache = Cache::new(4 << 20);
         let kept = cache.lock();
         for _ in 0..2 {
             assert!(cache.try_lock().is_none(), "who does not get the lock leaves it locked");
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn few_long_blocks_are_kept() {
-        let cache = Cache::new();
+        let cache = Cache::new(4 << 20);
         let kept = cache.lock();
         let pushed = (0..20).filter(|number| kept.push(103, 2 << 20, *number)).count();
         assert_eq!(pushed, 4);

@@ -147,7 +147,7 @@ impl<S: System> Pool<S> {
     /// The registry is locked.
     #[cold]
     fn make_cache(&self, at: usize) -> &Cache {
-        let cache = self.caches[at].get_or_init(|| Box::new(Cache::new()));
+        let cache = self.caches[at].get_or_init(|| Box::new(Cache::new(S::CLASS_BYTES)));
         self.caches_end.fetch_max(at + 1, SeqCst);
         cache
     }
@@ -329,7 +329,8 @@ impl<S: System> Pool<S> {
         Some(first)
     }
 
-    /// Keeps an idle block in a cache. If that is full, the blocks that were kept first leave it.
+    /// Keeps an idle block in a cache. If that is full, the blocks of the class that were kept first
+    /// leave it.
     #[inline]
     fn keep(&self, kept: &Kept<'_>, block: &Block, number: u32, state: u32) {
         // The state of the block itself would be read behind a write that takes its time.
@@ -338,20 +339,19 @@ impl<S: System> Pool<S> {
             return self.give(&mut self.engine(), Owner::FIRST, number);
         };
         let room_bytes = self.classes.room_bytes(class);
-        if !kept.push(class, room_bytes, number) {
-            self.make_room(kept, class, room_bytes, number);
+        let is_kept = kept.push(class, room_bytes, number);
+        if !is_kept || kept.holds_more_than(S::CACHE_BYTES) {
+            self.make_room(kept, class, room_bytes);
         }
-        if kept.holds_more_than(S::CACHE_BYTES) {
-            let mut engine = self.engine();
-            kept.take_all(|number| self.give(&mut engine, Owner::FIRST, number));
+        if !is_kept {
+            kept.push(class, room_bytes, number);
         }
     }
 
     #[cold]
-    fn make_room(&self, kept: &Kept<'_>, class: usize, room_bytes: u64, number: u32) {
+    fn make_room(&self, kept: &Kept<'_>, class: usize, room_bytes: u64) {
         let mut engine = self.engine();
         kept.take_half(class, room_bytes, |number| self.give(&mut engine, Owner::FIRST, number));
-        kept.push(class, room_bytes, number);
     }
 
     /// A block past the caches. Asks the system for memory if need be.

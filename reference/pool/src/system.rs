@@ -16,6 +16,9 @@ pub trait System: Send + Sync {
     const CHUNK_GRAIN_BYTES: u64;
     /// What a thread keeps at most.
     const CACHE_BYTES: u64;
+    /// What a thread keeps at most of blocks of one size, but for a few long ones. If all sizes
+    /// together may be much more than [`System::CACHE_BYTES`], fewer requests find a block.
+    const CLASS_BYTES: u64;
     /// So many bytes behind each block are for the guard.
     const GUARD_BYTES: u64 = 0;
     /// Whether a child of `fork` has a copy of the memory.

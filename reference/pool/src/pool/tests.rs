@@ -49,6 +49,7 @@ impl System for Addresses {
     const GRAIN_BYTES: u64 = 256;
     const CHUNK_GRAIN_BYTES: u64 = 256;
     const CACHE_BYTES: u64 = 24 << 20;
+    const CLASS_BYTES: u64 = 512 << 10;
     const SURVIVES_FORK: bool = false;
 
     fn is_out_of_memory(error: Refusal) -> bool {
