@@ -64,20 +64,22 @@ pub(crate) struct Context {
     /// The last operation that all streams of the context come after, non-blocking ones too.
     pub(crate) barrier: Option<u64>,
     pub(crate) next_stream_id: u64,
-    limits: [u64; 8],
+    limits: [u64; 9],
     cache_config: u32,
     pub(crate) peers: Vec<u64>,
 }
 
 /// Stack, printf FIFO, malloc heap, device runtime depth and launches, L2 fetch granularity,
-/// persisting L2 size.
-const LIMITS: [u64; 8] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0, 0];
+/// persisting L2 size, shared memory of graphics, compute in graphics. As an H200 begins.
+const LIMITS: [u64; 9] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0xb4_0000, 0x3_8c00, 0];
 /// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
 /// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
 /// `CU_CTX_MAP_HOST`, which a primary context says it has.
 const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
+/// `CU_FUNC_CACHE_PREFER_EQUAL`, the last one.
+const CACHE_PREFER_EQUAL: u32 = 3;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
 /// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`
@@ -383,7 +385,10 @@ impl Driver {
     /// `cuCtxGetLimit`.
     pub fn context_limit(&mut self, caller: &Caller, limit: u32) -> Result<u64> {
         let context = self.context_or_current(caller, 0)?;
-        context.limits.get(limit as usize).copied().ok_or(CudaError::INVALID_VALUE)
+        match limit {
+            SYNC_DEPTH | CIG_SHMEM_FALLBACK_ENABLED => Err(CudaError::UNSUPPORTED_LIMIT),
+            _ => context.limits.get(limit as usize).copied().ok_or(CudaError::INVALID_VALUE),
+        }
     }
 
     /// `cuCtxSetLimit`. The context's work ends before its stacks change.
@@ -408,7 +413,11 @@ impl Driver {
 
     /// `cuCtxSetCacheConfig`.
     pub fn context_set_cache_config(&mut self, caller: &Caller, config: u32) -> Result {
-        self.context_or_current(caller, 0)?.cache_config = config;
+        let context = self.context_or_current(caller, 0)?;
+        if config > CACHE_PREFER_EQUAL {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        context.cache_config = config;
         Ok(())
     }
 
@@ -416,10 +425,10 @@ impl Driver {
     pub fn enable_peer(&mut self, caller: &Caller, peer: u64, flags: u32) -> Result {
         let (peer_device, reachable) = (self.named(peer)?.device, self.settings.peer_access);
         let context = self.context_or_current(caller, 0)?;
-        if flags != 0 || context.device == peer_device {
+        if flags != 0 {
             return Err(CudaError::INVALID_VALUE);
         }
-        if !reachable {
+        if !reachable || context.device == peer_device {
             return Err(CudaError::PEER_ACCESS_UNSUPPORTED);
         }
         if context.peers.contains(&peer) {
@@ -431,6 +440,7 @@ impl Driver {
 
     /// `cuCtxDisablePeerAccess`.
     pub fn disable_peer(&mut self, caller: &Caller, peer: u64) -> Result {
+        self.named(peer)?;
         let context = self.context_or_current(caller, 0)?;
         let index = context
             .peers

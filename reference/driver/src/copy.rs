@@ -123,8 +123,7 @@ impl Driver {
     /// `None` if the copy has no bytes. Fails unless the driver knows the memory on the sides that
     /// the call says are the device's, and the stream's device reaches it.
     fn sides(&self, stream: u64, copy: &CopyRequest) -> Result<Option<Sides>> {
-        let Extent { width, rows, slices } = copy.extent;
-        if width == 0 || rows == 0 || slices == 0 {
+        if copy.extent.is_empty() {
             return Ok(None);
         }
         let side = |plane: Plane| {

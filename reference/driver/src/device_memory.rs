@@ -6,6 +6,7 @@ use crate::{
     Caller, Driver,
     address_space::{Block, Owner},
     error::{CudaError, Result},
+    host_memory::HostKind,
     work_queue::Work,
 };
 
@@ -139,18 +140,67 @@ impl Driver {
         space.find(address).map(|id| space.block(id)).filter(|block| !block.freed)
     }
 
-    /// `cuMemPrefetchAsync`, `cuStreamAttachMemAsync`: work of the stream that moves no bytes here.
-    pub fn move_managed(&mut self, caller: &Caller, address: u64, stream: StreamHandle) -> Result {
-        self.hint_managed(caller, address)?;
+    /// `cuMemPrefetchAsync`: work of the stream that moves no bytes here. No `device`: the host.
+    pub fn prefetch_managed(
+        &mut self,
+        caller: &Caller,
+        address: u64,
+        device: Option<i32>,
+        stream: StreamHandle,
+    ) -> Result {
         let stream = self.stream(caller, stream)?;
+        if address == 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        if let Some(device) = device {
+            self.device(device)?;
+        }
+        self.managed_bytes(address)?;
         self.enqueue(stream, Work::Wait, None).map(|_| ())
     }
 
-    /// `cuMemAdvise`: a hint, checked and accepted.
-    pub fn hint_managed(&mut self, caller: &Caller, address: u64) -> Result {
+    /// `cuStreamAttachMemAsync`, of all the memory: work of the stream that moves no bytes here.
+    pub fn attach_managed(
+        &mut self,
+        caller: &Caller,
+        address: u64,
+        length: u64,
+        flags: u32,
+        handle: StreamHandle,
+    ) -> Result {
+        const SINGLE: u32 = 4;
+        let stream = self.stream(caller, handle)?;
+        let whole = self.managed_bytes(address)?;
+        // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST, and CU_MEM_ATTACH_SINGLE to a named stream
+        let known = matches!(flags, 1 | 2) || flags == SINGLE && handle != StreamHandle::DEFAULT;
+        if !known || length != 0 && length != whole {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        self.enqueue(stream, Work::Wait, None).map(|_| ())
+    }
+
+    /// `cuMemAdvise`: a hint, checked and accepted. No `device`: the host.
+    pub fn advise_managed(
+        &mut self,
+        caller: &Caller,
+        address: u64,
+        advice: u32,
+        device: Option<i32>,
+    ) -> Result {
+        // CU_MEM_ADVISE_SET_PREFERRED_LOCATION, _SET_ACCESSED_BY and _UNSET_ACCESSED_BY
+        let names_device = matches!(advice, 3 | 5 | 6);
+        let unknown = names_device && device.is_some_and(|device| self.device(device).is_err());
+        if unknown || !(1..=6).contains(&advice) {
+            return Err(CudaError::INVALID_VALUE);
+        }
         self.current(caller)?;
+        self.managed_bytes(address).map(|_| ())
+    }
+
+    /// How long the managed memory around an address is.
+    fn managed_bytes(&self, address: u64) -> Result<u64> {
         match self.find_host(address) {
-            Some((_, block)) if block.kind == crate::host_memory::HostKind::Managed => Ok(()),
+            Some((_, block)) if block.kind == HostKind::Managed => Ok(block.size),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }

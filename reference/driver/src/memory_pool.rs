@@ -37,7 +37,10 @@ struct Waiting {
     granules: u64,
 }
 
-/// `CUmemAccess_flags`; a pool cannot be read-only.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READ`, which no pool has.
+const READ_ONLY: u32 = 1;
+
+/// `CUmemAccess_flags`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolAccess {
     None,
@@ -45,10 +48,9 @@ pub enum PoolAccess {
 }
 
 impl PoolAccess {
-    pub fn from_number(number: u32) -> Result<Self> {
+    fn from_number(number: u32) -> Result<Self> {
         match number {
             0 => Ok(Self::None),
-            1 => Err(CudaError::NOT_SUPPORTED),
             3 => Ok(Self::ReadAndWrite),
             _ => Err(CudaError::INVALID_VALUE),
         }
@@ -297,7 +299,7 @@ impl Driver {
     ) -> Result {
         let pool = self.pool(handle)?;
         match (attribute, value) {
-            (PoolAttribute::Policy(index), 0 | 1) => pool.policies[index] = value,
+            (PoolAttribute::Policy(index), _) => pool.policies[index] = u64::from(value != 0),
             (PoolAttribute::ReleaseThreshold, _) => pool.release_threshold = value,
             (PoolAttribute::ReservedHigh, 0) => pool.reserved_high = pool.reserved,
             (PoolAttribute::UsedHigh, 0) => pool.used_high = pool.used,
@@ -308,14 +310,19 @@ impl Driver {
 
     /// `cuMemPoolSetAccess`: whether each of these devices may read and write the pool's memory. A
     /// pool's own device always may. If one description is refused, none counts.
-    pub fn pool_set_access(&mut self, handle: u64, wanted: &[(i32, PoolAccess)]) -> Result {
+    pub fn pool_set_access(&mut self, handle: u64, wanted: &[(i32, u32)]) -> Result {
         let own = self.pool(handle)?.device;
-        let device_of = |(device, access): &(i32, PoolAccess)| {
-            let device = self.device(*device)?;
-            let takes_from_itself = device == own && *access == PoolAccess::None;
-            if takes_from_itself { Err(CudaError::INVALID_DEVICE) } else { Ok((device, *access)) }
+        let access_of = |&(device, flags): &(i32, u32)| {
+            if flags == READ_ONLY {
+                return Err(CudaError::NOT_SUPPORTED);
+            }
+            let device = self.device(device)?;
+            match PoolAccess::from_number(flags)? {
+                PoolAccess::None if device == own => Err(CudaError::INVALID_DEVICE),
+                access => Ok((device, access)),
+            }
         };
-        let wanted = wanted.iter().map(device_of).collect::<Result<Vec<_>>>()?;
+        let wanted = wanted.iter().map(access_of).collect::<Result<Vec<_>>>()?;
         let shared_with = &mut self.pool(handle)?.shared_with;
         for (device, access) in wanted {
             match access {

@@ -46,8 +46,10 @@ struct Function {
     context: u64,
     name: String,
     layout: Layout,
-    /// As `cuFuncSetAttribute` left it.
+    /// As `cuFuncSetAttribute` left them.
     most_shared_bytes: i32,
+    carveout: i32,
+    cluster_policy: i32,
 }
 
 impl Code {
@@ -74,6 +76,20 @@ const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 const MAX_BLOCK_THREADS: u64 = 1024;
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
+/// A block of an H200 has no more.
+const MOST_SHARED_BYTES: i32 = 232_448;
+/// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`
+const PREFERRED_SHARED_MEMORY_CARVEOUT: u32 = 9;
+/// `CU_SHAREDMEM_CARVEOUT_DEFAULT`
+const NO_CARVEOUT: i32 = -1;
+/// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH`
+const CLUSTER_WIDTH: u32 = 11;
+/// `CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
+const CLUSTER_POLICY: u32 = 15;
+/// `CUclusterSchedulingPolicy`
+const CLUSTER_POLICIES: std::ops::RangeInclusive<i32> = 0..=2;
+/// `CU_FUNC_ATTRIBUTE_MAX`
+const END_OF_ATTRIBUTES: u32 = 16;
 
 impl Driver {
     /// `cuModuleLoadData`. No `kernels`: the image is opaque. Waits for all work of the context.
@@ -159,6 +175,8 @@ impl Driver {
             name: name.to_owned(),
             layout,
             most_shared_bytes: FUNCTION_ATTRIBUTES[MAX_DYNAMIC_SHARED_SIZE_BYTES as usize],
+            carveout: NO_CARVEOUT,
+            cluster_policy: 0,
         });
         let known = Known { name: name.to_owned(), context, handle: function };
         self.image(handle)?.functions.push(known);
@@ -192,17 +210,30 @@ impl Driver {
         let function = self.function(handle)?;
         match attribute {
             MAX_DYNAMIC_SHARED_SIZE_BYTES => Ok(function.most_shared_bytes),
+            PREFERRED_SHARED_MEMORY_CARVEOUT => Ok(function.carveout),
+            CLUSTER_POLICY => Ok(function.cluster_policy),
+            END_OF_ATTRIBUTES.. => Err(CudaError::INVALID_VALUE),
             _ => Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0)),
         }
     }
 
-    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory is kept, all else
-    /// accepted.
+    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory, the preferred share of
+    /// shared memory and the policy of clusters are kept, their sizes accepted.
     pub fn function_set_attribute(&mut self, handle: u64, attribute: u32, value: i32) -> Result {
         let function = self.function(handle)?;
-        if attribute == MAX_DYNAMIC_SHARED_SIZE_BYTES {
-            function.most_shared_bytes = value;
+        let (kept, allowed) = match attribute {
+            MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+                (&mut function.most_shared_bytes, 0..=MOST_SHARED_BYTES)
+            }
+            PREFERRED_SHARED_MEMORY_CARVEOUT => (&mut function.carveout, NO_CARVEOUT..=100),
+            CLUSTER_WIDTH..CLUSTER_POLICY => return Ok(()),
+            CLUSTER_POLICY => (&mut function.cluster_policy, CLUSTER_POLICIES),
+            _ => return Err(CudaError::INVALID_VALUE),
+        };
+        if !allowed.contains(&value) {
+            return Err(CudaError::INVALID_VALUE);
         }
+        *kept = value;
         Ok(())
     }
 

@@ -81,6 +81,11 @@ impl Driver {
         Ok(handle.0)
     }
 
+    /// Whether work could be queued on a stream.
+    pub fn check_stream(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
+        self.stream(caller, handle).map(|_| ())
+    }
+
     fn created_stream(&mut self, handle: u64) -> Result<&mut Stream> {
         let misuse = match self.streams.get(handle) {
             Ok(stream) if stream.kind != Kind::Legacy => {

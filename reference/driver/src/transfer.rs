@@ -25,6 +25,12 @@ impl Extent {
         Self { width, rows: 1, slices: 1 }
     }
 
+    /// Whether it has no byte.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.width == 0 || self.rows == 0 || self.slices == 0
+    }
+
     pub(crate) fn bytes(self) -> u64 {
         self.width * self.all_rows()
     }

@@ -52,12 +52,14 @@ pub(crate) fn cuModuleGetFunction(
 /// No image has variables here.
 pub(crate) fn cuModuleGetGlobal_v2(
     call: &mut Call,
-    _: Out<u64>,
-    _: Out<usize>,
+    dptr: Out<u64>,
+    bytes: Out<usize>,
     module: u64,
     _: u64,
 ) -> Result {
     call.driver.image_exists(module)?;
+    dptr.put(0);
+    bytes.put(0);
     Err(CudaError::NOT_FOUND)
 }
 
@@ -163,8 +165,9 @@ pub(crate) fn cuKernelGetAttribute(
     value: Out<i32>,
     attribute: u32,
     kernel: u64,
-    _: i32,
+    device: i32,
 ) -> Result {
+    call.driver.device_get(device)?;
     cuFuncGetAttribute(call, value, attribute, kernel)
 }
 
@@ -175,6 +178,7 @@ pub(crate) fn cuKernelGetParamInfo(
     offset: Out<usize>,
     size: Out<usize>,
 ) -> Result {
+    call.driver.context_device(&call.caller, 0)?;
     cuFuncGetParamInfo(call, kernel, index, offset, size)
 }
 
@@ -187,8 +191,9 @@ pub(crate) fn cuKernelSetAttribute(
     attribute: u32,
     value: i32,
     kernel: u64,
-    _: i32,
+    device: i32,
 ) -> Result {
+    call.driver.device_get(device)?;
     call.driver.function_set_attribute(kernel, attribute, value)
 }
 

@@ -156,11 +156,13 @@ struct Side3D {
 fn base(memory_type: u32, host: u64, device: u64) -> Result<u64> {
     const HOST: u32 = 1;
     const DEVICE: u32 = 2;
+    const ARRAY: u32 = 3;
     const UNIFIED: u32 = 4;
     match memory_type {
         HOST => Ok(host),
         DEVICE | UNIFIED => Ok(device),
-        _ => Err(CudaError::NOT_SUPPORTED),
+        ARRAY => Err(CudaError::NOT_SUPPORTED),
+        _ => Err(CudaError::INVALID_VALUE),
     }
 }
 
@@ -205,7 +207,7 @@ fn copy_2d(address: u64) -> Result<CopyRequest> {
     Ok(CopyRequest {
         to: copy.to.plane(copy.width)?,
         from: copy.from.plane(copy.width)?,
-        extent: Extent { width: copy.width as u64, rows: copy.height as u64, slices: 1 },
+        extent: extent_2d(address)?,
         direction: Direction::Any,
     })
 }
@@ -252,8 +254,27 @@ fn narrow(value: u64) -> u32 {
     value.try_into().unwrap_or(u32::MAX)
 }
 
+/// Makes a copy of rows or slices. As measured, the driver looks at the stream first, then whether
+/// there is a byte to copy, and then at the rest.
+fn copy_rows(
+    call: &mut Call,
+    extent: Result<Extent>,
+    request: Result<CopyRequest>,
+    stream: Option<u64>,
+) -> Result {
+    let handle = stream.map_or(StreamHandle::DEFAULT, StreamHandle);
+    call.driver.check_stream(&call.caller, handle)?;
+    if extent?.is_empty() {
+        return Ok(());
+    }
+    match stream {
+        Some(_) => call.driver.copy_async(&call.caller, &request?, handle),
+        None => call.driver.copy(&call.caller, &request?),
+    }
+}
+
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {
-    call.driver.copy(&call.caller, &copy_2d(copy)?)
+    copy_rows(call, extent_2d(copy), copy_2d(copy), None)
 }
 
 pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
@@ -261,22 +282,33 @@ pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
 }
 
 pub(crate) fn cuMemcpy2DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    call.driver.copy_async(&call.caller, &copy_2d(copy)?, StreamHandle(stream))
+    copy_rows(call, extent_2d(copy), copy_2d(copy), Some(stream))
+}
+
+fn extent_2d(address: u64) -> Result<Extent> {
+    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
+    let Copy2D { width, height, .. } = unsafe { read(address)? };
+    Ok(Extent { width: width as u64, rows: height as u64, slices: 1 })
+}
+
+fn extent_3d(address: u64) -> Result<Extent> {
+    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
+    let Copy3D { width, height, depth, .. } = unsafe { read(address)? };
+    Ok(Extent { width: width as u64, rows: height as u64, slices: depth as u64 })
 }
 
 /// A `CUDA_MEMCPY3D` of the caller.
 fn copy_3d(address: u64) -> Result<CopyRequest> {
     // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
-    let Copy3D { from, to, width, height, depth } = unsafe { read(address)? };
+    let Copy3D { from, to, width, height, .. } = unsafe { read(address)? };
     let (to, from) = (to.plane(width, height)?, from.plane(width, height)?);
-    let extent = Extent { width: width as u64, rows: height as u64, slices: depth as u64 };
-    Ok(CopyRequest { to, from, extent, direction: Direction::Any })
+    Ok(CopyRequest { to, from, extent: extent_3d(address)?, direction: Direction::Any })
 }
 
 pub(crate) fn cuMemcpy3D_v2(call: &mut Call, copy: u64) -> Result {
-    call.driver.copy(&call.caller, &copy_3d(copy)?)
+    copy_rows(call, extent_3d(copy), copy_3d(copy), None)
 }
 
 pub(crate) fn cuMemcpy3DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    call.driver.copy_async(&call.caller, &copy_3d(copy)?, StreamHandle(stream))
+    copy_rows(call, extent_3d(copy), copy_3d(copy), Some(stream))
 }

@@ -1,6 +1,6 @@
 //! Devices and their primary contexts.
 
-use allocert_driver::{DEVICE_NAME, Result};
+use allocert_driver::{CudaError, DEVICE_NAME, Result};
 
 use super::text::write_text;
 use crate::c_api::{Call, Out, Uuid};
@@ -80,8 +80,14 @@ pub(crate) fn cuDeviceGetPCIBusId(
     device: i32,
 ) -> Result {
     let text = call.driver.device_bus_id(device)?;
-    // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes.
-    unsafe { write_text(pci_bus_id, len, &text) }
+    // As measured, what has no room for the whole id gets its beginning, and an error.
+    let whole = text.len() as i32 + 1;
+    let fits = len >= whole;
+    let capacity = if (0..whole).contains(&len) { len } else { whole - i32::from(!fits) };
+    // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes. A negative length is the
+    // caller's word for enough of them, as for the driver of a GPU.
+    unsafe { write_text(pci_bus_id, capacity, &text)? };
+    if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }
 
 pub(crate) fn cuDeviceGetDefaultMemPool(call: &mut Call, pool: Out<u64>, device: i32) -> Result {
@@ -91,19 +97,22 @@ pub(crate) fn cuDeviceGetDefaultMemPool(call: &mut Call, pool: Out<u64>, device:
 }
 
 pub(crate) fn cuDeviceGetMemPool(call: &mut Call, pool: Out<u64>, device: i32) -> Result {
-    let found = call.driver.current_pool(device)?;
+    let found = call.driver.current_pool(device).map_err(|_| CudaError::INVALID_VALUE)?;
     pool.required()?.put(found);
     Ok(())
 }
 
 pub(crate) fn cuDeviceSetMemPool(call: &mut Call, device: i32, pool: u64) -> Result {
+    call.driver.device_get(device).map_err(|_| CudaError::INVALID_VALUE)?;
     call.driver.set_current_pool(device, pool)
 }
 
 pub(crate) fn cuDevicePrimaryCtxRetain(call: &mut Call, ctx: Out<u64>, device: i32) -> Result {
     let ctx = ctx.required()?;
     let (result, handle) = call.driver.primary_retain(device);
-    ctx.put(handle);
+    if handle != 0 {
+        ctx.put(handle);
+    }
     result
 }
 

@@ -58,33 +58,47 @@ pub(crate) fn cuMemAllocManaged(
     dptr.put_or_zero(call.driver.alloc_managed(&call.caller, bytesize as u64, flags))
 }
 
-pub(crate) fn cuMemAdvise(call: &mut Call, dptr: u64, _: usize, _: u32, _: i32) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+pub(crate) fn cuMemAdvise(
+    call: &mut Call,
+    dptr: u64,
+    _: usize,
+    advice: u32,
+    device: i32,
+) -> Result {
+    call.driver.advise_managed(&call.caller, dptr, advice, Location::named_by(device).device())
 }
 
-pub(crate) fn cuMemAdvise_v2(call: &mut Call, dptr: u64, _: usize, _: u32, _: Location) -> Result {
-    call.driver.hint_managed(&call.caller, dptr)
+pub(crate) fn cuMemAdvise_v2(
+    call: &mut Call,
+    dptr: u64,
+    _: usize,
+    advice: u32,
+    location: Location,
+) -> Result {
+    call.driver.advise_managed(&call.caller, dptr, advice, location.device())
 }
 
 pub(crate) fn cuMemPrefetchAsync(
     call: &mut Call,
     dptr: u64,
     _: usize,
-    _: i32,
+    device: i32,
     stream: u64,
 ) -> Result {
-    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
+    let device = Location::named_by(device).device();
+    call.driver.prefetch_managed(&call.caller, dptr, device, StreamHandle(stream))
 }
 
 pub(crate) fn cuMemPrefetchAsync_v2(
     call: &mut Call,
     dptr: u64,
     _: usize,
-    _: Location,
+    location: Location,
     _: u32,
     stream: u64,
 ) -> Result {
-    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
+    let device = location.device();
+    call.driver.prefetch_managed(&call.caller, dptr, device, StreamHandle(stream))
 }
 
 pub(crate) fn cuPointerGetAttribute(
@@ -158,11 +172,12 @@ pub(crate) fn cuMemGetAllocationGranularity(
     call: &mut Call,
     granularity: Out<usize>,
     properties: u64,
-    _: u32,
+    option: u32,
 ) -> Result {
     const PAGE_BYTES: usize = 2 << 20;
     call.driver.device_count()?;
-    if properties == 0 {
+    // CU_MEM_ALLOC_GRANULARITY_MINIMUM, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
+    if properties == 0 || option > 1 {
         return Err(CudaError::INVALID_VALUE);
     }
     granularity.required()?.put(PAGE_BYTES);

@@ -16,6 +16,7 @@ pub(crate) fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     block_size: i32,
     dynamic_smem_size: usize,
 ) -> Result {
+    call.driver.context_device(&call.caller, 0)?;
     let found = call.driver.active_blocks(function, block_size, dynamic_smem_size as u64)?;
     num_blocks.required()?.put(found);
     Ok(())
@@ -49,7 +50,11 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSize(
     dynamic_smem_size: usize,
     block_size_limit: i32,
 ) -> Result {
+    call.driver.context_device(&call.caller, 0)?;
     let (min_grid_size, block_size) = (min_grid_size.required()?, block_size.required()?);
+    if block_size_limit < 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     let mut shared_bytes = |threads| match size_of_block {
         0 => dynamic_smem_size as u64,
         address => {

@@ -1,12 +1,14 @@
 //! Stream-ordered memory and its pools.
 
 use allocert_contract::{DevicePtr, StreamHandle};
-use allocert_driver::{CudaError, PoolAccess, PoolAttribute, Result};
+use allocert_driver::{CudaError, PoolAttribute, Result};
 
 use super::text::{read, write};
 use crate::c_api::{Call, Location, Out};
 
-const LOCATION_DEVICE: u32 = 1;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`
+const PINNED: u32 = 1;
+const LOCATION_INVALID: u32 = 0;
 
 pub(crate) fn cuMemAllocAsync(
     call: &mut Call,
@@ -58,10 +60,14 @@ pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) 
     let pool = pool.required()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
-    if properties.handle_types != 0 || properties.location.kind != LOCATION_DEVICE {
+    if properties.allocation_type != PINNED {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    if properties.handle_types != 0 || properties.location.kind != Location::DEVICE {
         return Err(CudaError::NOT_SUPPORTED);
     }
-    pool.put(call.driver.pool_create(properties.location.id)?);
+    let made = call.driver.pool_create(properties.location.id);
+    pool.put(made.map_err(|_| CudaError::INVALID_VALUE)?);
     Ok(())
 }
 
@@ -114,13 +120,13 @@ struct Access {
 }
 
 pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: usize) -> Result {
-    if count == 0 {
+    if map == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
     let description = |index: usize| {
         // SAFETY: cuMemPoolSetAccess's caller promises `count` CUmemAccessDesc.
         let access: Access = unsafe { read(map + (index * size_of::<Access>()) as u64)? };
-        Ok((access.location.id, PoolAccess::from_number(access.flags)?))
+        Ok((access.location.id, access.flags))
     };
     let wanted = (0..count).map(description).collect::<Result<Vec<_>>>()?;
     call.driver.pool_set_access(pool, &wanted)
@@ -162,5 +168,9 @@ pub(crate) fn cuMemSetMemPool(call: &mut Call, location: u64, _: u32, pool: u64)
 fn device_at(location: u64) -> Result<i32> {
     // SAFETY: the caller of a function with a location promises a CUmemLocation.
     let location: Location = unsafe { read(location)? };
-    if location.kind == LOCATION_DEVICE { Ok(location.id) } else { Err(CudaError::NOT_SUPPORTED) }
+    match location.kind {
+        Location::DEVICE => Ok(location.id),
+        LOCATION_INVALID => Err(CudaError::INVALID_VALUE),
+        _ => Err(CudaError::NOT_SUPPORTED),
+    }
 }

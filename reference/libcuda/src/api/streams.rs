@@ -115,8 +115,9 @@ pub(crate) fn cuStreamAttachMemAsync(
     call: &mut Call,
     stream: u64,
     dptr: u64,
-    _: usize,
-    _: u32,
+    length: usize,
+    flags: u32,
 ) -> Result {
-    call.driver.move_managed(&call.caller, dptr, StreamHandle(stream))
+    let stream = StreamHandle(stream);
+    call.driver.attach_managed(&call.caller, dptr, length as u64, flags, stream)
 }

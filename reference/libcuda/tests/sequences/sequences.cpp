@@ -10,6 +10,7 @@
 //   sequences FIRST COUNT hash          a line for each sequence: its number and a hash of its text
 //   sequences FIRST COUNT unlike FILE   `NUMBER equal` for those whose hash is the one in FILE, and
 //                                       the text of the others
+// The sequences from 10000000 on make more sorts of calls (further_calls.h).
 // The environment variable QUICK=1 saves a GPU time: some memory of each context stays between
 // sequences, so that the driver need not map memory for each of them again. cuDeviceGetName is not
 // asked for no bytes, which ends the process in NVIDIA's driver.
@@ -23,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -823,12 +825,18 @@ static void module_use() {
                         nullptr));
 }
 
-/// The weights of the first entries of CALLS, which allocate.
-static const int ALLOCATIONS = 31;
+/// A call and how often it is made, beside the others.
 struct Weighted {
   int weight;
   void (*make)();
 };
+
+#include "further_calls.h"
+
+/// The sequences from this number on make FURTHER_CALLS too.
+static const long FURTHER_FROM = 10000000;
+/// The weights of the first entries of CALLS, which allocate.
+static const int ALLOCATIONS = 31;
 static const Weighted CALLS[] = {{10, alloc},
                                  {5, alloc_managed},
                                  {2, alloc_pitch},
@@ -893,6 +901,7 @@ static void clean_up() {
       CUcontext gone;
       cuCtxPopCurrent(&gone);
     }
+  end_further();
   CUmemoryPool pool;
   u64 zero = 0;
   if (cuDeviceGetDefaultMemPool(&pool, device) == CUDA_SUCCESS) {
@@ -909,6 +918,20 @@ static void clean_up() {
   functions.clear();
 }
 
+template <size_t COUNT>
+static int total_weight(const Weighted (&calls)[COUNT]) {
+  int total = 0;
+  for (const Weighted& one : calls) total += one.weight;
+  return total;
+}
+/// Makes one of the calls whose weights are the first `limit`.
+template <size_t COUNT>
+static void make_one_of(const Weighted (&calls)[COUNT], int limit) {
+  int pick = (int)below(limit);
+  for (const Weighted& one : calls)
+    if ((pick -= one.weight) < 0) return one.make();
+}
+
 static void sequence(long seed) {
   random_state = 0x243f6a8885a308d3ull ^ (u64)seed * 0x9e3779b97f4a7c15ull;
   text.clear();
@@ -916,16 +939,13 @@ static void sequence(long seed) {
   progress[0] = seed;
   progress[1] = 0;
   if (chance(85)) cuCtxSetCurrent(contexts[below(3)]);
-  int total = 0;
-  for (const Weighted& one : CALLS) total += one.weight;
   while (call_number < LENGTH) {
     // A sequence begins with some memory, so that the calls behind it have something to look at.
-    int limit = call_number < 8 && chance(50) ? ALLOCATIONS : total, pick = (int)below(limit);
-    for (const Weighted& one : CALLS)
-      if ((pick -= one.weight) < 0) {
-        one.make();
-        break;
-      }
+    bool allocates = call_number < 8 && chance(50);
+    if (seed >= FURTHER_FROM && !allocates && chance(60))
+      make_one_of(FURTHER_CALLS, total_weight(FURTHER_CALLS));
+    else
+      make_one_of(CALLS, allocates ? ALLOCATIONS : total_weight(CALLS));
   }
   clean_up();
 }
