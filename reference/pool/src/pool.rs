@@ -329,8 +329,7 @@ impl<S: System> Pool<S> {
         Some(first)
     }
 
-    /// Keeps an idle block in a cache. If that is full, those of the class that were kept first leave
-    /// it.
+    /// Keeps an idle block in a cache. If that is full, those of its class that were kept first go.
     #[inline]
     fn keep(&self, kept: &Kept<'_>, block: &Block, number: u32, state: u32) {
         // The state of the block itself would be read behind a write that takes its time.
