@@ -384,6 +384,12 @@ static bool depends_on_compiler(int attribute) {
          attribute == CU_FUNC_ATTRIBUTE_NUM_REGS || attribute == CU_FUNC_ATTRIBUTE_PTX_VERSION ||
          attribute == CU_FUNC_ATTRIBUTE_BINARY_VERSION;
 }
+static int asked_attribute() {
+  return one_of<int>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 99});
+}
+static int attribute_value() {
+  return one_of<int>({0, 1, 100, 1024, 232448, 232449, 1 << 20, -1, -2});
+}
 static void library_use() {
   Named *library = some(libraries), *kernel = some(kernels);
   int form = below(8);
@@ -421,14 +427,14 @@ static void library_use() {
     answer(r, (u64)found == UNTOUCHED ? "-" : found ? "some" : "0");
   }
   if (form == 4) {
-    int value = (int)UNTOUCHED, a = one_of<int>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 99});
+    int value = (int)UNTOUCHED, a = asked_attribute();
     int d = one_of<int>({0, 0, 9});
     say("cuKernelGetAttribute(" + number(a) + ", " + kernel->name + ", " + std::to_string(d) + ")");
     CUresult r = cuKernelGetAttribute(&value, (CUfunction_attribute)a, k, d);
     answer(r, depends_on_compiler(a) ? (value == (int)UNTOUCHED ? "-" : "some") : out32(value));
   }
   if (form == 5) {
-    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = one_of<int>({0, 1, 100, 1024, 232448, 232449, 1 << 20, -1, -2});
+    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = attribute_value();
     say("cuKernelSetAttribute(" + number(a) + ", " + std::to_string(value) + ", " + kernel->name +
         ", 0)");
     answer(cuKernelSetAttribute((CUfunction_attribute)a, value, k, 0));
@@ -456,13 +462,13 @@ static void function_use() {
   CUfunction f = (CUfunction)function->handle;
   int form = below(8);
   if (form == 0) {
-    int value = (int)UNTOUCHED, a = one_of<int>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 99});
+    int value = (int)UNTOUCHED, a = asked_attribute();
     say("cuFuncGetAttribute(" + number(a) + ", " + function->name + ")");
     CUresult r = cuFuncGetAttribute(&value, (CUfunction_attribute)a, f);
     answer(r, depends_on_compiler(a) ? (value == (int)UNTOUCHED ? "-" : "some") : out32(value));
   }
   if (form == 1) {
-    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = one_of<int>({0, 1, 100, 1024, 232448, 232449, 1 << 20, -1, -2});
+    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = attribute_value();
     say("cuFuncSetAttribute(" + number(a) + ", " + std::to_string(value) + ", " + function->name +
         ")");
     answer(cuFuncSetAttribute(f, (CUfunction_attribute)a, value));
