@@ -15,6 +15,8 @@ ENVIRONMENT = {
     "PATH": f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "CARGO_NET_OFFLINE": "true",
     "CARGO_TARGET_DIR": str(ROOT / "target/new-project"),
+    # It takes time to make, and no test looks at it.
+    "CARGO_PROFILE_DEV_DEBUG": "0",
 }
 HEADER = ROOT / "reference/abi/include/allocert_emm.h"
 
