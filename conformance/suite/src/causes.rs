@@ -72,8 +72,9 @@ impl<'r> Cause<'r> {
 }
 
 /// The causes of all findings, the likeliest first: unlisted before listed ones, MUST before
-/// SHOULD, then those after which a host can use nothing of the subject, then those that account
-/// for more findings, then those that show in more cases.
+/// SHOULD, then those after which a host can use nothing of the subject. What cases about order
+/// find although nothing is out of order comes after what others find. Then those come first that
+/// account for more findings, and those that show in more cases.
 #[must_use]
 pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r>> {
     let mut causes: Vec<Cause<'r>> = Vec::new();
@@ -107,13 +108,31 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
             cause.because.extend(entry.map(|entry| entry.because.as_str()));
         }
     }
+    let of_order = asked_for_order(cases);
     causes.sort_by_key(|cause| {
         let finding = cause.first().finding;
         let comes_first = catalogue.get(&finding.requirement).is_some_and(|one| one.comes_first);
         let size = (Reverse(cause.len()), Reverse(cause.cases().len()));
-        (cause.is_listed(), finding.level, Reverse(comes_first), size)
+        let is_beside_order = of_order.contains(finding.requirement.as_str())
+            && !cause.findings.iter().any(|found| is_out_of_order(found.judged));
+        (cause.is_listed(), finding.level, Reverse(comes_first), is_beside_order, size)
     });
     causes
+}
+
+/// The requirements under which some case asks for order.
+fn asked_for_order(cases: &[Judged]) -> BTreeSet<&str> {
+    let expectations =
+        cases.iter().flat_map(|one| &one.case.steps).flat_map(|step| step.expect.iter());
+    expectations
+        .filter(|(_, expectation)| expectation.ordered.is_some())
+        .map(|(id, _)| id.as_str())
+        .collect()
+}
+
+/// Whether a case shows accesses that nothing orders. If not, something else made a value wrong.
+fn is_out_of_order(judged: &Judged) -> bool {
+    judged.judgement.findings.iter().any(Finding::shows_missing_order)
 }
 
 /// The finding that this one follows from, and that follows from no other; itself if there is none.

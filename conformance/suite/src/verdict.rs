@@ -160,6 +160,17 @@ pub struct Finding {
     pub expected_because: Option<String>,
 }
 
+impl Finding {
+    /// Whether it shows two accesses of the same bytes that nothing orders.
+    #[must_use]
+    pub fn shows_missing_order(&self) -> bool {
+        self.events.iter().any(|witness| witness.role.ends_with(NOT_ORDERED))
+    }
+}
+
+/// How the role of the later of two accesses ends that nothing orders.
+pub(crate) const NOT_ORDERED: &str = ", not ordered after it";
+
 /// A position in a fixture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, junit};
 use allocert_suite::run_format::Judged;
-use allocert_suite::verdict::{Finding, Place, Verdict};
+use allocert_suite::verdict::{Finding, Place, Verdict, Witness};
 use rstest::rstest;
 
 use crate::observation_builder::{Recorder, alloc, catalogue_text, free, memalloc, memory};
@@ -125,6 +125,28 @@ fn the_likeliest_cause_is_a_must_with_the_most_findings() {
     ];
     let expected = [alone("EMM-OP-DROP", 2), alone("EMM-OP-RESET", 1), alone("EMM-T-02", 3)];
     assert_eq!(grouped(&cases), expected);
+}
+
+/// A case about order that finds a wrong value, and an access that nothing orders or none.
+#[rstest]
+#[case::nothing_is_out_of_order(None, "EMM-OP-DROP")]
+#[case::an_access_is_out_of_order(Some("writes, not ordered after it"), "EMM-T-01")]
+fn a_wrong_value_is_of_order_only_if_an_access_is(#[case] role: Option<&str>, #[case] first: &str) {
+    let asks_for_order = |case| {
+        let mut judged = judged(case, &[("EMM-T-01", Some(2), None, "the value is 0")]);
+        let expect = serde_json::json!({"EMM-T-01": {"returns": {}, "ordered": {"after": "used"}}});
+        judged.case.steps[0].expect = serde_json::from_value(expect).expect("expectations");
+        let later = role.map(|role| Witness { seq: 2, role: role.to_owned() });
+        judged.judgement.findings[0].events.extend(later);
+        judged
+    };
+    let other = judged("c", &[("EMM-OP-DROP", Some(3), None, "raised")]);
+    let cases = [asks_for_order("a"), asks_for_order("b"), other];
+    let (catalogue, mut ids) = (catalogue(), Vec::new());
+    for cause in causes(&catalogue, &cases) {
+        ids.push(cause.first().finding.requirement.clone());
+    }
+    assert_eq!((ids[0].as_str(), ids.len()), (first, 2));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::judge::case_record::CaseRecord;
 use crate::judge::cuda::order::access::{Access, AccessPair};
 use crate::judge::findings::witness;
 use crate::judge::timeline::cuda_call;
-use crate::verdict::Witness;
+use crate::verdict::{NOT_ORDERED, Witness};
 
 /// `legacy`, `per-thread of thread 7`, `stream 0x5701`.
 pub(crate) fn stream(handle: u64, thread: u32, per_thread: bool) -> String {
@@ -48,7 +48,7 @@ pub(crate) fn witnesses(record: &CaseRecord<'_>, pair: &AccessPair) -> Vec<Witne
         let event = event(record, access);
         witness(event.seq, format!("{} in {}{more}", access.kind.verb(), stream_or_host(event)))
     };
-    vec![seen(&pair.earlier, ""), seen(&pair.later, ", not ordered after it")]
+    vec![seen(&pair.earlier, ""), seen(&pair.later, NOT_ORDERED)]
 }
 
 /// `cuMemsetD8Async (#17, step 3, stream 0x5701, thread 7) writes`.
