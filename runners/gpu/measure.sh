@@ -10,8 +10,8 @@
 #   PARTS      answers, order, further, remaining, copies, remaining-copies, sequences; and devices,
 #              which needs two devices
 #              (default: answers, remaining-copies, remaining, sequences)
-#   FIRST      the number of the first sequence (default: 1000); those from 10000000 on also make the
-#              calls of further_calls.h
+#   FIRST      the number of the first sequence (default: 1000); those from 10000000 on also make
+#              the calls of further_calls.h
 #   COUNT      how many there are (default: 24000)
 #   EXPECTED   a file that `sequences FIRST COUNT hash` wrote on another driver: the text of a
 #              sequence is written only if it differs (default: of each one)
