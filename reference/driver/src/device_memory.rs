@@ -187,6 +187,7 @@ impl Driver {
         advice: u32,
         device: Option<i32>,
     ) -> Result {
+        self.initialized()?;
         // CU_MEM_ADVISE_SET_PREFERRED_LOCATION, _SET_ACCESSED_BY and _UNSET_ACCESSED_BY
         let names_device = matches!(advice, 3 | 5 | 6);
         let unknown = names_device && device.is_some_and(|device| self.device(device).is_err());

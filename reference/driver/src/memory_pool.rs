@@ -335,7 +335,7 @@ impl Driver {
 
     /// `cuMemPoolGetAccess`.
     pub fn pool_access(&mut self, handle: u64, device: i32) -> Result<PoolAccess> {
-        let device = self.device(device).map_err(|_| CudaError::INVALID_VALUE)?;
+        let device = self.device(device)?;
         let reached = self.pool(handle)?.is_reached_by(device);
         Ok(if reached { PoolAccess::ReadAndWrite } else { PoolAccess::None })
     }
@@ -343,6 +343,9 @@ impl Driver {
     /// Whether work of a stream may use what lies at an address: memory of a pool of another device
     /// takes access to the pool. What is left of a destroyed pool, every device may use.
     pub(crate) fn reaches_pool_at(&self, stream: u64, address: u64) -> bool {
+        if self.devices.len() == 1 {
+            return true;
+        }
         let owner = self.find_device(address).map(|block| block.owner);
         let Some(Owner::Pool(pool)) = owner else { return true };
         let context = self.streams.get(stream).and_then(|stream| self.contexts.get(stream.context));

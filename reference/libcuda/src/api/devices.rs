@@ -2,7 +2,7 @@
 
 use allocert_driver::{CudaError, DEVICE_NAME, Result};
 
-use super::text::write_text;
+use super::{pools::with_invalid_value, text::write_text};
 use crate::c_api::{Call, Out, Uuid};
 
 pub(crate) fn cuDeviceGet(call: &mut Call, device: Out<i32>, ordinal: i32) -> Result {
@@ -83,9 +83,10 @@ pub(crate) fn cuDeviceGetPCIBusId(
     // As measured, what has no room for the whole id gets its beginning, and an error.
     let whole = text.len() as i32 + 1;
     let fits = len >= whole;
-    let capacity = if (0..whole).contains(&len) { len } else { whole - i32::from(!fits) };
-    // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes. A negative length is the
-    // caller's word for enough of them, as for the driver of a GPU.
+    // A negative length counts as a large one, as in `write_text`.
+    let capacity = if fits { whole } else { (len as u32).min(whole as u32 - 1) as i32 };
+    // SAFETY: cuDeviceGetPCIBusId's caller promises `len` writable bytes, and enough of them if the
+    // length is negative.
     unsafe { write_text(pci_bus_id, capacity, &text)? };
     if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }
@@ -97,14 +98,13 @@ pub(crate) fn cuDeviceGetDefaultMemPool(call: &mut Call, pool: Out<u64>, device:
 }
 
 pub(crate) fn cuDeviceGetMemPool(call: &mut Call, pool: Out<u64>, device: i32) -> Result {
-    let found = call.driver.current_pool(device).map_err(|_| CudaError::INVALID_VALUE)?;
+    let found = with_invalid_value(call.driver.current_pool(device))?;
     pool.required()?.put(found);
     Ok(())
 }
 
 pub(crate) fn cuDeviceSetMemPool(call: &mut Call, device: i32, pool: u64) -> Result {
-    call.driver.device_get(device).map_err(|_| CudaError::INVALID_VALUE)?;
-    call.driver.set_current_pool(device, pool)
+    with_invalid_value(call.driver.set_current_pool(device, pool))
 }
 
 pub(crate) fn cuDevicePrimaryCtxRetain(call: &mut Call, ctx: Out<u64>, device: i32) -> Result {

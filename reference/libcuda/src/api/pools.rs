@@ -66,8 +66,7 @@ pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) 
     if properties.handle_types != 0 || properties.location.kind != Location::DEVICE {
         return Err(CudaError::NOT_SUPPORTED);
     }
-    let made = call.driver.pool_create(properties.location.id);
-    pool.put(made.map_err(|_| CudaError::INVALID_VALUE)?);
+    pool.put(with_invalid_value(call.driver.pool_create(properties.location.id))?);
     Ok(())
 }
 
@@ -138,7 +137,7 @@ pub(crate) fn cuMemPoolGetAccess(
     pool: u64,
     location: u64,
 ) -> Result {
-    let access = call.driver.pool_access(pool, device_at(location)?)?;
+    let access = with_invalid_value(call.driver.pool_access(pool, device_at(location)?))?;
     flags.required()?.put(access.number());
     Ok(())
 }
@@ -162,6 +161,14 @@ pub(crate) fn cuMemGetMemPool(call: &mut Call, pool: Out<u64>, location: u64, _:
 
 pub(crate) fn cuMemSetMemPool(call: &mut Call, location: u64, _: u32, pool: u64) -> Result {
     call.driver.set_current_pool(device_at(location)?, pool)
+}
+
+/// The result of a function for which a device that does not exist is an invalid value.
+pub(super) fn with_invalid_value<T>(result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        CudaError::INVALID_DEVICE => CudaError::INVALID_VALUE,
+        error => error,
+    })
 }
 
 /// The device of a `CUmemLocation` of the caller.

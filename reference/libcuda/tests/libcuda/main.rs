@@ -4,6 +4,7 @@
 
 mod address_window;
 mod answers;
+mod before_init;
 mod child_process;
 mod control;
 mod fork;
