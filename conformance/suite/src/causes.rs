@@ -109,7 +109,7 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
         }
     }
     let of_order = asked_for_order(cases);
-    causes.sort_by_key(|cause| {
+    causes.sort_by_cached_key(|cause| {
         let finding = cause.first().finding;
         let comes_first = catalogue.get(&finding.requirement).is_some_and(|one| one.comes_first);
         let size = (Reverse(cause.len()), Reverse(cause.cases().len()));

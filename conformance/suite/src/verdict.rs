@@ -168,7 +168,7 @@ impl Finding {
     }
 }
 
-/// How the role of the later of two accesses ends that nothing orders.
+/// The end of a witness's role: it is the later of two accesses, and nothing orders the two.
 pub(crate) const NOT_ORDERED: &str = ", not ordered after it";
 
 /// A position in a fixture.

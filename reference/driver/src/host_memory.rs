@@ -180,8 +180,9 @@ impl Driver {
     }
 
     /// Whether a range begins or ends in a page in which a registration with another access ends.
-    /// The H200 counts neither an end at the first byte of the last page, nor one at the end of the
-    /// first page; of two registrations that end in a page it asks the first.
+    /// As measured: a range that ends one byte into a page counts as one that ends in the page
+    /// before. A registration does not count if it ends with the first page, or one byte into the
+    /// last one. Of several that end in the page, only the first counts.
     fn shares_page(&self, start: u64, end: u64, read_only: bool) -> bool {
         let first_page = start - start % PAGE_BYTES;
         let last_page = (end - 2) / PAGE_BYTES * PAGE_BYTES;

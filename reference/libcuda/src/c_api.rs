@@ -48,12 +48,6 @@ impl Location {
     /// `CU_MEM_LOCATION_TYPE_DEVICE`
     pub(crate) const DEVICE: u32 = 1;
 
-    /// What a function means that takes a device, or the host as `CU_DEVICE_CPU`.
-    pub(crate) fn named_by(device: i32) -> Self {
-        const HOST: i32 = -1;
-        Self { kind: if device == HOST { 0 } else { Self::DEVICE }, id: device }
-    }
-
     /// `None` for a location that is no device.
     pub(crate) fn device(self) -> Option<i32> {
         (self.kind == Self::DEVICE).then_some(self.id)

@@ -200,23 +200,38 @@ impl Side3D {
     }
 }
 
+/// What a descriptor says of a copy of rows or slices: how much it copies, and what, unless the
+/// driver refuses that.
+type Described = (Extent, Result<CopyRequest>);
+
+fn described(extent: Extent, to: Result<Plane>, from: Result<Plane>) -> Described {
+    let both = to.and_then(|to| Ok((to, from?)));
+    let request = |(to, from)| CopyRequest { to, from, extent, direction: Direction::Any };
+    (extent, both.map(request))
+}
+
 /// A `CUDA_MEMCPY2D` of the caller.
-fn copy_2d(address: u64) -> Result<CopyRequest> {
+fn copy_2d(address: u64) -> Result<Described> {
     // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
-    let copy: Copy2D = unsafe { read(address)? };
-    Ok(CopyRequest {
-        to: copy.to.plane(copy.width)?,
-        from: copy.from.plane(copy.width)?,
-        extent: extent_2d(address)?,
-        direction: Direction::Any,
-    })
+    let Copy2D { from, to, width, height } = unsafe { read(address)? };
+    let extent = Extent { width: width as u64, rows: height as u64, slices: 1 };
+    Ok(described(extent, to.plane(width), from.plane(width)))
+}
+
+/// A `CUDA_MEMCPY3D` of the caller.
+fn copy_3d(address: u64) -> Result<Described> {
+    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
+    let Copy3D { from, to, width, height, depth } = unsafe { read(address)? };
+    let extent = Extent { width: width as u64, rows: height as u64, slices: depth as u64 };
+    Ok(described(extent, to.plane(width, height), from.plane(width, height)))
 }
 
 /// What the record of a copy of rows has; zeros if the driver refuses its structure.
 pub(crate) fn recorded_rows(function: Function, copy: u64, stream: u64) -> RowCopy {
     let is_3d = matches!(function, Function::cuMemcpy3D_v2 | Function::cuMemcpy3DAsync_v2);
-    let request = if is_3d { copy_3d(copy) } else { copy_2d(copy) };
-    let Ok(CopyRequest { to, from, extent, .. }) = request else {
+    let described = if is_3d { copy_3d(copy) } else { copy_2d(copy) };
+    let Ok(CopyRequest { to, from, extent, .. }) = described.and_then(|(_, request)| request)
+    else {
         let (to, from) = (Rows::default(), Rows::default());
         return RowCopy { to, from, width_bytes: 0, height: 0, depth: 0, stream };
     };
@@ -256,15 +271,11 @@ fn narrow(value: u64) -> u32 {
 
 /// Makes a copy of rows or slices. As measured, the driver looks at the stream first, then whether
 /// there is a byte to copy, and then at the rest.
-fn copy_rows(
-    call: &mut Call,
-    extent: Result<Extent>,
-    request: Result<CopyRequest>,
-    stream: Option<u64>,
-) -> Result {
+fn copy_rows(call: &mut Call, described: Result<Described>, stream: Option<u64>) -> Result {
     let handle = stream.map_or(StreamHandle::DEFAULT, StreamHandle);
     call.driver.check_stream(&call.caller, handle)?;
-    if extent?.is_empty() {
+    let (extent, request) = described?;
+    if extent.is_empty() {
         return Ok(());
     }
     match stream {
@@ -274,7 +285,7 @@ fn copy_rows(
 }
 
 pub(crate) fn cuMemcpy2D_v2(call: &mut Call, copy: u64) -> Result {
-    copy_rows(call, extent_2d(copy), copy_2d(copy), None)
+    copy_rows(call, copy_2d(copy), None)
 }
 
 pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
@@ -282,33 +293,13 @@ pub(crate) fn cuMemcpy2DUnaligned_v2(call: &mut Call, copy: u64) -> Result {
 }
 
 pub(crate) fn cuMemcpy2DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    copy_rows(call, extent_2d(copy), copy_2d(copy), Some(stream))
-}
-
-fn extent_2d(address: u64) -> Result<Extent> {
-    // SAFETY: the caller of a 2D copy promises a CUDA_MEMCPY2D.
-    let Copy2D { width, height, .. } = unsafe { read(address)? };
-    Ok(Extent { width: width as u64, rows: height as u64, slices: 1 })
-}
-
-fn extent_3d(address: u64) -> Result<Extent> {
-    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
-    let Copy3D { width, height, depth, .. } = unsafe { read(address)? };
-    Ok(Extent { width: width as u64, rows: height as u64, slices: depth as u64 })
-}
-
-/// A `CUDA_MEMCPY3D` of the caller.
-fn copy_3d(address: u64) -> Result<CopyRequest> {
-    // SAFETY: the caller of a 3D copy promises a CUDA_MEMCPY3D.
-    let Copy3D { from, to, width, height, .. } = unsafe { read(address)? };
-    let (to, from) = (to.plane(width, height)?, from.plane(width, height)?);
-    Ok(CopyRequest { to, from, extent: extent_3d(address)?, direction: Direction::Any })
+    copy_rows(call, copy_2d(copy), Some(stream))
 }
 
 pub(crate) fn cuMemcpy3D_v2(call: &mut Call, copy: u64) -> Result {
-    copy_rows(call, extent_3d(copy), copy_3d(copy), None)
+    copy_rows(call, copy_3d(copy), None)
 }
 
 pub(crate) fn cuMemcpy3DAsync_v2(call: &mut Call, copy: u64, stream: u64) -> Result {
-    copy_rows(call, extent_3d(copy), copy_3d(copy), Some(stream))
+    copy_rows(call, copy_3d(copy), Some(stream))
 }

@@ -58,6 +58,12 @@ pub(crate) fn cuMemAllocManaged(
     dptr.put_or_zero(call.driver.alloc_managed(&call.caller, bytesize as u64, flags))
 }
 
+/// The device; `None` for `CU_DEVICE_CPU`.
+fn unless_host(device: i32) -> Option<i32> {
+    const HOST: i32 = -1;
+    (device != HOST).then_some(device)
+}
+
 pub(crate) fn cuMemAdvise(
     call: &mut Call,
     dptr: u64,
@@ -65,7 +71,7 @@ pub(crate) fn cuMemAdvise(
     advice: u32,
     device: i32,
 ) -> Result {
-    call.driver.advise_managed(&call.caller, dptr, advice, Location::named_by(device).device())
+    call.driver.advise_managed(&call.caller, dptr, advice, unless_host(device))
 }
 
 pub(crate) fn cuMemAdvise_v2(
@@ -85,8 +91,8 @@ pub(crate) fn cuMemPrefetchAsync(
     device: i32,
     stream: u64,
 ) -> Result {
-    let device = Location::named_by(device).device();
-    call.driver.prefetch_managed(&call.caller, dptr, device, StreamHandle(stream))
+    let stream = StreamHandle(stream);
+    call.driver.prefetch_managed(&call.caller, dptr, unless_host(device), stream)
 }
 
 pub(crate) fn cuMemPrefetchAsync_v2(

@@ -387,8 +387,24 @@ static bool depends_on_compiler(int attribute) {
 static int asked_attribute() {
   return one_of<int>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 99});
 }
+static int set_attribute() { return one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}); }
 static int attribute_value() {
   return one_of<int>({0, 1, 100, 1024, 232448, 232449, 1 << 20, -1, -2});
+}
+/// The answer to a question about an attribute of a kernel or a function.
+static void answer_attribute(CUresult result, int attribute, int value) {
+  if (!depends_on_compiler(attribute)) return answer(result, out32(value));
+  answer(result, value == (int)UNTOUCHED ? "-" : "some");
+}
+/// Asks about a parameter of a kernel or a function.
+template <typename Handle>
+static void parameter_info(const char* call, CUresult (*ask)(Handle, size_t, size_t*, size_t*),
+                           const Named& of) {
+  size_t offset = UNTOUCHED, size = UNTOUCHED;
+  u64 index = below(3);
+  say(std::string(call) + "(" + of.name + ", " + number(index) + ")");
+  CUresult r = ask((Handle)of.handle, index, &offset, &size);
+  answer(r, out(offset) + " " + out(size));
 }
 static void library_use() {
   Named *library = some(libraries), *kernel = some(kernels);
@@ -431,21 +447,15 @@ static void library_use() {
     int d = one_of<int>({0, 0, 9});
     say("cuKernelGetAttribute(" + number(a) + ", " + kernel->name + ", " + std::to_string(d) + ")");
     CUresult r = cuKernelGetAttribute(&value, (CUfunction_attribute)a, k, d);
-    answer(r, depends_on_compiler(a) ? (value == (int)UNTOUCHED ? "-" : "some") : out32(value));
+    answer_attribute(r, a, value);
   }
   if (form == 5) {
-    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = attribute_value();
+    int a = set_attribute(), value = attribute_value();
     say("cuKernelSetAttribute(" + number(a) + ", " + std::to_string(value) + ", " + kernel->name +
         ", 0)");
     answer(cuKernelSetAttribute((CUfunction_attribute)a, value, k, 0));
   }
-  if (form == 6) {
-    size_t offset = UNTOUCHED, size = UNTOUCHED;
-    u64 index = below(3);
-    say("cuKernelGetParamInfo(" + kernel->name + ", " + number(index) + ")");
-    CUresult r = cuKernelGetParamInfo(k, index, &offset, &size);
-    answer(r, out(offset) + " " + out(size));
-  }
+  if (form == 6) parameter_info("cuKernelGetParamInfo", cuKernelGetParamInfo, *kernel);
   if (form == 7) {
     CUstream stream = some_stream();
     u64 zero = 0;
@@ -465,21 +475,15 @@ static void function_use() {
     int value = (int)UNTOUCHED, a = asked_attribute();
     say("cuFuncGetAttribute(" + number(a) + ", " + function->name + ")");
     CUresult r = cuFuncGetAttribute(&value, (CUfunction_attribute)a, f);
-    answer(r, depends_on_compiler(a) ? (value == (int)UNTOUCHED ? "-" : "some") : out32(value));
+    answer_attribute(r, a, value);
   }
   if (form == 1) {
-    int a = one_of<int>({8, 8, 9, 9, 0, 10, 14, 15, 99}), value = attribute_value();
+    int a = set_attribute(), value = attribute_value();
     say("cuFuncSetAttribute(" + number(a) + ", " + std::to_string(value) + ", " + function->name +
         ")");
     answer(cuFuncSetAttribute(f, (CUfunction_attribute)a, value));
   }
-  if (form == 2) {
-    size_t offset = UNTOUCHED, size = UNTOUCHED;
-    u64 index = below(3);
-    say("cuFuncGetParamInfo(" + function->name + ", " + number(index) + ")");
-    CUresult r = cuFuncGetParamInfo(f, index, &offset, &size);
-    answer(r, out(offset) + " " + out(size));
-  }
+  if (form == 2) parameter_info("cuFuncGetParamInfo", cuFuncGetParamInfo, *function);
   if (form == 3) {
     int blocks = (int)UNTOUCHED, block = one_of<int>({1, 32, 1024, 1025, 0, -1});
     u64 shared = one_of<u64>({0, 1024, 1 << 20});

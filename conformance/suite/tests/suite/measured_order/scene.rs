@@ -422,20 +422,15 @@ impl UnderTest {
         let taken = match class.as_str() {
             "device" | "device with SYNC_MEMOPS" => gave(Function::cuMemAlloc_v2, &[size], at),
             "device of B" => gave(Function::cuMemAlloc_v2, &[size], at).within(OTHER_CONTEXT),
-            "pool" => {
-                self.before.push(gave(Function::cuStreamCreate, &[1], PREPARING));
-                self.before.push(gave(Function::cuMemAllocAsync, &[size, PREPARING], at));
-                self.before.push(did(Function::cuStreamSynchronize, &[PREPARING]));
-                did(Function::cuStreamDestroy_v2, &[PREPARING])
-            }
-            "pool of B" => {
-                let stream = gave(Function::cuStreamCreate, &[1], PREPARING);
-                self.before.push(stream.within(OTHER_CONTEXT));
-                let memory = gave(Function::cuMemAllocAsync, &[size, PREPARING], at);
-                self.before.push(memory.within(OTHER_CONTEXT));
-                let waits = did(Function::cuStreamSynchronize, &[PREPARING]);
-                self.before.push(waits.within(OTHER_CONTEXT));
-                did(Function::cuStreamDestroy_v2, &[PREPARING]).within(OTHER_CONTEXT)
+            "pool" | "pool of B" => {
+                let context = if class == "pool" { CONTEXT } else { OTHER_CONTEXT };
+                let calls = [
+                    gave(Function::cuStreamCreate, &[1], PREPARING),
+                    gave(Function::cuMemAllocAsync, &[size, PREPARING], at),
+                    did(Function::cuStreamSynchronize, &[PREPARING]),
+                ];
+                self.before.extend(calls.map(|call| call.within(context)));
+                did(Function::cuStreamDestroy_v2, &[PREPARING]).within(context)
             }
             "managed" | "managed without SYNC_MEMOPS" => {
                 gave(Function::cuMemAllocManaged, &[size, 1], at)
