@@ -108,14 +108,14 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
             cause.because.extend(entry.map(|entry| entry.because.as_str()));
         }
     }
-    let of_order = asked_for_order(cases);
+    let about_order = asked_for_order(cases);
     causes.sort_by_cached_key(|cause| {
         let finding = cause.first().finding;
         let comes_first = catalogue.get(&finding.requirement).is_some_and(|one| one.comes_first);
         let size = (Reverse(cause.len()), Reverse(cause.cases().len()));
-        let is_beside_order = of_order.contains(finding.requirement.as_str())
+        let order_is_kept = about_order.contains(finding.requirement.as_str())
             && !cause.findings.iter().any(|found| is_out_of_order(found.judged));
-        (cause.is_listed(), finding.level, Reverse(comes_first), is_beside_order, size)
+        (cause.is_listed(), finding.level, Reverse(comes_first), order_is_kept, size)
     });
     causes
 }

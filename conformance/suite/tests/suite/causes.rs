@@ -131,7 +131,10 @@ fn the_likeliest_cause_is_a_must_with_the_most_findings() {
 #[rstest]
 #[case::nothing_is_out_of_order(None, "EMM-OP-DROP")]
 #[case::an_access_is_out_of_order(Some("writes, not ordered after it"), "EMM-T-01")]
-fn a_wrong_value_is_of_order_only_if_an_access_is(#[case] role: Option<&str>, #[case] first: &str) {
+fn a_wrong_value_counts_for_order_only_if_an_access_is_out_of_order(
+    #[case] role: Option<&str>,
+    #[case] first: &str,
+) {
     let asks_for_order = |case| {
         let mut judged = judged(case, &[("EMM-T-01", Some(2), None, "the value is 0")]);
         let expect = serde_json::json!({"EMM-T-01": {"returns": {}, "ordered": {"after": "used"}}});
