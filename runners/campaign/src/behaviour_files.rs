@@ -15,7 +15,7 @@ use allocert_suite::run_format::Judged;
 use walkdir::WalkDir;
 
 use crate::failure::Failure;
-use crate::output_file::OutputFile;
+use crate::output_file;
 use crate::recorded_run;
 
 const SNAPSHOT: &str = "snap";
@@ -70,14 +70,16 @@ pub fn check_folder(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// A file cannot be read or written, or the id of a case names no file.
 pub fn write(folder: &Path, behaviours: &[Behaviour]) -> Result<(), Failure> {
-    let mut written = BTreeSet::new();
+    let mut accepted = Vec::new();
+    let mut pending = Vec::new();
     for behaviour in behaviours {
-        let accepted = path(folder, &behaviour.case, SNAPSHOT)?;
-        save(&accepted, &behaviour.to_text())?;
-        written.insert(accepted);
-        remove(&path(folder, &behaviour.case, PENDING)?)?;
+        accepted.push((path(folder, &behaviour.case, SNAPSHOT)?, behaviour.to_text()));
+        pending.push(path(folder, &behaviour.case, PENDING)?);
     }
-    let mut others = snapshots(folder)?.into_iter().filter(|(path, _)| !written.contains(path));
+    output_file::write_together(&accepted)?;
+    pending.iter().try_for_each(|path| remove(path))?;
+    let accepted: BTreeSet<_> = accepted.into_iter().map(|(path, _)| path).collect();
+    let mut others = snapshots(folder)?.into_iter().filter(|(path, _)| !accepted.contains(path));
     others.try_for_each(|(path, _)| remove(&path))
 }
 
@@ -86,15 +88,16 @@ pub fn write(folder: &Path, behaviours: &[Behaviour]) -> Result<(), Failure> {
 /// # Errors
 /// A file cannot be read or written, or the id of a case names no file.
 pub fn write_pending(folder: &Path, behaviours: &[Behaviour]) -> Result<(), Failure> {
+    let mut pending = Vec::new();
     for behaviour in behaviours {
         let text = behaviour.to_text();
         let accepted = fs::read_to_string(path(folder, &behaviour.case, SNAPSHOT)?);
         if accepted.is_ok_and(|accepted| accepted == text) {
             continue;
         }
-        save(&path(folder, &behaviour.case, PENDING)?, &text)?;
+        pending.push((path(folder, &behaviour.case, PENDING)?, text));
     }
-    Ok(())
+    output_file::write_together(&pending)
 }
 
 fn snapshots(folder: &Path) -> Result<Vec<(PathBuf, Behaviour)>, Failure> {
@@ -129,12 +132,6 @@ fn path(folder: &Path, case: &str, extension: &str) -> Result<PathBuf, Failure> 
         ));
     }
     Ok(folder.join(format!("{}.{extension}", case.replace(':', "="))))
-}
-
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-    parent.map_err(|error| Failure::unwritable(path, error))?;
-    OutputFile::create(path)?.write_text(text)
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use allocert_suite::run_format::{Header, Judged};
 use serde_json::Value;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::failure::Failure;
 use crate::run_file;
@@ -91,14 +91,66 @@ fn write_in_place(file: File, write: impl FnOnce(File) -> io::Result<()>) -> io:
 }
 
 fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
+    let (file, target) = prepare(path, write)?;
+    file.persist(target)?;
+    Ok(())
+}
+
+/// The whole file under another name, and the name that it is to get.
+fn prepare(
+    path: &Path,
+    write: impl FnOnce(File) -> io::Result<()>,
+) -> io::Result<(TempPath, PathBuf)> {
     let file = temporary(path)?;
     write(file.as_file().try_clone()?)?;
     let target = target(path);
     if let Ok(before) = fs::metadata(&target) {
         file.as_file().set_permissions(before.permissions())?;
     }
-    file.persist(target)?;
+    Ok((file.into_temp_path(), target))
+}
+
+/// Writes files that belong together, and the folders that are missing. None gets its name before
+/// all are whole: a full disk leaves every file, and the folders, as they were.
+pub(crate) fn write_together(files: &[(PathBuf, String)]) -> Result<(), Failure> {
+    let mut folders = NewFolders::default();
+    let mut prepared = Vec::new();
+    for (path, text) in files {
+        let whole = folders
+            .make(folder_of(path))
+            .and_then(|()| prepare(path, |mut file| file.write_all(text.as_bytes())))
+            .map_err(|error| Failure::unwritable(path, error))?;
+        prepared.push(whole);
+    }
+    for (file, target) in prepared {
+        file.persist(&target).map_err(|error| Failure::unwritable(&target, error.error))?;
+    }
     Ok(())
+}
+
+/// Folders that a command makes. Those without a file go again when it ends.
+#[derive(Default)]
+struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    fn make(&mut self, folder: &Path) -> io::Result<()> {
+        let missing = folder.ancestors().take_while(|part| !part.as_os_str().is_empty());
+        let mut missing: Vec<_> = missing.take_while(|part| !part.exists()).collect();
+        while let Some(part) = missing.pop() {
+            fs::create_dir(part)?;
+            self.0.push(part.to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            // One that holds a file stays, which is the rule.
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// A file without content in the folder of `path`, which is removed again unless it is renamed.

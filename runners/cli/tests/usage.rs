@@ -628,6 +628,30 @@ fn runs_are_compared_and_accepted() {
     assert!(!Path::new(&format!("{snapshot}.new")).exists(), "what is accepted is not pending");
 }
 
+/// A disk may be full, or, as here, a file may stand where a later snapshot needs a folder.
+#[test]
+fn snapshots_are_written_all_or_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (run, snapshots) = (path("run.jsonl"), path("snapshots"));
+    let cases = ["--filter", "emm/{alloc/exact-size,info/*}", "--out", &run];
+    let output = allocert(&[&["run", "emm", "reference"][..], &cases].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let in_the_way = format!("{snapshots}/emm/info");
+    fs::create_dir_all(format!("{snapshots}/emm")).expect("an empty folder");
+    fs::write(&in_the_way, "").expect("a file");
+
+    let (code, words) = refused(&["snapshot", &run, "--out", &snapshots]);
+    assert_eq!((code, words.contains(&in_the_way)), (2, true), "{words}");
+    let left = fs::read_dir(format!("{snapshots}/emm")).expect("it stays");
+    assert_eq!(left.count(), 1, "no other file or folder");
+
+    fs::remove_file(&in_the_way).expect("it is there");
+    let output = allocert(&["snapshot", &run, "--out", &snapshots]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(Path::new(&format!("{snapshots}/emm/alloc/exact-size/size=1.snap")).exists());
+}
+
 /// Whoever takes the failing cases out of a run file, adds one or changes what one expects gets no
 /// verdict, as long as this program has the suite that the run was made with.
 #[test]
