@@ -234,6 +234,11 @@ pub enum Check {
     TableChanged,
     /// The subject used Python without the GIL, so the worker raised `GilNotHeld`.
     GilNotHeld,
+    /// A function of the interface is missing: the worker raised `NullMember`, or Python makes no
+    /// object of the class.
+    MissingMember,
+    /// The base class raised an error because its constructor did not run.
+    BaseNotMade,
     /// The process ended inside a `free` of null.
     FreeNull,
     /// A host called the driver for memory although it has a plugin.

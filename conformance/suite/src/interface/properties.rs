@@ -106,6 +106,8 @@ pub struct Properties<'a> {
     pub works_behind_array: bool,
     /// The subject is asked for memory and has to return some.
     pub returns_memory: bool,
+    /// How much memory it asks for at a time.
+    pub asks_bytes: u64,
     /// It lets a name go, and an error is one of the finalizer.
     pub finalizes: bool,
     /// It is one call of the subject, which leaves the current context of its thread as it was.
@@ -202,6 +204,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn returns_memory(self) -> Self {
         Self { returns_memory: true, ..self }
+    }
+
+    pub(crate) fn asks_bytes(self, asks_bytes: u64) -> Self {
+        Self { asks_bytes, ..self }
     }
 
     pub(crate) fn finalizes(self) -> Self {

@@ -92,6 +92,15 @@ pub(crate) fn function_that_driver_lacks(
     })
 }
 
+/// Whether the driver answered a call of the step that its memory is short.
+pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
+    const OUT_OF_MEMORY: i32 = 2;
+    let window = record.timeline.window(step);
+    window.is_some_and(|window| {
+        calls_in(record, window).any(|call| call.call.result == Some(OUT_OF_MEMORY))
+    })
+}
+
 /// Whether memory was taken in the window, all of it by code of the host that the subject called.
 fn only_host_code_took(record: &CaseRecord<'_>, window: Range<usize>) -> bool {
     let mut takes = calls_in(record, window).filter(RecordedCall::takes).peekable();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use allocert_contract::trace::cuda::Function;
-use allocert_requirements::{Interface, Level};
+use allocert_requirements::{Interface, Level, Side};
 use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
@@ -23,13 +23,37 @@ use crate::predicate::{Predicate, Test};
 use crate::reason::Reason;
 use crate::verdict::Check;
 
-/// What a worker raises where nobody can use the functions of a subject as they are, whatever the
-/// step asks for: the type of the error, the check that it belongs to, and what was expected.
-const UNUSABLE_FUNCTIONS: [(&str, Check, &str); 3] = [
-    ("NullFunction", Check::NullFunction, "there is a function for"),
-    ("TableChanged", Check::TableChanged, "a host can use the structure in"),
-    ("GilNotHeld", Check::GilNotHeld, "the subject uses Python only with the GIL in"),
-];
+/// How much memory a subject has to offer at least, in bytes. Beyond, its own capacity may end
+/// (EMM-FREEDOM-41).
+const LEAST_CAPACITY_BYTES: u64 = 256 << 20;
+
+/// What an error says by itself, whatever the step asks for: the check that it belongs to, and what
+/// was expected.
+fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
+    let message = &raised.message;
+    let last = raised.traceback.last().map_or("", AsRef::as_ref);
+    match raised.r#type.as_str() {
+        "NullFunction" => Some((Check::NullFunction, "there is a function for")),
+        "TableChanged" => Some((Check::TableChanged, "a host can use the structure in")),
+        "GilNotHeld" => Some((Check::GilNotHeld, "the subject uses Python only with the GIL in")),
+        "NullMember" => Some((Check::MissingMember, "there is a function for")),
+        "TypeError" if message.starts_with("Can't instantiate abstract class") => {
+            Some((Check::MissingMember, "no member is missing for"))
+        }
+        "AttributeError"
+            if last.contains(" in HostOnlyCUDAMemoryManager.")
+                && ["'allocations'", "'deallocations'"]
+                    .iter()
+                    .any(|one| message.ends_with(one)) =>
+        {
+            Some((Check::BaseNotMade, "the base class has its tables in"))
+        }
+        _ => None,
+    }
+}
+
+/// `CUDA_ERROR_NOT_SUPPORTED`.
+const NOT_SUPPORTED: i32 = 801;
 
 /// The operations that have a second process of the worker's.
 const WITH_PEER: [&str; 2] = ["peer_read", "foreign_handle"];
@@ -179,10 +203,10 @@ fn raised(
     if let Some(function) = lacking {
         return not_in_driver(sink, step, function);
     }
-    if let Some((_, check, expected)) = UNUSABLE_FUNCTIONS.iter().find(|(error, check, _)| {
-        raised.r#type == *error && record.catalogue.by_check(record.side, check.name()).is_some()
-    }) {
-        return unusable_functions(sink, step, raised, *check, expected);
+    if let Some((check, expected)) = told_by_error(raised)
+        .filter(|(check, _)| record.catalogue.by_check(record.side, check.name()).is_some())
+    {
+        return defect_of_subject(sink, step, raised, check, expected);
     }
     if raised.ignored_in.is_some() {
         return ignored_error(record, sink, step, raised);
@@ -211,8 +235,8 @@ fn raised(
     }
 }
 
-/// Functions that nobody can use are one cause, whatever the step asks for.
-fn unusable_functions(
+/// What a subject lacks is one cause, whatever the step asks for.
+fn defect_of_subject(
     sink: &mut FindingSink<'_>,
     step: &PlannedStep,
     raised: &Raised,
@@ -286,10 +310,14 @@ fn unexpected_error(
     raised: &Raised,
 ) {
     let (name, properties) = (step.r#do.name(), step.r#do.properties());
+    let passed_on = exports(record, step) && raised.code == Some(NOT_SUPPORTED);
     if let Some(function) = expected_calls::function_that_driver_lacks(record, step.index)
-        && properties.may_decline
+        && (properties.may_decline || passed_on)
     {
         return not_in_driver(sink, step, function);
+    }
+    if own_capacity_ends(record, step, raised) {
+        return declined(sink, step, format!("its own capacity is smaller: {}", raised.message));
     }
     let declinable = properties.may_decline
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
@@ -314,7 +342,7 @@ fn unexpected_error(
     if properties.finalizes {
         finalizer_error(record, sink, step, raised);
     }
-    let broken = broken_by_error(record, step);
+    let broken = broken_by_error(record, step, raised);
     if broken.is_empty() && !properties.finalizes && !may_refuse(step) {
         match properties.binds {
             Some((_, ADAPTER)) => sink.unusable(format!(
@@ -342,6 +370,20 @@ fn unexpected_error(
         let (operation, message) = (name.to_owned(), raised.message.clone());
         sink.declined(Reason::Refused { step: step.index, operation, message });
     }
+}
+
+/// Whether the subject itself says that its memory is short, after requests for more than every
+/// subject must have: the driver did not say so in this step.
+fn own_capacity_ends(record: &CaseRecord<'_>, step: &PlannedStep, raised: &Raised) -> bool {
+    let steps = record.case.steps.iter().take_while(|earlier| earlier.index <= step.index);
+    let asked_bytes =
+        steps.fold(0, |sum: u64, step| sum.saturating_add(step.r#do.properties().asks_bytes));
+    record.side == Side::Emm
+        && step.r#do.properties().asks_bytes > 0
+        && asked_bytes > LEAST_CAPACITY_BYTES
+        && error_kinds::is_one_of(raised, &[ErrorKind::OutOfMemory])
+        && !record.case.is_swept()
+        && !expected_calls::driver_ran_out(record, step.index)
 }
 
 /// Whether an error passed through the adapter of a library of arrays, or through the library. The
@@ -423,15 +465,26 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
 /// it asks for says why an array is to be taken. Where one of these asks for a return alone, those
 /// that say what a result is like are left out: an error says nothing about them.
-fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'a str> {
+fn broken_by_error<'a>(
+    record: &CaseRecord<'a>,
+    step: &'a PlannedStep,
+    raised: &Raised,
+) -> Vec<&'a str> {
     let asked = step.expect.iter().filter(|(_, one)| given_holds(record, one));
     let asking: Vec<(&str, &Wanted)> =
         asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?))).collect();
     let only_returns = asking.iter().any(|(_, facts)| facts.is_empty());
     // A failed drop is an error of the finalizer, and the check for that has reported it.
     let told = takes_foreign(step) && !asking.is_empty();
+    let properties = step.r#do.properties();
+    let told = told || properties.writes_foreign;
     let operation = requirement_of_operation(record, step)
-        .filter(|_| !only_returns && !told && !step.r#do.properties().finalizes);
+        .filter(|_| !only_returns && !told && !properties.finalizes);
+    if let Some(operation) = operation
+        && refuses_memory_of_subject(record, raised)
+    {
+        return vec![operation];
+    }
     let blamed = only_returns || operation.is_some();
     let says_what_it_is_like = |id: &str, facts: &Wanted| {
         let of_result = record.catalogue.get(id).is_some_and(|one| one.of_result);
@@ -443,11 +496,17 @@ fn broken_by_error<'a>(record: &CaseRecord<'a>, step: &'a PlannedStep) -> Vec<&'
     if may_refuse(step) {
         // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
         broken.retain(|id| record.catalogue.get(id).is_some_and(|one| one.level != Level::Must));
-        if broken.is_empty() && !step.r#do.properties().writes_foreign {
+        if broken.is_empty() && !properties.writes_foreign {
             broken.extend(requirement_of_operation(record, step));
         }
     }
     broken
+}
+
+/// Whether the driver refused the worker's own copy of what a producer exports: nothing else that
+/// the step asks for was seen.
+fn refuses_memory_of_subject(record: &CaseRecord<'_>, raised: &Raised) -> bool {
+    record.side == Side::CaiProducer && raised.r#type == "DriverError"
 }
 
 /// Whether the facts are only compared with those of other steps. An error says nothing about such

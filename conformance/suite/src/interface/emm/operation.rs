@@ -222,7 +222,10 @@ impl OperationSet for Operation {
             Self::Create { r#as, .. } => none().binds(r#as, MANAGER),
             Self::Destroy {} => none().on(MANAGER).unbinds_on().held(DropsAllOfManager),
             Self::Initialize {} => call(),
-            Self::Memalloc { r#as, .. } => call().binds(r#as, MEMORY).held(Gains).returns_memory(),
+            Self::Memalloc { r#as, size } => {
+                let size_bytes = u64::try_from(*size).unwrap_or_default();
+                call().binds(r#as, MEMORY).held(Gains).returns_memory().asks_bytes(size_bytes)
+            }
             Self::Memhostalloc { r#as, .. } => {
                 call().binds(r#as, MEMORY).held(Gains).returns_memory().capability(Need::HostMemory)
             }
@@ -242,7 +245,8 @@ impl OperationSet for Operation {
                 none().binds(r#as, MEMORY).held(Shares { of }).returns_memory()
             }
             Self::Reenter { during: ReenteredCall::Reset, .. } => call().held(DropsAllOfManager),
-            Self::Churn { .. } | Self::Reenter { .. } => call(),
+            Self::Churn { size, hold, .. } => call().asks_bytes(size.saturating_mul(*hold)),
+            Self::Reenter { .. } => call(),
             Self::Stress { .. } => none().on(MANAGER).is_threaded(),
             Self::Call(_) => none().on(MANAGER).requires(Need::Table),
         }

@@ -242,9 +242,12 @@ impl OperationSet for Operation {
             Self::HostBuffer(buffer) => buffer.properties(),
             Self::Pickle(pickle) => pickle.properties(),
             Self::PeerRead(read) => read.properties(),
-            Self::DeviceArray { r#as, .. }
-            | Self::ManagedArray { r#as, .. }
-            | Self::ToDevice { r#as, .. } => none().binds(r#as, ARRAY).held(Gains),
+            Self::DeviceArray { r#as, size } => {
+                none().binds(r#as, ARRAY).held(Gains).asks_bytes(*size)
+            }
+            Self::ManagedArray { r#as, .. } | Self::ToDevice { r#as, .. } => {
+                none().binds(r#as, ARRAY).held(Gains)
+            }
             Self::PinnedArray { r#as, .. } | Self::MappedArray { r#as, .. } => {
                 none().binds(r#as, ARRAY).held(Gains).capability(Need::HostMemory)
             }

@@ -93,6 +93,21 @@ class StreamOfOtherDevice(Array):
         return self.export_stream(self.joined_stream(self.pending_work()))
 
 
+@adapter
+class StreamOfSecondContext(Array):
+    """Exports a stream of a second context, which waits for the pending work."""
+
+    def joined_stream(self, work: list[Any]) -> Stream:
+        stream = _stream_of_second_context()
+        for one in work:
+            stream.wait(one.event)
+        return stream
+
+    def stream_entry(self) -> Entry:
+        work = self.pending_work()
+        return self.export_stream(self.joined_stream(work)) if work else None
+
+
 def _device_count() -> int:
     count = ctypes.c_int()
     call("cuDeviceGetCount", ctypes.byref(count))
@@ -105,10 +120,21 @@ def _stream_of_second_device() -> Stream:
     context = ctypes.c_void_p()
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(1))
     call("cuCtxPushCurrent_v2", context)
+    return _stream_of_current_context()
+
+
+def _stream_of_second_context() -> Stream:
+    # The context is current when it is made.
+    call("cuCtxCreate_v2", ctypes.byref(ctypes.c_void_p()), ctypes.c_uint(0), ctypes.c_int(0))
+    return _stream_of_current_context()
+
+
+def _stream_of_current_context() -> Stream:
+    """A stream of the context that is current. Afterwards the one before is current again."""
     try:
         return Stream()
     finally:
-        call("cuCtxPopCurrent_v2", ctypes.byref(context))
+        call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
 
 class UserOrdersStreams(Producer):

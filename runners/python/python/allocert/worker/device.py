@@ -142,7 +142,10 @@ class Device:
         """Lets later work on the stream `then` wait for all work that is on `first` now."""
         event = ctypes.c_void_p()
         with self._calls():
-            self._driver.call("cuEventCreate", ctypes.byref(event), ctypes.c_uint(_DISABLE_TIMING))
+            # An event is of one context, and a stream takes only those of its own.
+            with self._in_context_of(first):
+                flags = ctypes.c_uint(_DISABLE_TIMING)
+                self._driver.call("cuEventCreate", ctypes.byref(event), flags)
             try:
                 self._driver.call("cuEventRecord", event, ctypes.c_void_p(first))
                 self._driver.call(
@@ -150,6 +153,17 @@ class Device:
                 )
             finally:
                 self._driver.code("cuEventDestroy_v2", event)
+
+    @contextlib.contextmanager
+    def _in_context_of(self, handle: int) -> Iterator[None]:
+        """Within `_calls`: the context of a stream is current."""
+        context = ctypes.c_void_p()
+        self._driver.call("cuStreamGetCtx", ctypes.c_void_p(handle), ctypes.byref(context))
+        self._driver.call("cuCtxPushCurrent_v2", context)
+        try:
+            yield
+        finally:
+            self._driver.code("cuCtxPopCurrent_v2", ctypes.byref(context))
 
     def stream_flags(self, handle: int) -> int | None:
         """The flags of a stream, or None if the driver knows no such stream."""

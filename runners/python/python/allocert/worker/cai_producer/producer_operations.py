@@ -7,7 +7,7 @@ from typing import Any
 from ..cai_shared.case import AdapterCase
 from ..cai_shared.describe import ATTRIBUTE
 from ..cai_shared.element import Element
-from ..cai_shared.exported_interface import ExportedInterface
+from ..cai_shared.exported_interface import EDITED_KEY, ExportedInterface
 from ..operations import Arguments, Facts, OperationTable
 from ..safe_access import read_attribute
 
@@ -108,4 +108,4 @@ def export(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 def edit_export(case: AdapterCase, _on: str, arguments: Arguments) -> None:
     """Changes a dict that the producer gave out, as a consumer may."""
     # A library may return the same dict again, so no entry changes its meaning.
-    case.bindings.get(arguments["export"]).value["allocert"] = "was here"
+    case.bindings.get(arguments["export"]).value[EDITED_KEY] = "was here"

@@ -14,6 +14,8 @@ from .element import Element
 from .layout import Layout
 from .typestr import canonical
 
+#: The entry that `edit_export` adds to a dict that the producer gave out.
+EDITED_KEY = "allocert"
 #: More axes, fields or keys are not reported.
 _ITEM_LIMIT = 64
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
@@ -46,7 +48,7 @@ class ExportedInterface:
     def _plain_entries(self) -> Facts:
         entries = self._entries()
         keys = sorted(bounded(key, 100) for key in entries if type(key) is str)
-        found: Facts = {"keys": keys[:_ITEM_LIMIT]}
+        found: Facts = {"keys": keys[:_ITEM_LIMIT], "edited": EDITED_KEY in keys}
         shape, strides = _integers(entries.get("shape")), _integers(entries.get("strides"))
         if shape is not None:
             found["shape"] = shape
