@@ -47,6 +47,40 @@ class ReturnsAutoFreePointer(Manager):
         return AutoFreePointer(context, binding.CUdeviceptr(address), size, finalizer=finalizer)
 
 
+class CappedBlocks(Blocks):
+    """Raises MemoryError where its blocks would have more than the capacity together."""
+
+    capacity_bytes = 128 << 20
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: dict[int, int] = {}
+
+    @property
+    def used_bytes(self) -> int:
+        return sum(list(self.sizes.values()))
+
+    def take(self, size: int) -> int:
+        if self.used_bytes + size > self.capacity_bytes and not self.deferring:
+            self.flush()
+        if self.used_bytes + size > self.capacity_bytes:
+            raise MemoryError(f"{size} bytes do not fit into {self.capacity_bytes}")
+        address = super().take(size)
+        self.sizes[address] = size
+        return address
+
+    def give(self, address: int) -> None:
+        # Before the free: another thread may get the address at once.
+        self.sizes.pop(address, None)
+        super().give(address)
+
+
+class Has128MiB(Manager):
+    """Raises MemoryError where its blocks would have more than 128 MiB together."""
+
+    blocks_class = CappedBlocks
+
+
 class RoundsSize(Manager):
     """Reports the size rounded up to 512 bytes."""
 

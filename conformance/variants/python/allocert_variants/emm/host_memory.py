@@ -107,3 +107,17 @@ class RegistersPages(OwnHostMemory):
         pointer = ctypes.addressof(ctypes.c_char.from_buffer(pages))
         driver.cuMemHostRegister(pointer, size, flags)
         return pointer, lambda: driver.cuMemHostUnregister(pointer)
+
+
+class DeviceMemoryOnly(Manager):
+    """Offers no host memory, and says so."""
+
+    allocert_capabilities = ("device_memory", "memory_info", "ipc")
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        raise NotImplementedError("this plugin has no host memory")
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        raise NotImplementedError("this plugin pins no memory")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from allocert_mutants.emm.conforming_plugin import OUT_OF_MEMORY, Manager
-from numba.cuda import MemoryPointer
+from allocert_mutants.emm.memalloc import CappedBlocks
+from numba.cuda import MemoryInfo, MemoryPointer
 from numba.cuda.cudadrv.driver import CudaAPIError, driver
 
 _MIB = 1 << 20
@@ -222,6 +223,43 @@ class Reserves512MiB(ReservesHalf):
 
     def reserve_bytes(self) -> int:
         return 512 * _MIB
+
+
+#: By the address of a context's object, whichever manager the context has.
+_ARENAS: dict[int, tuple[weakref.ref[Any], Arena]] = {}
+
+
+class ReservesFourFifths(ReservesHalf):
+    """Reserves four fifths of the device once for each context, and never gives them back."""
+
+    def initialize(self) -> None:
+        if self.arena is not None:
+            return
+        context, arena = _ARENAS.get(id(self.context), (None, None))
+        # The context of a device is another one after close(), perhaps at the same address.
+        if arena is None or context is None or context() is not self.context:
+            arena = Arena(self.reserve_bytes())
+            _ARENAS[id(self.context)] = (weakref.ref(self.context), arena)
+        self.arena = arena
+
+    def reserve_bytes(self) -> int:
+        return int(driver.cuMemGetInfo()[0]) // 5 * 4
+
+
+class _Blocks256MiB(CappedBlocks):
+    capacity_bytes = 256 * _MIB
+
+
+class Has256MiB(Manager):
+    """Has a capacity of 256 MiB, and reports it."""
+
+    blocks_class = _Blocks256MiB
+    blocks: _Blocks256MiB
+
+    def get_memory_info(self) -> MemoryInfo:
+        used_bytes = self.blocks.used_bytes
+        total_bytes = self.blocks.capacity_bytes
+        return MemoryInfo(free=total_bytes - used_bytes, total=total_bytes)
 
 
 _numba_memory_manager = PoolBeyondManager

@@ -113,6 +113,15 @@ class ManagedDeviceMemory(Manager):
         self.seen: set[int] = set()
 
 
+class SynchronizesInMemalloc(Manager):
+    """Waits for the device in each memalloc(), inside defer_cleanup() too."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        memory = super().memalloc(size)
+        driver.cuCtxSynchronize()
+        return memory
+
+
 class HugeSizeError(Exception):
     """The plugin's own error for sizes that no device has."""
 
