@@ -24,7 +24,7 @@ use crate::reason::Reason;
 use crate::verdict::Check;
 
 /// How much memory a subject has to offer at least, in bytes. Beyond, its own capacity may end
-/// (EMM-FREEDOM-41).
+/// (EMM-FREEDOM-43).
 const LEAST_CAPACITY_BYTES: u64 = 256 << 20;
 
 /// What an error says by itself, whatever the step asks for: the check that it belongs to, and what
@@ -36,7 +36,10 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         "NullFunction" => Some((Check::NullFunction, "there is a function for")),
         "TableChanged" => Some((Check::TableChanged, "a host can use the structure in")),
         "GilNotHeld" => Some((Check::GilNotHeld, "the subject uses Python only with the GIL in")),
-        "NullMember" => Some((Check::MissingMember, "there is a function for")),
+        // With a status it is a member that the table declines.
+        "NullMember" if raised.status.is_none() => {
+            Some((Check::MissingMember, "there is a function for"))
+        }
         "TypeError" if message.starts_with("Can't instantiate abstract class") => {
             Some((Check::MissingMember, "no member is missing for"))
         }
@@ -136,6 +139,11 @@ fn returned(
             )),
         }
         return;
+    }
+    if let Some(shortage) = first_shortage(facts)
+        && own_capacity_may_end(record, step)
+    {
+        return declined(sink, step, format!("its own capacity is smaller: {shortage}"));
     }
     let needed = if has_no_memory(facts) { needed_of_driver(record, step) } else { None };
     if let Some(function) = needed {
@@ -316,7 +324,9 @@ fn unexpected_error(
     {
         return not_in_driver(sink, step, function);
     }
-    if own_capacity_ends(record, step, raised) {
+    if error_kinds::is_one_of(raised, &[ErrorKind::OutOfMemory])
+        && own_capacity_may_end(record, step)
+    {
         return declined(sink, step, format!("its own capacity is smaller: {}", raised.message));
     }
     let declinable = properties.may_decline
@@ -372,18 +382,23 @@ fn unexpected_error(
     }
 }
 
-/// Whether the subject itself says that its memory is short, after requests for more than every
-/// subject must have: the driver did not say so in this step.
-fn own_capacity_ends(record: &CaseRecord<'_>, step: &PlannedStep, raised: &Raised) -> bool {
+/// Whether a subject may have no more memory of its own in this step: the requests of the case ask
+/// for more than every subject must have, and the driver did not say that its memory is short.
+fn own_capacity_may_end(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
     let steps = record.case.steps.iter().take_while(|earlier| earlier.index <= step.index);
     let asked_bytes =
         steps.fold(0, |sum: u64, step| sum.saturating_add(step.r#do.properties().asks_bytes));
     record.side == Side::Emm
         && step.r#do.properties().asks_bytes > 0
         && asked_bytes > LEAST_CAPACITY_BYTES
-        && error_kinds::is_one_of(raised, &[ErrorKind::OutOfMemory])
         && !record.case.is_swept()
         && !expected_calls::driver_ran_out(record, step.index)
+}
+
+/// What the first of many requests failed with, if the subject said that its memory is short.
+fn first_shortage(facts: &Facts) -> Option<&str> {
+    let first = facts.get("first_failure")?.as_str()?;
+    first.starts_with("MemoryError").then_some(first)
 }
 
 /// Whether an error passed through the adapter of a library of arrays, or through the library. The
