@@ -75,13 +75,30 @@ const LIMITS: [u64; 9] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0xb4_0000, 0x3_
 /// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
 /// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
-/// `CU_CTX_MAP_HOST`, which a primary context says it has.
+/// `CU_CTX_SCHED_MASK`: at most one of its bits.
+const SCHEDULING: u32 = 7;
+/// `CU_CTX_MAP_HOST`, which a primary context says it has, and which cannot be set for one.
 const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
 /// `CU_FUNC_CACHE_PREFER_EQUAL`, the last one.
 const CACHE_PREFER_EQUAL: u32 = 3;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
+/// What CUDA lets a thread have of local memory.
+const MOST_STACK_BYTES: u64 = 512 << 10;
+const STACK_STEP_BYTES: u64 = 16;
+/// `CU_LIMIT_PRINTF_FIFO_SIZE`
+const PRINTF_FIFO_SIZE: u32 = 1;
+const LEAST_FIFO_BYTES: u64 = 512 << 10;
+/// `CU_LIMIT_MALLOC_HEAP_SIZE`
+const MALLOC_HEAP_SIZE: u32 = 2;
+const LEAST_HEAP_BYTES: u64 = 4 << 20;
+/// `CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT`
+const PENDING_LAUNCHES: u32 = 4;
+const MOST_LAUNCHES: u64 = 599_186;
+/// `CU_LIMIT_MAX_L2_FETCH_GRANULARITY`
+const FETCH_GRANULARITY: u32 = 5;
+const MOST_FETCHED_BYTES: u64 = 128;
 /// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`
 const SYNC_DEPTH: u32 = 3;
 /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`
@@ -111,6 +128,25 @@ impl Context {
             cache_config: 0,
             peers: Vec::new(),
         }
+    }
+}
+
+/// Whether a context can be created with these flags.
+fn are_flags(flags: u32) -> bool {
+    flags & !FLAGS == 0 && (flags & SCHEDULING).count_ones() <= 1
+}
+
+/// What the H200 keeps of a limit that it is given: in bytes, but for the number of launches.
+/// `INVALID_VALUE` for a limit that it refuses.
+fn kept_limit(limit: u32, value: u64) -> Result<u64> {
+    match limit {
+        STACK_SIZE if value <= MOST_STACK_BYTES => Ok(value.next_multiple_of(STACK_STEP_BYTES)),
+        FETCH_GRANULARITY if value <= MOST_FETCHED_BYTES => Ok(value),
+        STACK_SIZE | FETCH_GRANULARITY => Err(CudaError::INVALID_VALUE),
+        PRINTF_FIFO_SIZE => Ok(value.max(LEAST_FIFO_BYTES)),
+        MALLOC_HEAP_SIZE => Ok(value.max(LEAST_HEAP_BYTES)),
+        PENDING_LAUNCHES => Ok(value.min(MOST_LAUNCHES)),
+        _ => Ok(value),
     }
 }
 
@@ -144,6 +180,11 @@ impl Driver {
             return Err(CudaError::INVALID_CONTEXT);
         }
         Ok((context, self.usable(context)?.device))
+    }
+
+    /// Whether the current context can be used.
+    pub fn check_context(&self, caller: &Caller) -> Result {
+        self.current(caller).map(|_| ())
     }
 
     /// For calls that work without a context but not with a broken one.
@@ -260,7 +301,7 @@ impl Driver {
     /// `cuDevicePrimaryCtxSetFlags`.
     pub fn primary_set_flags(&mut self, device: i32, flags: u32) -> Result {
         let handle = self.primary(device)?;
-        if flags & !FLAGS != 0 {
+        if flags & MAP_HOST != 0 || !are_flags(flags) {
             return Err(CudaError::INVALID_VALUE);
         }
         self.named(handle)?.flags = flags;
@@ -274,7 +315,7 @@ impl Driver {
     /// `cuCtxCreate`. The new context becomes current.
     pub fn context_create(&mut self, caller: &mut Caller, flags: u32, device: i32) -> Result<u64> {
         let device = self.device(device)?;
-        if flags & !FLAGS != 0 {
+        if !are_flags(flags) {
             return Err(CudaError::INVALID_VALUE);
         }
         if let Some(error) = self.devices[device].sticky {
@@ -291,6 +332,9 @@ impl Driver {
     /// those of other devices too.
     pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
         self.initialized()?;
+        if handle == 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
         if self.named(handle)?.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
@@ -399,7 +443,8 @@ impl Driver {
             SHMEM_SIZE | CIG_ENABLED => return Err(CudaError::NOT_PERMITTED),
             _ => {}
         }
-        *context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)? = value;
+        let kept = context.limits.get_mut(limit as usize).ok_or(CudaError::INVALID_VALUE)?;
+        *kept = kept_limit(limit, value)?;
         match limit {
             STACK_SIZE | PERSISTING_L2_CACHE_SIZE => self.drain_context(caller.thread.current()),
             _ => Ok(()),

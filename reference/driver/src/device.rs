@@ -77,7 +77,8 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (131, -1),       // NUMA_ID
     (134, 0),        // HOST_NUMA_ID
 ];
-const ATTRIBUTE_END: u32 = 200;
+/// `CU_DEVICE_ATTRIBUTE_MAX` of CUDA 13.0.
+const ATTRIBUTE_END: u32 = 148;
 const PCI_BUS_ID: u32 = 33;
 /// The bus of device 0; each device has its own.
 const FIRST_BUS: i32 = 0x17;

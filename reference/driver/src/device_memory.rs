@@ -140,11 +140,13 @@ impl Driver {
         space.find(address).map(|id| space.block(id)).filter(|block| !block.freed)
     }
 
-    /// `cuMemPrefetchAsync`: work of the stream that moves no bytes here. No `device`: the host.
+    /// `cuMemPrefetchAsync` of `length` bytes: work of the stream that moves no bytes here. No
+    /// `device`: the host.
     pub fn prefetch_managed(
         &mut self,
         caller: &Caller,
         address: u64,
+        length: u64,
         device: Option<i32>,
         stream: StreamHandle,
     ) -> Result {
@@ -155,7 +157,7 @@ impl Driver {
         if let Some(device) = device {
             self.device(device)?;
         }
-        self.managed_bytes(address)?;
+        self.check_managed(address, length)?;
         self.enqueue(stream, Work::Wait, None).map(|_| ())
     }
 
@@ -179,11 +181,12 @@ impl Driver {
         self.enqueue(stream, Work::Wait, None).map(|_| ())
     }
 
-    /// `cuMemAdvise`: a hint, checked and accepted. No `device`: the host.
+    /// `cuMemAdvise` of `length` bytes: a hint, checked and accepted. No `device`: the host.
     pub fn advise_managed(
         &mut self,
         caller: &Caller,
         address: u64,
+        length: u64,
         advice: u32,
         device: Option<i32>,
     ) -> Result {
@@ -195,7 +198,15 @@ impl Driver {
             return Err(CudaError::INVALID_VALUE);
         }
         self.current(caller)?;
-        self.managed_bytes(address).map(|_| ())
+        self.check_managed(address, length)
+    }
+
+    /// Whether all `length` bytes from `address` on, one at least, are of one managed allocation.
+    fn check_managed(&self, address: u64, length: u64) -> Result {
+        let whole = self.managed_bytes(address)?;
+        let before = self.find_host(address).map_or(0, |(start, _)| address - start);
+        let fits = (1..=whole - before).contains(&length);
+        if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
     }
 
     /// How long the managed memory around an address is.

@@ -26,7 +26,7 @@ const FLAGS: u32 = 0b111;
 pub type Elapsed = f32;
 
 /// `CU_EVENT_RECORD_EXTERNAL`, `CU_EVENT_WAIT_EXTERNAL`: for streams that are being captured.
-const EXTERNAL: u32 = 1;
+pub(crate) const EXTERNAL: u32 = 1;
 
 /// The flags of a record or a wait in a stream that is not being captured.
 pub(crate) fn refuse_external(flags: u32) -> Result {
@@ -94,6 +94,7 @@ impl Driver {
         flags: u32,
     ) -> Result {
         self.stream(caller, stream)?;
+        self.event(handle)?;
         refuse_external(flags)?;
         self.event_record(caller, handle, stream)
     }

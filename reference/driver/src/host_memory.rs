@@ -78,9 +78,12 @@ impl Driver {
 
     /// `cuMemAllocManaged`: memory that host and device share.
     pub fn alloc_managed(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
+        // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST; asked even before `cuInit`.
+        if !matches!(flags, 1 | 2) {
+            return Err(CudaError::INVALID_VALUE);
+        }
         self.initialized()?;
-        // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
-        if bytes == 0 || !matches!(flags, 1 | 2) {
+        if bytes == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
         let context = self.current(caller)?;
@@ -172,7 +175,8 @@ impl Driver {
         }
         match self.meeting(address, end).last() {
             Some((_, block)) => known(block.kind),
-            None if flags & IOMEMORY == 0 && !self.host.is_mapped(address, bytes) => {
+            // Memory of a device counts as none that is mapped; all other memory has to be.
+            None if (flags & IOMEMORY == 0) != self.host.is_mapped(address, bytes) => {
                 Err(CudaError::INVALID_VALUE)
             }
             None => Ok(()),

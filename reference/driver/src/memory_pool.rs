@@ -333,10 +333,11 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemPoolGetAccess`.
-    pub fn pool_access(&mut self, handle: u64, device: i32) -> Result<PoolAccess> {
-        let device = self.device(device)?;
-        let reached = self.pool(handle)?.is_reached_by(device);
+    /// `cuMemPoolGetAccess`. No `device`: the host, which never has it.
+    pub fn pool_access(&mut self, handle: u64, device: Option<i32>) -> Result<PoolAccess> {
+        let device = device.map(|device| self.device(device)).transpose()?;
+        let pool = self.pool(handle)?;
+        let reached = device.is_some_and(|device| pool.is_reached_by(device));
         Ok(if reached { PoolAccess::ReadAndWrite } else { PoolAccess::None })
     }
 

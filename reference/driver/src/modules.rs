@@ -74,6 +74,8 @@ impl Image {
 const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
 
 const MAX_BLOCK_THREADS: u64 = 1024;
+/// Blocks of a grid and threads of a block, along x, y and z.
+const MOST_BLOCKS_AND_THREADS: [u32; 6] = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 /// A block of an H200 has no more.
@@ -291,7 +293,9 @@ impl Driver {
         let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
         let [_, _, _, x, y, z] = dimensions.map(u64::from);
         let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
-        let fits = x * y * z <= MAX_BLOCK_THREADS && shared_bytes <= most_shared_bytes;
+        let fits = x * y * z <= MAX_BLOCK_THREADS
+            && dimensions.iter().zip(MOST_BLOCKS_AND_THREADS).all(|(wanted, most)| *wanted <= most)
+            && shared_bytes <= most_shared_bytes;
         if dimensions.contains(&0) || !fits {
             return Err(CudaError::INVALID_VALUE);
         }

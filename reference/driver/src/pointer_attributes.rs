@@ -12,6 +12,8 @@ use crate::{
 pub enum AttributeValue {
     Narrow(u32),
     Wide(u64),
+    /// `CUDA_POINTER_ATTRIBUTE_P2P_TOKENS`: for drivers of other devices, none of which is here.
+    Tokens(u64, u32),
 }
 
 /// What is common to all memory the driver knows.
@@ -36,13 +38,15 @@ const MEMORYTYPE_HOST: u32 = 1;
 const MEMORYTYPE_DEVICE: u32 = 2;
 const DEVICE_POINTER: u32 = 3;
 const HOST_POINTER: u32 = 4;
+const P2P_TOKENS: u32 = 5;
 const SYNC_MEMOPS: u32 = 6;
 const ACCESS_READWRITE: u32 = 3;
 
 impl Driver {
-    /// `cuPointerGetAttribute`: what it writes, which may be a zero beside an error.
+    /// `cuPointerGetAttribute`: what it writes, which may be a zero beside an error. As measured,
+    /// asking for the tokens of memory makes copies of it synchronous.
     pub fn pointer_attribute(
-        &self,
+        &mut self,
         caller: &Caller,
         attribute: u32,
         address: u64,
@@ -55,6 +59,12 @@ impl Driver {
                 (Err(CudaError::INVALID_CONTEXT), ZERO)
             }
             (HOST_POINTER, Ok(facts)) if !facts.host => (Err(CudaError::INVALID_VALUE), ZERO),
+            (P2P_TOKENS, Ok(facts)) if facts.memory_type == MEMORYTYPE_HOST => {
+                (Err(CudaError::INVALID_VALUE), ZERO)
+            }
+            (P2P_TOKENS, Ok(_)) => {
+                (self.set_pointer_attribute(SYNC_MEMOPS, address, true), value.ok())
+            }
             _ => (value.map(|_| ()), value.ok()),
         }
     }
@@ -66,6 +76,7 @@ impl Driver {
             2 => Narrow(facts.memory_type),
             DEVICE_POINTER => Wide(address),
             HOST_POINTER => Wide(address),
+            P2P_TOKENS => AttributeValue::Tokens(0, 0),
             SYNC_MEMOPS => Narrow(facts.synchronous.into()),
             7 => Wide(facts.buffer_id),
             8 => Narrow(facts.managed.into()),
@@ -87,7 +98,7 @@ impl Driver {
     /// What `cuPointerGetAttributes` writes for one attribute. A pointer that the driver does not
     /// know has no range, and counts as the host's.
     pub fn pointer_attribute_of_many(
-        &self,
+        &mut self,
         caller: &Caller,
         attribute: u32,
         address: u64,

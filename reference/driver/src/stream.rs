@@ -8,7 +8,7 @@ use crate::{
     Caller, Driver,
     device::PRIORITIES,
     error::{CudaError, Result},
-    event::refuse_external,
+    event::{EXTERNAL, refuse_external},
     handle_registry::Missing,
     work_queue::Work,
 };
@@ -243,8 +243,12 @@ impl Driver {
         flags: u32,
     ) -> Result {
         let stream = self.stream(caller, handle)?;
+        if flags != EXTERNAL {
+            refuse_external(flags)?;
+        }
+        let recorded = self.event(event)?.recorded;
         refuse_external(flags)?;
-        match self.event(event)?.recorded {
+        match recorded {
             // An event that was never recorded is not even a barrier in the legacy stream.
             None => Ok(()),
             recorded => self.enqueue(stream, Work::Wait, recorded).map(|_| ()),

@@ -47,10 +47,18 @@ pub(crate) struct Location {
 impl Location {
     /// `CU_MEM_LOCATION_TYPE_DEVICE`
     pub(crate) const DEVICE: u32 = 1;
+    /// `CU_MEM_LOCATION_TYPE_HOST`, `_HOST_NUMA` and `_HOST_NUMA_CURRENT`
+    pub(crate) const HOST: u32 = 2;
+    pub(crate) const HOST_NUMA: u32 = 3;
+    pub(crate) const HOST_NUMA_CURRENT: u32 = 4;
 
-    /// `None` for a location that is no device.
-    pub(crate) fn device(self) -> Option<i32> {
-        (self.kind == Self::DEVICE).then_some(self.id)
+    /// `None` for the host; `INVALID_VALUE` for what is neither host nor device.
+    pub(crate) fn device(self) -> Result<Option<i32>> {
+        match self.kind {
+            Self::DEVICE => Ok(Some(self.id)),
+            Self::HOST..=Self::HOST_NUMA_CURRENT => Ok(None),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
     }
 }
 

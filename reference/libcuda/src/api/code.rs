@@ -81,6 +81,19 @@ pub(crate) fn cuFuncGetParamInfo(
     offset: Out<usize>,
     size: Out<usize>,
 ) -> Result {
+    if function == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    parameter(call, function, index, offset, size)
+}
+
+fn parameter(
+    call: &mut Call,
+    function: u64,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result {
     let Parameter { offset: its_offset, size: its_size } =
         call.driver.function_parameter(function, index as u64)?;
     offset.required()?.put(its_offset as usize);
@@ -179,7 +192,7 @@ pub(crate) fn cuKernelGetParamInfo(
     size: Out<usize>,
 ) -> Result {
     call.driver.context_device(&call.caller, 0)?;
-    cuFuncGetParamInfo(call, kernel, index, offset, size)
+    parameter(call, kernel, index, offset, size)
 }
 
 pub(crate) fn cuKernelGetParamCount(call: &mut Call, kernel: u64, count: Out<usize>) -> Result {

@@ -2,14 +2,33 @@
 
 use allocert_driver::{CudaError, Result};
 
+use super::text::read;
 use crate::c_api::{Call, Out};
 
 pub(crate) fn cuCtxCreate_v2(call: &mut Call, ctx: Out<u64>, flags: u32, device: i32) -> Result {
+    call.driver.device_get(device)?;
     let ctx = ctx.required()?;
     ctx.put(call.driver.context_create(&mut call.caller, flags, device)?);
     Ok(())
 }
 
+/// `CUctxCreateParams`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct CreateParameters {
+    affinities: u64,
+    affinity_count: i32,
+    graphics: u64,
+}
+
+impl CreateParameters {
+    /// Whether they ask for nothing that a context does not have without them.
+    fn are_none(self) -> bool {
+        self.affinities == 0 && self.affinity_count == 0 && self.graphics == 0
+    }
+}
+
+/// `NOT_SUPPORTED` for an affinity and for a context that is shared with graphics.
 pub(crate) fn cuCtxCreate_v4(
     call: &mut Call,
     ctx: Out<u64>,
@@ -17,7 +36,8 @@ pub(crate) fn cuCtxCreate_v4(
     flags: u32,
     device: i32,
 ) -> Result {
-    if params == 0 {
+    // SAFETY: cuCtxCreate's caller promises null or CUctxCreateParams.
+    if params == 0 || unsafe { read::<CreateParameters>(params)? }.are_none() {
         cuCtxCreate_v2(call, ctx, flags, device)
     } else {
         Err(CudaError::NOT_SUPPORTED)

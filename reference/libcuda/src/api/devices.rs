@@ -44,8 +44,8 @@ pub(crate) fn cuDeviceGetAttribute(
     attribute: u32,
     device: i32,
 ) -> Result {
-    let found = call.driver.device_attribute(attribute, device)?;
-    value.required()?.put(found);
+    let value = value.required()?;
+    value.put(call.driver.device_attribute(attribute, device)?);
     Ok(())
 }
 
@@ -138,6 +138,7 @@ pub(crate) fn cuDevicePrimaryCtxGetState(
     flags: Out<u32>,
     active: Out<i32>,
 ) -> Result {
+    let (flags, active) = (flags.required()?, active.required()?);
     let (its_flags, is_active) = call.driver.primary_state(device)?;
     flags.put(its_flags);
     active.put(is_active.into());

@@ -26,7 +26,10 @@ pub(crate) fn cuMemAllocPitch_v2(
     height: usize,
     element_bytes: u32,
 ) -> Result {
-    let (dptr, pitch) = (dptr.required()?, pitch.required()?);
+    if dptr.required().and(pitch.required()).is_err() {
+        call.driver.check_context(&call.caller)?;
+        return Err(CudaError::INVALID_VALUE);
+    }
     let found = call.driver.alloc_pitch(&call.caller, width as u64, height as u64, element_bytes);
     dptr.put_or_zero(found.map(|(address, _)| address.0)).ok();
     pitch.put_or_zero(found.map(|(_, bytes)| bytes as usize))
@@ -67,44 +70,55 @@ fn unless_host(device: i32) -> Option<i32> {
 pub(crate) fn cuMemAdvise(
     call: &mut Call,
     dptr: u64,
-    _: usize,
+    count: usize,
     advice: u32,
     device: i32,
 ) -> Result {
-    call.driver.advise_managed(&call.caller, dptr, advice, unless_host(device))
+    let device = unless_host(device);
+    call.driver.advise_managed(&call.caller, dptr, count as u64, advice, device)
 }
 
 pub(crate) fn cuMemAdvise_v2(
     call: &mut Call,
     dptr: u64,
-    _: usize,
+    count: usize,
     advice: u32,
     location: Location,
 ) -> Result {
-    call.driver.advise_managed(&call.caller, dptr, advice, location.device())
+    call.driver.device_count()?;
+    // CU_MEM_ADVISE_SET_ACCESSED_BY and _UNSET_ACCESSED_BY take no node of the host's memory.
+    let is_node = matches!(location.kind, Location::HOST_NUMA | Location::HOST_NUMA_CURRENT);
+    if is_node && matches!(advice, 5 | 6) {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    call.driver.advise_managed(&call.caller, dptr, count as u64, advice, location.device()?)
 }
 
 pub(crate) fn cuMemPrefetchAsync(
     call: &mut Call,
     dptr: u64,
-    _: usize,
+    count: usize,
     device: i32,
     stream: u64,
 ) -> Result {
-    let stream = StreamHandle(stream);
-    call.driver.prefetch_managed(&call.caller, dptr, unless_host(device), stream)
+    let (device, stream) = (unless_host(device), StreamHandle(stream));
+    call.driver.prefetch_managed(&call.caller, dptr, count as u64, device, stream)
 }
 
 pub(crate) fn cuMemPrefetchAsync_v2(
     call: &mut Call,
     dptr: u64,
-    _: usize,
+    count: usize,
     location: Location,
-    _: u32,
+    flags: u32,
     stream: u64,
 ) -> Result {
-    let device = location.device();
-    call.driver.prefetch_managed(&call.caller, dptr, device, StreamHandle(stream))
+    let stream = StreamHandle(stream);
+    call.driver.check_stream(&call.caller, stream)?;
+    if flags != 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    call.driver.prefetch_managed(&call.caller, dptr, count as u64, location.device()?, stream)
 }
 
 pub(crate) fn cuPointerGetAttribute(
@@ -150,6 +164,10 @@ fn element(array: u64, index: u64, bytes: u64) -> u64 {
     if array == 0 { 0 } else { array + index * bytes }
 }
 
+/// `CUDA_POINTER_ATTRIBUTE_P2P_TOKENS`
+#[repr(C)]
+struct Tokens(u64, u32);
+
 /// # Safety
 /// `address` is 0 or has room for the value.
 unsafe fn write_attribute(address: u64, value: AttributeValue) -> Result {
@@ -158,6 +176,8 @@ unsafe fn write_attribute(address: u64, value: AttributeValue) -> Result {
         AttributeValue::Narrow(value) => unsafe { write(address, value) },
         // SAFETY: 0, or room for this attribute's 8 bytes by the caller's promise.
         AttributeValue::Wide(value) => unsafe { write(address, value) },
+        // SAFETY: 0, or room for this attribute's two tokens by the caller's promise.
+        AttributeValue::Tokens(peer, space) => unsafe { write(address, Tokens(peer, space)) },
     }
 }
 

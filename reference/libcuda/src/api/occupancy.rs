@@ -52,6 +52,7 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSize(
 ) -> Result {
     call.driver.context_device(&call.caller, 0)?;
     let (min_grid_size, block_size) = (min_grid_size.required()?, block_size.required()?);
+    call.driver.function_exists(function)?;
     if block_size_limit < 0 {
         return Err(CudaError::INVALID_VALUE);
     }

@@ -8,6 +8,8 @@ use crate::c_api::{Call, Location, Out};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 const PINNED: u32 = 1;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
+const FILE_DESCRIPTOR: u32 = 1;
 const LOCATION_INVALID: u32 = 0;
 
 pub(crate) fn cuMemAllocAsync(
@@ -55,16 +57,18 @@ struct PoolProperties {
     location: Location,
 }
 
-/// Pools on devices only, and none whose memory could be exported.
+/// Pools on devices only. One whose memory could be exported is made, but no function exports it.
 pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
     let pool = pool.required()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
-    if properties.allocation_type != PINNED {
+    if properties.allocation_type != PINNED || properties.handle_types & !FILE_DESCRIPTOR != 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    if properties.handle_types != 0 || properties.location.kind != Location::DEVICE {
-        return Err(CudaError::NOT_SUPPORTED);
+    match properties.location.kind {
+        Location::DEVICE => {}
+        Location::HOST..=Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
+        _ => return Err(CudaError::INVALID_VALUE),
     }
     pool.put(with_invalid_value(call.driver.pool_create(properties.location.id))?);
     Ok(())
@@ -84,6 +88,7 @@ pub(crate) fn cuMemPoolGetAttribute(
     attribute: u32,
     value: u64,
 ) -> Result {
+    call.driver.device_count()?;
     let attribute = PoolAttribute::from_number(attribute)?;
     let found = call.driver.pool_attribute(pool, attribute)?;
     match attribute {
@@ -100,6 +105,7 @@ pub(crate) fn cuMemPoolSetAttribute(
     attribute: u32,
     value: u64,
 ) -> Result {
+    call.driver.device_count()?;
     let attribute = PoolAttribute::from_number(attribute)?;
     let wanted = match attribute {
         // SAFETY: cuMemPoolSetAttribute's caller promises an int for a policy.
@@ -137,7 +143,13 @@ pub(crate) fn cuMemPoolGetAccess(
     pool: u64,
     location: u64,
 ) -> Result {
-    let access = with_invalid_value(call.driver.pool_access(pool, device_at(location)?))?;
+    // SAFETY: cuMemPoolGetAccess's caller promises a CUmemLocation.
+    let at: Location = unsafe { read(location)? };
+    let device = match at.kind {
+        Location::HOST | Location::HOST_NUMA => None,
+        _ => Some(device_at(location)?),
+    };
+    let access = with_invalid_value(call.driver.pool_access(pool, device))?;
     flags.required()?.put(access.number());
     Ok(())
 }

@@ -1,12 +1,16 @@
 //! Memory shared between processes.
 
 use allocert_contract::DevicePtr;
-use allocert_driver::Result;
+use allocert_driver::{CudaError, Result};
 
 use crate::c_api::{Call, IpcHandle, Out};
 
 pub(crate) fn cuIpcGetMemHandle(call: &mut Call, handle: Out<IpcHandle>, dptr: u64) -> Result {
     let handle = handle.required()?;
+    // Asked even before cuInit.
+    if dptr == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     handle.put(IpcHandle(call.driver.ipc_export(&call.caller, DevicePtr(dptr))?));
     Ok(())
 }
