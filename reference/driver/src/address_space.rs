@@ -38,6 +38,8 @@ pub(crate) enum Owner {
     Plain,
     /// The stream-ordered allocator; the pool's handle.
     Pool(u64),
+    /// A variable of a module.
+    Module,
     /// `cuIpcOpenMemHandle`, opened so many times.
     Imported { opens: u32 },
 }

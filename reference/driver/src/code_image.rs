@@ -6,8 +6,11 @@
 
 mod cubin;
 mod ptx;
+mod ptx_check;
 
 use std::{collections::BTreeMap, sync::Arc};
+
+use crate::error::Result;
 
 /// A parameter's place in the block of a kernel's parameters, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +22,13 @@ pub struct Parameter {
 /// A kernel's parameters in order; `None` if the image does not have them.
 pub type Layout = Option<Arc<[Parameter]>>;
 
-/// All kernels of an image, by the names under which they are looked up.
+/// All kernels of an image, by the names under which they are looked up, and its variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kernels(BTreeMap<String, Layout>);
+pub struct Kernels {
+    kernels: BTreeMap<String, Layout>,
+    /// The bytes of each; those of PTX alone are known.
+    variables: BTreeMap<String, u64>,
+}
 
 /// CUDA lets a kernel have 32764 bytes of parameters; no image can make us believe in more than
 /// this.
@@ -30,21 +37,32 @@ const MAX_PARAMETER_BYTES: u64 = 1 << 16;
 impl Kernels {
     /// Those of PTX text.
     pub fn of_ptx(text: &str) -> Self {
-        Self(ptx::kernels(text))
+        Self { kernels: ptx::kernels(text), variables: ptx::variables(text) }
+    }
+
+    /// What `cuModuleLoadData` answers to PTX text that cannot be compiled for an H200:
+    /// `INVALID_IMAGE`, `UNSUPPORTED_PTX_VERSION` or `INVALID_PTX`. What is not understood passes.
+    pub fn check_ptx(text: &str) -> Result {
+        ptx_check::check(text)
     }
 
     /// Those of a cubin, of which `read` fills a buffer from an offset on, or says that it cannot.
     /// `None` if it is none.
     pub fn of_cubin(read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<Self> {
-        cubin::kernels(read).map(Self)
+        cubin::kernels(read).map(|kernels| Self { kernels, ..Self::default() })
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.kernels.keys().map(String::as_str)
     }
 
     /// `None` if there is no such kernel.
     pub fn layout(&self, name: &str) -> Option<Layout> {
-        self.0.get(name).cloned()
+        self.kernels.get(name).cloned()
+    }
+
+    /// The bytes of a variable; `None` if there is none of that name.
+    pub(crate) fn variable_bytes(&self, name: &str) -> Option<u64> {
+        self.variables.get(name).copied()
     }
 }

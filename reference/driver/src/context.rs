@@ -246,7 +246,8 @@ impl Driver {
         if let Ok(context) = self.contexts.get_mut(handle) {
             *context = Context {
                 active: false,
-                flags: context.flags,
+                // As measured, a reset takes no retain away, but the flags.
+                retained: context.retained,
                 ..Context::new(context.device, context.primary, context.id)
             };
         }

@@ -39,6 +39,7 @@ impl Driver {
         let bytes = pitch.and_then(|pitch| pitch.checked_mul(rows));
         match (pitch, bytes, element_bytes) {
             (Some(pitch), Some(bytes), 4 | 8 | 16) => Ok((self.alloc(caller, bytes)?, pitch)),
+            (Some(_), None, 4 | 8 | 16) => Err(CudaError::OUT_OF_MEMORY),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }
@@ -57,7 +58,7 @@ impl Driver {
         let space = &mut self.devices[device].space;
         let id = space.find_base(address.0).ok_or(CudaError::INVALID_VALUE)?;
         let block = space.block_mut(id);
-        if block.freed || matches!(block.owner, Owner::Imported { .. }) {
+        if block.freed || matches!(block.owner, Owner::Imported { .. } | Owner::Module) {
             return Err(CudaError::INVALID_VALUE);
         }
         if let Some(number) = block.earlier.pop() {

@@ -79,11 +79,7 @@ impl Driver {
     /// `cuMemAllocManaged`: memory that host and device share.
     pub fn alloc_managed(&mut self, caller: &Caller, bytes: u64, flags: u32) -> Result<u64> {
         // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST; asked even before `cuInit`.
-        if !matches!(flags, 1 | 2) {
-            return Err(CudaError::INVALID_VALUE);
-        }
-        self.initialized()?;
-        if bytes == 0 {
+        if bytes == 0 || !matches!(flags, 1 | 2) {
             return Err(CudaError::INVALID_VALUE);
         }
         let context = self.current(caller)?;

@@ -209,7 +209,7 @@ impl Driver {
         }
         let block = self.find_device(address.0).filter(|block| block.base == address.0);
         let block = block
-            .filter(|block| !matches!(block.owner, Owner::Imported { .. }))
+            .filter(|block| !matches!(block.owner, Owner::Imported { .. } | Owner::Module))
             .ok_or(CudaError::INVALID_VALUE)?;
         let (owner, buffer_id, granules) =
             (block.owner, block.buffer_id, block.size.div_ceil(GRANULE_BYTES));
@@ -309,13 +309,12 @@ impl Driver {
     }
 
     /// `cuMemPoolSetAccess`: whether each of these devices may read and write the pool's memory. A
-    /// pool's own device always may. If one description is refused, none counts.
-    pub fn pool_set_access(&mut self, handle: u64, wanted: &[(i32, u32)]) -> Result {
+    /// pool's own device always may. If one description is refused, none counts; one without a
+    /// device is `NOT_SUPPORTED`.
+    pub fn pool_set_access(&mut self, handle: u64, wanted: &[(Option<i32>, u32)]) -> Result {
         let own = self.pool(handle)?.device;
-        let access_of = |&(device, flags): &(i32, u32)| {
-            if flags == READ_ONLY {
-                return Err(CudaError::NOT_SUPPORTED);
-            }
+        let access_of = |&(device, flags): &(Option<i32>, u32)| {
+            let device = device.filter(|_| flags != READ_ONLY).ok_or(CudaError::NOT_SUPPORTED)?;
             let device = self.device(device)?;
             match PoolAccess::from_number(flags)? {
                 PoolAccess::None if device == own => Err(CudaError::INVALID_DEVICE),

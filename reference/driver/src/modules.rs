@@ -1,9 +1,10 @@
 //! Modules, libraries and kernels. They can be loaded and launched; no kernel computes anything.
 
-use allocert_contract::{StreamHandle, trace::cuda::Misuse};
+use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
+    address_space::Owner,
     code_image::{Kernels, Layout, Parameter},
     error::{CudaError, Result},
     handle_registry::Registry,
@@ -25,6 +26,8 @@ struct Image {
     /// `None` if the image is opaque.
     kernels: Option<Kernels>,
     functions: Vec<Known>,
+    /// The names and the addresses of the variables that were looked up.
+    variables: Vec<(String, u64)>,
     /// The modules of a library, by context.
     modules: Vec<(u64, u64)>,
 }
@@ -60,7 +63,7 @@ impl Code {
 
 impl Image {
     fn new(context: u64, kernels: Option<Kernels>) -> Self {
-        Self { context, kernels, functions: Vec::new(), modules: Vec::new() }
+        Self { context, kernels, functions: Vec::new(), variables: Vec::new(), modules: Vec::new() }
     }
 
     fn known(&self, name: &str, context: u64) -> Option<u64> {
@@ -139,9 +142,13 @@ impl Driver {
     }
 
     fn drop_image(&mut self, handle: u64) {
-        let modules = self.code.images.remove(handle).map(|image| image.modules);
-        for (_, module) in modules.unwrap_or_default() {
-            self.drop_image(module);
+        if let Ok(image) = self.code.images.remove(handle) {
+            for (_, module) in image.modules {
+                self.drop_image(module);
+            }
+            for (_, address) in image.variables {
+                self.release_variable(address);
+            }
         }
         for function in self.code.functions.handles(|function| function.image == handle) {
             self.code.functions.remove(function).ok();
@@ -152,6 +159,9 @@ impl Driver {
     /// context does later comes after all that was queued before.
     pub fn module_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
+        if name.is_empty() {
+            return Err(CudaError::INVALID_VALUE);
+        }
         let (context, known) = (image.context, image.functions.len());
         let function = self.image_function(handle, name)?;
         if self.image(handle)?.functions.len() > known && context != 0 {
@@ -202,9 +212,28 @@ impl Driver {
         Ok(module)
     }
 
-    /// `cuModuleGetGlobal`: whether there is such an image.
-    pub fn image_exists(&mut self, handle: u64) -> Result {
-        self.image(handle).map(|_| ())
+    /// `cuModuleGetGlobal`: the address and the bytes of a variable, which takes memory from its
+    /// first look-up until its module ends. `INVALID_VALUE` for no name and for a kernel's.
+    pub fn module_variable(&mut self, handle: u64, name: &str) -> Result<(DevicePtr, u64)> {
+        let image = self.image(handle)?;
+        let kernels = image.kernels.as_ref();
+        if name.is_empty() || kernels.is_some_and(|kernels| kernels.layout(name).is_some()) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let bytes = kernels.and_then(|kernels| kernels.variable_bytes(name));
+        let bytes = bytes.ok_or(CudaError::NOT_FOUND)?;
+        if let Some((_, address)) = image.variables.iter().find(|(known, _)| known == name) {
+            return Ok((DevicePtr(*address), bytes));
+        }
+        let context = image.context;
+        let device = self.usable(context)?.device;
+        let buffer_id = self.next_buffer_id();
+        let space = &mut self.devices[device].space;
+        let address = space
+            .allocate(bytes.max(1), context, Owner::Module, buffer_id)
+            .ok_or(CudaError::OUT_OF_MEMORY)?;
+        self.image(handle)?.variables.push((name.to_owned(), address));
+        Ok((DevicePtr(address), bytes))
     }
 
     /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
@@ -302,6 +331,16 @@ impl Driver {
         let fault = self.faults.on_kernel(&name);
         self.enqueue(stream, Work::Kernel { fault }, None)?;
         Ok(())
+    }
+
+    /// Frees a variable's memory, unless it ended with its context.
+    fn release_variable(&mut self, address: u64) {
+        let Some(device) = self.device_of(address) else { return };
+        let space = &self.devices[device].space;
+        let id = space.find_base(address);
+        if let Some(id) = id.filter(|id| space.block(*id).owner == Owner::Module) {
+            self.release(device, id);
+        }
     }
 
     pub(crate) fn drop_code_of(&mut self, context: u64) {

@@ -150,7 +150,7 @@ impl Driver {
         if let (Some(block), Some(device)) = (self.find_device(address), self.device_of(address)) {
             let (context, pool) = match block.owner {
                 Owner::Pool(pool) => (0, pool),
-                Owner::Plain | Owner::Imported { .. } => (block.context, 0),
+                Owner::Plain | Owner::Imported { .. } | Owner::Module => (block.context, 0),
             };
             return Ok(Facts {
                 context,

@@ -22,6 +22,44 @@ pub(super) fn kernels(text: &str) -> BTreeMap<String, Layout> {
     kernels
 }
 
+/// The bytes of each variable of the module, which is `.global .align 4 .u32 NAME[8] = {0};`. PTX
+/// ISA, "Variable Declarations". One that is not understood is left out.
+pub(super) fn variables(text: &str) -> BTreeMap<String, u64> {
+    let mut tokens = Tokens(text);
+    let (mut found, mut depth) = (BTreeMap::new(), 0_u64);
+    while let Some(token) = tokens.next() {
+        match token {
+            "{" => depth += 1,
+            "}" => depth = depth.saturating_sub(1),
+            ".extern" => {
+                tokens.find(|token| matches!(*token, ";" | "{"));
+            }
+            ".global" | ".const" if depth == 0 => found.extend(variable(&mut tokens.clone())),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The name and the bytes of a variable, behind its state space.
+fn variable(tokens: &mut Tokens) -> Option<(String, u64)> {
+    let (mut name, mut element, mut count) = (None, None, 1_u64);
+    loop {
+        match tokens.next()? {
+            ";" | "=" => return Some((name?, u64::checked_mul(element?, count)?)),
+            ".align" => drop(tokens.next()),
+            ".v2" => count *= 2,
+            ".v4" => count *= 4,
+            "[" => {
+                count = count.checked_mul(number(tokens.next()?)?)?;
+                tokens.next().filter(|token| *token == "]")?;
+            }
+            word if word.starts_with('.') => element = Some(bytes(word)?),
+            word => name = Some(word.to_owned()),
+        }
+    }
+}
+
 /// The list in parentheses; `None` if it is not understood.
 fn layout(tokens: &mut Peekable<Tokens>) -> Option<Vec<Parameter>> {
     tokens.next_if_eq(&"(")?;
@@ -97,7 +135,8 @@ fn number(token: &str) -> Option<u64> {
 }
 
 /// Words and single punctuation characters, without comments and strings.
-struct Tokens<'t>(&'t str);
+#[derive(Clone)]
+pub(super) struct Tokens<'t>(pub(super) &'t str);
 
 impl<'t> Iterator for Tokens<'t> {
     type Item = &'t str;

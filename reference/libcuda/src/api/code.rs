@@ -17,9 +17,16 @@ pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
 }
 
 pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) -> Result {
+    let module = module.required()?;
+    if image == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    call.driver.check_context(&call.caller)?;
+    // SAFETY: cuModuleLoadData's caller promises an image.
+    unsafe { check(image)? };
     // SAFETY: cuModuleLoadData's caller promises an image.
     let kernels = unsafe { kernels(image)? };
-    module.required()?.put(call.driver.module_load(&call.caller, kernels)?);
+    module.put(call.driver.module_load(&call.caller, kernels)?);
     Ok(())
 }
 
@@ -49,18 +56,18 @@ pub(crate) fn cuModuleGetFunction(
     function.required()?.put_or_zero(call.driver.module_function(module, &name))
 }
 
-/// No image has variables here.
 pub(crate) fn cuModuleGetGlobal_v2(
     call: &mut Call,
     dptr: Out<u64>,
     bytes: Out<usize>,
     module: u64,
-    _: u64,
+    name: u64,
 ) -> Result {
-    call.driver.image_exists(module)?;
-    dptr.put(0);
-    bytes.put(0);
-    Err(CudaError::NOT_FOUND)
+    // SAFETY: cuModuleGetGlobal's caller promises a string.
+    let name = unsafe { text(name)? };
+    let found = call.driver.module_variable(module, &name);
+    dptr.put_or_zero(found.map(|(address, _)| address.0)).ok();
+    bytes.put_or_zero(found.map(|(_, size)| size as usize))
 }
 
 pub(crate) fn cuFuncGetAttribute(
@@ -216,6 +223,36 @@ pub(crate) fn cuProfilerStart(_: &mut Call) -> Result {
 
 pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
     Ok(())
+}
+
+/// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. Libraries are loaded when
+/// they are used, and are not asked. What is not understood passes.
+///
+/// # Safety
+/// `image` is an image as `cuModuleLoadData` takes it: PTX ends with NUL.
+unsafe fn check(image: u64) -> Result {
+    const ELF: [u8; 4] = *b"\x7fELF";
+    const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+    let mut header = [0; 64];
+    let is_whole = program_memory::read(image, &mut header);
+    let is_zero = |bytes: std::ops::Range<usize>| header[bytes].iter().all(|byte| *byte == 0);
+    if is_whole && header.starts_with(&ELF) {
+        // Neither `e_phnum` nor `e_shnum`.
+        let is_empty = is_zero(56..58) && is_zero(60..62);
+        return if is_empty { Err(CudaError::UNKNOWN) } else { Ok(()) };
+    }
+    if is_whole && header.starts_with(&FATBIN) {
+        // The bytes behind the header.
+        return if is_zero(8..16) { Err(CudaError::NO_BINARY_FOR_GPU) } else { Ok(()) };
+    }
+    // SAFETY: any image has at least one byte.
+    let first: u8 = unsafe { read(image)? };
+    if !matches!(first, 0 | b'\t'..=b'\r' | b' '..=b'~') {
+        return Ok(());
+    }
+    // SAFETY: it is text, or nothing that the driver takes, so it ends with NUL.
+    let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(image as usize)) };
+    Kernels::check_ptx(&text.to_string_lossy())
 }
 
 /// The kernels of an image; `None` if it is opaque.

@@ -115,8 +115,9 @@ pub(crate) fn cuCtxGetStreamPriorityRange(
 }
 
 pub(crate) fn cuCtxGetLimit(call: &mut Call, value: Out<usize>, limit: u32) -> Result {
-    let found = call.driver.context_limit(&call.caller, limit)?;
-    value.required()?.put(found as usize);
+    call.driver.check_context(&call.caller)?;
+    let value = value.required()?;
+    value.put(call.driver.context_limit(&call.caller, limit)? as usize);
     Ok(())
 }
 

@@ -108,6 +108,7 @@ pub(crate) fn cuDeviceSetMemPool(call: &mut Call, device: i32, pool: u64) -> Res
 }
 
 pub(crate) fn cuDevicePrimaryCtxRetain(call: &mut Call, ctx: Out<u64>, device: i32) -> Result {
+    call.driver.device_get(device)?;
     let ctx = ctx.required()?;
     let (result, handle) = call.driver.primary_retain(device);
     if handle != 0 {

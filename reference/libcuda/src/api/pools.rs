@@ -131,7 +131,8 @@ pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: us
     let description = |index: usize| {
         // SAFETY: cuMemPoolSetAccess's caller promises `count` CUmemAccessDesc.
         let access: Access = unsafe { read(map + (index * size_of::<Access>()) as u64)? };
-        Ok((access.location.id, access.flags))
+        let is_device = access.location.kind == Location::DEVICE;
+        Ok((is_device.then_some(access.location.id), access.flags))
     };
     let wanted = (0..count).map(description).collect::<Result<Vec<_>>>()?;
     call.driver.pool_set_access(pool, &wanted)

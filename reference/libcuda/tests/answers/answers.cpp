@@ -863,6 +863,207 @@ static void use_of_their_pool(u32 flags, bool taken_away = false) {
   say("cuCtxSynchronize", cuCtxSynchronize());
 }
 
+// ---- images that cannot be loaded --------------------------------------------------------------
+
+static void images() {
+  const std::string good = PTX;
+  auto replaced = [&](const char* what, const char* by) {
+    std::string text = good;
+    return text.replace(text.find(what), strlen(what), by);
+  };
+  const std::string elf_header("\x7f" "ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\xbe\0\1\0\0\0", 24);
+  const std::pair<const char*, std::string> tried[] = {
+      {"PTX", good},
+      {"PTX with CR LF", replaced("\n", "\r\n")},
+      {"PTX behind a comment", "// by hand\n" + good},
+      {"PTX behind blanks", "  \n\t" + good},
+      {"nothing", ""},
+      {"blanks", " \n "},
+      {"a word", "hello"},
+      {"a comment", "// nothing\n"},
+      {"an unknown instruction", replaced("ret;", "frobnicate;")},
+      {"an undeclared register", replaced("ret;", "mov.u64 %zz,1; ret;")},
+      {"an unknown type", replaced(".param .u64 stop", ".param .u65 stop")},
+      {"an unknown directive", replaced(".visible", ".visibly")},
+      {"cut off within a kernel", good.substr(0, good.size() - 12)},
+      {"cut off behind the header", good.substr(0, good.find(".visible"))},
+      {"two kernels of one name", good + good.substr(good.find(".visible"))},
+      {"text behind the last kernel", good + "hello\n"},
+      {"no version", replaced(".version 7.0\n", "")},
+      {"no target", replaced(".target sm_52\n", "")},
+      {"no address size", replaced(".address_size 64\n", "")},
+      {"address size 32", replaced("size 64", "size 32")},
+      {"version 0.9", replaced("7.0", "0.9")},
+      {"version 1.0", replaced("7.0", "1.0")},
+      {"version 9.0", replaced("7.0", "9.0")},
+      {"version 9.9", replaced("7.0", "9.9")},
+      {"version 99.0", replaced("7.0", "99.0")},
+      {"target sm_10", replaced("sm_52", "sm_10")},
+      {"target sm_20", replaced("sm_52", "sm_20")},
+      {"target sm_30", replaced("sm_52", "sm_30")},
+      {"target sm_90a", replaced("sm_52", "sm_90a")},
+      {"target sm_90 of version 7.8", good},
+      {"target sm_100", replaced("sm_52", "sm_100")},
+      {"target sm_999", replaced("sm_52", "sm_999")},
+      {"a header of ELF alone", elf_header + std::string(200, '\0')},
+      {"LLVM's bitcode", std::string("BC\xc0\xde", 4) + std::string(200, '\0')},
+      {"a header of a fatbin alone",
+       std::string("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16) + std::string(64, '\0')},
+  };
+  for (const auto& [name, text] : tried) {
+    std::string image = text;
+    if (strcmp(name, "target sm_90 of version 7.8") == 0) {
+      image = ".version 7.8\n.target sm_90\n" + text.substr(text.find(".address_size"));
+    }
+    CUmodule module = (CUmodule)7;
+    CUlibrary library = (CUlibrary)7;
+    CUresult of_module = cuModuleLoadData(&module, image.c_str());
+    say(std::string("module of ") + name, of_module);
+    if (of_module) {
+      say(std::string("module afterwards, ") + name, module == (CUmodule)7 ? "as before" : "set");
+    }
+    say(std::string("module with options of ") + name,
+        cuModuleLoadDataEx(&module, image.c_str(), 0, nullptr, nullptr));
+    say(std::string("library of ") + name,
+        cuLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  }
+  say("null to cuModuleLoadData", cuModuleLoadData(nullptr, PTX));
+  CUmodule module;
+  say("null image to cuModuleLoadData", cuModuleLoadData(&module, nullptr));
+  With without(nullptr);
+  say("a word, no context", cuModuleLoadData(&module, "hello"));
+  CUlibrary library;
+  say("a word, library, no context",
+      cuLibraryLoadData(&library, "hello", nullptr, nullptr, 0, nullptr, nullptr, 0));
+}
+
+// ---- arguments that are refused ----------------------------------------------------------------
+
+static void arguments_of_contexts() {
+  CUdevice device = 0;
+  u32 flags = 77;
+  int active = 77;
+  for (u32 tried : {3, 5, 6, 7, 8, 16, 24}) {
+    CUcontext context = nullptr;
+    const std::string name = std::to_string(tried);
+    say("cuDevicePrimaryCtxSetFlags " + name, cuDevicePrimaryCtxSetFlags(device, tried));
+    say("cuCtxCreate, flags " + name, cuCtxCreate(&context, nullptr, tried, device));
+    if (context) NEED(cuCtxDestroy(context));
+  }
+  NEED(cuDevicePrimaryCtxSetFlags(device, 0));
+  say("cuDevicePrimaryCtxGetState without flags",
+      cuDevicePrimaryCtxGetState(-1, nullptr, &active));
+  say("cuDevicePrimaryCtxGetState without active", cuDevicePrimaryCtxGetState(-1, &flags, nullptr));
+  say("cuDevicePrimaryCtxRetain without a place, no such device",
+      cuDevicePrimaryCtxRetain(nullptr, 7));
+  say("cuCtxDestroy of null", cuCtxDestroy(nullptr));
+  CUctxCreateParams none = {};
+  CUcontext context = nullptr;
+  say("cuCtxCreate, zeroed parameters", cuCtxCreate(&context, &none, 0, device));
+  if (context) NEED(cuCtxDestroy(context));
+  say("cuCtxCreate without a place, no such device", cuCtxCreate(nullptr, nullptr, 0, 5));
+  say("cuDeviceGetAttribute without a place, no such device",
+      cuDeviceGetAttribute(nullptr, (CUdevice_attribute)7, 3000));
+  const std::pair<int, size_t> limits[] = {
+      {0, 1000}, {0, 1 << 19}, {0, (1 << 19) + 16}, {1, 1}, {2, 1}, {4, 1 << 24}, {5, 128}, {5, 129}};
+  With with(A);
+  for (const auto& [limit, value] : limits) {
+    const std::string name = std::to_string(limit) + ", " + std::to_string(value);
+    size_t kept = 77, before = 0;
+    NEED(cuCtxGetLimit(&before, (CUlimit)limit));
+    say("cuCtxSetLimit " + name, cuCtxSetLimit((CUlimit)limit, value));
+    NEED(cuCtxGetLimit(&kept, (CUlimit)limit));
+    say("cuCtxGetLimit after " + name, std::to_string(kept));
+    NEED(cuCtxSetLimit((CUlimit)limit, before));
+  }
+}
+
+static void arguments_of_memory() {
+  With with(A);
+  const CUdeviceptr managed = managed_memory(4096);
+  for (int kind : {0, 1, 2, 3, 4, 9}) {
+    CUmemLocation at = {};
+    at.type = (CUmemLocationType)kind;
+    const std::string name = ", location " + std::to_string(kind);
+    for (int advice = 1; advice <= 6; ++advice) {
+      say("cuMemAdvise " + std::to_string(advice) + name,
+          cuMemAdvise(managed, 4096, (CUmem_advise)advice, at));
+    }
+    say("cuMemPrefetchAsync" + name, cuMemPrefetchAsync(managed, 4096, at, 0, nullptr));
+    CUmemPoolProps properties = {};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = at;
+    CUmemoryPool pool = nullptr;
+    say("cuMemPoolCreate" + name, cuMemPoolCreate(&pool, &properties));
+    if (pool) NEED(cuMemPoolDestroy(pool));
+  }
+  CUmemLocation here = {};
+  here.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  for (size_t length : {0, 4096, 4097}) {
+    const std::string name = std::to_string(length) + " bytes of 4096";
+    say("cuMemAdvise, " + name,
+        cuMemAdvise(managed, length, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
+    say("cuMemPrefetchAsync, " + name, cuMemPrefetchAsync(managed, length, here, 0, nullptr));
+  }
+  say("cuMemPrefetchAsync, flags 1", cuMemPrefetchAsync(managed, 4096, here, 1, nullptr));
+  for (int handles : {1, 2, 3, 4, 8, 64}) {
+    CUmemPoolProps properties = {};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.handleTypes = (CUmemAllocationHandleType)handles;
+    properties.location = here;
+    CUmemoryPool pool = nullptr;
+    say("cuMemPoolCreate, handles " + std::to_string(handles), cuMemPoolCreate(&pool, &properties));
+    if (pool) NEED(cuMemPoolDestroy(pool));
+  }
+  static char host[8192];
+  say("cuMemHostRegister, IOMEMORY", cuMemHostRegister(host, 8192, CU_MEMHOSTREGISTER_IOMEMORY));
+  CUdeviceptr device = device_memory(4096);
+  CUDA_POINTER_ATTRIBUTE_P2P_TOKENS tokens;
+  u32 synchronous = 77;
+  say("P2P tokens of device memory",
+      cuPointerGetAttribute(&tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, device));
+  NEED(cuPointerGetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+  say("SYNC_MEMOPS after P2P tokens", std::to_string(synchronous));
+  CUdeviceptr at;
+  size_t pitch;
+  say("cuMemAllocPitch of too much", cuMemAllocPitch(&at, &pitch, (size_t)1 << 60, 100, 4));
+  for (u32 flags : {1, 2, 5}) {
+    const std::string name = "flags " + std::to_string(flags);
+    say("cuEventRecordWithFlags of null, " + name, cuEventRecordWithFlags(nullptr, nullptr, flags));
+    say("cuStreamWaitEvent of null, " + name, cuStreamWaitEvent(nullptr, nullptr, flags));
+  }
+}
+
+static void arguments_of_modules() {
+  With with(A);
+  const std::string text = std::string(PTX) + ".visible .global .align 4 .u32 gv[3];\n";
+  CUmodule module;
+  NEED(cuModuleLoadData(&module, text.c_str()));
+  CUfunction function;
+  say("cuModuleGetFunction of no name", cuModuleGetFunction(&function, module, ""));
+  for (const char* name : {"", "spin", "gv", "nothere"}) {
+    CUdeviceptr at = 77;
+    size_t bytes = 77;
+    CUresult answer = cuModuleGetGlobal(&at, &bytes, module, name);
+    say(std::string("cuModuleGetGlobal of ") + name,
+        std::to_string((int)answer) + (at ? " somewhere " : " null ") + std::to_string(bytes));
+    if (!answer) say("cuMemFree of a variable", cuMemFree(at));
+  }
+  NEED(cuModuleGetFunction(&function, module, "spin"));
+  size_t offset, size;
+  say("cuFuncGetParamInfo of null", cuFuncGetParamInfo(nullptr, 0, &offset, &size));
+  int grid, block;
+  say("cuOccupancyMaxPotentialBlockSize of null, limit -1",
+      cuOccupancyMaxPotentialBlockSize(&grid, &block, nullptr, nullptr, 0, -1));
+  NEED(cuModuleGetFunction(&function, module, "nothing"));
+  CUdeviceptr none = 0;
+  void* values[] = {&none};
+  say("launch, 65 threads along z",
+      cuLaunchKernel(function, 1, 1, 1, 1, 1, 65, 0, nullptr, values, nullptr));
+  say("launch, 65536 blocks along y",
+      cuLaunchKernel(function, 1, 65536, 1, 1, 1, 1, 0, nullptr, values, nullptr));
+}
+
 // ---- the scenes --------------------------------------------------------------------------------
 
 struct Scene {
@@ -903,6 +1104,10 @@ static const Scene SCENES[] = {
     {"register: other memory", register_other_memory},
     {"register: elsewhere", register_elsewhere},
     {"register: at random", register_at_random},
+    {"images", images},
+    {"arguments: contexts", arguments_of_contexts},
+    {"arguments: memory", arguments_of_memory},
+    {"arguments: modules", arguments_of_modules},
     {"cuCtxDestroy of a busy context", destroy_busy_context},
     {"cuMemAllocAsync behind a free", reuse_of_pool_memory},
     {"SYNC_MEMOPS of managed memory", sync_memops_of_managed},
