@@ -108,7 +108,7 @@ fn are_statements(tokens: &mut Peekable<Tokens>) -> bool {
             _ => begins = false,
         }
     }
-    open.is_empty()
+    open.is_empty() && kernel.is_none()
 }
 
 /// Whether a statement can begin with a word; at the top, outside of functions, or in one.

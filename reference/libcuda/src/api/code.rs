@@ -225,8 +225,8 @@ pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
     Ok(())
 }
 
-/// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. Libraries are loaded when
-/// they are used, and are not asked. What is not understood passes.
+/// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. Libraries are loaded
+/// when they are used, and are not asked. What is not understood passes.
 ///
 /// # Safety
 /// `image` is an image as `cuModuleLoadData` takes it: PTX ends with NUL.

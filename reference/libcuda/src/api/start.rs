@@ -80,10 +80,7 @@ fn look_up(
     // SAFETY: cuGetProcAddress's caller promises a string.
     let name = unsafe { text(symbol)? };
     let driver_version = call.driver.settings().driver_version;
-    if flags & !(LEGACY | PER_THREAD) != 0
-        || flags == LEGACY | PER_THREAD
-        || version > driver_version
-    {
+    if flags & !(LEGACY | PER_THREAD) != 0 || version > driver_version {
         return Err(CudaError::INVALID_VALUE);
     }
     let found = symbol_lookup::find(&name, version, driver_version, flags == PER_THREAD);

@@ -919,9 +919,7 @@ static void images() {
     CUlibrary library = (CUlibrary)7;
     CUresult of_module = cuModuleLoadData(&module, image.c_str());
     say(std::string("module of ") + name, of_module);
-    if (of_module) {
-      say(std::string("module afterwards, ") + name, module == (CUmodule)7 ? "as before" : "set");
-    }
+    say(std::string("module afterwards, ") + name, module == (CUmodule)7 ? "as before" : "set");
     say(std::string("module with options of ") + name,
         cuModuleLoadDataEx(&module, image.c_str(), 0, nullptr, nullptr));
     say(std::string("library of ") + name,
@@ -965,7 +963,8 @@ static void arguments_of_contexts() {
   say("cuDeviceGetAttribute without a place, no such device",
       cuDeviceGetAttribute(nullptr, (CUdevice_attribute)7, 3000));
   const std::pair<int, size_t> limits[] = {
-      {0, 1000}, {0, 1 << 19}, {0, (1 << 19) + 16}, {1, 1}, {2, 1}, {4, 1 << 24}, {5, 128}, {5, 129}};
+      {0, 1000}, {0, 1 << 19}, {0, (1 << 19) + 16}, {1, 1}, {2, 1},
+      {4, 1 << 24}, {5, 128}, {5, 129}};
   With with(A);
   for (const auto& [limit, value] : limits) {
     const std::string name = std::to_string(limit) + ", " + std::to_string(value);
