@@ -84,8 +84,8 @@ const API_VERSION: u32 = 3020;
 const CACHE_PREFER_EQUAL: u32 = 3;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
-/// What CUDA lets a thread have of local memory.
-const MOST_STACK_BYTES: u64 = 512 << 10;
+/// An H200 refuses a stack of so many bytes. It takes 1000; nobody measured where the limit is.
+const TOO_LARGE_STACK_BYTES: u64 = 512 << 10;
 const STACK_STEP_BYTES: u64 = 16;
 /// `CU_LIMIT_PRINTF_FIFO_SIZE`
 const PRINTF_FIFO_SIZE: u32 = 1;
@@ -140,7 +140,7 @@ fn are_flags(flags: u32) -> bool {
 /// `INVALID_VALUE` for a limit that it refuses.
 fn kept_limit(limit: u32, value: u64) -> Result<u64> {
     match limit {
-        STACK_SIZE if value <= MOST_STACK_BYTES => Ok(value.next_multiple_of(STACK_STEP_BYTES)),
+        STACK_SIZE if value < TOO_LARGE_STACK_BYTES => Ok(value.next_multiple_of(STACK_STEP_BYTES)),
         FETCH_GRANULARITY if value <= MOST_FETCHED_BYTES => Ok(value),
         STACK_SIZE | FETCH_GRANULARITY => Err(CudaError::INVALID_VALUE),
         PRINTF_FIFO_SIZE => Ok(value.max(LEAST_FIFO_BYTES)),

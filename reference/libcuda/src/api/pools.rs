@@ -10,6 +10,8 @@ use crate::c_api::{Call, Location, Out};
 const PINNED: u32 = 1;
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
 const FILE_DESCRIPTOR: u32 = 1;
+/// `CU_MEM_HANDLE_TYPE_FABRIC`
+const FABRIC: u32 = 8;
 const LOCATION_INVALID: u32 = 0;
 
 pub(crate) fn cuMemAllocAsync(
@@ -62,12 +64,13 @@ pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) 
     let pool = pool.required()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
-    if properties.allocation_type != PINNED || properties.handle_types & !FILE_DESCRIPTOR != 0 {
+    let is_handle = matches!(properties.handle_types, 0 | FILE_DESCRIPTOR | FABRIC);
+    if properties.allocation_type != PINNED || !is_handle {
         return Err(CudaError::INVALID_VALUE);
     }
     match properties.location.kind {
         Location::DEVICE => {}
-        Location::HOST..=Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
+        Location::HOST..Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
         _ => return Err(CudaError::INVALID_VALUE),
     }
     pool.put(with_invalid_value(call.driver.pool_create(properties.location.id))?);
