@@ -3,6 +3,11 @@
 use crate::nouns::ErrorKind;
 use crate::observation::Raised;
 
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+pub(crate) const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_NOT_SUPPORTED`.
+pub(crate) const NOT_SUPPORTED: i32 = 801;
+
 /// The kinds that an error belongs to; none for one that only `any` accepts.
 #[must_use]
 pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
@@ -11,13 +16,13 @@ pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
             ErrorKind::OutOfMemory,
             is_a(raised, &["MemoryError"])
                 || native(raised, "OUT_OF_MEMORY")
-                || raised.code == Some(2),
+                || raised.code == Some(OUT_OF_MEMORY),
         ),
         (
             ErrorKind::NotSupported,
             is_a(raised, &["NotImplementedError"])
                 || native(raised, "NOT_SUPPORTED")
-                || raised.code == Some(801),
+                || raised.code == Some(NOT_SUPPORTED),
         ),
         (
             ErrorKind::InvalidValue,
@@ -42,14 +47,13 @@ pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
 /// Whether it is the error that the CUDA runtime answers every call with, if the driver has no
 /// table for it: the driver's 801, under the runtime's name for it where a library reports no code.
 pub(crate) fn is_refusal_of_runtime(raised: &Raised) -> bool {
-    const NOT_SUPPORTED: i32 = 801;
     raised.code == Some(NOT_SUPPORTED) || raised.message.contains("cudaErrorNotSupported")
 }
 
 /// A CUresult that has no kind of its own, or the contract's word for it.
 fn driver_error(raised: &Raised) -> bool {
     native(raised, "DRIVER_ERROR")
-        || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | 2 | 801))
+        || raised.code.is_some_and(|code| !matches!(code, 0 | 1 | OUT_OF_MEMORY | NOT_SUPPORTED))
 }
 
 /// In Python `NotImplementedError` is a subclass of `RuntimeError`, but has another kind.

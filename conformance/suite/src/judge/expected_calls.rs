@@ -11,6 +11,7 @@ use crate::call_name::NamedFunctions;
 use crate::effect::Effect;
 use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
+use crate::judge::error_kinds;
 use crate::judge::findings::{FindingSink, witness};
 use crate::judge::predicates;
 use crate::observation::Facts;
@@ -94,10 +95,10 @@ pub(crate) fn function_that_driver_lacks(
 
 /// Whether the driver answered a call of the step that its memory is short.
 pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
-    const OUT_OF_MEMORY: i32 = 2;
     let window = record.timeline.window(step);
     window.is_some_and(|window| {
-        calls_in(record, window).any(|call| call.call.result == Some(OUT_OF_MEMORY))
+        let mut calls = calls_in(record, window);
+        calls.any(|call| call.call.result == Some(error_kinds::OUT_OF_MEMORY))
     })
 }
 

@@ -55,9 +55,6 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
     }
 }
 
-/// `CUDA_ERROR_NOT_SUPPORTED`.
-const NOT_SUPPORTED: i32 = 801;
-
 /// The operations that have a second process of the worker's.
 const WITH_PEER: [&str; 2] = ["peer_read", "foreign_handle"];
 
@@ -143,7 +140,7 @@ fn returned(
     if let Some(shortage) = first_shortage(facts)
         && own_capacity_may_end(record, step)
     {
-        return declined(sink, step, format!("its own capacity is smaller: {shortage}"));
+        return beyond_own_capacity(sink, step, shortage);
     }
     let needed = if has_no_memory(facts) { needed_of_driver(record, step) } else { None };
     if let Some(function) = needed {
@@ -318,7 +315,7 @@ fn unexpected_error(
     raised: &Raised,
 ) {
     let (name, properties) = (step.r#do.name(), step.r#do.properties());
-    let passed_on = exports(record, step) && raised.code == Some(NOT_SUPPORTED);
+    let passed_on = exports(record, step) && raised.code == Some(error_kinds::NOT_SUPPORTED);
     if let Some(function) = expected_calls::function_that_driver_lacks(record, step.index)
         && (properties.may_decline || passed_on)
     {
@@ -327,7 +324,7 @@ fn unexpected_error(
     if error_kinds::is_one_of(raised, &[ErrorKind::OutOfMemory])
         && own_capacity_may_end(record, step)
     {
-        return declined(sink, step, format!("its own capacity is smaller: {}", raised.message));
+        return beyond_own_capacity(sink, step, &raised.message);
     }
     let declinable = properties.may_decline
         || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
@@ -393,6 +390,10 @@ fn own_capacity_may_end(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
         && asked_bytes > LEAST_CAPACITY_BYTES
         && !record.case.is_swept()
         && !expected_calls::driver_ran_out(record, step.index)
+}
+
+fn beyond_own_capacity(sink: &mut FindingSink<'_>, step: &PlannedStep, shortage: &str) {
+    declined(sink, step, format!("its own capacity is smaller: {shortage}"));
 }
 
 /// What the first of many requests failed with, if the subject said that its memory is short.
@@ -489,10 +490,10 @@ fn broken_by_error<'a>(
     let asking: Vec<(&str, &Wanted)> =
         asked.filter_map(|(id, one)| Some((id.as_str(), one.returns.as_ref()?))).collect();
     let only_returns = asking.iter().any(|(_, facts)| facts.is_empty());
-    // A failed drop is an error of the finalizer, and the check for that has reported it.
-    let told = takes_foreign(step) && !asking.is_empty();
     let properties = step.r#do.properties();
-    let told = told || properties.writes_foreign;
+    // No text obliges a consumer to write.
+    let told = takes_foreign(step) && !asking.is_empty() || properties.writes_foreign;
+    // A failed drop is an error of the finalizer, and the check for that has reported it.
     let operation = requirement_of_operation(record, step)
         .filter(|_| !only_returns && !told && !properties.finalizes);
     if let Some(operation) = operation

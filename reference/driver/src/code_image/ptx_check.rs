@@ -2,7 +2,7 @@
 //! header, the directives, the opcodes and the braces. Registers, types and operands are not
 //! looked at. What is not understood passes.
 
-use std::{collections::BTreeSet, iter::Peekable, ops::RangeInclusive};
+use std::{collections::BTreeSet, iter::Peekable, ops::RangeInclusive, sync::LazyLock};
 
 use super::ptx::Tokens;
 use crate::error::{CudaError, Result};
@@ -33,6 +33,10 @@ const OPCODES: &str = "abs activemask add addc alloca and applypriority atom bar
     st stackrestore stacksave stmatrix sub subc suld suq sured sust szext tanh tcgen05 tensormap \
     testp tex tld4 trap txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax \
     vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor";
+
+/// All of them: each statement of a text asks for one.
+static BEGINNINGS: LazyLock<BTreeSet<&str>> =
+    LazyLock::new(|| DIRECTIVES.split_whitespace().chain(OPCODES.split_whitespace()).collect());
 
 /// `INVALID_IMAGE` for a text that does not begin with a version, `UNSUPPORTED_PTX_VERSION` for
 /// a version of another driver, and `INVALID_PTX` for a text that cannot be compiled.
@@ -116,11 +120,8 @@ fn may_begin(word: &str, at_top: bool, is_label: bool) -> bool {
     match word {
         "{" => !at_top,
         "}" | ";" | "@" => true,
-        _ if word.starts_with('.') => DIRECTIVES.split_whitespace().any(|known| known == word),
+        _ if word.starts_with('.') => BEGINNINGS.contains(word),
         _ if at_top => false,
-        _ => {
-            let opcode = word.split('.').next();
-            is_label || OPCODES.split_whitespace().any(|known| Some(known) == opcode)
-        }
+        _ => is_label || BEGINNINGS.contains(word.split('.').next().unwrap_or(word)),
     }
 }

@@ -1,6 +1,6 @@
 //! Modules, libraries and their kernels.
 
-use std::{ffi::CStr, ptr};
+use std::{borrow::Cow, ffi::CStr, ptr};
 
 use allocert_driver::{CudaError, Kernels, Parameter, Result};
 
@@ -251,8 +251,17 @@ unsafe fn check(image: u64) -> Result {
         return Ok(());
     }
     // SAFETY: it is text, or nothing that the driver takes, so it ends with NUL.
+    Kernels::check_ptx(&unsafe { ptx(image) })
+}
+
+/// The text of an image. Bytes that are no UTF-8 are replaced.
+///
+/// # Safety
+/// `image` is the address of a text that ends with NUL and stays as it is while the result lives.
+unsafe fn ptx<'image>(image: u64) -> Cow<'image, str> {
+    // SAFETY: the caller promises a text that ends with NUL.
     let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(image as usize)) };
-    Kernels::check_ptx(&text.to_string_lossy())
+    text.to_string_lossy()
 }
 
 /// The kernels of an image; `None` if it is opaque.
@@ -271,6 +280,5 @@ unsafe fn kernels(image: u64) -> Result<Option<Kernels>> {
         return Ok(Kernels::of_cubin(&mut at));
     }
     // SAFETY: it is text, so it ends with NUL.
-    let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(image as usize)) };
-    Ok(Some(Kernels::of_ptx(&text.to_string_lossy())))
+    Ok(Some(Kernels::of_ptx(&unsafe { ptx(image) })))
 }

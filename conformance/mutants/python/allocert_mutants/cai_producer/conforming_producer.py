@@ -103,8 +103,12 @@ class Array:
     def pending_work(self) -> list[Work]:
         return self.memory.work
 
+    def new_stream(self) -> Stream:
+        """Makes the stream that is to wait for pending work."""
+        return Stream()
+
     def joined_stream(self, work: list[Work]) -> Stream:
-        stream = Stream()
+        stream = self.new_stream()
         for one in work:
             stream.wait(one.event)
         return stream

@@ -81,11 +81,8 @@ _timelines: weakref.WeakKeyDictionary[Memory, Stream] = weakref.WeakKeyDictionar
 class StreamOfOtherDevice(Array):
     """Exports a stream of the second device, which waits for the pending work."""
 
-    def joined_stream(self, work: list[Any]) -> Stream:
-        stream = _stream_of_second_device()
-        for one in work:
-            stream.wait(one.event)
-        return stream
+    def new_stream(self) -> Stream:
+        return _stream_of_second_device()
 
     def stream_entry(self) -> Entry:
         if super().stream_entry() is None or _device_count() < 2:
@@ -97,11 +94,8 @@ class StreamOfOtherDevice(Array):
 class StreamOfSecondContext(Array):
     """Exports a stream of a second context, which waits for the pending work."""
 
-    def joined_stream(self, work: list[Any]) -> Stream:
-        stream = _stream_of_second_context()
-        for one in work:
-            stream.wait(one.event)
-        return stream
+    def new_stream(self) -> Stream:
+        return _stream_of_second_context()
 
     def stream_entry(self) -> Entry:
         work = self.pending_work()
