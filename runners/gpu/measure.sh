@@ -7,9 +7,9 @@
 #   OUT        where the results go (default: ./out); each program has a file there
 #   CUDA       the folder of cuda.h (default: /usr/local/cuda/include)
 #   PROGRAMS   a folder of the built programs, for a machine without a compiler
-#   PARTS      answers, order, further, remaining, copies, remaining-copies, sequences; and devices,
+#   PARTS      answers, checks, order, further, remaining, copies, remaining-copies, sequences; and devices,
 #              which needs two devices
-#              (default: answers, remaining-copies, remaining, sequences)
+#              (default: answers, checks, remaining-copies, remaining, sequences)
 #   FIRST      the number of the first sequence (default: 1000); those from 10000000 on also make
 #              the calls of further_calls.h
 #   COUNT      how many there are (default: 24000)
@@ -33,9 +33,9 @@ if [ -z "$programs" ]; then
   programs=$(mktemp -d)
   trap 'rm -rf "$programs"' EXIT
   driver=$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64|libcuda\.so\.1$/ {print $NF; exit}')
-  for name in answers order sequences; do
-    g++ -std=c++17 -O1 -w "$here/reference/libcuda/tests/$name/$name.cpp" \
-      -I "${CUDA:-/usr/local/cuda/include}" "${driver:--lcuda}" -lpthread -o "$programs/$name" ||
+  for name in answers/answers answers/checks order/order sequences/sequences; do
+    g++ -std=c++17 -O1 -w "$here/reference/libcuda/tests/$name.cpp" \
+      -I "${CUDA:-/usr/local/cuda/include}" "${driver:--lcuda}" -lpthread -o "$programs/${name#*/}" ||
       { say "$name cannot be built" >&2; exit 1; }
   done
 fi
@@ -71,9 +71,9 @@ sequences() {
 }
 
 command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-for name in ${PARTS:-answers remaining-copies remaining sequences}; do
+for name in ${PARTS:-answers checks remaining-copies remaining sequences}; do
   case $name in
-    answers) part answers.tsv "$programs/answers" ;;
+    answers | checks) part "$name.tsv" "$programs/$name" ;;
     order) part order.tsv "$programs/order" table ;;
     further | remaining | copies | remaining-copies | devices)
       part "$name.tsv" "$programs/order" "$name" ;;

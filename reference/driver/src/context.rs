@@ -84,8 +84,8 @@ const API_VERSION: u32 = 3020;
 const CACHE_PREFER_EQUAL: u32 = 3;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
-/// An H200 refuses a stack of so many bytes. It takes 1000; nobody measured where the limit is.
-const TOO_LARGE_STACK_BYTES: u64 = 512 << 10;
+/// An H200 takes a stack of so many bytes, and refuses one of 992 more. The limit lies between.
+const MOST_STACK_BYTES: u64 = (512 << 10) - 1024;
 const STACK_STEP_BYTES: u64 = 16;
 /// `CU_LIMIT_PRINTF_FIFO_SIZE`
 const PRINTF_FIFO_SIZE: u32 = 1;
@@ -95,6 +95,7 @@ const MALLOC_HEAP_SIZE: u32 = 2;
 const LEAST_HEAP_BYTES: u64 = 4 << 20;
 /// `CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT`
 const PENDING_LAUNCHES: u32 = 4;
+const LEAST_LAUNCHES: u64 = 32;
 const MOST_LAUNCHES: u64 = 599_186;
 /// `CU_LIMIT_MAX_L2_FETCH_GRANULARITY`
 const FETCH_GRANULARITY: u32 = 5;
@@ -140,12 +141,12 @@ fn are_flags(flags: u32) -> bool {
 /// `INVALID_VALUE` for a limit that it refuses.
 fn kept_limit(limit: u32, value: u64) -> Result<u64> {
     match limit {
-        STACK_SIZE if value < TOO_LARGE_STACK_BYTES => Ok(value.next_multiple_of(STACK_STEP_BYTES)),
+        STACK_SIZE if value <= MOST_STACK_BYTES => Ok(value.next_multiple_of(STACK_STEP_BYTES)),
         FETCH_GRANULARITY if value <= MOST_FETCHED_BYTES => Ok(value),
         STACK_SIZE | FETCH_GRANULARITY => Err(CudaError::INVALID_VALUE),
         PRINTF_FIFO_SIZE => Ok(value.max(LEAST_FIFO_BYTES)),
         MALLOC_HEAP_SIZE => Ok(value.max(LEAST_HEAP_BYTES)),
-        PENDING_LAUNCHES => Ok(value.min(MOST_LAUNCHES)),
+        PENDING_LAUNCHES => Ok(value.clamp(LEAST_LAUNCHES, MOST_LAUNCHES)),
         _ => Ok(value),
     }
 }
@@ -322,7 +323,7 @@ impl Driver {
         if let Some(error) = self.devices[device].sticky {
             return Err(error);
         }
-        let id = self.next_buffer_id();
+        let id = self.next_context_id();
         let handle = self.contexts.insert(Context { flags, ..Context::new(device, false, id) });
         self.activate(handle);
         caller.thread.push(handle)?;
@@ -332,16 +333,20 @@ impl Driver {
     /// `cuCtxDestroy`. Primary contexts are released, not destroyed. Waits for all contexts,
     /// those of other devices too.
     pub fn context_destroy(&mut self, caller: &mut Caller, handle: u64) -> Result {
-        self.initialized()?;
         if handle == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
-        if self.named(handle)?.primary {
+        self.initialized()?;
+        let context = self.named(handle)?;
+        if context.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
+        let flags = context.flags;
         self.drain_all();
         self.deactivate(handle);
-        self.contexts.remove(handle).ok();
+        if let Ok(context) = self.contexts.remove(handle) {
+            self.ended_contexts.insert(handle, (context.device, flags));
+        }
         if caller.thread.current() == handle {
             caller.thread.pop();
         }
@@ -393,18 +398,24 @@ impl Driver {
         self.named(handle)
     }
 
-    /// `cuCtxGetDevice`. Answers for a primary context that was reset, too.
+    /// `cuCtxGetDevice`. Answers for a current context that was destroyed or reset, too.
     pub fn context_device(&mut self, caller: &Caller, handle: u64) -> Result<i32> {
         self.initialized()?;
         let current = caller.thread.current();
         if let (0, Ok(context)) = (handle, self.contexts.get(current)) {
             return Ok(context.device as i32);
         }
+        if let (0, Some((device, _))) = (handle, self.ended_contexts.get(&current)) {
+            return Ok(*device as i32);
+        }
         self.context_or_current(caller, handle).map(|context| context.device as i32)
     }
 
-    /// `cuCtxGetFlags`.
+    /// `cuCtxGetFlags`. Answers for a current context that was destroyed, too.
     pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
+        if let Some((_, flags)) = self.ended_contexts.get(&caller.thread.current()) {
+            return Ok(*flags);
+        }
         let context = self.context_or_current(caller, 0)?;
         Ok(if context.primary { context.flags | MAP_HOST } else { context.flags })
     }
@@ -469,6 +480,7 @@ impl Driver {
 
     /// `cuCtxEnablePeerAccess`.
     pub fn enable_peer(&mut self, caller: &Caller, peer: u64, flags: u32) -> Result {
+        self.current(caller)?;
         let (peer_device, reachable) = (self.named(peer)?.device, self.settings.peer_access);
         let context = self.context_or_current(caller, 0)?;
         if flags != 0 {
@@ -486,6 +498,7 @@ impl Driver {
 
     /// `cuCtxDisablePeerAccess`.
     pub fn disable_peer(&mut self, caller: &Caller, peer: u64) -> Result {
+        self.current(caller)?;
         self.named(peer)?;
         let context = self.context_or_current(caller, 0)?;
         let index = context

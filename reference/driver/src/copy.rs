@@ -98,6 +98,7 @@ impl Driver {
         copy: &CopyRequest,
         stream: StreamHandle,
     ) -> Result {
+        self.ready(caller)?;
         let stream = self.stream(caller, stream)?;
         let Some(sides) = self.sides(stream, copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides);
@@ -202,7 +203,7 @@ impl Driver {
         let mut far = Vec::new();
         for side in [sides.to, sides.from].into_iter().filter(|side| !side.kind.is_host()) {
             let Ok(owner) = self.contexts.get(side.context) else { continue };
-            if side.context != near.context && !far.contains(&owner.legacy) {
+            if owner.active && side.context != near.context && !far.contains(&owner.legacy) {
                 far.push(owner.legacy);
             }
         }

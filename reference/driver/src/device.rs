@@ -90,7 +90,7 @@ impl Driver {
     pub(crate) fn add_device(&mut self, ordinal: usize) {
         let bytes = self.window.bytes_per_device;
         let base = self.window.base + ordinal as u64 * bytes;
-        let id = ordinal as u64 + 1;
+        let id = self.next_context_id();
         let primary = self.contexts.insert(Context::new(ordinal, true, id));
         let default_pool = self.new_pool(ordinal, true);
         let space = Space::new(base, bytes, self.settings.memory_bytes);

@@ -96,12 +96,13 @@ impl Driver {
         self.devices[device].space.release(id);
     }
 
-    /// Frees all memory of a context that ends.
+    /// Frees all memory of a context that ends. As measured, memory of pools stays.
     pub(crate) fn release_memory_of(&mut self, context: u64) {
         let Ok(device) = self.contexts.get(context).map(|context| context.device) else { return };
         // From the top, so that the lowest address is reused first.
         for id in self.devices[device].space.ids().into_iter().rev() {
-            if self.devices[device].space.block(id).context == context {
+            let block = self.devices[device].space.block(id);
+            if block.context == context && !matches!(block.owner, Owner::Pool(_)) {
                 self.release(device, id);
             }
         }
@@ -154,7 +155,7 @@ impl Driver {
         if address == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
-        if let Some(device) = device {
+        if let Some(device) = device.filter(|_| length != 0) {
             self.device(device)?;
         }
         self.check_managed(address, length)?;
@@ -175,7 +176,8 @@ impl Driver {
         let whole = self.managed_bytes(address)?;
         // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST, and CU_MEM_ATTACH_SINGLE to a named stream
         let known = matches!(flags, 1 | 2) || flags == SINGLE && handle != StreamHandle::DEFAULT;
-        if !known || length != 0 && length != whole {
+        let is_start = self.host_blocks.contains_key(&address);
+        if !known || !is_start || length != 0 && length != whole {
             return Err(CudaError::INVALID_VALUE);
         }
         self.enqueue(stream, Work::Wait, None).map(|_| ())
@@ -190,8 +192,8 @@ impl Driver {
         advice: u32,
         device: Option<i32>,
     ) -> Result {
-        self.initialized()?;
-        // CU_MEM_ADVISE_SET_PREFERRED_LOCATION, _SET_ACCESSED_BY and _UNSET_ACCESSED_BY
+        // CU_MEM_ADVISE_SET_PREFERRED_LOCATION, _SET_ACCESSED_BY and _UNSET_ACCESSED_BY. Before
+        // cuInit no device is known.
         let names_device = matches!(advice, 3 | 5 | 6);
         let unknown = names_device && device.is_some_and(|device| self.device(device).is_err());
         if unknown || !(1..=6).contains(&advice) {

@@ -47,6 +47,9 @@ impl Event {
 
 impl Driver {
     pub(crate) fn event(&mut self, handle: u64) -> Result<&mut Event> {
+        if handle == 0 {
+            return Err(CudaError::INVALID_HANDLE);
+        }
         self.initialized()?;
         let misuse = match self.events.get(handle) {
             Ok(event) => {
@@ -56,9 +59,7 @@ impl Driver {
             Err(Missing::Destroyed) => Misuse::DestroyedEvent,
             Err(Missing::Unknown) => Misuse::UnknownEvent,
         };
-        if handle != 0 {
-            self.report_misuse(misuse, [handle, 0]);
-        }
+        self.report_misuse(misuse, [handle, 0]);
         Err(CudaError::INVALID_HANDLE)
     }
 
@@ -73,6 +74,9 @@ impl Driver {
 
     /// `cuEventRecord`: captures what is queued on the stream now.
     pub fn event_record(&mut self, caller: &Caller, handle: u64, stream: StreamHandle) -> Result {
+        if handle == 0 {
+            self.stream(caller, stream)?;
+        }
         let context = self.event(handle)?.context;
         let stream = self.stream(caller, stream)?;
         if self.streams.get(stream).is_ok_and(|stream| stream.context != context) {

@@ -32,7 +32,7 @@ mod stream;
 mod transfer;
 mod work_queue;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use allocert_contract::trace::cuda::Misuse;
 
@@ -92,6 +92,8 @@ pub struct Driver {
     initialized: bool,
     devices: Vec<Device>,
     contexts: Registry<Context>,
+    /// Device and flags of contexts that were destroyed: a thread may still have one current.
+    ended_contexts: HashMap<u64, (usize, u32)>,
     streams: Registry<Stream>,
     events: Registry<Event>,
     pools: Registry<Pool>,
@@ -101,6 +103,7 @@ pub struct Driver {
     faults: FaultPlan,
     misuses: Vec<(Misuse, [u64; 2])>,
     last_buffer_id: u64,
+    last_context_id: u64,
 }
 
 impl std::fmt::Debug for Driver {
@@ -128,6 +131,7 @@ impl Driver {
             initialized: false,
             devices: Vec::new(),
             contexts: Registry::new(0xc0),
+            ended_contexts: HashMap::new(),
             streams: Registry::new(0x57),
             events: Registry::new(0xe0),
             pools: Registry::new(0xb0),
@@ -137,6 +141,7 @@ impl Driver {
             faults: settings.faults.clone(),
             misuses: Vec::new(),
             last_buffer_id: 0,
+            last_context_id: 0,
             settings,
         };
         for ordinal in 0..driver.settings.devices as usize {
@@ -200,6 +205,11 @@ impl Driver {
     }
 
     #[inline]
+    fn next_context_id(&mut self) -> u64 {
+        self.last_context_id += 1;
+        self.last_context_id
+    }
+
     fn next_buffer_id(&mut self) -> u64 {
         self.last_buffer_id += 1;
         self.last_buffer_id

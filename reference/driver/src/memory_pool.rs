@@ -20,8 +20,12 @@ pub(crate) struct Pool {
     /// Reuse policies 1 to 3; kept, and without effect here.
     policies: [u64; 3],
     release_threshold: u64,
+    /// The bytes that were asked for, until `cuMemFreeAsync` is called. As measured, `cuMemFree`
+    /// does not count.
     used: u64,
     used_high: u64,
+    /// The bytes that the memory takes, until it is free.
+    held: u64,
     reserved: u64,
     reserved_high: u64,
     /// Freed in a stream that has not got there yet, latest last.
@@ -99,22 +103,26 @@ impl Pool {
         self.device == device || self.shared_with.contains(&device)
     }
 
-    fn take(&mut self, bytes: u64) {
-        self.used += bytes.next_multiple_of(GRANULE_BYTES);
+    fn count(&mut self, bytes: u64) {
+        self.used += bytes;
         self.used_high = self.used_high.max(self.used);
-        self.reserved = self.reserved.max(self.used.next_multiple_of(RESERVE_BYTES));
+    }
+
+    fn take(&mut self, bytes: u64) {
+        self.held += bytes.next_multiple_of(GRANULE_BYTES);
+        self.reserved = self.reserved.max(self.held.next_multiple_of(RESERVE_BYTES));
         self.reserved_high = self.reserved_high.max(self.reserved);
     }
 
     fn give(&mut self, bytes: u64) {
-        self.used = self.used.saturating_sub(bytes.next_multiple_of(GRANULE_BYTES));
+        self.held = self.held.saturating_sub(bytes.next_multiple_of(GRANULE_BYTES));
         self.trim(self.release_threshold);
     }
 
     fn trim(&mut self, keep: u64) {
         self.reserved = self
             .reserved
-            .min(keep.max(self.used).checked_next_multiple_of(RESERVE_BYTES).unwrap_or(u64::MAX));
+            .min(keep.max(self.held).checked_next_multiple_of(RESERVE_BYTES).unwrap_or(u64::MAX));
     }
 }
 
@@ -127,6 +135,7 @@ impl Driver {
             release_threshold: 0,
             used: 0,
             used_high: 0,
+            held: 0,
             reserved: 0,
             reserved_high: 0,
             waiting: Vec::new(),
@@ -152,6 +161,9 @@ impl Driver {
         stream: StreamHandle,
     ) -> Result<DevicePtr> {
         let stream = self.stream(caller, stream)?;
+        if pool == Some(0) {
+            return Err(CudaError::INVALID_VALUE);
+        }
         if bytes == 0 {
             return Ok(DevicePtr::NULL);
         }
@@ -167,6 +179,7 @@ impl Driver {
                 self.enqueue(stream, Work::Wait, None)?;
             }
             self.devices[device].space.block_mut(id).take_again(bytes, context, buffer_id);
+            self.pool(handle)?.count(bytes);
             return Ok(DevicePtr(freed.address));
         }
         let address =
@@ -177,7 +190,9 @@ impl Driver {
             self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id)
         });
         let address = address.ok_or(CudaError::OUT_OF_MEMORY)?;
-        self.pool(handle)?.take(bytes);
+        let pool = self.pool(handle)?;
+        pool.count(bytes);
+        pool.take(bytes);
         Ok(DevicePtr(address))
     }
 
@@ -211,8 +226,8 @@ impl Driver {
         let block = block
             .filter(|block| !matches!(block.owner, Owner::Imported { .. } | Owner::Module))
             .ok_or(CudaError::INVALID_VALUE)?;
-        let (owner, buffer_id, granules) =
-            (block.owner, block.buffer_id, block.size.div_ceil(GRANULE_BYTES));
+        let (owner, buffer_id, bytes) = (block.owner, block.buffer_id, block.size);
+        let granules = bytes.div_ceil(GRANULE_BYTES);
         self.enqueue(stream, Work::Free { address: address.0, buffer_id }, None)?;
         if let Some(device) = self.device_of(address.0)
             && let Some(id) = self.devices[device].space.find(address.0)
@@ -222,6 +237,7 @@ impl Driver {
         if let Owner::Pool(pool) = owner
             && let Ok(pool) = self.pools.get_mut(pool)
         {
+            pool.used -= bytes;
             pool.waiting.push(Waiting { stream, address: address.0, granules });
         }
         Ok(())

@@ -159,9 +159,6 @@ impl Driver {
     /// context does later comes after all that was queued before.
     pub fn module_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
-        if name.is_empty() {
-            return Err(CudaError::INVALID_VALUE);
-        }
         let (context, known) = (image.context, image.functions.len());
         let function = self.image_function(handle, name)?;
         if self.image(handle)?.functions.len() > known && context != 0 {
@@ -236,6 +233,11 @@ impl Driver {
         Ok((DevicePtr(address), bytes))
     }
 
+    /// Whether a module or library can be asked for what is in it.
+    pub fn module_exists(&mut self, handle: u64) -> Result {
+        self.image(handle).map(|_| ())
+    }
+
     /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
     pub fn function_attribute(&mut self, handle: u64, attribute: u32) -> Result<i32> {
         let function = self.function(handle)?;
@@ -304,7 +306,7 @@ impl Driver {
     }
 
     /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block; `shared_bytes` is
-    /// the dynamic shared memory of a block.
+    /// the dynamic shared memory of a block. `has_arguments`: the call has some.
     pub fn launch(
         &mut self,
         caller: &Caller,
@@ -312,6 +314,7 @@ impl Driver {
         dimensions: [u32; 6],
         shared_bytes: u32,
         stream: StreamHandle,
+        has_arguments: bool,
     ) -> Result {
         let stream = self.stream(caller, stream)?;
         let context = self.streams.get(stream).map_or(0, |stream| stream.context);
@@ -319,13 +322,14 @@ impl Driver {
         if function.context != 0 && function.context != context {
             return Err(CudaError::INVALID_HANDLE);
         }
+        let takes_arguments = function.layout.as_ref().is_some_and(|layout| !layout.is_empty());
         let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
         let [_, _, _, x, y, z] = dimensions.map(u64::from);
         let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
         let fits = x * y * z <= MAX_BLOCK_THREADS
             && dimensions.iter().zip(MOST_BLOCKS_AND_THREADS).all(|(wanted, most)| *wanted <= most)
             && shared_bytes <= most_shared_bytes;
-        if dimensions.contains(&0) || !fits {
+        if dimensions.contains(&0) || !fits || takes_arguments && !has_arguments {
             return Err(CudaError::INVALID_VALUE);
         }
         let fault = self.faults.on_kernel(&name);

@@ -20,6 +20,8 @@ const MAX_BLOCKS_PER_MULTIPROCESSOR: u32 = 106;
 const RESERVED_SHARED_MEMORY_PER_BLOCK: u32 = 111;
 /// `CU_FUNC_ATTRIBUTE_NUM_REGS`
 const NUM_REGS: u32 = 4;
+/// The dynamic shared memory that every kernel may have.
+const UNASKED_SHARED_BYTES: i32 = 48 << 10;
 
 impl Driver {
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`; 0 for blocks that do not fit at all.
@@ -33,6 +35,8 @@ impl Driver {
         let threads = u64::try_from(block_threads).ok().filter(|threads| *threads > 0);
         let threads = threads.ok_or(CudaError::INVALID_VALUE)?;
         let most_shared_bytes = self.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        // What a function may be launched with can be set below this, but not counted below it.
+        let most_shared_bytes = most_shared_bytes.max(UNASKED_SHARED_BYTES);
         let too_shared = shared_bytes > u64::try_from(most_shared_bytes).unwrap_or(0);
         if too_shared || threads > self.limit(MAX_THREADS_PER_BLOCK)? {
             return Ok(0);

@@ -32,6 +32,7 @@ struct Facts {
     pool: u64,
     ipc: bool,
     synchronous: bool,
+    read_only: bool,
 }
 
 const MEMORYTYPE_HOST: u32 = 1;
@@ -40,6 +41,8 @@ const DEVICE_POINTER: u32 = 3;
 const HOST_POINTER: u32 = 4;
 const P2P_TOKENS: u32 = 5;
 const SYNC_MEMOPS: u32 = 6;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READ` and `_READWRITE`
+const ACCESS_READ: u32 = 1;
 const ACCESS_READWRITE: u32 = 3;
 
 impl Driver {
@@ -55,16 +58,14 @@ impl Driver {
         let facts = self.initialized().and_then(|()| self.facts(address));
         let value = facts.and_then(|facts| Self::attribute_of(&facts, attribute, address));
         match (attribute, facts) {
-            (DEVICE_POINTER, Ok(_)) if caller.thread.current() == 0 => {
+            (DEVICE_POINTER, Ok(_)) if !self.has_context(caller) => {
                 (Err(CudaError::INVALID_CONTEXT), ZERO)
             }
             (HOST_POINTER, Ok(facts)) if !facts.host => (Err(CudaError::INVALID_VALUE), ZERO),
             (P2P_TOKENS, Ok(facts)) if facts.memory_type == MEMORYTYPE_HOST => {
                 (Err(CudaError::INVALID_VALUE), ZERO)
             }
-            (P2P_TOKENS, Ok(_)) => {
-                (self.set_pointer_attribute(SYNC_MEMOPS, address, true), value.ok())
-            }
+            (P2P_TOKENS, Ok(_)) => (self.make_synchronous(address, true), value.ok()),
             _ => (value.map(|_| ()), value.ok()),
         }
     }
@@ -88,7 +89,7 @@ impl Driver {
             14 => Wide(0),
             // GPUDirect RDMA and hardware decompression: of memory from `cuMemAlloc` alone.
             15 | 21 => Narrow(facts.ipc.into()),
-            16 => Narrow(ACCESS_READWRITE),
+            16 => Narrow(if facts.read_only { ACCESS_READ } else { ACCESS_READWRITE }),
             17 => Wide(facts.pool),
             20 => Wide(facts.buffer_id),
             _ => return Err(CudaError::INVALID_VALUE),
@@ -119,12 +120,29 @@ impl Driver {
     }
 
     /// `cuPointerSetAttribute`: only `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` can be set. No context
-    /// needs to be current.
-    pub fn set_pointer_attribute(&mut self, attribute: u32, address: u64, value: bool) -> Result {
+    /// needs to be current, but none that was destroyed may be.
+    pub fn set_pointer_attribute(
+        &mut self,
+        caller: &Caller,
+        attribute: u32,
+        address: u64,
+        value: bool,
+    ) -> Result {
         self.initialized()?;
-        if attribute != SYNC_MEMOPS {
+        let ended = caller.thread.current() != 0 && !self.has_context(caller);
+        if attribute != SYNC_MEMOPS || ended {
             return Err(CudaError::INVALID_VALUE);
         }
+        self.make_synchronous(address, value)
+    }
+
+    /// Whether the thread's current context exists.
+    fn has_context(&self, caller: &Caller) -> bool {
+        self.contexts.get(caller.thread.current()).is_ok()
+    }
+
+    /// Sets `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the memory around `address`.
+    fn make_synchronous(&mut self, address: u64, value: bool) -> Result {
         if let Some(device) = self.device_of(address)
             && self.find_device(address).is_some()
             && let Some(id) = self.devices[device].space.find(address)
@@ -164,6 +182,7 @@ impl Driver {
                 pool,
                 ipc: block.owner == Owner::Plain,
                 synchronous: block.synchronous,
+                read_only: false,
             });
         }
         let (base, block) = self.find_host(address).ok_or(CudaError::INVALID_VALUE)?;
@@ -180,6 +199,7 @@ impl Driver {
             pool: 0,
             ipc: false,
             synchronous: block.synchronous,
+            read_only: block.is_read_only(),
         })
     }
 }

@@ -81,6 +81,13 @@ impl Driver {
         Ok(handle.0)
     }
 
+    /// Whether an asynchronous copy could be queued on a stream: not while a destroyed context is
+    /// current, whosever the stream is.
+    pub fn check_copy_stream(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
+        self.ready(caller)?;
+        self.check_stream(caller, handle)
+    }
+
     /// Whether work could be queued on a stream.
     pub fn check_stream(&mut self, caller: &Caller, handle: StreamHandle) -> Result {
         self.stream(caller, handle).map(|_| ())
@@ -188,12 +195,12 @@ impl Driver {
         flags: u32,
         priority: i32,
     ) -> Result<StreamHandle> {
-        self.initialized()?;
         let kind = match flags {
             0 => Kind::Blocking,
             NON_BLOCKING => Kind::NonBlocking,
             _ => return Err(CudaError::INVALID_VALUE),
         };
+        self.initialized()?;
         let context = self.current(caller)?;
         let priority = priority.clamp(PRIORITIES.0, PRIORITIES.1);
         Ok(StreamHandle(self.new_stream(context, kind, flags, priority)))

@@ -285,7 +285,18 @@ impl Driver {
 
     /// Forgets the work of a context that ends.
     pub(crate) fn drop_work_of(&mut self, context: u64) {
-        self.queue.pending.retain(|_, operation| operation.context != context);
+        let pending = self.queue.pending.iter();
+        let ending: Vec<_> = pending
+            .filter(|(_, operation)| operation.context == context)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ending {
+            let dropped = self.queue.pending.remove(&id).map(|operation| operation.work);
+            // Memory of a pool outlives the context.
+            if let Some(Work::Free { address, buffer_id }) = dropped {
+                self.finish_free(address, buffer_id);
+            }
+        }
     }
 
     fn run(&mut self, id: u64) {

@@ -142,9 +142,7 @@ impl<T> Out<T> {
         T: Default,
     {
         let result = found.as_ref().map(|_| ()).map_err(|error| *error);
-        if result != Err(CudaError::NOT_INITIALIZED) {
-            self.put(found.unwrap_or_default());
-        }
+        self.put(found.unwrap_or_default());
         result
     }
 
@@ -152,6 +150,24 @@ impl<T> Out<T> {
     #[inline]
     pub(crate) fn required(self) -> Result<Self> {
         if self.0.is_null() { Err(CudaError::INVALID_VALUE) } else { Ok(self) }
+    }
+
+    /// For functions that insist on it, and look at the current context before.
+    #[inline]
+    pub(crate) fn required_in_context(self, call: &Call) -> Result<Self> {
+        if self.0.is_null() {
+            call.driver.check_context(&call.caller)?;
+        }
+        self.required()
+    }
+
+    /// For functions that insist on it, and look before whether there was a `cuInit`.
+    #[inline]
+    pub(crate) fn required_after_init(self, call: &Call) -> Result<Self> {
+        if self.0.is_null() {
+            call.driver.device_count()?;
+        }
+        self.required()
     }
 }
 

@@ -303,7 +303,7 @@ fn a_faulting_kernel_breaks_the_device_when_it_runs() {
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
     machine
-        .call(|driver, caller| driver.launch(caller, bad, [1; 6], 0, StreamHandle::LEGACY))
+        .call(|driver, caller| driver.launch(caller, bad, [1; 6], 0, StreamHandle::LEGACY, true))
         .expect("queued");
     assert!(machine.call(|driver, caller| driver.alloc(caller, 1)).is_ok(), "not yet");
     assert_eq!(

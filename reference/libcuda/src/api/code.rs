@@ -10,18 +10,24 @@ use crate::{
     program_memory,
 };
 
-pub(crate) fn cuModuleGetLoadingMode(_: &mut Call, mode: Out<u32>) -> Result {
+/// As measured, these functions say that a null handle is none even before `cuInit`.
+fn required(handle: u64) -> Result {
+    if handle == 0 { Err(CudaError::INVALID_HANDLE) } else { Ok(()) }
+}
+
+pub(crate) fn cuModuleGetLoadingMode(call: &mut Call, mode: Out<u32>) -> Result {
     const LAZY: u32 = 2;
+    call.driver.device_count()?;
     mode.required()?.put(LAZY);
     Ok(())
 }
 
 pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) -> Result {
+    call.driver.check_context(&call.caller)?;
     let module = module.required()?;
     if image == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    call.driver.check_context(&call.caller)?;
     // SAFETY: cuModuleLoadData's caller promises an image.
     unsafe { check(image)? };
     // SAFETY: cuModuleLoadData's caller promises an image.
@@ -34,10 +40,14 @@ pub(crate) fn cuModuleLoadDataEx(
     call: &mut Call,
     module: Out<u64>,
     image: u64,
-    _: u32,
-    _: u64,
-    _: u64,
+    option_count: u32,
+    options: u64,
+    option_values: u64,
 ) -> Result {
+    if option_count != 0 && (options == 0 || option_values == 0) {
+        call.driver.check_context(&call.caller)?;
+        return Err(CudaError::INVALID_VALUE);
+    }
     cuModuleLoadData(call, module, image)
 }
 
@@ -51,9 +61,14 @@ pub(crate) fn cuModuleGetFunction(
     module: u64,
     name: u64,
 ) -> Result {
+    call.driver.module_exists(module)?;
     // SAFETY: cuModuleGetFunction's caller promises a string.
     let name = unsafe { text(name)? };
-    function.required()?.put_or_zero(call.driver.module_function(module, &name))
+    let function = function.required()?;
+    if name.is_empty() {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    function.put_or_zero(call.driver.module_function(module, &name))
 }
 
 pub(crate) fn cuModuleGetGlobal_v2(
@@ -63,9 +78,14 @@ pub(crate) fn cuModuleGetGlobal_v2(
     module: u64,
     name: u64,
 ) -> Result {
+    let known = call.driver.module_exists(module);
     // SAFETY: cuModuleGetGlobal's caller promises a string.
-    let name = unsafe { text(name)? };
-    let found = call.driver.module_variable(module, &name);
+    let found = known.and_then(|()| unsafe { text(name) }).and_then(|name| {
+        if dptr.required().is_err() {
+            bytes.required()?;
+        }
+        call.driver.module_variable(module, &name)
+    });
     dptr.put_or_zero(found.map(|(address, _)| address.0)).ok();
     bytes.put_or_zero(found.map(|(_, size)| size as usize))
 }
@@ -76,8 +96,9 @@ pub(crate) fn cuFuncGetAttribute(
     attribute: u32,
     function: u64,
 ) -> Result {
-    let found = call.driver.function_attribute(function, attribute)?;
-    value.required()?.put(found);
+    let value = value.required()?;
+    required(function)?;
+    value.put(call.driver.function_attribute(function, attribute)?);
     Ok(())
 }
 
@@ -155,11 +176,14 @@ pub(crate) fn cuLibraryLoadData(
 }
 
 pub(crate) fn cuLibraryUnload(call: &mut Call, library: u64) -> Result {
+    required(library)?;
     call.driver.library_unload(library)
 }
 
 pub(crate) fn cuLibraryGetModule(call: &mut Call, module: Out<u64>, library: u64) -> Result {
-    module.required()?.put(call.driver.library_module(&call.caller, library)?);
+    let module = module.required()?;
+    required(library)?;
+    module.put(call.driver.library_module(&call.caller, library)?);
     Ok(())
 }
 
@@ -171,12 +195,16 @@ pub(crate) fn cuLibraryGetKernel(
 ) -> Result {
     // SAFETY: the caller promises a string.
     let name = unsafe { text(name)? };
-    kernel.required()?.put(call.driver.image_function(library, &name)?);
+    let kernel = kernel.required()?;
+    required(library)?;
+    kernel.put(call.driver.image_function(library, &name)?);
     Ok(())
 }
 
 pub(crate) fn cuKernelGetFunction(call: &mut Call, function: Out<u64>, kernel: u64) -> Result {
-    function.required()?.put(call.driver.kernel_function(&call.caller, kernel)?);
+    let function = function.required()?;
+    required(kernel)?;
+    function.put(call.driver.kernel_function(&call.caller, kernel)?);
     Ok(())
 }
 
@@ -187,6 +215,9 @@ pub(crate) fn cuKernelGetAttribute(
     kernel: u64,
     device: i32,
 ) -> Result {
+    required(kernel)?;
+    call.driver.function_exists(kernel)?;
+    let value = value.required()?;
     call.driver.device_get(device)?;
     cuFuncGetAttribute(call, value, attribute, kernel)
 }
@@ -198,7 +229,11 @@ pub(crate) fn cuKernelGetParamInfo(
     offset: Out<usize>,
     size: Out<usize>,
 ) -> Result {
-    call.driver.context_device(&call.caller, 0)?;
+    if kernel == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    offset.required()?;
+    call.driver.check_context(&call.caller)?;
     parameter(call, kernel, index, offset, size)
 }
 
@@ -213,16 +248,18 @@ pub(crate) fn cuKernelSetAttribute(
     kernel: u64,
     device: i32,
 ) -> Result {
+    required(kernel)?;
+    call.driver.function_exists(kernel)?;
     call.driver.device_get(device)?;
     call.driver.function_set_attribute(kernel, attribute, value)
 }
 
-pub(crate) fn cuProfilerStart(_: &mut Call) -> Result {
-    Ok(())
+pub(crate) fn cuProfilerStart(call: &mut Call) -> Result {
+    call.driver.check_context(&call.caller)
 }
 
-pub(crate) fn cuProfilerStop(_: &mut Call) -> Result {
-    Ok(())
+pub(crate) fn cuProfilerStop(call: &mut Call) -> Result {
+    call.driver.check_context(&call.caller)
 }
 
 /// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. Libraries are loaded

@@ -72,8 +72,8 @@ pub(crate) fn cuCtxGetDevice(call: &mut Call, device: Out<i32>) -> Result {
 }
 
 pub(crate) fn cuCtxGetDevice_v2(call: &mut Call, device: Out<i32>, ctx: u64) -> Result {
-    let found = call.driver.context_device(&call.caller, ctx)?;
-    device.required()?.put(found);
+    let device = device.required()?;
+    device.put(call.driver.context_device(&call.caller, ctx)?);
     Ok(())
 }
 
@@ -86,14 +86,14 @@ pub(crate) fn cuCtxSynchronize_v2(call: &mut Call, ctx: u64) -> Result {
 }
 
 pub(crate) fn cuCtxGetFlags(call: &mut Call, flags: Out<u32>) -> Result {
-    let found = call.driver.context_flags(&call.caller)?;
-    flags.required()?.put(found);
+    let flags = flags.required()?;
+    flags.put(call.driver.context_flags(&call.caller)?);
     Ok(())
 }
 
 pub(crate) fn cuCtxGetId(call: &mut Call, ctx: u64, id: Out<u64>) -> Result {
-    let found = call.driver.context_id(&call.caller, ctx)?;
-    id.required()?.put(found);
+    let id = id.required()?;
+    id.put(call.driver.context_id(&call.caller, ctx)?);
     Ok(())
 }
 

@@ -273,7 +273,10 @@ fn narrow(value: u64) -> u32 {
 /// there is a byte to copy, and then at the rest.
 fn copy_rows(call: &mut Call, described: Result<Described>, stream: Option<u64>) -> Result {
     let handle = stream.map_or(StreamHandle::DEFAULT, StreamHandle);
-    call.driver.check_stream(&call.caller, handle)?;
+    match stream {
+        Some(_) => call.driver.check_copy_stream(&call.caller, handle)?,
+        None => call.driver.check_stream(&call.caller, handle)?,
+    }
     let (extent, request) = described?;
     if extent.is_empty() {
         return Ok(());

@@ -6,8 +6,8 @@ use super::{pools::with_invalid_value, text::write_text};
 use crate::c_api::{Call, Out, Uuid};
 
 pub(crate) fn cuDeviceGet(call: &mut Call, device: Out<i32>, ordinal: i32) -> Result {
-    let found = call.driver.device_get(ordinal)?;
-    device.required()?.put(found);
+    let device = device.required_after_init(call)?;
+    device.put(call.driver.device_get(ordinal)?);
     Ok(())
 }
 
@@ -18,14 +18,18 @@ pub(crate) fn cuDeviceGetCount(call: &mut Call, count: Out<i32>) -> Result {
 }
 
 pub(crate) fn cuDeviceGetName(call: &mut Call, name: u64, len: i32, device: i32) -> Result {
+    call.driver.device_count()?;
+    if name == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     call.driver.device_get(device)?;
     // SAFETY: cuDeviceGetName's caller promises `len` writable bytes.
     unsafe { write_text(name, len, DEVICE_NAME) }
 }
 
 pub(crate) fn cuDeviceGetUuid(call: &mut Call, uuid: Out<Uuid>, device: i32) -> Result {
-    let found = call.driver.device_uuid(device)?;
-    uuid.required()?.put(Uuid(found));
+    let uuid = uuid.required_after_init(call)?;
+    uuid.put(Uuid(call.driver.device_uuid(device)?));
     Ok(())
 }
 
@@ -35,7 +39,7 @@ pub(crate) fn cuDeviceGetUuid_v2(call: &mut Call, uuid: Out<Uuid>, device: i32) 
 
 pub(crate) fn cuDeviceTotalMem_v2(call: &mut Call, bytes: Out<usize>, device: i32) -> Result {
     let found = call.driver.device_total(device);
-    bytes.required()?.put_or_zero(found.map(|total| total as usize))
+    bytes.required_after_init(call)?.put_or_zero(found.map(|total| total as usize))
 }
 
 pub(crate) fn cuDeviceGetAttribute(
@@ -58,6 +62,8 @@ pub(crate) fn cuDeviceComputeCapability(
     minor: Out<i32>,
     device: i32,
 ) -> Result {
+    let major = major.required_after_init(call)?;
+    minor.required_after_init(call)?;
     cuDeviceGetAttribute(call, major, CAPABILITY_MAJOR, device)?;
     cuDeviceGetAttribute(call, minor, CAPABILITY_MINOR, device)
 }
@@ -68,8 +74,8 @@ pub(crate) fn cuDeviceCanAccessPeer(
     device: i32,
     peer: i32,
 ) -> Result {
-    let can = call.driver.can_access_peer(device, peer)?;
-    can_access_peer.required()?.put(can.into());
+    let can_access_peer = can_access_peer.required_after_init(call)?;
+    can_access_peer.put(call.driver.can_access_peer(device, peer)?.into());
     Ok(())
 }
 
@@ -79,6 +85,10 @@ pub(crate) fn cuDeviceGetPCIBusId(
     len: i32,
     device: i32,
 ) -> Result {
+    call.driver.device_count()?;
+    if pci_bus_id == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     let text = call.driver.device_bus_id(device)?;
     // As measured, what has no room for the whole id gets its beginning, and an error.
     let whole = text.len() as i32 + 1;

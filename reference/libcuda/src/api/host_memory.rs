@@ -14,7 +14,7 @@ pub(crate) fn cuMemHostAlloc(
     bytesize: usize,
     flags: u32,
 ) -> Result {
-    let host = host.required()?;
+    let host = host.required_in_context(call)?;
     host.put_or_zero(call.driver.host_alloc(&call.caller, bytesize as u64, flags))
 }
 
@@ -41,11 +41,12 @@ pub(crate) fn cuMemHostGetDevicePointer_v2(
     host: u64,
     flags: u32,
 ) -> Result {
-    dptr.required()?.put_or_zero(call.driver.host_device_pointer(&call.caller, host, flags))
+    let dptr = dptr.required_in_context(call)?;
+    dptr.put_or_zero(call.driver.host_device_pointer(&call.caller, host, flags))
 }
 
 pub(crate) fn cuMemHostGetFlags(call: &mut Call, flags: Out<u32>, host: u64) -> Result {
-    let found = call.driver.host_flags(&call.caller, host)?;
-    flags.required()?.put(found);
+    let flags = flags.required()?;
+    flags.put(call.driver.host_flags(&call.caller, host)?);
     Ok(())
 }

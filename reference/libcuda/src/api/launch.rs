@@ -64,7 +64,15 @@ fn launch(call: &mut Call, launch: &Launch) -> Result {
     let Launch { grid: [x, y, z], block: [block_x, block_y, block_z], .. } = *launch;
     let dimensions = [x, y, z, block_x, block_y, block_z];
     let (shared_bytes, stream) = (launch.shared_bytes, StreamHandle(launch.stream));
-    call.driver.launch(&call.caller, launch.function, dimensions, shared_bytes, stream)
+    let has_arguments = launch.kernel_params != 0 || launch.extra != 0;
+    call.driver.launch(
+        &call.caller,
+        launch.function,
+        dimensions,
+        shared_bytes,
+        stream,
+        has_arguments,
+    )
 }
 
 /// The start of `CUlaunchConfig`.

@@ -14,7 +14,7 @@ pub(crate) fn cuMemGetInfo_v2(call: &mut Call, free: Out<usize>, total: Out<usiz
 
 #[inline]
 pub(crate) fn cuMemAlloc_v2(call: &mut Call, dptr: Out<u64>, bytesize: usize) -> Result {
-    let dptr = dptr.required()?;
+    let dptr = dptr.required_in_context(call)?;
     dptr.put_or_zero(call.driver.alloc(&call.caller, bytesize as u64).map(|address| address.0))
 }
 
@@ -27,6 +27,8 @@ pub(crate) fn cuMemAllocPitch_v2(
     element_bytes: u32,
 ) -> Result {
     if dptr.required().and(pitch.required()).is_err() {
+        dptr.put(0);
+        pitch.put(0);
         call.driver.check_context(&call.caller)?;
         return Err(CudaError::INVALID_VALUE);
     }
@@ -46,6 +48,9 @@ pub(crate) fn cuMemGetAddressRange_v2(
     size: Out<usize>,
     dptr: u64,
 ) -> Result {
+    if base.required().is_err() && size.required().is_err() {
+        return Ok(());
+    }
     let found = call.driver.address_range(&call.caller, DevicePtr(dptr));
     base.put_or_zero(found.map(|(start, _)| start.0)).ok();
     size.put_or_zero(found.map(|(_, bytes)| bytes as usize))
@@ -74,7 +79,13 @@ pub(crate) fn cuMemAdvise(
     advice: u32,
     device: i32,
 ) -> Result {
+    // As measured, this version looks at the context first, and cuMemAdvise_v2 at its arguments.
+    call.driver.check_context(&call.caller)?;
     let device = unless_host(device);
+    // CU_MEM_ADVISE_SET_PREFERRED_LOCATION, _SET_ACCESSED_BY and _UNSET_ACCESSED_BY
+    if let (3 | 5 | 6, 1.., 1.., Some(device)) = (advice, dptr, count, device) {
+        call.driver.device_get(device)?;
+    }
     call.driver.advise_managed(&call.caller, dptr, count as u64, advice, device)
 }
 
@@ -85,11 +96,11 @@ pub(crate) fn cuMemAdvise_v2(
     advice: u32,
     location: Location,
 ) -> Result {
-    call.driver.device_count()?;
-    // CU_MEM_ADVISE_SET_ACCESSED_BY and _UNSET_ACCESSED_BY take no node of the host's memory.
-    let is_node = matches!(location.kind, Location::HOST_NUMA | Location::HOST_NUMA_CURRENT);
-    if is_node && matches!(advice, 5 | 6) {
-        return Err(CudaError::INVALID_VALUE);
+    // As measured, of a node of the host's memory only the advice is looked at, and
+    // CU_MEM_ADVISE_SET_ACCESSED_BY and _UNSET_ACCESSED_BY take none.
+    if matches!(location.kind, Location::HOST_NUMA | Location::HOST_NUMA_CURRENT) {
+        let fits = matches!(advice, 1..=4);
+        return if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) };
     }
     call.driver.advise_managed(&call.caller, dptr, count as u64, advice, location.device()?)
 }
@@ -113,12 +124,11 @@ pub(crate) fn cuMemPrefetchAsync_v2(
     flags: u32,
     stream: u64,
 ) -> Result {
-    let stream = StreamHandle(stream);
-    call.driver.check_stream(&call.caller, stream)?;
+    let (device, stream) = (location.device()?, StreamHandle(stream));
     if flags != 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    call.driver.prefetch_managed(&call.caller, dptr, count as u64, location.device()?, stream)
+    call.driver.prefetch_managed(&call.caller, dptr, count as u64, device, stream)
 }
 
 pub(crate) fn cuPointerGetAttribute(
@@ -142,6 +152,7 @@ pub(crate) fn cuPointerGetAttributes(
     data: u64,
     dptr: u64,
 ) -> Result {
+    call.driver.device_count()?;
     if count == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -187,10 +198,11 @@ pub(crate) fn cuPointerSetAttribute(
     attribute: u32,
     dptr: u64,
 ) -> Result {
+    call.driver.device_count()?;
     // SAFETY: cuPointerSetAttribute's caller promises a value of the attribute's type, and an int
     // is the smallest.
     let value: u32 = unsafe { read(value)? };
-    call.driver.set_pointer_attribute(attribute, dptr, value != 0)
+    call.driver.set_pointer_attribute(&call.caller, attribute, dptr, value != 0)
 }
 
 /// Of the virtual memory functions only this one is here: cuda.core asks it for the size of a page.

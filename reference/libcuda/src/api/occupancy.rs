@@ -16,9 +16,9 @@ pub(crate) fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     block_size: i32,
     dynamic_smem_size: usize,
 ) -> Result {
-    call.driver.context_device(&call.caller, 0)?;
-    let found = call.driver.active_blocks(function, block_size, dynamic_smem_size as u64)?;
-    num_blocks.required()?.put(found);
+    call.driver.check_context(&call.caller)?;
+    let num_blocks = num_blocks.required()?;
+    num_blocks.put(call.driver.active_blocks(function, block_size, dynamic_smem_size as u64)?);
     Ok(())
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     dynamic_smem_size: usize,
     flags: u32,
 ) -> Result {
-    check(flags)?;
+    check(call, flags)?;
     cuOccupancyMaxActiveBlocksPerMultiprocessor(
         call,
         num_blocks,
@@ -50,7 +50,7 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSize(
     dynamic_smem_size: usize,
     block_size_limit: i32,
 ) -> Result {
-    call.driver.context_device(&call.caller, 0)?;
+    call.driver.check_context(&call.caller)?;
     let (min_grid_size, block_size) = (min_grid_size.required()?, block_size.required()?);
     call.driver.function_exists(function)?;
     if block_size_limit < 0 {
@@ -84,7 +84,7 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     block_size_limit: i32,
     flags: u32,
 ) -> Result {
-    check(flags)?;
+    check(call, flags)?;
     cuOccupancyMaxPotentialBlockSize(
         call,
         min_grid_size,
@@ -96,6 +96,7 @@ pub(crate) fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     )
 }
 
-fn check(flags: u32) -> Result {
+fn check(call: &Call, flags: u32) -> Result {
+    call.driver.check_context(&call.caller)?;
     if flags & !FLAGS == 0 { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }

@@ -40,8 +40,11 @@ fn alloc(
     pool: Option<u64>,
     stream: u64,
 ) -> Result {
-    let dptr = dptr.required()?;
     let stream = StreamHandle(stream);
+    if dptr.required().is_err() {
+        call.driver.check_stream(&call.caller, stream)?;
+    }
+    let dptr = dptr.required()?;
     let found = call.driver.alloc_async(&call.caller, bytesize as u64, pool, stream);
     dptr.put_or_zero(found.map(|address| address.0))
 }
@@ -61,7 +64,8 @@ struct PoolProperties {
 
 /// Pools on devices only. One whose memory could be exported is made, but no function exports it.
 pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
-    let pool = pool.required()?;
+    let pool = pool.required_after_init(call)?;
+    call.driver.device_count()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
     let is_handle = matches!(properties.handle_types, 0 | FILE_DESCRIPTOR | FABRIC);
@@ -128,6 +132,7 @@ struct Access {
 }
 
 pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: usize) -> Result {
+    call.driver.device_count()?;
     if map == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -147,11 +152,12 @@ pub(crate) fn cuMemPoolGetAccess(
     pool: u64,
     location: u64,
 ) -> Result {
+    call.driver.device_count()?;
     // SAFETY: cuMemPoolGetAccess's caller promises a CUmemLocation.
     let at: Location = unsafe { read(location)? };
     let device = match at.kind {
         Location::HOST | Location::HOST_NUMA => None,
-        _ => Some(device_at(location)?),
+        _ => Some(device_at(call, location, PINNED)?),
     };
     let access = with_invalid_value(call.driver.pool_access(pool, device))?;
     flags.required()?.put(access.number());
@@ -162,21 +168,24 @@ pub(crate) fn cuMemGetDefaultMemPool(
     call: &mut Call,
     pool: Out<u64>,
     location: u64,
-    _: u32,
+    kind: u32,
 ) -> Result {
-    let found = call.driver.default_pool(device_at(location)?)?;
+    let device = device_at(call, location, kind)?;
+    let found = with_invalid_value(call.driver.default_pool(device))?;
     pool.required()?.put(found);
     Ok(())
 }
 
-pub(crate) fn cuMemGetMemPool(call: &mut Call, pool: Out<u64>, location: u64, _: u32) -> Result {
-    let found = call.driver.current_pool(device_at(location)?)?;
+pub(crate) fn cuMemGetMemPool(call: &mut Call, pool: Out<u64>, location: u64, kind: u32) -> Result {
+    let device = device_at(call, location, kind)?;
+    let found = with_invalid_value(call.driver.current_pool(device))?;
     pool.required()?.put(found);
     Ok(())
 }
 
-pub(crate) fn cuMemSetMemPool(call: &mut Call, location: u64, _: u32, pool: u64) -> Result {
-    call.driver.set_current_pool(device_at(location)?, pool)
+pub(crate) fn cuMemSetMemPool(call: &mut Call, location: u64, kind: u32, pool: u64) -> Result {
+    let device = device_at(call, location, kind)?;
+    with_invalid_value(call.driver.set_current_pool(device, pool))
 }
 
 /// The result of a function for which a device that does not exist is an invalid value.
@@ -187,11 +196,13 @@ pub(super) fn with_invalid_value<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// The device of a `CUmemLocation` of the caller.
-fn device_at(location: u64) -> Result<i32> {
+/// The device of a `CUmemLocation` of the caller, for memory of this `CUmemAllocationType`.
+fn device_at(call: &mut Call, location: u64, kind: u32) -> Result<i32> {
+    call.driver.device_count()?;
     // SAFETY: the caller of a function with a location promises a CUmemLocation.
     let location: Location = unsafe { read(location)? };
     match location.kind {
+        _ if kind != PINNED => Err(CudaError::INVALID_VALUE),
         Location::DEVICE => Ok(location.id),
         LOCATION_INVALID => Err(CudaError::INVALID_VALUE),
         _ => Err(CudaError::NOT_SUPPORTED),

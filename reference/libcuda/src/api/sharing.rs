@@ -22,6 +22,10 @@ pub(crate) fn cuIpcOpenMemHandle(
     flags: u32,
 ) -> Result {
     let dptr = dptr.required()?;
+    // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, asked even before cuInit.
+    if flags != 1 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     dptr.put(call.driver.ipc_open(&call.caller, &handle.0, flags)?.0);
     Ok(())
 }

@@ -21,17 +21,21 @@ pub(crate) fn cuStreamCreateWithPriority(
     flags: u32,
     priority: i32,
 ) -> Result {
+    let stream = stream.required()?;
     let created = call.driver.stream_create(&call.caller, flags, priority);
     match created {
-        Ok(created) => stream.required()?.put(created.0),
+        Ok(created) => stream.put(created.0),
+        Err(CudaError::INVALID_VALUE) => {}
         // As measured, what is left then is neither null nor a stream.
-        Err(CudaError::INVALID_CONTEXT) => stream.required()?.put(NO_STREAM),
-        Err(_) => {}
+        Err(_) => stream.put(NO_STREAM),
     }
     created.map(|_| ())
 }
 
 pub(crate) fn cuStreamDestroy_v2(call: &mut Call, stream: u64) -> Result {
+    if stream == 0 {
+        return Err(CudaError::INVALID_HANDLE);
+    }
     call.driver.stream_destroy(&call.caller, StreamHandle(stream))
 }
 
@@ -48,40 +52,41 @@ pub(crate) fn cuStreamWaitEvent(call: &mut Call, stream: u64, event: u64, flags:
 }
 
 pub(crate) fn cuStreamGetFlags(call: &mut Call, stream: u64, flags: Out<u32>) -> Result {
-    let found = call.driver.stream_flags(&call.caller, StreamHandle(stream))?;
-    flags.required()?.put(found);
+    let flags = flags.required()?;
+    flags.put(call.driver.stream_flags(&call.caller, StreamHandle(stream))?);
     Ok(())
 }
 
 pub(crate) fn cuStreamGetPriority(call: &mut Call, stream: u64, priority: Out<i32>) -> Result {
-    let found = call.driver.stream_priority(&call.caller, StreamHandle(stream))?;
-    priority.required()?.put(found);
+    let priority = priority.required()?;
+    priority.put(call.driver.stream_priority(&call.caller, StreamHandle(stream))?);
     Ok(())
 }
 
 pub(crate) fn cuStreamGetCtx(call: &mut Call, stream: u64, ctx: Out<u64>) -> Result {
-    let found = call.driver.stream_context(&call.caller, StreamHandle(stream))?;
-    ctx.required()?.put(found);
+    let ctx = ctx.required()?;
+    ctx.put(call.driver.stream_context(&call.caller, StreamHandle(stream))?);
     Ok(())
 }
 
 pub(crate) fn cuStreamGetId(call: &mut Call, stream: u64, id: Out<u64>) -> Result {
-    let found = call.driver.stream_id(&call.caller, StreamHandle(stream))?;
-    id.required()?.put(found);
+    let id = id.required()?;
+    id.put(call.driver.stream_id(&call.caller, StreamHandle(stream))?);
     Ok(())
 }
 
 pub(crate) fn cuStreamGetDevice(call: &mut Call, stream: u64, device: Out<i32>) -> Result {
-    let found = call.driver.stream_device(&call.caller, StreamHandle(stream))?;
-    device.required()?.put(found);
+    let device = device.required()?;
+    device.put(call.driver.stream_device(&call.caller, StreamHandle(stream))?);
     Ok(())
 }
 
 /// Nothing is ever captured: graphs are not supported.
 pub(crate) fn cuStreamIsCapturing(call: &mut Call, stream: u64, status: Out<u32>) -> Result {
     const CAPTURE_STATUS_NONE: u32 = 0;
-    call.driver.stream_flags(&call.caller, StreamHandle(stream))?;
-    status.required()?.put(CAPTURE_STATUS_NONE);
+    let status = status.required()?;
+    call.driver.check_stream(&call.caller, StreamHandle(stream))?;
+    status.put(CAPTURE_STATUS_NONE);
     Ok(())
 }
 
@@ -92,7 +97,7 @@ pub(crate) fn cuStreamAddCallback(
     user_data: u64,
     flags: u32,
 ) -> Result {
-    if flags != 0 {
+    if flags != 0 || callback == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
     call.driver.stream_call(&call.caller, StreamHandle(stream), callback, user_data, true)?;
@@ -106,6 +111,9 @@ pub(crate) fn cuLaunchHostFunc(
     function: u64,
     user_data: u64,
 ) -> Result {
+    if function == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     call.driver.stream_call(&call.caller, StreamHandle(stream), function, user_data, false)?;
     host_functions::watch();
     Ok(())

@@ -863,6 +863,148 @@ static void use_of_their_pool(u32 flags, bool taken_away = false) {
   say("cuCtxSynchronize", cuCtxSynchronize());
 }
 
+static void attach_parts() {
+  With with(A);
+  CUstream stream;
+  NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  const CUdeviceptr managed = managed_memory(8192);
+  for (u64 offset : {0, 1, 4096, 8191}) {
+    for (u64 length : {0, 1, 4096, 8192, 8192 - (int)offset}) {
+      for (u32 flags : {1, 2, 4}) {
+        say(std::to_string(length) + " bytes from " + std::to_string(offset) + " on, flags " +
+                std::to_string(flags),
+            cuStreamAttachMemAsync(stream, managed + offset, length, flags));
+      }
+    }
+  }
+}
+
+// ---- memory of a pool, and the context of its stream --------------------------------------------
+
+/// How a pool counts its bytes, with the stream busy or idle.
+static void bytes_of_pool(bool busy) {
+  prepare_spinning();
+  With with(A);
+  CUmemoryPool pool;
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  NEED(cuMemPoolCreate(&pool, &properties));
+  CUstream stream = new_stream(A), other = new_stream(A);
+  auto count = [&](const std::string& when) {
+    const std::pair<const char*, CUmemPool_attribute> counts[] = {
+        {"in use", CU_MEMPOOL_ATTR_USED_MEM_CURRENT},
+        {"most in use", CU_MEMPOOL_ATTR_USED_MEM_HIGH},
+        {"reserved", CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT},
+        {"most reserved", CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH}};
+    for (const auto& [name, attribute] : counts) {
+      u64 now = 77;
+      NEED(cuMemPoolGetAttribute(pool, attribute, &now));
+      say(std::string(name) + " after " + when, std::to_string(now));
+    }
+  };
+  auto take = [&](size_t size, CUstream stream) {
+    CUdeviceptr at;
+    NEED(cuMemAllocFromPoolAsync(&at, size, pool, stream));
+    return at;
+  };
+  NEED(cuMemFreeAsync(take(64, stream), stream));
+  NEED(cuStreamSynchronize(stream));
+  count("64 bytes that were freed");
+  if (busy) spin(stream, 100);
+  std::vector<CUdeviceptr> taken;
+  for (size_t size : {1, 255, 257, 512, 1000, 4097, 100000, 3 << 20, 40 << 20}) {
+    taken.push_back(take(size, stream));
+    count(std::to_string(size) + " bytes more");
+  }
+  NEED(cuMemFreeAsync(taken[4], stream));
+  if (!busy) NEED(cuStreamSynchronize(stream));
+  count("cuMemFreeAsync of 1000");
+  taken[4] = take(700, stream);
+  count("700 bytes in the same stream");
+  NEED(cuMemFreeAsync(taken[5], stream));
+  if (!busy) NEED(cuStreamSynchronize(stream));
+  taken[5] = take(4097, other);
+  count("4097 freed bytes, taken in another stream");
+  *stop_flag = 1;
+  NEED(cuStreamSynchronize(stream));
+  count("cuStreamSynchronize");
+  NEED(cuMemFree(taken[6]));
+  count("cuMemFree of 100000");
+  CUdeviceptr again = take(99999, stream);
+  count("99999 bytes");
+  NEED(cuMemFree(taken[7]));
+  count("cuMemFree of 3 MiB");
+  NEED(cuStreamSynchronize(stream));
+  count("cuStreamSynchronize after cuMemFree");
+  NEED(cuCtxSynchronize());
+  count("cuCtxSynchronize after cuMemFree");
+  NEED(cuMemFreeAsync(taken[8], other));
+  NEED(cuStreamSynchronize(other));
+  count("cuMemFreeAsync of 40 MiB");
+  NEED(cuMemPoolTrimTo(pool, 0));
+  count("cuMemPoolTrimTo");
+  for (size_t i : {0, 1, 2, 3, 4, 5}) NEED(cuMemFreeAsync(taken[i], stream));
+  NEED(cuMemFreeAsync(again, stream));
+  NEED(cuCtxSynchronize());
+  count("everything is freed");
+  u64 none = 0;
+  NEED(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &none));
+  NEED(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &none));
+  count("the marks are set to 0");
+  NEED(cuMemPoolTrimTo(pool, 0));
+  count("a last cuMemPoolTrimTo");
+}
+
+/// What is left of memory of a pool after the context in whose stream it was asked for has ended.
+static void pool_memory_of_ended_context(bool primary, bool made_pool, bool own_stream, bool wait) {
+  CUcontext ending = P;
+  if (!primary) NEED(cuCtxCreate(&ending, nullptr, 0, device));
+  CUmemoryPool pool;
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  NEED(cuDeviceGetDefaultMemPool(&pool, device));
+  if (made_pool) NEED(cuMemPoolCreate(&pool, &properties));
+  CUdeviceptr kept, freed;
+  char bytes[64] = {};
+  {
+    With with(ending);
+    CUstream stream = nullptr;
+    if (own_stream) NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    NEED(cuMemAllocFromPoolAsync(&kept, 256, pool, stream));
+    NEED(cuMemAllocFromPoolAsync(&freed, 256, pool, stream));
+    NEED(cuMemsetD8Async(kept, 7, 256, stream));
+    NEED(cuMemFreeAsync(freed, stream));
+    if (wait) NEED(cuStreamSynchronize(stream));
+  }
+  auto used = [&](const char* when) {
+    u64 now = 77;
+    NEED(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &now));
+    say(std::string("bytes in use ") + when, std::to_string(now));
+  };
+  used("before");
+  say("the end", primary ? cuDevicePrimaryCtxReset(device) : cuCtxDestroy(ending));
+  With with(A);
+  used("afterwards");
+  u32 type = 77;
+  u64 owner = 77;
+  say("memory type", cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kept));
+  say("context", cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, kept));
+  say("context is", owner ? "one" : "null");
+  say("copy from it", cuMemcpyDtoH(bytes, kept, 64));
+  say("first byte", std::to_string(bytes[0]));
+  say("fill it", cuMemsetD8(kept, 1, 64));
+  say("memory that was freed, type",
+      cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed));
+  say("cuMemFreeAsync", cuMemFreeAsync(kept, nullptr));
+  say("cuStreamSynchronize", cuStreamSynchronize(nullptr));
+  used("at last");
+  CUdeviceptr again;
+  say("allocate again", cuMemAllocFromPoolAsync(&again, 256, pool, nullptr));
+  if (made_pool) say("cuMemPoolDestroy", cuMemPoolDestroy(pool));
+}
+
 // ---- images that cannot be loaded --------------------------------------------------------------
 
 static void images() {
@@ -1111,6 +1253,28 @@ static const Scene SCENES[] = {
     {"cuMemcpy of managed memory of B", copy_of_managed_memory_of_another_context},
     {"cuLaunchHostFunc alone", host_function_alone},
     {"cuLaunchHostFunc behind work", host_function_waits_for_work},
+    {"bytes of a pool", [] { bytes_of_pool(false); }},
+    {"bytes of a pool, busy stream", [] { bytes_of_pool(true); }},
+    {"pool memory of a context", [] { pool_memory_of_ended_context(false, false, false, true); }},
+    {"pool memory of a context, pending",
+     [] { pool_memory_of_ended_context(false, false, false, false); }},
+    {"pool memory of a context, own stream",
+     [] { pool_memory_of_ended_context(false, false, true, true); }},
+    {"pool memory of a context, own stream, pending",
+     [] { pool_memory_of_ended_context(false, false, true, false); }},
+    {"made pool's memory of a context",
+     [] { pool_memory_of_ended_context(false, true, true, true); }},
+    {"made pool's memory of a context, pending",
+     [] { pool_memory_of_ended_context(false, true, true, false); }},
+    {"pool memory of the primary context",
+     [] { pool_memory_of_ended_context(true, false, false, true); }},
+    {"pool memory of the primary context, own stream, pending",
+     [] { pool_memory_of_ended_context(true, false, true, false); }},
+    {"made pool's memory of the primary context",
+     [] { pool_memory_of_ended_context(true, true, true, true); }},
+    {"made pool's memory of the primary context, pending",
+     [] { pool_memory_of_ended_context(true, true, true, false); }},
+    {"attach: parts", attach_parts},
     {"two devices: access to pools", access_to_pools},
     {"two devices: their pool, no access", [] { use_of_their_pool(0); }},
     {"two devices: their pool, access taken away", [] { use_of_their_pool(0, true); }},

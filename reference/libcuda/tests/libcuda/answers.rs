@@ -7,6 +7,8 @@ use crate::instrument;
 
 /// What `answers.cpp` printed on an H200.
 const MEASURED: &str = include_str!("../answers/answers_h200.tsv");
+/// What `checks.cpp` printed on an H200.
+const CHECKED: &str = "answers/checks_h200.tsv.gz";
 /// The situations in which the software driver answers something else, by reason.
 const DIFFERENCES: &str = include_str!("../answers/differences.tsv");
 
@@ -35,4 +37,18 @@ fn every_answer_equals_the_h200_but_for_the_listed_situations() {
         .collect();
     assert!(wrong.is_empty(), "answers unlike the H200:\n{}", wrong.join("\n"));
     assert!(unlisted.is_empty(), "take these out of answers/differences.tsv: {unlisted:#?}");
+}
+
+#[test]
+fn arguments_are_checked_in_the_order_of_the_h200() {
+    let here = instrument::run("answers/checks.cpp", &[], &[]);
+    let measured = instrument::measured(CHECKED);
+    let (ours, theirs) = (answers(&here), answers(&measured));
+    let calls = ours.keys().chain(theirs.keys()).collect::<BTreeSet<_>>();
+    let unlike = calls.into_iter().filter(|call| ours.get(**call) != theirs.get(**call));
+    let wrong: Vec<_> = unlike
+        .map(|call| format!("{call}: here {:?}, H200 {:?}", ours.get(*call), theirs.get(*call)))
+        .collect();
+    assert!(wrong.is_empty(), "{} answers unlike the H200:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(theirs.len() > 14_000, "{CHECKED} has {} lines", theirs.len());
 }

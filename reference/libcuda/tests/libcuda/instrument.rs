@@ -4,6 +4,14 @@ use std::{os::unix::fs::symlink, path::Path, process::Command};
 
 use crate::library;
 
+/// The answers of a GPU that `tests/FILE` has, compressed.
+pub(crate) fn measured(file: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
+    let output = Command::new("gzip").arg("-dc").arg(file).output().expect("gzip is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the answers are ASCII")
+}
+
 /// Builds `tests/SOURCE` and runs it on this library; what it prints.
 pub(crate) fn run(source: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -4,7 +4,6 @@
 
 mod address_window;
 mod answers;
-mod before_init;
 mod child_process;
 mod control;
 mod fork;

@@ -1,6 +1,6 @@
 //! Random call sequences: the software driver answers each call as an H200 did.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::collections::BTreeMap;
 
 use crate::instrument;
 
@@ -14,13 +14,6 @@ const RECORDED: [Recorded; 2] = [
 /// The kinds of answers in which the software driver still differs: function, result here, result
 /// on the H200. A kind that is mended leaves the list.
 const DIFFERENCES: &str = include_str!("../sequences/differences.tsv");
-
-fn measured(file: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences").join(file);
-    let output = Command::new("gzip").arg("-dc").arg(file).output().expect("gzip is installed");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("the answers are ASCII")
-}
 
 /// `NUMBER.CALL` to the call and its answer.
 fn answers(text: &str) -> BTreeMap<&str, &str> {
@@ -45,7 +38,7 @@ fn every_answer_equals_the_h200_but_for_the_listed_kinds() {
     let mut equal = 0;
     for (file, first, count, variables) in RECORDED {
         let here = instrument::run("sequences/sequences.cpp", &[first, count, "full"], variables);
-        let there = measured(file);
+        let there = instrument::measured(&format!("sequences/{file}"));
         let theirs = answers(&there);
         for (place, ours) in answers(&here) {
             let Some(theirs) = theirs.get(place).filter(|text| !text.starts_with("ended")) else {
