@@ -7,8 +7,8 @@
 #   OUT        where the results go (default: ./out); each program has a file there
 #   CUDA       the folder of cuda.h (default: /usr/local/cuda/include)
 #   PROGRAMS   a folder of the built programs, for a machine without a compiler
-#   PARTS      answers, checks, order, further, remaining, copies, remaining-copies, sequences; and devices,
-#              which needs two devices
+#   PARTS      answers, checks, order, further, remaining, copies, remaining-copies, sequences; and
+#              devices, which needs two devices
 #              (default: answers, checks, remaining-copies, remaining, sequences)
 #   FIRST      the number of the first sequence (default: 1000); those from 10000000 on also make
 #              the calls of further_calls.h
@@ -35,7 +35,8 @@ if [ -z "$programs" ]; then
   driver=$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64|libcuda\.so\.1$/ {print $NF; exit}')
   for name in answers/answers answers/checks order/order sequences/sequences; do
     g++ -std=c++17 -O1 -w "$here/reference/libcuda/tests/$name.cpp" \
-      -I "${CUDA:-/usr/local/cuda/include}" "${driver:--lcuda}" -lpthread -o "$programs/${name#*/}" ||
+      -I "${CUDA:-/usr/local/cuda/include}" "${driver:--lcuda}" -lpthread \
+      -o "$programs/${name#*/}" ||
       { say "$name cannot be built" >&2; exit 1; }
   done
 fi

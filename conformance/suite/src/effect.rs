@@ -204,9 +204,15 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// The owner of the memory that a call takes.
+    /// The owner of the memory that a call takes. Memory of a pool has none: as measured, it
+    /// outlives the context in whose stream it was asked for.
     pub(crate) fn owner(event: &Event, call: &Call) -> Option<u64> {
-        (call.function.boundary() == Boundary::Cuda).then_some(event.context)
+        match call.function {
+            Function::Cuda(function) if cuda::memory_class(function) != cuda::MemoryClass::Pool => {
+                Some(event.context)
+            }
+            _ => None,
+        }
     }
 
     /// The owner that ends with a call, if one does.

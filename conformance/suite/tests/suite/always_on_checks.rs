@@ -174,6 +174,18 @@ fn freed_memory_is_not_used(#[case] function: Function, #[case] args: &[u64], #[
     assert_eq!(recorder.found() == ["EMM-CHECK-USE_AFTER_FREE"], found, "{:?}", recorder.found());
 }
 
+/// Nobody is blamed for how memory is freed that ended with its context.
+#[rstest]
+#[case::of_the_context(alloc(B, 64), false)]
+#[case::of_a_pool(call(Function::cuMemAllocAsync, &[64, 0], &[B], 0), true)]
+fn memory_of_a_pool_outlives_a_context(#[case] take: Call, #[case] found: bool) {
+    let end = call(Function::cuCtxDestroy_v2, &[CONTEXT], &[], 0);
+    let wrong = call(Function::cuMemFreeHost, &[B], &[], 1);
+    let recorder = taken().step(&[free(A, 0), take, end, wrong], json!({})).rest();
+    let blamed = recorder.found().contains(&"EMM-CHECK-FOREIGN_FREE".to_owned());
+    assert_eq!(blamed, found, "{:?}", recorder.found());
+}
+
 #[test]
 fn memory_that_the_host_holds_is_not_freed() {
     let recorder = Recorder::new(two()).step(&[alloc(A, 64)], memory(A, 64));

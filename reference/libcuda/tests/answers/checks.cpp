@@ -38,8 +38,8 @@ OF_LIBRARY(cuProfilerStart, "cuProfilerStart");
 OF_LIBRARY(cuProfilerStop, "cuProfilerStop");
 
 enum State { BEFORE_INIT, NO_CONTEXT, DESTROYED_CONTEXT, CONTEXT_A, CONTEXT_B };
-static const char* const STATES[] = {"before cuInit", "no context", "destroyed context", "context A",
-                                     "context B"};
+static const char* const STATES[] = {"before cuInit", "no context", "destroyed context",
+                                     "context A", "context B"};
 static State state;
 static std::string prefix;
 /// The context that owns the objects, and another one.
@@ -359,8 +359,8 @@ static void of_memory() {
   ASK(cuMemFree, {NONE, fresh("new device memory", new_device_memory), PINNED_MEMORY,
                   PAGEABLE_MEMORY, bytes("1", (void*)1)});
   ASK(cuMemGetAddressRange, OUT, OUT, ANY_MEMORY);
-  ASK(cuMemAdvise, ANY_MEMORY, SIZE, {number(1), number(2), number(3), number(5), number(0), number(99)},
-      LOCATION);
+  ASK(cuMemAdvise, ANY_MEMORY, SIZE,
+      {number(1), number(2), number(3), number(5), number(0), number(99)}, LOCATION);
   const std::vector<Value> devices = {number(0), number(-1), number(99), number(-2)};
   ASK(cuMemAdvise_v1, ANY_MEMORY, SIZE,
       {number(1), number(2), number(3), number(5), number(0), number(99)}, devices);
@@ -481,8 +481,8 @@ static void of_pools() {
       {bytes("device 0", &properties[0]), bytes("no type", &properties[1]),
        bytes("device 99", &properties[2]), bytes("usage 999", &properties[3]), NONE});
   static CUmemLocation of_device[2] = {location(1, 0), location(1, 99)};
-  const std::vector<Value> at = {bytes("device 0", &of_device[0]), bytes("device 99", &of_device[1]),
-                                 NONE};
+  const std::vector<Value> at = {bytes("device 0", &of_device[0]),
+                                 bytes("device 99", &of_device[1]), NONE};
   const std::vector<Value> types = {number(1), number(0), number(9)};
   ASK(cuMemGetDefaultMemPool, OUT, at, types);
   ASK(cuMemGetMemPool, OUT, at, types);
@@ -506,8 +506,9 @@ static void of_code() {
   ASK(cuModuleLoadData, OUT, {bytes("PTX", PTX), bytes("a word", "hello"), NONE});
   ASK(cuModuleLoadDataEx, OUT, {bytes("PTX", PTX), NONE}, {number(0), number(1)}, {NONE}, {NONE});
   ASK(cuModuleUnload, {NONE, fresh("new module", new_module)});
-  const std::vector<Value> names = {bytes("\"kernel\"", "kernel"), bytes("\"variable\"", "variable"),
-                                    bytes("\"none\"", "none"), EMPTY, NONE};
+  const std::vector<Value> names = {bytes("\"kernel\"", "kernel"),
+                                    bytes("\"variable\"", "variable"), bytes("\"none\"", "none"),
+                                    EMPTY, NONE};
   ASK(cuModuleGetFunction, OUT, {MODULE, NONE}, names);
   ASK(cuModuleGetGlobal, OUT, OUT, {MODULE, NONE}, names);
   ASK(cuModuleGetLoadingMode, {PLACE});
