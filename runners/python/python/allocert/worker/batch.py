@@ -1,18 +1,27 @@
 """The forked child: it performs the cases of its batch in order, then leaves."""
 
 import contextlib
-import gc
 import os
 import sys
+import types
 
 from .case import Case
 from .driver import Driver
 from .interface import Interface, Subject
 from .protocol import CaseDescription, Connection
 
-#: The case that was performed last. The child keeps it until the interpreter shuts down, because a
-#: case may end with all its objects alive.
-_last_case: list[Case] = []
+
+class _LastCase(types.ModuleType):
+    """Keeps the case that was performed last until the interpreter shuts down.
+
+    A case may end with all its objects alive, and Python frees at its end what its modules hold.
+    The worker's own modules do not do: the server froze them for the garbage collector.
+    """
+
+    def __init__(self, case: Case) -> None:
+        super().__init__("allocert_last_case")
+        self.case = case
+        sys.modules[self.__name__] = self
 
 
 class Batch:
@@ -43,13 +52,10 @@ class Batch:
         for described in self._cases:
             self._driver.fault_clear()
             case = self._interface.new_case(described, self._subject, self._driver)
-            _last_case[:] = [case]
+            _LastCase(case)
             case.run(self._connection, begun=self._begun)
             self._begun = False
             if described.get("ending") == "exit":
-                # Python frees at its end only what its collector sees, and the server froze what
-                # was there before the fork.
-                gc.unfreeze()
                 return 0
         _flush()
         os._exit(0)

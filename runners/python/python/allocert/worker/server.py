@@ -118,9 +118,6 @@ class _Server:
         finally:
             _end_with_parent(0)
         self._loaded = loaded
-        # These objects live as long as the process, so garbage collections need not visit them.
-        gc.collect()
-        gc.freeze()
         subject = loaded.subject
         described = {
             "name": subject.name,
@@ -218,6 +215,10 @@ def _prepare(side: str, specification: str, settings: Mapping[str, int] | None =
         driver.restart(settings)
         # The driver calls of the import are the case's.
         driver.recorder.case_begin()
+    # These objects live as long as the process, so garbage collections need not visit them. Those
+    # of the subject are not among them: Python frees at its end only what its collector sees.
+    gc.collect()
+    gc.freeze()
     before = reload.Threads.now()
     subject = _found(interface, specification, driver)
     after = reload.Threads.now()
