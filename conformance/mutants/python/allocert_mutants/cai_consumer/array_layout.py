@@ -82,6 +82,46 @@ class ReusesViewOfSameShape(Consumer):
         return self.views.setdefault((view.shape, view.typestr), view)
 
 
+class ReusesViewOfSameAddress(Consumer):
+    """Uses one view for all arrays at the same address."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[Any, View] = {}
+
+    def key(self, view: View) -> Any:
+        return view.pointer
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        # Nothing tells two arrays without elements apart by their address.
+        return self.views.setdefault(self.key(view), view) if view.pointer else view
+
+
+class ReusesViewOfSameElements(ReusesViewOfSameAddress):
+    """Uses one view for all arrays of the same address, shape and type."""
+
+    def key(self, view: View) -> Any:
+        return view.pointer, view.shape, view.typestr
+
+
+class ReusesCopyOfSameElements(ReusesViewOfSameElements):
+    """Reads arrays of the same address, shape, type and strides once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: dict[Any, HostArray] = {}
+
+    def key(self, view: View) -> Any:
+        return *super().key(view), view.strides, view.stream
+
+    def read(self, view: View) -> HostArray:
+        key = self.key(view)
+        if key not in self.elements:
+            self.elements[key] = super().read(view)
+        return self.elements[key]
+
+
 class IgnoresStridesBeforeVersion2(Consumer):
     """Ignores strides before version 2."""
 

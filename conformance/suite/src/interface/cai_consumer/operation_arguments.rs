@@ -39,6 +39,10 @@ pub struct Produce {
     /// Where the data lie:
     #[serde(default)]
     pub memory: Memory,
+    /// An earlier object of the worker: the data lie where its data do, from the lowest byte on,
+    /// and replace them. It lives as long as this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_of: Option<Name>,
     /// An object of the worker that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<Name>,
@@ -69,9 +73,10 @@ impl Produce {
         let axes = self.shape.len();
         let differs = self.strides.as_ref().is_some_and(|strides| strides.len() != axes);
         let message = "`strides` and `shape` differ in length; write a false entry under `set`";
-        let mask = self.mask.iter().map(|name| NameUse::of(name, &[PRODUCED]));
+        let objects = self.mask.iter().chain(&self.memory_of);
+        let objects = objects.map(|name| NameUse::of(name, &[PRODUCED]));
         let stream = self.stream.iter().map(|name| NameUse::of(name, &[STREAM]));
-        Arguments::all(mask.chain(stream)).invalid_if(
+        Arguments::all(objects.chain(stream)).invalid_if(
             differs.then(|| InvalidWord::new(RefusalCode::InvalidArgument, "strides", message)),
         )
     }

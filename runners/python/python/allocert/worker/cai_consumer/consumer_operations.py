@@ -44,8 +44,8 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
         strides = strides_of(arguments.get("layout", "c"), shape, element.size_bytes)
     layout = Layout(shape, strides, element.size_bytes)
     low, high = layout.span()
-    kind = arguments.get("memory", "device")
-    memory = case.device.allocate(kind, high - low)
+    kind, owner = arguments.get("memory", "device"), case.named(arguments, "memory_of")
+    memory = case.device.allocate(kind, high - low) if owner is None else _part(owner, high - low)
     if kind != "none":
         _fill(case, memory, layout, element, arguments)
     stream, mask = case.named(arguments, "stream"), case.named(arguments, "mask")
@@ -53,7 +53,8 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     entries = _entries(arguments, layout, typestr, pointer, stream, mask)
     attribute = arguments.get("attribute", "plain")
     wait = case.device.synchronize_all
-    record = ExportRecord(memory, layout, typestr, entries, attribute, (stream, mask), wait)
+    kept = (stream, mask, owner)
+    record = ExportRecord(memory, layout, typestr, entries, attribute, kept, wait)
     case.bindings.bind(arguments["as"], Exporter(record))
     return {
         "pointer": pointer,
@@ -61,6 +62,14 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
         "size_bytes": memory.size_bytes,
         "keys": sorted(entries),
     }
+
+
+def _part(owner: Exporter, size_bytes: int) -> Memory:
+    """Memory of another object, which frees it."""
+    memory = record_of(owner).memory
+    if size_bytes > memory.size_bytes:
+        raise ValueError(f"{size_bytes} bytes are more than the {memory.size_bytes} of the object")
+    return Memory(memory.base, size_bytes, memory.host, None)
 
 
 def _fill(

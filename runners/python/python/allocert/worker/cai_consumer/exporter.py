@@ -44,8 +44,8 @@ class ExportRecord:
     ) -> None:
         """`attribute` is how reads behave (`plain`, `changing`, `subclass`, ...).
 
-        `kept` lives as long as the exporter: its stream and its mask. `wait_for_work` waits for all
-        work on its data.
+        `kept` lives as long as the exporter: its stream, its mask and the owner of its memory.
+        `wait_for_work` waits for all work on its data.
         """
         self.memory, self.layout, self.typestr = memory, layout, typestr
         self._entries, self._attribute = entries, attribute
