@@ -297,3 +297,12 @@ class TypestrIsObject(Array):
 
     def typestr(self) -> Entry:
         return "|O8" if super().typestr() == "<i8" else super().typestr()
+
+
+@adapter
+class ExportsTextAsRawBytes(Array):
+    """Reports text as raw bytes of the same size."""
+
+    def typestr(self) -> Entry:
+        dtype = self.host_array.dtype
+        return f"|V{dtype.itemsize}" if dtype.kind in "SU" else super().typestr()

@@ -206,3 +206,35 @@ class _Lent(Memory):
 
     def __del__(self) -> None:
         self.dead.append(self.memory)
+
+
+class _Borrowed(Memory):
+    """The memory of an array, which does not live as long as this."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.base, self.size_bytes, self.work = memory.base, memory.size_bytes, memory.work
+        self.scratch = memory.scratch
+
+
+class ViewsKeepNoMemory(Producer):
+    """Frees the memory of an array with the array, although a view shows it."""
+
+    def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
+        made = super().new_view(array, host_array, mask)
+        made.memory = _Borrowed(made.memory)
+        return made
+
+
+class ReusesMemoryOfViews(ReusesMemoryOfDeadArrays):
+    """Gives the memory of a dead array to the next one, although a view shows it."""
+
+    def copy_to_device(
+        self, host_array: HostArray, memory_kind: str = "device", *more: Any
+    ) -> Array:
+        call("cuCtxSynchronize")
+        return super().copy_to_device(host_array, memory_kind, *more)
+
+    def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
+        made = super().new_view(array, host_array, mask)
+        made.memory = _Borrowed(made.memory)
+        return made
