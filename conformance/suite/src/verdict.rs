@@ -247,8 +247,8 @@ pub enum Check {
     Race,
     /// As `Race`, of an operation on an imported view with what the producer does afterwards.
     ViewRace,
-    /// As `Race`, with work on the bytes behind an imported array.
-    RaceBehind,
+    /// As `Race`, with work on the bytes beside an imported array.
+    RaceBeside,
 }
 
 impl Check {

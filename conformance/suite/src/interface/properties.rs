@@ -103,7 +103,7 @@ pub struct Properties<'a> {
     /// The worker reads exported arrays, as every conforming consumer does.
     pub reads_exports: bool,
     /// The worker queues work on the bytes behind an array.
-    pub works_behind_array: bool,
+    pub works_beside_array: bool,
     /// The subject is asked for memory and has to return some.
     pub returns_memory: bool,
     /// How much memory it asks for at a time.
@@ -198,8 +198,8 @@ impl<'a> Properties<'a> {
         Self { reads_exports: true, ..self }
     }
 
-    pub(crate) fn works_behind_array(self) -> Self {
-        Self { works_behind_array: true, ..self }
+    pub(crate) fn works_beside_array(self) -> Self {
+        Self { works_beside_array: true, ..self }
     }
 
     pub(crate) fn returns_memory(self) -> Self {

@@ -17,13 +17,13 @@ use crate::verdict::{Check, Finding};
 
 /// Removes races with an export of a version that says nothing of synchronization. Races of an
 /// operation on an imported view with the producer's later work get a requirement of their own, and
-/// so do races with work on the bytes behind an array. Memory that a plugin of `emm` frees while
+/// so do races with work on the bytes beside an array. Memory that a plugin of `emm` frees while
 /// work on it is queued is used after its free, as it is where the driver saw that work run.
 pub(crate) fn assign(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     if let Some(first) = interface(record.side).and_then(|side| side.facts.first_ordered_version) {
         sink.findings.retain(|finding| !is_with_early_export(record, finding, first));
     }
-    restate(record, sink, Check::RaceBehind, is_behind);
+    restate(record, sink, Check::RaceBeside, is_beside);
     restate(record, sink, Check::ViewRace, is_after_view);
     if record.side == Side::Emm {
         sink.findings.retain(|finding| !is_of_unused_memory(record, finding));
@@ -68,9 +68,9 @@ fn effect_of_race(record: &CaseRecord<'_>, finding: &Finding, access: usize) -> 
     events.find(|event| event.seq == witness.seq).and_then(Event::call).map(Effect::of)
 }
 
-/// Whether the worker's access is to bytes behind the array.
-fn is_behind(record: &CaseRecord<'_>, finding: &Finding) -> bool {
-    steps_of_race(record, finding).iter().any(|step| step.r#do.properties().works_behind_array)
+/// Whether the worker's access is to bytes beside the array.
+fn is_beside(record: &CaseRecord<'_>, finding: &Finding) -> bool {
+    steps_of_race(record, finding).iter().any(|step| step.r#do.properties().works_beside_array)
 }
 
 /// Whether a consumer took part that read an export of a version before the first ordered one.

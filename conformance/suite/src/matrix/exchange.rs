@@ -219,7 +219,7 @@ fn counts(finding: &Finding) -> bool {
         None | Some(
             Check::Race
                 | Check::ViewRace
-                | Check::RaceBehind
+                | Check::RaceBeside
                 | Check::UseAfterFree
                 | Check::Crash
                 | Check::Hang

@@ -93,11 +93,12 @@ fn what_the_software_driver_lacks_is_not_judged(
     );
 }
 
-/// Work on the bytes behind an array is nobody's pending work on it.
+/// Work on the bytes beside an array is nobody's pending work on it.
 #[rstest]
 #[case::behind("pend_behind", &["CAI-DATA-61"])]
+#[case::in_front("pend_in_front", &["CAI-DATA-61"])]
 #[case::on_the_data("pend", &["CAI-RACE-51"])]
-fn races_behind_an_array_have_their_own_requirement(
+fn races_beside_an_array_have_their_own_requirement(
     #[case] operation: &str,
     #[case] findings: &[&str],
 ) {

@@ -3,7 +3,7 @@
 import ctypes
 import math
 
-from allocert_mutants.cuda_driver import Stream, call
+from allocert_mutants.cuda_driver import Stream, call, call_without_check
 
 from .conforming_consumer import Consumer, HostArray, View, fill
 from .offset_helpers import byte_range, offsets
@@ -48,6 +48,45 @@ class ReadsWholeWords(Consumer):
             call("cuMemcpyDtoHAsync_v2", host, address, size, ctypes.c_void_p(own.handle))
         self.make_producer_wait(view, own)
         return super().read(view)
+
+
+class ReadsFromAlignedAddress(Consumer):
+    """Reads from a multiple of 16 bytes on."""
+
+    def read(self, view: View) -> HostArray:
+        low, _ = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        in_front = (view.pointer + low) % 16 if math.prod(view.shape) else 0
+        own = self.wait_for_producer(view)
+        if in_front:
+            host, size = ctypes.create_string_buffer(in_front), ctypes.c_size_t(in_front)
+            address = ctypes.c_uint64(view.pointer + low - in_front)
+            call("cuMemcpyDtoHAsync_v2", host, address, size, ctypes.c_void_p(own.handle))
+        return super().read(view)
+
+
+class ReadsByteInFront(Consumer):
+    """Reads the byte in front of the elements too, where there is one."""
+
+    def read(self, view: View) -> HostArray:
+        low, _ = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        own = self.wait_for_producer(view)
+        host, size = ctypes.create_string_buffer(1), ctypes.c_size_t(1)
+        address = ctypes.c_uint64(view.pointer + low - 1)
+        if math.prod(view.shape):
+            handle = ctypes.c_void_p(own.handle)
+            call_without_check("cuMemcpyDtoHAsync_v2", host, address, size, handle)
+        return super().read(view)
+
+
+class WritesFromAlignedAddress(Consumer):
+    """Writes from a multiple of 16 bytes on."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        low, _ = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        in_front = (view.pointer + low) % 16 if math.prod(view.shape) else 0
+        if in_front:
+            fill(view.pointer + low - in_front, byte, in_front, own)
+        super().fill(view, byte, own)
 
 
 class WritesWholeWords(Consumer):

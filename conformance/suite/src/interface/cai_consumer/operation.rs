@@ -54,7 +54,8 @@ pub enum Operation {
     /// Facts: data facts.
     Consume(Consume),
     /// The worker makes an object with the interface. What the interface says may be false. The
-    /// byte 0xEE fills the memory between elements (if `counting`) and behind them.
+    /// byte 0xEE fills the memory in front of the elements, between them (if `counting`) and behind
+    /// them.
     ///
     /// Facts: `pointer`, `base`, `size_bytes`, `keys`.
     Produce(Produce),
@@ -63,6 +64,9 @@ pub enum Operation {
     /// The worker enqueues a write of the byte to the 64 bytes behind the memory, and does not
     /// wait. They belong to another array, of which the interface says nothing.
     PendBehind(Pend),
+    /// The worker enqueues a write of the byte to the bytes of the allocation in front of the
+    /// memory, and does not wait. They belong to another array.
+    PendInFront(Pend),
     /// The user makes a stream of the worker wait for all work that is in another one now, by an
     /// event.
     Order {
@@ -89,8 +93,8 @@ pub enum Operation {
     /// The worker reads its own data on a stream of its own; without `stream` it reads after all
     /// other work.
     ///
-    /// Facts: data facts, and `beside` (the value of all bytes between elements and behind them, or
-    /// null if they differ).
+    /// Facts: data facts, and `beside` (the value of all bytes in front of the elements, between
+    /// and behind them, or null if they differ).
     Inspect {
         on: Name,
         #[serde(default)]
@@ -131,7 +135,7 @@ impl OperationSet for Operation {
             | Self::Reuse(_)
             | Self::Release { .. } => none(),
             Self::Consume(_) => none().reads_exports(),
-            Self::PendBehind(_) => none().works_behind_array(),
+            Self::PendBehind(_) | Self::PendInFront(_) => none().works_beside_array(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),
@@ -161,7 +165,10 @@ impl OperationSet for Operation {
             Self::Alive(alive) => alive.arguments(),
             Self::Consume(consume) => consume.arguments(),
             Self::Produce(produce) => produce.arguments(),
-            Self::Pend(pend) | Self::PendBehind(pend) | Self::Reuse(pend) => pend.arguments(),
+            Self::Pend(pend)
+            | Self::PendBehind(pend)
+            | Self::PendInFront(pend)
+            | Self::Reuse(pend) => pend.arguments(),
             Self::Order { stream, after } => {
                 Arguments::all([stream, after].map(|name| NameUse::of(name, &[STREAM])))
             }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::bound_type::PRODUCED;
 use crate::interface::arguments::{Arguments, NameUse};
 use crate::interface::shared::bound_type::{STREAM, SUBJECT_STREAM};
+use crate::interface::shared::is_zero;
 use crate::invalid_word::InvalidWord;
 use crate::nouns::Name;
 
@@ -43,6 +44,9 @@ pub struct Produce {
     /// and replace them. It lives as long as this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_of: Option<Name>,
+    /// Bytes of the allocation in front of the lowest byte of the data.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub offset_bytes: u64,
     /// An object of the worker that says which elements are valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<Name>,

@@ -38,13 +38,30 @@ class Stream:
 
 
 class Memory:
-    """An allocation of the worker: `base` is its device address, `host` the host's or None."""
+    """Memory of the worker: `base` is its device address, `host` the host's or None.
+
+    The allocation begins `offset_bytes` in front of it.
+    """
 
     def __init__(
         self, base: int, size_bytes: int, host: int | None, free: Callable[[], None] | None
     ) -> None:
         self.base, self.size_bytes, self.host = base, size_bytes, host
+        self.offset_bytes = 0
         self._free = free
+
+    def skip(self, offset_bytes: int) -> None:
+        """Leaves out bytes at the start."""
+        self.base += offset_bytes
+        self.size_bytes -= offset_bytes
+        self.offset_bytes += offset_bytes
+        if self.host is not None:
+            self.host += offset_bytes
+
+    @property
+    def allocation(self) -> int:
+        """The device address at which the allocation begins."""
+        return self.base - self.offset_bytes
 
     def free(self, instead: Callable[[], None] | None = None) -> None:
         """Frees it, by the function `instead` if one is given. Later calls do nothing."""

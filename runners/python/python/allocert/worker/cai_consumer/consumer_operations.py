@@ -45,7 +45,12 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     layout = Layout(shape, strides, element.size_bytes)
     low, high = layout.span()
     kind, owner = arguments.get("memory", "device"), case.named(arguments, "memory_of")
-    memory = case.device.allocate(kind, high - low) if owner is None else _part(owner, high - low)
+    if owner is not None:
+        memory = _part(owner, high - low)
+    else:
+        offset_bytes = arguments.get("offset_bytes", 0)
+        memory = case.device.allocate(kind, offset_bytes + high - low)
+        memory.skip(offset_bytes)
     if kind != "none":
         _fill(case, memory, layout, element, arguments)
     stream, mask = case.named(arguments, "stream"), case.named(arguments, "mask")
@@ -79,11 +84,12 @@ def _fill(
         raw = memory_image(layout, (element.count(index) for index in range(layout.elements)))
     else:
         raw = bytes([arguments.get("byte", 0)]) * memory.size_bytes
-    raw += bytes([GAP_BYTE]) * TRAILING_BYTES
+    gap = bytes([GAP_BYTE])
+    raw = gap * memory.offset_bytes + raw + gap * TRAILING_BYTES
     if memory.host is None:
-        case.device.write(memory.base, raw)
+        case.device.write(memory.allocation, raw)
     else:
-        ctypes.memmove(memory.host, raw, len(raw))
+        ctypes.memmove(memory.host - memory.offset_bytes, raw, len(raw))
 
 
 def _entries(
@@ -143,6 +149,13 @@ def pend_behind(case: AdapterCase, _on: str, arguments: Arguments) -> None:
     stream = case.bindings.get(arguments["stream"])
     behind = memory.base + memory.size_bytes
     case.device.fill(behind, arguments["byte"], TRAILING_BYTES, stream.handle)
+
+
+@OPERATIONS.register
+def pend_in_front(case: AdapterCase, _on: str, arguments: Arguments) -> None:
+    memory = record_of(case.bindings.get(arguments["on"])).memory
+    stream = case.bindings.get(arguments["stream"])
+    case.device.fill(memory.allocation, arguments["byte"], memory.offset_bytes, stream.handle)
 
 
 @OPERATIONS.register
@@ -283,9 +296,12 @@ def inspect(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
         case.device.synchronize_all()
         stream = case.device.own
     low, high = record.layout.span()
-    raw = case.device.read(record.memory.base, high - low + TRAILING_BYTES, stream.handle)
+    front = record.memory.offset_bytes
+    size_bytes = front + high - low + TRAILING_BYTES
+    raw = case.device.read(record.memory.allocation, size_bytes, stream.handle)
+    in_front, raw = raw[:front], raw[front:]
     found = data_facts.of_bytes(record.layout.gathered(raw), record.typestr)
-    beside = record.layout.between_elements(raw)
+    beside = in_front + record.layout.between_elements(raw)
     return {**found, "beside": data_facts.uniform_byte(beside)}
 
 
@@ -296,7 +312,7 @@ def release(case: AdapterCase, _on: str, arguments: Arguments) -> None:
     if stream is None:
         memory.free()
     else:
-        memory.free(lambda: case.device.free_in_order(memory.base, stream.handle))
+        memory.free(lambda: case.device.free_in_order(memory.allocation, stream.handle))
 
 
 @OPERATIONS.register
