@@ -122,6 +122,31 @@ class ReusesCopyOfSameElements(ReusesViewOfSameElements):
         return self.elements[key]
 
 
+class InnerStrideZeroIsMissing(Consumer):
+    """Takes a stride of 0 along all axes but the first for one that is missing."""
+
+    def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
+        outer, *inner = super().explicit_strides(strides, shape, itemsize) or (0,)
+        default = c_strides(shape, itemsize)[1:]
+        found = (outer, *(one or other for one, other in zip(inner, default, strict=False)))
+        return found[: len(shape)]
+
+
+class ReadsUnsignedAsSigned(Consumer):
+    """Reads unsigned integers as signed ones."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        return super().dtype(entries, typestr.replace("u", "i"))
+
+
+class Conjugates(Consumer):
+    """Reads the conjugates of complex numbers."""
+
+    def read(self, view: View) -> HostArray:
+        elements = super().read(view)
+        return numpy.conj(elements) if view.dtype.kind == "c" else elements
+
+
 class IgnoresStridesBeforeVersion2(Consumer):
     """Ignores strides before version 2."""
 

@@ -26,6 +26,17 @@ class WritesGaps(Consumer):
         self.make_producer_wait(view, own)
 
 
+class WritesRowGaps(Consumer):
+    """Writes the gaps between the rows of a matrix."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        rows = view.shape[0] if len(view.shape) == 2 else 0
+        if rows and view.shape[1] and view.strides[0] > view.strides[1] == view.dtype.itemsize:
+            last = view.shape[1] * view.dtype.itemsize
+            fill(view.pointer, byte, (rows - 1) * view.strides[0] + last, own)
+        super().fill(view, byte, own)
+
+
 class Writes16Bytes(Consumer):
     """Writes 16 bytes for each element."""
 
