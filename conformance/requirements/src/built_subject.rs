@@ -34,6 +34,11 @@ pub trait BuiltSubject {
     /// The side of the entries that it exists for. Tests check that all of them are of one side.
     fn side(&self, catalogue: &Catalogue) -> Option<Side>;
 
+    /// The profile that it is judged by; nothing if no profile or the default one is.
+    fn profile(&self) -> Option<&str> {
+        None
+    }
+
     /// The Python module that it is in. One worker can load all subjects of a module in turn.
     fn module(&self) -> &str {
         match self.flavor() {

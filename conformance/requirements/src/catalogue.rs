@@ -199,6 +199,12 @@ impl Catalogue {
         self.chosen.as_ref()
     }
 
+    /// The profile that is in force, if it is a text.
+    #[must_use]
+    pub fn chosen_text(&self) -> Option<&Profile> {
+        self.chosen().filter(|profile| profile.is_text())
+    }
+
     /// Whether neither the chosen profile nor a C contract contains this requirement. False for an
     /// id that the catalogue does not have.
     #[must_use]

@@ -64,6 +64,12 @@ impl Kind {
 }
 
 impl Profile {
+    /// Whether it is a text, and no host.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        self.kind == Kind::Text
+    }
+
     /// Whether the profile contains a requirement. It leaves out no requirement of another
     /// interface.
     #[must_use]

@@ -52,6 +52,9 @@ impl BuiltSubject for Variant {
     fn side(&self, catalogue: &Catalogue) -> Option<Side> {
         self.uses.iter().find_map(|id| catalogue.freedom(id)?.side())
     }
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
 }
 
 /// The variants that this program was built with.

@@ -2,7 +2,6 @@
 //! case and the driver. No other place decides it.
 
 use allocert_requirements::Catalogue;
-use allocert_requirements::profile::Kind;
 
 use crate::interface::{SideInterface, interface};
 use crate::nouns::Need;
@@ -58,7 +57,7 @@ pub fn outside(case: &PlannedCase, catalogue: &Catalogue) -> Option<Reason> {
 /// The profile, if it is a text: numba-cuda differs from each text, and a plugin that is true to
 /// the text is not to blame for that. The host itself is judged by any profile.
 fn foreign_host(case: &PlannedCase, drives_numba: bool, catalogue: &Catalogue) -> Option<String> {
-    let text = catalogue.chosen().filter(|profile| profile.kind == Kind::Text)?;
+    let text = catalogue.chosen_text()?;
     (drives_numba && case.side != case.operations).then(|| text.name.clone())
 }
 

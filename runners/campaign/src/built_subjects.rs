@@ -11,7 +11,7 @@ use std::time::Duration;
 use allocert_harness::{
     AloneLock, Artifact, AtFault, Error, Harness, Machine, Progress, Request, Subject, parallel,
 };
-use allocert_requirements::{BuiltSubject, Flavor};
+use allocert_requirements::{BuiltSubject, Catalogue, Flavor};
 use allocert_suite::{RefusalCode, Side};
 
 use crate::case_filter::glob;
@@ -123,7 +123,7 @@ impl SubjectRuns {
             subjects.filter_map(|subject| Some((subject, subject.side(catalogue)?))).collect();
         let groups = groups(&subjects);
         progress.expect(subjects.len() as u64);
-        let run = |group: &Group<'a, S>| self.run_group(group, workers, &run_one);
+        let run = |group: &Group<'a, S>| self.run_group(group, catalogue, workers, &run_one);
         let done = |place: usize| {
             let last = groups[place].last().map_or("", |(_, subject, _)| subject.name());
             progress.advance(groups[place].len() as u64, last);
@@ -137,6 +137,7 @@ impl SubjectRuns {
     fn run_group<'a, S: BuiltSubject, R>(
         &self,
         group: &Group<'a, S>,
+        catalogue: &Catalogue,
         workers: &Workers,
         run_one: &impl Fn(&'a S, Side, &mut Harness) -> Result<R, Failure>,
     ) -> Result<Vec<(usize, R)>, Failure> {
@@ -146,12 +147,14 @@ impl SubjectRuns {
             let subject = self.subject(built, side)?;
             let loaded = match harness.take() {
                 Some(mut harness) => harness.load_other(subject).map(|()| harness),
-                None => Harness::load(&Arc::new(self.request(
-                    workers,
-                    built.flavor(),
-                    side,
-                    subject,
-                )?)),
+                None => {
+                    let mut request = self.request(workers, built.flavor(), side, subject)?;
+                    let profile = built.profile().and_then(|name| catalogue.profile(name));
+                    if let Some(text) = profile.filter(|profile| profile.is_text()) {
+                        request.launch.be_true_to(&text.name);
+                    }
+                    Harness::load(&Arc::new(request))
+                }
             };
             let mut loaded = loaded.map_err(|error| unloadable(built, error))?;
             results.push((place, run_one(built, side, &mut loaded)?));
@@ -219,6 +222,8 @@ fn groups<'a, S: BuiltSubject>(subjects: &[(&'a S, Side)]) -> Vec<Group<'a, S>> 
             let (_, first, its_side) = group[0];
             let full = group.len() >= LARGEST_GROUP;
             let alike = first.flavor() == subject.flavor() && its_side == side;
+            // A worker has one host, which may be true to a text.
+            let alike = alike && first.profile() == subject.profile();
             !full && alike && first.module() == subject.module()
         };
         match groups.iter_mut().find(takes_it) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use allocert_requirements::profile::Profile;
 use allocert_suite::applicability::{Applicability, outside};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
@@ -229,8 +230,32 @@ pub(crate) fn choose_profile(
     let Some(side) = Side::by_name(&header.interface) else { return Ok(None) };
     let named = asked.or(header.profile.as_deref());
     let profile = profiles::of(catalogue, side.interface(), named)?;
+    let recorded = header.profile.as_deref().and_then(|name| catalogue.profile(name));
+    check_host(header, recorded, profile.as_ref())?;
     catalogue.choose(profile);
     Ok(catalogue.chosen().map(|profile| profile.name.clone()))
+}
+
+/// A plugin in Python ran in a host that was true to the text of its profile, or in the host of
+/// today. What it did there says nothing of the other.
+fn check_host(
+    header: &Header,
+    recorded: Option<&Profile>,
+    wanted: Option<&Profile>,
+) -> Result<(), Failure> {
+    let plugin = header.interface == "emm" && header.subject.flavor == "python";
+    let ([Some(recorded), Some(wanted)], true) = ([recorded, wanted], plugin) else {
+        return Ok(());
+    };
+    if recorded == wanted || !(recorded.is_text() || wanted.is_text()) {
+        return Ok(());
+    }
+    let message = format!(
+        "the run was made in a host that is true to the profile {}; to judge the plugin by {}, run \
+         it again with --profile {}",
+        recorded.name, wanted.name, wanted.name
+    );
+    Err(Failure::refused(RefusalCode::OptionConflict, message))
 }
 
 /// Judges one case. A case that was not run keeps its reason, because the subject is not here.

@@ -136,6 +136,9 @@ pub fn run(
 
     let (mut request, machine) = request(options, workers, subject, run_dir)?;
     request.end = end;
+    if let Some(text) = suite.catalogue.chosen_text() {
+        request.launch.be_true_to(&text.name);
+    }
     let mut harness = Harness::load(&Arc::new(request))?;
     files.keep_apart_from(harness.loaded())?;
     let header = header(&suite, options, &machine, harness.loaded());

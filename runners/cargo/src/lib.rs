@@ -119,6 +119,9 @@ fn test(interface: &str, argument: &str, options: &Options) -> Result<ExitCode, 
     let workers = Workers { program, interpreter, interrupt: Interrupt::default() };
     let mut request = workers.request(&Machine::simulated(), side.name(), subject)?;
     request.alone = Some(AloneLock::default());
+    if let Some(text) = suite.catalogue.chosen_text() {
+        request.launch.be_true_to(&text.name);
+    }
     let shared = Arc::new(Shared {
         catalogue: suite.catalogue,
         pool: WorkerPool::new(request),

@@ -1039,6 +1039,16 @@ fn a_run_is_judged_by_its_profile_unless_another_is_named() {
         ),
         "{other}"
     );
+    let text = std::fs::read_to_string(&out).expect("the run file");
+    let of_python = text.replacen("\"flavor\":\"native\"", "\"flavor\":\"python\"", 1);
+    assert_ne!(of_python, text);
+    std::fs::write(&out, of_python).expect("it can be written");
+    let (code, words) = refused(&["judge", &out, "--profile", "numba-cuda-0.30"]);
+    assert_eq!(code, 2, "{words}");
+    assert!(
+        words.contains("made in a host that is true to the profile nbep7; to judge the plugin by"),
+        "{words}"
+    );
 }
 
 #[test]

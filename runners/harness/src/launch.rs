@@ -30,6 +30,9 @@ const DRIVER_SETTINGS: [&str; 5] = [
     "ALLOCERT_FAULTS",
 ];
 
+/// Tells a worker which text its host is to be true to.
+const TEXT: &str = "ALLOCERT_TEXT";
+
 /// Tells a worker to run a batch in its own process instead of a fork, and to leave its standard
 /// streams alone.
 const DEBUG: &str = "ALLOCERT_DEBUG";
@@ -89,6 +92,11 @@ impl Launch {
         self
     }
 
+    /// With a host that is true to this text, where the worker's own host differs from it.
+    pub fn be_true_to(&mut self, text: &str) {
+        self.environment.push((TEXT.into(), text.into()));
+    }
+
     pub(crate) fn command(&self, run: &RunDir, socket: &Path, ring: &Path) -> Command {
         let mut command = self.program_with_arguments(run);
         command
@@ -98,6 +106,7 @@ impl Launch {
             .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
             .envs(DRIVER_SETTINGS.map(|name| (name, "")))
             .env(MODE, mode(Driver::Sim))
+            .env_remove(TEXT)
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
         match self.debugger {
             // It stays in the process group that the terminal takes input for.

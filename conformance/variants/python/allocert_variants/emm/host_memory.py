@@ -52,15 +52,19 @@ class OwnHostMemory(Manager):
             if work is not None:
                 work()
 
-        context = weakref.proxy(self.context)
+        context, address = weakref.proxy(self.context), self.host_address(pointer)
         if not mapped:
-            return PinnedMemory(context, pointer, size, owner=owner, finalizer=release)
+            return PinnedMemory(context, address, size, owner=owner, finalizer=release)
         try:
-            memory = MappedMemory(context, pointer, size, owner=owner, finalizer=release)
+            memory = MappedMemory(context, address, size, owner=owner, finalizer=release)
         except BaseException:
             release()
             raise
         return self.returned(memory, token)
+
+    def host_address(self, pointer: int) -> Any:
+        """The address in the type that the memory holds it in."""
+        return pointer
 
     def returned(self, memory: MappedMemory, token: int) -> HostMemory:
         """What the host can make an array of. Kept until it is given back, as Numba does."""

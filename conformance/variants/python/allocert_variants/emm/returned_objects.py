@@ -159,8 +159,19 @@ class FollowsDocs(OwnHostMemory):
         pointer = ctypes.c_void_p(address)
         return MemoryPointer(weakref.proxy(self.context), pointer, size, finalizer=finalizer)
 
+    def host_address(self, pointer: int) -> Any:
+        return ctypes.c_void_p(pointer)
+
     def returned(self, memory: MappedMemory, token: int) -> HostMemory:
         return memory
+
+
+class FollowsNbep7WithHostMemory(FollowsDocs):
+    """Returns the types of the example in NBEP 7, for host memory too."""
+
+    allocert_capabilities = FollowsNbep7.allocert_capabilities
+    wrap = FollowsNbep7.wrap
+    get_memory_info = FollowsNbep7.get_memory_info
 
 
 class LeavesHostToBase(HostOnlyCUDAMemoryManager):
@@ -181,6 +192,35 @@ class LeavesHostToBase(HostOnlyCUDAMemoryManager):
 
     def get_ipc_handle(self, memory: MemoryPointer) -> IpcHandle:
         return self.inner.get_ipc_handle(memory)
+
+    def reset(self) -> None:
+        super().reset()
+        self.inner.reset()
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup(), self.inner.defer_cleanup():
+            yield
+
+    @property
+    def interface_version(self) -> int:
+        return 1
+
+
+class LeavesInitializeToBase(HostOnlyCUDAMemoryManager):
+    """Implements what NBEP 7 asks of a subclass of HostOnlyCUDAMemoryManager, without initialize().
+
+    It declares no IPC, as FollowsNbep7.
+    """
+
+    allocert_capabilities = FollowsNbep7.allocert_capabilities
+    memalloc = LeavesHostToBase.memalloc
+    get_memory_info = LeavesHostToBase.get_memory_info
+    get_ipc_handle = LeavesHostToBase.get_ipc_handle
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.inner = FollowsNbep7(*args, **kwargs)
 
     def reset(self) -> None:
         super().reset()

@@ -16,7 +16,9 @@ def load() -> Interface:
         from .case import InstalledManagerCase, ManagerCase
         from .host_code import HOST_CODE_MARKS
         from .subject import ManagerSubject
+        from .text_host import be_true_to_text
 
+        be_true_to_text()
         HOST_CODE_MARKS.set()
 
     shared = merged(
