@@ -117,8 +117,8 @@ pub enum Reason {
     OrderUnknown {
         because: Doubt,
     },
-    /// Code of the host, which the subject called or inherits, took all memory that an expectation
-    /// of this step is about.
+    /// Code of the host, which the subject called or inherits, took or asked for all memory that an
+    /// expectation of this step is about.
     TakenByHostCode {
         step: u32,
     },
@@ -371,8 +371,8 @@ impl fmt::Display for Reason {
             Self::TakenByHostCode { step } => {
                 write!(
                     f,
-                    "the host's own code, which the subject called, took the memory that step \
-                     {step} asks about"
+                    "the host's own code, which the subject called, asked for the memory that \
+                     step {step} is about"
                 )
             }
             Self::NothingToOrder { step, after } => {

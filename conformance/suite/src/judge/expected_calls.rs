@@ -42,7 +42,7 @@ pub(crate) fn judge_step(
     let Some(window) = record.timeline.window_between(first, step.index) else {
         return sink.not_observed(Reason::NoMarkers { step: step.index });
     };
-    if wanted.own && only_host_code_took(record, window.clone()) {
+    if wanted.own && only_host_code_asked(record, window.clone()) {
         return sink.not_observed(Reason::TakenByHostCode { step: step.index });
     }
     for Mismatch { expected, observed, events } in mismatches(record, window, wanted) {
@@ -102,10 +102,11 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
     })
 }
 
-/// Whether memory was taken in the window, all of it by code of the host that the subject called.
-fn only_host_code_took(record: &CaseRecord<'_>, window: Range<usize>) -> bool {
-    let mut takes = calls_in(record, window).filter(RecordedCall::takes).peekable();
-    takes.peek().is_some() && takes.all(|call| call.in_host_code)
+/// Whether memory was asked for in the window, always by code of the host that the subject called.
+fn only_host_code_asked(record: &CaseRecord<'_>, window: Range<usize>) -> bool {
+    let asks = |call: &RecordedCall<'_>| matches!(Effect::of(call.call), Effect::Take { .. });
+    let mut asked = calls_in(record, window).filter(asks).peekable();
+    asked.peek().is_some() && asked.all(|call| call.in_host_code)
 }
 
 fn first_step(record: &CaseRecord<'_>, wanted: &Calls) -> Option<u32> {

@@ -369,7 +369,11 @@ impl Ledger<'_, '_> {
         }
         self.sink.check_performed(Check::Leak);
         let freed = |block: &Block| block.end.is_some_and(|end| end.freed);
-        let left = |block: &Block| block.by_subject && !block.free_injected && !freed(block);
+        // Only the host's code had it, and lost it with the error.
+        let lost_by_host = |block: &Block| block.in_host_code && raised(record, block.step);
+        let left = |block: &Block| {
+            block.by_subject && !block.free_injected && !freed(block) && !lost_by_host(block)
+        };
         let mut left: Vec<(Boundary, &Block)> = self
             .blocks
             .all()
@@ -395,4 +399,9 @@ impl Ledger<'_, '_> {
             events: left.iter().take(3).map(|(_, block)| block.taken_here()).collect(),
         });
     }
+}
+
+fn raised(record: &CaseRecord<'_>, step: Option<u32>) -> bool {
+    let outcome = step.and_then(|step| record.outcome(step as usize));
+    matches!(outcome, Some(Outcome::Raised(_)))
 }

@@ -1,7 +1,7 @@
 //! Each always-on check has a test with a finding and a test without one.
 
 use allocert_contract::trace::{
-    Call, Marker, What,
+    Call, Event, Marker, What,
     cuda::{Function, Misuse},
 };
 use allocert_suite::Catalogue;
@@ -79,6 +79,29 @@ fn memory_that_was_taken_between_markers_of_the_harness_leaks() {
     recorder.event(What::Call(alloc(A, 64)));
     recorder.marker(Marker::HarnessEnd);
     assert_eq!(recorder.step(&[], memory(A, 64)).rest().found(), ["EMM-CHECK-LEAK"]);
+}
+
+/// The base class of the host took it for a subclass, and raised.
+#[rstest]
+#[case::by_host_code(true, &[])]
+#[case::by_the_subject(false, &["EMM-CHECK-LEAK"])]
+fn memory_that_host_code_lost_with_an_error_is_no_leak(
+    #[case] marked: bool,
+    #[case] found: &[&str],
+) {
+    let mut recorder = Recorder::new(memalloc("{EMM-T-01: {raises: [any]}}"));
+    recorder = recorder.raise(&[], error("CudaAPIError", Some(999), "unknown"));
+    let end = recorder.seen.events.pop().expect("the end of the step");
+    if marked {
+        recorder.marker(Marker::HostCodeBegin);
+    }
+    recorder.event(What::Call(alloc(A, 64)));
+    if marked {
+        recorder.marker(Marker::HostCodeEnd);
+    }
+    let seq = recorder.seen.events.len() as u64;
+    recorder.seen.events.push(Event { seq, ..end });
+    assert_eq!(recorder.rest().found(), found);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Block {
     pub(crate) step: Option<u32>,
     /// Whether the subject took it.
     pub(crate) by_subject: bool,
+    /// Whether code of the host took it for the subject.
+    pub(crate) in_host_code: bool,
     pub(crate) end: Option<BlockEnd>,
     /// The case made the call fail that would have freed it.
     pub(crate) free_injected: bool,
@@ -51,6 +53,7 @@ impl Block {
             taken: event.seq,
             step: attribution.step,
             by_subject: attribution.by_subject,
+            in_host_code: attribution.in_host_code,
             end: None,
             free_injected: false,
         }

@@ -24,6 +24,17 @@ class ManagerCase(NumbaCase):
         super().begin()
         HOST_CODE_MARKS.recorder = self.driver.recorder
 
+    def new_context(self, device: int) -> Any:
+        """Numba's context, prepared for use, so that a push() of the subject has nothing to do.
+
+        The first push() asks the driver for the device's memory. If that fails, numba-cuda leaves
+        the context on the stack.
+        """
+        context = super().new_context(device)
+        context.push()
+        context.pop()
+        return context
+
     def manager(self, name: str) -> Any:
         """The manager of that name."""
         return self.bindings.get(name)

@@ -45,10 +45,13 @@ class NumbaCase(Case):
         if device is None:
             return self._attached
         if device not in self._contexts:
-            # Making a context leaves another one current, or none.
             with self.driver.harness(), self.driver.current_kept():
-                self._contexts[device] = cuda.gpus[device].get_primary_context()
+                self._contexts[device] = self.new_context(device)
         return self._contexts[device]
+
+    def new_context(self, device: int) -> Any:
+        """Numba's context of a device. It leaves another context current, or none."""
+        return cuda.gpus[device].get_primary_context()
 
     def attach(self, device: int) -> None:
         self._attached = self.context(device)
