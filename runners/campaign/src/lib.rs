@@ -35,6 +35,7 @@ mod text_file;
 pub mod variant_run;
 mod verdict_reports;
 mod workers;
+mod zstandard;
 
 pub use built_subjects::SubjectOptions;
 pub use failure::{Failure, tell};

@@ -1,7 +1,7 @@
-//! Run files on disk: plain, or compressed by gzip if the name ends in `.gz`.
+//! Run files on disk: plain, or compressed by gzip or zstd if the name ends in `.gz` or `.zst`.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IntoInnerError, Write};
+use std::io::{self, BufReader, BufWriter, IntoInnerError, Seek, Write};
 use std::path::Path;
 
 use allocert_suite::RefusalCode;
@@ -12,21 +12,44 @@ use flate2::write::GzEncoder;
 
 use crate::failure::Failure;
 use crate::spool::Spool;
+use crate::zstandard;
+
+/// What the name of a run file promises of its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Plain,
+    Gzip,
+    Zstandard,
+}
+
+impl Format {
+    /// The format of a file by its name, or the ending of one that allocert does not know.
+    fn of(path: &Path) -> Result<Self, &'static str> {
+        if ends_in(path, "gz") {
+            return Ok(Self::Gzip);
+        }
+        if ends_in(path, "zst") {
+            return Ok(Self::Zstandard);
+        }
+        let other = ["zstd", "xz", "bz2", "zip", "lz4"].into_iter().find(|end| ends_in(path, end));
+        other.map_or(Ok(Self::Plain), Err)
+    }
+}
 
 /// Refuses a name that promises another compression.
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
-    let other = ["zst", "xz", "bz2", "zip", "lz4"].into_iter().find(|end| ends_in(path, end));
-    match other {
-        None => Ok(()),
-        Some(other) => Err(Failure::refused(
-            RefusalCode::UnwritableFile,
-            format!(
-                "cannot write {}: a run file is plain or compressed by gzip; end its name in .gz, \
-                 not in .{other}",
-                path.display()
-            ),
-        )),
-    }
+    format_of(path, RefusalCode::UnwritableFile, "write", "end its name in .gz or .zst").map(drop)
+}
+
+fn format_of(path: &Path, code: RefusalCode, verb: &str, advice: &str) -> Result<Format, Failure> {
+    Format::of(path).map_err(|other| {
+        let message = format!(
+            "cannot {verb} {}: a run file is plain, or compressed by gzip or zstd; {advice} \
+             (it ends in .{other})",
+            path.display()
+        );
+        Failure::refused(code, message)
+    })
 }
 
 /// Writes a whole run. What the spool has takes the place of what is in the cases.
@@ -37,14 +60,23 @@ pub(crate) fn write(
     judged: &[Judged],
     spool: Option<&Spool>,
 ) -> io::Result<()> {
-    let file = BufWriter::new(file);
-    if ends_in(path, "gz") {
-        // JSON comes in small pieces, and each piece would start the compressor.
-        let encoder = BufWriter::new(GzEncoder::new(file, Compression::default()));
-        let encoder = write_lines(encoder, header, judged, spool)?.into_inner();
-        encoder.map_err(IntoInnerError::into_error)?.finish()?.flush()
-    } else {
-        write_lines(file, header, judged, spool)?.flush()
+    let mut file = BufWriter::new(file);
+    match Format::of(path).unwrap_or(Format::Plain) {
+        Format::Plain => write_lines(file, header, judged, spool)?.flush(),
+        Format::Gzip => {
+            // JSON comes in small pieces, and each piece would start the compressor.
+            let encoder = BufWriter::new(GzEncoder::new(file, Compression::default()));
+            let encoder = write_lines(encoder, header, judged, spool)?.into_inner();
+            encoder.map_err(IntoInnerError::into_error)?.finish()?.flush()
+        }
+        Format::Zstandard => {
+            let lines = BufWriter::new(tempfile::tempfile()?);
+            let lines = write_lines(lines, header, judged, spool)?.into_inner();
+            let mut lines = lines.map_err(IntoInnerError::into_error)?;
+            lines.rewind()?;
+            file.write_all(&zstandard::compress(lines)?)?;
+            file.flush()
+        }
     }
 }
 
@@ -70,22 +102,27 @@ fn write_lines<W: Write>(
 /// The file cannot be read, or is no run file.
 pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
+    let format = format_of(path, RefusalCode::InvalidRunFile, "read", "decompress it first")?;
     let file = open(path)?;
-    if !ends_in(path, "gz") {
-        return Ok(run_format::read(&name, file)?);
-    }
-    run_format::read(&name, BufReader::new(MultiGzDecoder::new(file))).map_err(
-        |error| match error {
-            ReadError::Io { file, line, source } => Failure::refused(
-                RefusalCode::InvalidRunFile,
-                format!(
-                    "{file}:{line}: the compressed file is cut off or damaged ({source}); run the \
-                 suite again"
-                ),
-            ),
-            other => other.into(),
-        },
-    )
+    let damaged = |source: &io::Error, line: usize| {
+        let message = format!(
+            "{name}:{line}: the compressed file is cut off or damaged ({source}); run the suite \
+             again"
+        );
+        Failure::refused(RefusalCode::InvalidRunFile, message)
+    };
+    let run = match format {
+        Format::Plain => return Ok(run_format::read(&name, file)?),
+        Format::Gzip => run_format::read(&name, BufReader::new(MultiGzDecoder::new(file))),
+        Format::Zstandard => {
+            let decoder = zstandard::Decoder::new(file).map_err(|error| damaged(&error, 1))?;
+            run_format::read(&name, BufReader::new(decoder))
+        }
+    };
+    run.map_err(|error| match error {
+        ReadError::Io { line, source, .. } => damaged(&source, line),
+        other => other.into(),
+    })
 }
 
 /// Reads what is there of a run that was interrupted.
@@ -93,7 +130,7 @@ pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
 /// # Errors
 /// As [`read`], but for the missing end.
 pub(crate) fn read_partial(path: &Path) -> Result<Run, Failure> {
-    if ends_in(path, "gz") {
+    if Format::of(path) != Ok(Format::Plain) {
         return Err(Failure::refused(
             RefusalCode::InvalidRunFile,
             format!(

@@ -54,7 +54,7 @@ pub(crate) enum Command {
         /// What `allocert run --shard I/N --out` wrote, of each shard once
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<PathBuf>,
-        /// Where to write the run; a name that ends in .gz compresses it
+        /// Where to write the run; a name that ends in .gz or .zst compresses it
         #[arg(long, short, value_name = "FILE")]
         out: PathBuf,
     },
@@ -200,7 +200,7 @@ pub(crate) struct Run {
     /// Only the I-th of N equal parts of the cases
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Where to write the run, for `allocert judge`; a name that ends in .gz compresses it
+    /// Where to write the run, for `allocert judge`; a name that ends in .gz or .zst compresses it
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Where to keep the folder of the run: run.jsonl, the traces and the worker's files

@@ -1315,22 +1315,25 @@ fn a_kept_run_has_a_run_file_whose_cases_can_be_shown() {
 fn a_run_file_is_compressed_if_its_name_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let name = |end: &str| folder.path().join(format!("run.jsonl{end}")).display().to_string();
-    let (plain, compressed) = (name(""), name(".gz"));
-    for out in [&plain, &compressed] {
-        let run = ["run", "emm", "reference", "--filter", "emm/alloc/*", "--out", out.as_str()];
-        assert_eq!(judged(&run).0, Some(0));
-    }
+    let plain = name("");
+    let run = ["run", "emm", "reference", "--filter", "emm/alloc/*", "--out"];
+    assert_eq!(judged(&[&run[..], &[plain.as_str()]].concat()).0, Some(0));
     let size = |path: &String| std::fs::metadata(path).expect("written").len();
-    assert!(size(&compressed) * 5 < size(&plain), "{} {}", size(&compressed), size(&plain));
-    assert_eq!(judged(&["judge", &compressed]), judged(&["judge", &plain]));
-    assert_eq!(judged(&["trace", &compressed, "emm/alloc/exact-size/size:1"]).0, Some(0));
+    for compressed in [name(".gz"), name(".zst")] {
+        assert_eq!(judged(&[&run[..], &[compressed.as_str()]].concat()).0, Some(0));
+        assert!(size(&compressed) * 5 < size(&plain), "{} {}", size(&compressed), size(&plain));
+        assert_eq!(judged(&["judge", &compressed]), judged(&["judge", &plain]));
+        assert_eq!(judged(&["trace", &compressed, "emm/alloc/exact-size/size:1"]).0, Some(0));
+    }
 }
 
 /// Compressed files that were cut off at any place, damaged, or not compressed at all.
-#[test]
-fn a_damaged_compressed_run_file_is_refused() {
+#[rstest]
+#[case::gzip("run.jsonl.gz")]
+#[case::zstd("run.jsonl.zst")]
+fn a_damaged_compressed_run_file_is_refused(#[case] file: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("run.jsonl.gz");
+    let path = folder.path().join(file);
     let name = path.display().to_string();
     let run = ["run", "emm", "reference", "--filter", "emm/alloc/exact-size/*", "--out", &name];
     assert_eq!(judged(&run).0, Some(0));
@@ -1360,12 +1363,16 @@ fn a_damaged_compressed_run_file_is_refused() {
 #[test]
 fn another_compression_is_refused_before_anything_runs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("run.jsonl.zst");
+    let path = folder.path().join("run.jsonl.xz");
     let (code, words) = refused(&["run", "emm", "reference", "--out", &path.display().to_string()]);
     assert_eq!(code, 2);
     assert!(words.starts_with("allocert: error[unwritable-file]: "), "{words}");
-    assert!(words.contains("end its name in .gz, not in .zst"), "{words}");
+    assert!(words.contains("end its name in .gz or .zst (it ends in .xz)"), "{words}");
     assert!(!path.exists());
+    std::fs::write(&path, "compressed").expect("written");
+    let (code, words) = refused(&["judge", &path.display().to_string()]);
+    assert_eq!(code, 2);
+    assert!(words.contains("compressed by gzip or zstd; decompress it first"), "{words}");
 }
 
 #[test]
