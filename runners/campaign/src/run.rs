@@ -209,7 +209,9 @@ fn observe(
         }
     }
     let mut repeats = Repeats::default();
-    let (mut judged, mut warnings) = (Vec::new(), Vec::new());
+    let mut judged = Vec::new();
+    let mut warnings: Vec<String> =
+        harness.loaded().loaded_again.iter().map(ToString::to_string).collect();
     for _ in 0..options.repeat.map_or(1, NonZeroU32::get) {
         let partial = partial.take();
         let mut recording = Recording { progress: &mut *progress, partial, catalogue, cases };

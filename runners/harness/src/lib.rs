@@ -55,7 +55,7 @@ pub use harness::Harness;
 pub use interrupt_flag::Interrupt;
 pub use launch::{Debugger, Launch};
 pub use machine::Machine;
-pub use message::Loaded;
+pub use message::{Loaded, LoadedAgain};
 pub use progress::Progress;
 pub use run_dir::RunDir;
 pub use run_output::RunOutput;

@@ -58,8 +58,34 @@ pub struct Loaded {
     /// `name`, `version`, `file`, `interface_version`, `host`.
     #[serde(default)]
     pub subject: Map<String, Value>,
+    /// Why each process of a batch loads the subject anew; nothing if it does not.
+    #[serde(default)]
+    pub loaded_again: Option<LoadedAgain>,
     #[serde(default)]
     pub(crate) protocol: Option<u32>,
+}
+
+/// What a subject did while it was loaded. A forked process has no such thread, and cannot use a
+/// driver that its parent initialized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadedAgain {
+    Threads,
+    Driver,
+}
+
+impl fmt::Display for LoadedAgain {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (did, advice) = match self {
+            Self::Threads => ("started a thread", "start it at the first use"),
+            Self::Driver => ("called the CUDA driver", "call it at the first use"),
+        };
+        write!(
+            out,
+            "the subject {did} while it was loaded, so each case loads it anew, which makes the \
+             run slower; to avoid that, {advice}"
+        )
+    }
 }
 
 impl Loaded {

@@ -110,6 +110,9 @@ pub(crate) struct Loaded {
     pub(crate) flavor: &'static str,
     pub(crate) capabilities: Vec<&'static str>,
     pub(crate) subject: SubjectInfo,
+    /// What it did while it was loaded, so that each child must load it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loaded_again: Option<&'static str>,
 }
 
 /// Who the subject is.

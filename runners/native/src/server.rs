@@ -112,16 +112,16 @@ impl Server {
             Ok(subject) => subject,
             Err(refused) => return self.send(&Line::Refused(refused)),
         };
-        let loaded = Loaded {
-            flavor: "native",
-            capabilities: subject.capabilities(),
-            subject: subject.info(),
-        };
+        let (capabilities, info) = (subject.capabilities(), subject.info());
         self.0.subject = Some(subject);
+        let loaded_again = if !reload::threads().is_subset(&threads) {
+            Some("threads")
+        } else {
+            forked_batch::has_initialized_driver(&self.0)?.then_some("driver")
+        };
+        let loaded = Loaded { flavor: "native", capabilities, subject: info, loaded_again };
         self.send(&Line::Loaded(loaded))?;
-        let belongs_in_child = !reload::threads().is_subset(&threads)
-            || forked_batch::has_initialized_driver(&self.0)?;
-        if belongs_in_child && forked_batch::forks() {
+        if loaded_again.is_some() && forked_batch::forks() {
             return Err(reload::execute_anew(&self.0.socket, order));
         }
         Ok(())

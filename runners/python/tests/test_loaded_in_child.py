@@ -8,6 +8,8 @@ import pytest
 from harness import Program
 from runfile import findings, verdicts
 
+NOTE = "note: the subject called the CUDA driver while it was loaded, so each case loads it anew"
+
 PLUGIN = """
 from allocert.numba import PoolManager
 from numba.cuda.cudadrv.driver import driver
@@ -82,6 +84,7 @@ def test_a_module_may_initialize_the_driver(
     cases = "emm/alloc/{context-of-second-device,exact-size/size:4096}*"
     ended = allocert("run", "emm", *arguments, "--filter", cases, path=[subjects])
     assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert NOTE in ended.stdout
     assert len(verdicts(out)) > 1 and set(verdicts(out).values()) == {"conforms"}
 
 
@@ -92,5 +95,6 @@ def test_a_library_may_initialize_the_driver(allocert: Program, tmp_path: pathli
     arguments = (library, "--abi", "torch:take,give", "--filter", "place/alloc/*", "--out", out)
     ended = allocert("run", "place", *arguments)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert NOTE in ended.stdout
     assert not any(findings(out).values())
     assert list(verdicts(out).values()).count("conforms") > 15

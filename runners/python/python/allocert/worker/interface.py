@@ -16,11 +16,13 @@ class Subject(Protocol):
     """What the server and a case use of a subject; subject.py finds most of them."""
 
     name: str
-    version: str | None
     file: str | None
     capabilities: list[str]
     #: Whether the import of the subject called cuInit.
     initialized_driver: bool
+
+    @property
+    def version(self) -> str | None: ...
 
 
 @dataclass(frozen=True)

@@ -72,16 +72,24 @@ def _end_with_parent(number: int = signal.SIGKILL) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
-class _Loaded(NamedTuple):
-    """What every batch needs once the subject is there."""
+class _Side(NamedTuple):
+    """What the cases of a side need beside the subject."""
 
     driver: Driver
     interface: Interface
     #: Of Python and the interface's distributions, by name.
     versions: dict[str, str]
+
+
+class _Loaded(NamedTuple):
+    """What every batch needs once the subject is there."""
+
+    driver: Driver
+    interface: Interface
+    versions: dict[str, str]
     subject: Subject
-    #: Whether it started threads or initialized the driver while it was imported.
-    belongs_in_child: bool
+    #: What it did while it was imported, so that each child must import it: `threads` or `driver`.
+    belongs_in_child: str | None
 
 
 class _Server:
@@ -90,6 +98,8 @@ class _Server:
         self._loaded: _Loaded | None = None
         #: Orders each child to load the subject, which cannot be loaded before a fork.
         self._loaded_in_child = loaded_in_child
+        #: What the subject needs around it, which is loaded before the fork.
+        self._side: _Side | None = None
 
     def serve(self) -> Batch | None:
         while (message := self._connection.receive()) is not None:
@@ -111,7 +121,7 @@ class _Server:
         # other threads use this process too.
         _end_with_parent()
         try:
-            loaded = _prepare(body["interface"], body["subject"])
+            loaded = _load_subject(_prepare_side(body["interface"]), body["subject"])
         except Refused as refused:
             self._connection.send("refused", refused.body)
             return
@@ -128,7 +138,12 @@ class _Server:
         }
         self._connection.send(
             "loaded",
-            {"flavor": "python", "capabilities": subject.capabilities, "subject": described},
+            {
+                "flavor": "python",
+                "capabilities": subject.capabilities,
+                "subject": described,
+                "loaded_again": loaded.belongs_in_child,
+            },
         )
         if loaded.belongs_in_child and _DEBUG not in os.environ:
             reload.execute_anew(self._connection.fileno(), body)
@@ -142,6 +157,8 @@ class _Server:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
         if _DEBUG in os.environ:
             return self._begin(body)
+        if self._loaded_in_child is not None and self._side is None:
+            self._side = _prepare_side(self._loaded_in_child["interface"])
         with children_can_be_waited_for():
             return self._fork(body)
 
@@ -174,7 +191,8 @@ class _Server:
         loaded, settings = self._loaded, body["cases"][0].get("driver") or {}
         if loaded is None:
             order = self._loaded_in_child or {}
-            loaded = _prepare(order["interface"], order["subject"], settings)
+            side = self._side or _prepare_side(order["interface"])
+            loaded = _load_subject(side, order["subject"], settings)
         else:
             loaded.driver.restart(settings)
             if loaded.subject.initialized_driver:
@@ -194,14 +212,11 @@ class _Server:
         )
 
 
-def _prepare(side: str, specification: str, settings: Mapping[str, int] | None = None) -> _Loaded:
-    """Loads the driver, all of the worker that the side needs, and then the subject.
+def _prepare_side(side: str) -> _Side:
+    """Loads the driver, and then all of the worker that the side needs.
 
-    `settings` are those of the case that begins with the import of the subject, in a child.
-
-    The driver comes first, so that every later lookup of its name finds it. The worker comes
-    before the subject, so that nothing that a subject changes or deletes is missed later. Without
-    the settings no call may reach the driver here: it reads them at the first one.
+    The driver comes first, so that every later lookup of its name finds it. No call may reach it
+    here: it reads its settings at the first one.
 
     Raises Refused.
     """
@@ -210,15 +225,29 @@ def _prepare(side: str, specification: str, settings: Mapping[str, int] | None =
     except OSError as error:
         raise Refused("host", f"libcuda.so.1 cannot be loaded: {error}") from None
     interface = registry.load(side)
-    versions = _versions(interface.distributions)
-    if settings is not None:
-        driver.restart(settings)
-        # The driver calls of the import are the case's.
-        driver.recorder.case_begin()
+    prepared = _Side(driver, interface, _versions(interface.distributions))
     # These objects live as long as the process, so garbage collections need not visit them. Those
     # of the subject are not among them: Python frees at its end only what its collector sees.
     gc.collect()
     gc.freeze()
+    return prepared
+
+
+def _load_subject(
+    side: _Side, specification: str, settings: Mapping[str, int] | None = None
+) -> _Loaded:
+    """Loads the subject, after the worker, so that nothing is missed that it changes or deletes.
+
+    `settings` are those of the case that begins with the import of the subject, in a child.
+    Without them no call may reach the driver here either.
+
+    Raises Refused.
+    """
+    driver, interface, versions = side
+    if settings is not None:
+        driver.restart(settings)
+        # The driver calls of the import are the case's.
+        driver.recorder.case_begin()
     before = reload.Threads.now()
     subject = _found(interface, specification, driver)
     after = reload.Threads.now()
@@ -226,7 +255,7 @@ def _prepare(side: str, specification: str, settings: Mapping[str, int] | None =
     started = bool(after.python - before.python)
     if interface.counts_native_threads:
         started = started or bool(after.all - before.all)
-    belongs_in_child = started or subject.initialized_driver
+    belongs_in_child = "threads" if started else "driver" if subject.initialized_driver else None
     return _Loaded(driver, interface, versions, subject, belongs_in_child)
 
 

@@ -4,6 +4,7 @@ Each interface derives its own class, which defines what counts as a subject.
 """
 
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import os
@@ -46,7 +47,6 @@ class ModuleSubject:
         self.module = import_module(self.module_name)
         self.initialized_driver = _is_initialized(driver)
         self.cls = self.find(self.module, attribute)
-        self.version = self.find_version()
         self.file = bounded(read_attribute(self.module, "__file__") or "") or None
         self.name = f"{self.module_name}:{attribute}" if attribute else self.module_name
         self.capabilities = self._capabilities()
@@ -102,6 +102,11 @@ class ModuleSubject:
         if not isinstance(cls, type) or not self.looks_like_subject(cls):
             return False
         return bool(read_attribute(cls, "__module__") == read_attribute(owner, "__name__"))
+
+    @functools.cached_property
+    def version(self) -> str | None:
+        """Found when it is asked for: the search takes 0.3 s, and may be in each child."""
+        return self.find_version()
 
     def find_version(self) -> str | None:
         """The version of the module, or of the distribution that it came with."""
