@@ -28,6 +28,13 @@ class IgnoresMask(Consumer):
         return None
 
 
+class InvertsMask(Consumer):
+    """Takes elements for valid whose mask is not true."""
+
+    def is_true(self, elements: HostArray) -> Any:
+        return elements == 0
+
+
 class MaskTrueIs1(Consumer):
     """Treats only mask elements equal to 1 as true."""
 

@@ -306,3 +306,14 @@ class ExportsTextAsRawBytes(Array):
     def typestr(self) -> Entry:
         dtype = self.host_array.dtype
         return f"|V{dtype.itemsize}" if dtype.kind in "SU" else super().typestr()
+
+
+@adapter
+class ReadOnlyOnce(Array):
+    """Reports an array as read-only in the first reading alone."""
+
+    readings = 0
+
+    def data(self) -> Entry:
+        self.readings += 1
+        return self.pointer(), self.read_only and self.readings == 1

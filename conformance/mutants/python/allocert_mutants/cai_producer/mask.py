@@ -47,6 +47,14 @@ class MaskShapeIsList(Array):
         return _exporter({**entries, "shape": list(entries["shape"])})
 
 
+class LosesMask(Producer):
+    """Exports masked arrays as arrays in which every element is valid."""
+
+    def array(self, spec: Any) -> Array:
+        spec.mask = None
+        return super().array(spec)
+
+
 class MaskInverted(Producer):
     """Marks invalid elements as true in the mask, as numpy.ma does."""
 

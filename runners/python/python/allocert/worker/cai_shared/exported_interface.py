@@ -65,7 +65,9 @@ class ExportedInterface:
         found["strides"] = strides
         found["fields"] = _fields(entries.get("descr"))
         with contextlib.suppress(Unusable):
-            found["effective_strides"] = list(self.layout().strides)
+            layout = self.layout()
+            found["effective_strides"] = list(layout.strides)
+            found["least_stride"] = layout.least_stride()
         return {name: value for name, value in found.items() if not _is_too_large(value)}
 
     def _entries(self) -> dict[Any, Any]:

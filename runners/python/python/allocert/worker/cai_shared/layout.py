@@ -31,6 +31,12 @@ class Layout:
         low = sum(reach for reach in reaches if reach < 0)
         return low, sum(reach for reach in reaches if reach > 0) + self.element_bytes
 
+    def least_stride(self) -> int | None:
+        """The least stride without its sign, of those other than 0 that lead to other elements."""
+        steps = zip(self.shape, self.strides, strict=False)
+        used = [abs(stride) for extent, stride in steps if extent > 1 and stride]
+        return min(used, default=None)
+
     def offsets(self) -> Iterator[int]:
         """The offset of each element, in C order."""
         axes: list[Sequence[int]] = [
