@@ -8,7 +8,7 @@ mod shape;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Requirement};
+use allocert_requirements::{Catalogue, Level, Requirement};
 
 use crate::run_format::Judged;
 use crate::verdict::Finding;
@@ -73,8 +73,9 @@ impl<'r> Cause<'r> {
 
 /// The causes of all findings, the likeliest first: unlisted before listed ones, MUST before
 /// SHOULD, then those after which a host can use nothing of the subject. What cases about order
-/// find although nothing is out of order comes after what others find. Then those come first that
-/// account for more findings, and those that show in more cases.
+/// find although nothing is out of order comes after what others find, and so does what follows
+/// from the violation of another case. Then those come first that account for more findings, and
+/// those that show in more cases.
 #[must_use]
 pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r>> {
     let mut causes: Vec<Cause<'r>> = Vec::new();
@@ -109,13 +110,22 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
         }
     }
     let about_order = asked_for_order(cases);
+    let violated: BTreeSet<(Level, &str)> = causes
+        .iter()
+        .filter(|cause| !cause.is_listed())
+        .map(|cause| (cause.first().finding.level, cause.first().finding.requirement.as_str()))
+        .collect();
     causes.sort_by_cached_key(|cause| {
         let finding = cause.first().finding;
         let comes_first = catalogue.get(&finding.requirement).is_some_and(|one| one.comes_first);
         let size = (Reverse(cause.len()), Reverse(cause.cases().len()));
         let order_is_kept = about_order.contains(finding.requirement.as_str())
             && !cause.findings.iter().any(|found| is_out_of_order(found.judged));
-        (cause.is_listed(), finding.level, Reverse(comes_first), order_is_kept, size)
+        let follows = violated.iter().any(|(level, id)| {
+            let entry = catalogue.consequence(id, &finding.requirement);
+            *level <= finding.level && entry.is_some_and(|entry| entry.in_other_cases)
+        });
+        (cause.is_listed(), finding.level, Reverse(comes_first), order_is_kept, follows, size)
     });
     causes
 }

@@ -38,6 +38,10 @@ fn catalogue() -> Catalogue {
 - causes: [EMM-OP-RESET]
   consequences: [EMM-OP-DROP]
   because: what was reset is gone
+- causes: [EMM-OP-GET_MEMORY_INFO]
+  consequences: [EMM-OP-DESTROY]
+  in_other_cases: true
+  because: what cannot be asked cannot be destroyed in any case
 ";
     let duty = |id: &str, defect: &str| {
         format!(
@@ -162,6 +166,19 @@ fn what_makes_a_subject_unusable_comes_first() {
     ];
     let expected = [alone("EMM-U-01", 1), alone("EMM-OP-RESET", 2), alone("EMM-T-02", 2)];
     assert_eq!(grouped(&cases), expected);
+}
+
+#[test]
+fn what_leads_to_violations_of_other_cases_comes_before_them() {
+    let raised = "raised";
+    let follows = ("EMM-OP-DESTROY", Some(5), None, raised);
+    let cases = [
+        judged("a", &[follows]),
+        judged("b", &[follows]),
+        judged("c", &[("EMM-OP-GET_MEMORY_INFO", Some(2), None, raised)]),
+    ];
+    assert_eq!(grouped(&cases), [alone("EMM-OP-GET_MEMORY_INFO", 1), alone("EMM-OP-DESTROY", 2)]);
+    assert_eq!(grouped(&cases[..2]), [alone("EMM-OP-DESTROY", 2)]);
 }
 
 #[test]
