@@ -127,14 +127,17 @@ impl Driver {
 
     /// `cuEventElapsedTime`, in device time.
     pub fn event_elapsed(&mut self, start: u64, end: u64) -> Result<Elapsed> {
-        let mut stamps = [0; 2];
-        for (stamp, handle) in stamps.iter_mut().zip([start, end]) {
+        let mut recorded = [0; 2];
+        for (operation, handle) in recorded.iter_mut().zip([start, end]) {
             let event = self.event(handle)?;
             if event.flags & DISABLE_TIMING != 0 {
                 return Err(CudaError::INVALID_HANDLE);
             }
-            let recorded = event.recorded.ok_or(CudaError::INVALID_HANDLE)?;
-            self.poll(&[recorded])?;
+            *operation = event.recorded.ok_or(CudaError::INVALID_HANDLE)?;
+        }
+        self.poll(&recorded)?;
+        let mut stamps = [0; 2];
+        for (stamp, handle) in stamps.iter_mut().zip([start, end]) {
             *stamp = self.event(handle)?.stamp_ns.unwrap_or(0);
         }
         Ok((stamps[1] as f32 - stamps[0] as f32) / 1e6)

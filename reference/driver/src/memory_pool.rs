@@ -17,6 +17,8 @@ use crate::{
 pub(crate) struct Pool {
     device: usize,
     default: bool,
+    /// `CUmemAllocationHandleType` as whose its memory may be exported. No function exports it.
+    handle_types: u64,
     /// Reuse policies 1 to 3; kept, and without effect here.
     policies: [u64; 3],
     release_threshold: u64,
@@ -99,6 +101,10 @@ impl PoolAttribute {
 const RESERVE_BYTES: u64 = 32 << 20;
 
 impl Pool {
+    pub(crate) fn handle_types(&self) -> u64 {
+        self.handle_types
+    }
+
     fn is_reached_by(&self, device: usize) -> bool {
         self.device == device || self.shared_with.contains(&device)
     }
@@ -127,10 +133,11 @@ impl Pool {
 }
 
 impl Driver {
-    pub(crate) fn new_pool(&mut self, device: usize, default: bool) -> u64 {
+    pub(crate) fn new_pool(&mut self, device: usize, default: bool, handle_types: u64) -> u64 {
         self.pools.insert(Pool {
             device,
             default,
+            handle_types,
             policies: [1; 3],
             release_threshold: 0,
             used: 0,
@@ -267,9 +274,9 @@ impl Driver {
     }
 
     /// `cuMemPoolCreate` on a device.
-    pub fn pool_create(&mut self, device: i32) -> Result<u64> {
+    pub fn pool_create(&mut self, device: i32, handle_types: u64) -> Result<u64> {
         let device = self.device(device)?;
-        Ok(self.new_pool(device, false))
+        Ok(self.new_pool(device, false, handle_types))
     }
 
     /// `cuMemPoolDestroy`. Memory still allocated from it stays valid.

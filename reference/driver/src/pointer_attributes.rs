@@ -5,6 +5,7 @@ use crate::{
     address_space::Owner,
     error::{CudaError, Result},
     host_memory::HostKind,
+    memory_pool::Pool,
 };
 
 /// An attribute in the width that CUDA writes it.
@@ -33,6 +34,8 @@ struct Facts {
     ipc: bool,
     synchronous: bool,
     read_only: bool,
+    /// As what the pool's memory may be exported.
+    handle_types: u64,
 }
 
 const MEMORYTYPE_HOST: u32 = 1;
@@ -86,7 +89,7 @@ impl Driver {
             11 | 19 => Wide(facts.base),
             12 | 18 => Wide(facts.size),
             13 => Narrow(1),
-            14 => Wide(0),
+            14 => Wide(facts.handle_types),
             // GPUDirect RDMA and hardware decompression: of memory from `cuMemAlloc` alone.
             15 | 21 => Narrow(facts.ipc.into()),
             16 => Narrow(if facts.read_only { ACCESS_READ } else { ACCESS_READWRITE }),
@@ -120,7 +123,7 @@ impl Driver {
     }
 
     /// `cuPointerSetAttribute`: only `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` can be set. No context
-    /// needs to be current, but none that was destroyed may be.
+    /// needs to be current, but none that was destroyed or reset may be.
     pub fn set_pointer_attribute(
         &mut self,
         caller: &Caller,
@@ -136,9 +139,9 @@ impl Driver {
         self.make_synchronous(address, value)
     }
 
-    /// Whether the thread's current context exists.
+    /// Whether the thread has a current context that was neither destroyed nor reset.
     fn has_context(&self, caller: &Caller) -> bool {
-        self.contexts.get(caller.thread.current()).is_ok()
+        self.contexts.get(caller.thread.current()).is_ok_and(|context| context.active)
     }
 
     /// Sets `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the memory around `address`.
@@ -183,6 +186,7 @@ impl Driver {
                 ipc: block.owner == Owner::Plain,
                 synchronous: block.synchronous,
                 read_only: false,
+                handle_types: self.pools.get(pool).map_or(0, Pool::handle_types),
             });
         }
         let (base, block) = self.find_host(address).ok_or(CudaError::INVALID_VALUE)?;
@@ -200,6 +204,7 @@ impl Driver {
             ipc: false,
             synchronous: block.synchronous,
             read_only: block.is_read_only(),
+            handle_types: 0,
         })
     }
 }

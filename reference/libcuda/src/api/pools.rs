@@ -77,7 +77,9 @@ pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) 
         Location::HOST..Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
         _ => return Err(CudaError::INVALID_VALUE),
     }
-    pool.put(with_invalid_value(call.driver.pool_create(properties.location.id))?);
+    pool.put(with_invalid_value(
+        call.driver.pool_create(properties.location.id, properties.handle_types.into()),
+    )?);
     Ok(())
 }
 

@@ -1202,6 +1202,43 @@ static void arguments_of_modules() {
       cuLaunchKernel(function, 1, 65536, 1, 1, 1, 1, 0, nullptr, values, nullptr));
 }
 
+static void arguments_of_attributes() {
+  for (int handles : {0, 1, 8}) {
+    CUmemPoolProps properties = {};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.handleTypes = (CUmemAllocationHandleType)handles;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemoryPool pool = nullptr;
+    if (cuMemPoolCreate(&pool, &properties) != CUDA_SUCCESS) continue;
+    CUdeviceptr at;
+    NEED(cuMemAllocFromPoolAsync(&at, 256, pool, nullptr));
+    u64 types = 77;
+    NEED(cuPointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, at));
+    say("ALLOWED_HANDLE_TYPES of a pool with handles " + std::to_string(handles),
+        std::to_string(types));
+  }
+  CUevent pending, other;
+  float milliseconds;
+  prepare_spinning();
+  NEED(cuEventCreate(&pending, 0));
+  NEED(cuEventCreate(&other, 0));
+  spin(nullptr, 50);
+  NEED(cuEventRecord(pending, nullptr));
+  say("cuEventElapsedTime, pending and never recorded",
+      cuEventElapsedTime(&milliseconds, pending, other));
+  *stop_flag = 1;
+  NEED(cuCtxSynchronize());
+  const CUdeviceptr at = device_memory(256);
+  u32 on = 1;
+  With with(P);
+  NEED(cuDevicePrimaryCtxReset(device));
+  say("cuPointerSetAttribute, the current context was reset",
+      cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+  u64 address = 77;
+  say("DEVICE_POINTER, the current context was reset",
+      cuPointerGetAttribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at));
+}
+
 // ---- the scenes --------------------------------------------------------------------------------
 
 struct Scene {
@@ -1246,6 +1283,7 @@ static const Scene SCENES[] = {
     {"arguments: contexts", arguments_of_contexts},
     {"arguments: memory", arguments_of_memory},
     {"arguments: modules", arguments_of_modules},
+    {"arguments: attributes", arguments_of_attributes},
     {"cuCtxDestroy of a busy context", destroy_busy_context},
     {"cuMemAllocAsync behind a free", reuse_of_pool_memory},
     {"SYNC_MEMOPS of managed memory", sync_memops_of_managed},
