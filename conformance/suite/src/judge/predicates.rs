@@ -48,7 +48,7 @@ pub(crate) fn check(
     }
     let mut observed = match fact {
         Some(fact) => format!("{path} is {}", messages::value(path, fact)),
-        None => format!("there is no fact {path}"),
+        None => format!("{path} is missing"),
     };
     if let (FAILED, Some(first)) = (path, facts.get(FIRST_FAILURE).and_then(Value::as_str)) {
         observed.push_str(&format!("; the first failure: {first}"));
