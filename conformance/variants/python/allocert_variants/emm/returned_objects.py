@@ -174,15 +174,14 @@ class FollowsNbep7WithHostMemory(FollowsDocs):
     get_memory_info = FollowsNbep7.get_memory_info
 
 
-class LeavesHostToBase(HostOnlyCUDAMemoryManager):
-    """Overrides what the docs ask for and nothing else."""
+class _DeviceMemoryOfInner(HostOnlyCUDAMemoryManager):
+    """Overrides what the docs ask for but initialize(): another manager has the device memory."""
+
+    inner_class: type[Manager]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.inner = Manager(*args, **kwargs)
-
-    def initialize(self) -> None:
-        self.inner.initialize()
+        self.inner = self.inner_class(*args, **kwargs)
 
     def memalloc(self, size: int) -> MemoryPointer:
         return self.inner.memalloc(size)
@@ -207,30 +206,20 @@ class LeavesHostToBase(HostOnlyCUDAMemoryManager):
         return 1
 
 
-class LeavesInitializeToBase(HostOnlyCUDAMemoryManager):
+class LeavesHostToBase(_DeviceMemoryOfInner):
+    """Overrides what the docs ask for and nothing else."""
+
+    inner_class = Manager
+
+    def initialize(self) -> None:
+        self.inner.initialize()
+
+
+class LeavesInitializeToBase(_DeviceMemoryOfInner):
     """Implements what NBEP 7 asks of a subclass of HostOnlyCUDAMemoryManager, without initialize().
 
     It declares no IPC, as FollowsNbep7.
     """
 
     allocert_capabilities = FollowsNbep7.allocert_capabilities
-    memalloc = LeavesHostToBase.memalloc
-    get_memory_info = LeavesHostToBase.get_memory_info
-    get_ipc_handle = LeavesHostToBase.get_ipc_handle
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.inner = FollowsNbep7(*args, **kwargs)
-
-    def reset(self) -> None:
-        super().reset()
-        self.inner.reset()
-
-    @contextlib.contextmanager
-    def defer_cleanup(self) -> Iterator[None]:
-        with super().defer_cleanup(), self.inner.defer_cleanup():
-            yield
-
-    @property
-    def interface_version(self) -> int:
-        return 1
+    inner_class = FollowsNbep7
