@@ -162,7 +162,7 @@ impl Driver {
 
     /// Fails before `cuInit`.
     #[inline]
-    pub(crate) fn initialized(&self) -> Result {
+    pub fn initialized(&self) -> Result {
         if self.initialized { Ok(()) } else { Err(CudaError::NOT_INITIALIZED) }
     }
 

@@ -288,7 +288,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuFuncSetBlockShape`: whether there is such a function.
+    /// Whether there is such a function or kernel.
     pub fn function_exists(&mut self, handle: u64) -> Result {
         self.function(handle).map(|_| ())
     }

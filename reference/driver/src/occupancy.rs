@@ -35,7 +35,7 @@ impl Driver {
         let threads = u64::try_from(block_threads).ok().filter(|threads| *threads > 0);
         let threads = threads.ok_or(CudaError::INVALID_VALUE)?;
         let most_shared_bytes = self.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        // What a function may be launched with can be set below this, but not counted below it.
+        // As measured: cuFuncSetAttribute can allow less than this, and occupancy ignores that.
         let most_shared_bytes = most_shared_bytes.max(UNASKED_SHARED_BYTES);
         let too_shared = shared_bytes > u64::try_from(most_shared_bytes).unwrap_or(0);
         if too_shared || threads > self.limit(MAX_THREADS_PER_BLOCK)? {

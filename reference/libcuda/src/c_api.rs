@@ -165,7 +165,7 @@ impl<T> Out<T> {
     #[inline]
     pub(crate) fn required_after_init(self, call: &Call) -> Result<Self> {
         if self.0.is_null() {
-            call.driver.device_count()?;
+            call.driver.initialized()?;
         }
         self.required()
     }

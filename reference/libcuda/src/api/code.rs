@@ -17,7 +17,7 @@ fn required(handle: u64) -> Result {
 
 pub(crate) fn cuModuleGetLoadingMode(call: &mut Call, mode: Out<u32>) -> Result {
     const LAZY: u32 = 2;
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     mode.required()?.put(LAZY);
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) fn cuDeviceGetCount(call: &mut Call, count: Out<i32>) -> Result {
 }
 
 pub(crate) fn cuDeviceGetName(call: &mut Call, name: u64, len: i32, device: i32) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     if name == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -85,7 +85,7 @@ pub(crate) fn cuDeviceGetPCIBusId(
     len: i32,
     device: i32,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     if pci_bus_id == 0 {
         return Err(CudaError::INVALID_VALUE);
     }

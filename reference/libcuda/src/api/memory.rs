@@ -152,7 +152,7 @@ pub(crate) fn cuPointerGetAttributes(
     data: u64,
     dptr: u64,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     if count == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -198,7 +198,7 @@ pub(crate) fn cuPointerSetAttribute(
     attribute: u32,
     dptr: u64,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     // SAFETY: cuPointerSetAttribute's caller promises a value of the attribute's type, and an int
     // is the smallest.
     let value: u32 = unsafe { read(value)? };
@@ -213,7 +213,7 @@ pub(crate) fn cuMemGetAllocationGranularity(
     option: u32,
 ) -> Result {
     const PAGE_BYTES: usize = 2 << 20;
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     // CU_MEM_ALLOC_GRANULARITY_MINIMUM, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
     if properties == 0 || option > 1 {
         return Err(CudaError::INVALID_VALUE);

@@ -65,7 +65,7 @@ struct PoolProperties {
 /// Pools on devices only. One whose memory could be exported is made, but no function exports it.
 pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
     let pool = pool.required_after_init(call)?;
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
     let is_handle = matches!(properties.handle_types, 0 | FILE_DESCRIPTOR | FABRIC);
@@ -97,7 +97,7 @@ pub(crate) fn cuMemPoolGetAttribute(
     attribute: u32,
     value: u64,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     let attribute = PoolAttribute::from_number(attribute)?;
     let found = call.driver.pool_attribute(pool, attribute)?;
     match attribute {
@@ -114,7 +114,7 @@ pub(crate) fn cuMemPoolSetAttribute(
     attribute: u32,
     value: u64,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     let attribute = PoolAttribute::from_number(attribute)?;
     let wanted = match attribute {
         // SAFETY: cuMemPoolSetAttribute's caller promises an int for a policy.
@@ -134,7 +134,7 @@ struct Access {
 }
 
 pub(crate) fn cuMemPoolSetAccess(call: &mut Call, pool: u64, map: u64, count: usize) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     if map == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -154,7 +154,7 @@ pub(crate) fn cuMemPoolGetAccess(
     pool: u64,
     location: u64,
 ) -> Result {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     // SAFETY: cuMemPoolGetAccess's caller promises a CUmemLocation.
     let at: Location = unsafe { read(location)? };
     let device = match at.kind {
@@ -200,11 +200,13 @@ pub(super) fn with_invalid_value<T>(result: Result<T>) -> Result<T> {
 
 /// The device of a `CUmemLocation` of the caller, for memory of this `CUmemAllocationType`.
 fn device_at(call: &mut Call, location: u64, kind: u32) -> Result<i32> {
-    call.driver.device_count()?;
+    call.driver.initialized()?;
     // SAFETY: the caller of a function with a location promises a CUmemLocation.
     let location: Location = unsafe { read(location)? };
+    if kind != PINNED {
+        return Err(CudaError::INVALID_VALUE);
+    }
     match location.kind {
-        _ if kind != PINNED => Err(CudaError::INVALID_VALUE),
         Location::DEVICE => Ok(location.id),
         LOCATION_INVALID => Err(CudaError::INVALID_VALUE),
         _ => Err(CudaError::NOT_SUPPORTED),

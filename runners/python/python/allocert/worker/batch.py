@@ -15,7 +15,8 @@ class _LastCase(types.ModuleType):
     """Keeps the case that was performed last until the interpreter shuts down.
 
     A case may end with all its objects alive, and Python frees at its end what its modules hold.
-    The worker's own modules do not do: the server froze them for the garbage collector.
+    The worker's own modules would keep it for ever: the server froze them, so that the garbage
+    collector does not see them.
     """
 
     def __init__(self, case: Case) -> None:
