@@ -55,20 +55,24 @@ struct Queued {
 
 /// From this size on, a call that copies from pageable memory may return before the last bytes have
 /// arrived.
-const LATE_END_BYTES: u64 = 512 << 10;
+const LATE_END_BYTES: u64 = 64 << 10;
 /// So many of them arrive late here.
-const END_BYTES: u64 = 64 << 10;
+const END_BYTES: u64 = 4 << 10;
 /// So much pageable memory is staged at once. The host waits until the driver has staged more than
 /// that piece by piece, and so for the start of the copy.
 const STAGED_AT_ONCE_BYTES: u64 = 2 << 20;
 
 impl Driver {
-    /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory.
+    /// `cuMemcpy*`: waits for the copy, except from device to device and from pageable memory
+    /// to the device's own.
     pub fn copy(&mut self, caller: &Caller, copy: &CopyRequest) -> Result {
         let stream = self.stream(caller, StreamHandle::DEFAULT)?;
         let Some(sides) = self.sides(stream, copy)? else { return Ok(()) };
         let far = self.far_ends(stream, &sides);
-        if sides.from.kind == Kind::Pageable && sides.to.kind == Kind::Device {
+        if sides.from.kind == Kind::Pageable
+            && sides.to.kind == Kind::Device
+            && !sides.to.synchronous
+        {
             // The host waits for earlier work of the stream, not for the copy.
             self.drain_streams(stream, &far)?;
             let queued = self.queue_copy(stream, copy, &sides, true, &far)?;

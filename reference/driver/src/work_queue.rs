@@ -90,7 +90,9 @@ pub enum NextHostFunction {
 /// queue does.
 const STREAM_DEPTH: usize = 1024;
 
-/// The query that finds pending work finished. Work that is only ever polled must end some time.
+/// The query that finds pending work finished: the three before it answer that it is not, so that a
+/// subject that takes the first answer for the end is found. Work that is only polled must end some
+/// time.
 const LAST_POLL: u32 = 4;
 
 /// Device time that each operation takes.

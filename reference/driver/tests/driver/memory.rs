@@ -86,7 +86,7 @@ fn the_end_of_a_large_copy_from_pageable_memory_arrives_late() {
     let mut machine = Machine::new();
     let reader = machine.stream(1);
     let seen = machine.pinned(2);
-    for (bytes, last) in [(384 << 10, 9), (512 << 10, 0), (1 << 20, 0)] {
+    for (bytes, last) in [((64 << 10) - 4, 9), (64 << 10, 0), (1 << 20, 0)] {
         let data = machine.alloc(bytes);
         machine.fill(data, 0, bytes, StreamHandle::LEGACY);
         machine.write_host(PAGEABLE, &vec![9; bytes as usize]);

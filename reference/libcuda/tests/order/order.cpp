@@ -1643,6 +1643,93 @@ static void start_another_process() {
   }
 }
 
+/// Copies from pageable memory by the memory that they write: asynchronous ones around the size
+/// that does not fit into the staging buffer, and those in per-thread streams.
+static void add_staged_copies() {
+  using OfRows = CUresult (*)(const CUDA_MEMCPY2D*, CUstream);
+  static auto HtoD_ptds =
+      per_thread<CUresult (*)(CUdeviceptr, const void*, size_t)>("cuMemcpyHtoD", 7000);
+  static auto copy_ptds =
+      per_thread<CUresult (*)(CUdeviceptr, CUdeviceptr, size_t)>("cuMemcpy", 7000);
+  static auto rows_ptds = per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2D", 7000);
+  static auto unaligned_ptds =
+      per_thread<CUresult (*)(const CUDA_MEMCPY2D*)>("cuMemcpy2DUnaligned", 7000);
+  static auto wide_ptds = per_thread<CUresult (*)(const CUDA_MEMCPY3D*)>("cuMemcpy3D", 7000);
+  auto flat = [](const char* call, bool async, Memory to, size_t size, Copy copy) {
+    if (to == DEVICE) return;  // `table` asks this.
+    add(call, std::string("pageable to ") + MEMORY_NAMES[to] + " " + size_text(size), async,
+        [=](const Stream&) {
+          auto source = std::make_shared<Block>(PAGEABLE, size),
+               target = std::make_shared<Block>(to, size);
+          return Prepared{
+              [=](CUstream stream) { return copy(target->at, source->at, size, stream); },
+              [source, target]() mutable {
+                source.reset();
+                target.reset();
+              }};
+        });
+    entries.back().brief = true;
+  };
+  auto of_rows = [](const char* call, bool async, Memory to, size_t size, OfRows copy) {
+    size_t width = size < 2048 ? 16 : 2048;
+    add_2d(call, async, PAGEABLE, to, width, size / width, false, copy);
+    entries.back().brief = true;
+  };
+  for (Memory to : {DEVICE, POOL, MANAGED, SYNC_MEMOPS, REGISTERED, PINNED}) {
+    for (size_t size : {(2 << 20) + 2048, 5 << 19, 4 << 20, 8 << 20}) {
+      flat("cuMemcpyHtoDAsync_v2", true, to, size,
+           [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+             return cuMemcpyHtoDAsync(to, (void*)from, n, s);
+           });
+      flat("cuMemcpyAsync", true, to, size,
+           [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+             return cuMemcpyAsync(to, from, n, s);
+           });
+      of_rows("cuMemcpy2DAsync_v2", true, to, size,
+              [](const CUDA_MEMCPY2D* c, CUstream s) { return cuMemcpy2DAsync(c, s); });
+      of_rows("cuMemcpy3DAsync_v2", true, to, size, [](const CUDA_MEMCPY2D* c, CUstream s) {
+        CUDA_MEMCPY3D copy = wide(c);
+        return cuMemcpy3DAsync(&copy, s);
+      });
+    }
+    for (size_t size : {size_t(64), size_t(256), size_t(4 << 20), size_t(8 << 20)}) {
+      if (to == DEVICE && size == 256) continue;
+      flat("cuMemcpyHtoD_v2_ptds", false, to, size,
+           [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+             return HtoD_ptds(to, (void*)from, n);
+           });
+      flat("cuMemcpy_ptds", false, to, size,
+           [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream) {
+             return copy_ptds(to, from, n);
+           });
+      of_rows("cuMemcpy2D_v2_ptds", false, to, size,
+              [](const CUDA_MEMCPY2D* c, CUstream) { return rows_ptds(c); });
+      of_rows("cuMemcpy2DUnaligned_v2_ptds", false, to, size,
+              [](const CUDA_MEMCPY2D* c, CUstream) { return unaligned_ptds(c); });
+      of_rows("cuMemcpy3D_v2_ptds", false, to, size, [](const CUDA_MEMCPY2D* c, CUstream) {
+        CUDA_MEMCPY3D copy = wide(c);
+        return wide_ptds(&copy);
+      });
+    }
+  }
+}
+
+static void add_frees_of_B() {
+  for (bool managed : {false, true})
+    add("cuMemFree_v2", std::string(managed ? "managed" : "pool") + " 4 MiB of B", false,
+        [=](const Stream&) {
+          CUdeviceptr at;
+          Stream::Enter entered(true);
+          if (managed) {
+            NEED(cuMemAllocManaged(&at, 4 << 20, CU_MEM_ATTACH_GLOBAL));
+          } else {
+            NEED(cuMemAllocAsync(&at, 4 << 20, CU_STREAM_PER_THREAD));
+            NEED(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+          }
+          return Prepared{[=](CUstream) { return cuMemFree(at); }};
+        });
+}
+
 /// What neither `table` nor `further` asks: `order remaining`.
 static void add_remaining() {
   add_remaining_table_copies();
@@ -1715,6 +1802,8 @@ static void add_remaining() {
   add_managed_copies();
   add_managed_rows();
   add_library_unloads();
+  add_staged_copies();
+  add_frees_of_B();
 }
 
 /// Fills of memory of a pool of device B, which this device may reach or not.
@@ -2015,21 +2104,33 @@ static void copies() {
 }
 
 /// What `copies` leaves out: `order remaining-copies`.
+/// One row for each size and each busy stream.
+static void rows_of_arrivals(const char* call, Memory to) {
+  const StreamKind kinds[] = {{NON_BLOCKING, false}, {BLOCKING, false}, {LEGACY, false}};
+  for (size_t size : {size_t(64), size_t(64 << 10), size_t(64 << 10) + 4, size_t(512 << 10),
+                      size_t(1 << 20), size_t(8 << 20)})
+    for (int busy = -1; busy < 3; busy++) {
+      StreamKind kind = kinds[std::max(busy, 0)];
+      Arrival arrival = arrivals(call, PAGEABLE, to, size, kind, busy >= 0, 6);
+      printf("%s\tpageable to %s %s\t%s\t6\t%d\t%d\n", call, MEMORY_NAMES[to],
+             size_text(size).c_str(), busy < 0 ? "none" : name_of(kind).c_str(), arrival.first,
+             arrival.last);
+      fflush(stdout);
+    }
+}
+
 static void remaining_copies() {
   printf("# call\twhat\tbusy\trounds\tfirst byte there\tlast byte there\n");
-  const StreamKind kinds[] = {{NON_BLOCKING, false}, {BLOCKING, false}, {LEGACY, false}};
-  for (const char* call : {"cuMemcpyHtoD_v2", "cuMemcpy2D_v2_ptds", "cuMemcpy3D_v2_ptds"}) {
-    Memory to = strcmp(call, "cuMemcpyHtoD_v2") ? DEVICE : MANAGED;
-    for (size_t size : {size_t(64), size_t(64 << 10), size_t(64 << 10) + 4, size_t(512 << 10),
-                        size_t(1 << 20), size_t(8 << 20)})
-      for (int busy = -1; busy < 3; busy++) {
-        StreamKind kind = kinds[std::max(busy, 0)];
-        Arrival arrival = arrivals(call, PAGEABLE, to, size, kind, busy >= 0, 6);
-        printf("%s\tpageable to %s %s\t%s\t6\t%d\t%d\n", call, MEMORY_NAMES[to],
-               size_text(size).c_str(), busy < 0 ? "none" : name_of(kind).c_str(), arrival.first,
-               arrival.last);
-        fflush(stdout);
-      }
+  for (const char* call : {"cuMemcpyHtoD_v2", "cuMemcpy2D_v2_ptds", "cuMemcpy3D_v2_ptds"})
+    rows_of_arrivals(call, strcmp(call, "cuMemcpyHtoD_v2") ? DEVICE : MANAGED);
+  for (Memory to : {POOL, SYNC_MEMOPS, PINNED, REGISTERED}) {
+    rows_of_arrivals("cuMemcpyHtoD_v2", to);
+    rows_of_arrivals("cuMemcpy", to);
+  }
+  for (Memory to : {POOL, SYNC_MEMOPS, MANAGED, PINNED, REGISTERED}) {
+    rows_of_arrivals("cuMemcpyHtoD_v2_ptds", to);
+    rows_of_arrivals("cuMemcpy_ptds", to);
+    rows_of_arrivals("cuMemcpy2D_v2_ptds", to);
   }
 }
 

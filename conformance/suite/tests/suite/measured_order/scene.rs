@@ -192,14 +192,14 @@ impl UnderTest {
                 let (read, write, size) = self.copied(what);
                 let side = |start, class: &str| Rows {
                     start,
-                    pitch: size_root(size),
-                    slice_rows: size_root(size),
+                    pitch: row_bytes(size),
+                    slice_rows: row_bytes(size),
                     memory_type: memory_type(class, what),
                 };
                 let (width_bytes, height, depth) = match size {
                     0 => (0, 16, 1),
                     _ if what.ends_with(SLICES) => (16, 4, 4),
-                    _ => (size_root(size).into(), size_root(size), 1),
+                    _ => (row_bytes(size).into(), (size / u64::from(row_bytes(size))) as u32, 1),
                 };
                 let stream = if name.contains("Async") { stream } else { 0 };
                 let copy = RowCopy {
@@ -477,9 +477,10 @@ fn bytes(text: &str) -> u64 {
     number.parse::<u64>().unwrap_or_else(|_| panic!("no number: {text}")) * unit
 }
 
-/// All 2D copies that were measured are square.
-fn size_root(size: u64) -> u32 {
-    size.isqrt() as u32
+/// All 2D copies that were measured are square or have rows of 2048 bytes.
+fn row_bytes(size: u64) -> u32 {
+    let root = size.isqrt();
+    if root * root == size { root as u32 } else { 2048 }
 }
 
 fn memory_type(class: &str, what: &str) -> u32 {

@@ -149,7 +149,10 @@ impl CopyForm {
             Self::HostToDevice => {
                 let swapped = (write, read) == (MemoryClass::Managed, MemoryClass::Device);
                 let from_host = read.is_of_host() || read == MemoryClass::Managed;
-                !write.is_of_host() && from_host || swapped
+                let locked = matches!(write, MemoryClass::Pinned | MemoryClass::Registered);
+                !write.is_of_host() && from_host
+                    || locked && read == MemoryClass::Pageable
+                    || swapped
             }
             Self::DeviceToHost => {
                 let swapped = (write, read) == (MemoryClass::Device, MemoryClass::Managed);
@@ -183,22 +186,28 @@ impl CopyForm {
         }
     }
 
-    /// The `_ptds` forms that were measured: from pageable memory they do not wait for the legacy
-    /// stream, which their own stream comes after, unless the staging buffer is too small.
+    /// The `_ptds` forms that were measured: from pageable memory to the device's own they do not
+    /// wait for the legacy stream, which their own stream comes after, unless the staging buffer is
+    /// too small.
     fn per_thread_wait(self, write: MemoryClass, read: MemoryClass, size_bytes: u64) -> HostWait {
+        let pageable_or = |class| read == MemoryClass::Pageable || write == class;
         let measured = match self {
-            Self::HostToDevice => write == MemoryClass::Device && self.takes(write, read),
+            Self::HostToDevice => pageable_or(MemoryClass::Device) && self.takes(write, read),
             Self::DeviceToHost => read == MemoryClass::Device && self.takes(write, read),
             Self::Unified => {
-                write == MemoryClass::Device && (read.is_of_host() || read == MemoryClass::Managed)
+                pageable_or(MemoryClass::Device)
+                    && write != MemoryClass::Pageable
+                    && (read.is_of_host() || read == MemoryClass::Managed)
             }
-            Self::Rows => (write, read) == (MemoryClass::Device, MemoryClass::Pageable),
+            Self::Rows => read == MemoryClass::Pageable && write != MemoryClass::Pageable,
             Self::DeviceToDevice | Self::Peer => false,
         };
-        let exceeds_staging = size_bytes >= PER_THREAD_EXCEEDS_STAGING_BYTES && self != Self::Rows;
         match read {
             _ if !measured => HostWait::Never,
-            MemoryClass::Pageable if exceeds_staging => HostWait::EarlierWork,
+            MemoryClass::Pageable if !write.is_only_on_device() => HostWait::Completion,
+            MemoryClass::Pageable if size_bytes >= PER_THREAD_EXCEEDS_STAGING_BYTES => {
+                HostWait::EarlierWork
+            }
             MemoryClass::Pageable => {
                 HostWait::StreamBefore { arrives: !arrives_later(write, read, size_bytes) }
             }
@@ -218,8 +227,9 @@ impl CopyForm {
             }
         };
         let exceeds_staging = size_bytes > STAGED_BYTES
-            && matches!(self, Self::HostToDevice | Self::Unified)
-            && (write, read) == (MemoryClass::Device, MemoryClass::Pageable);
+            && matches!(self, Self::HostToDevice | Self::Unified | Self::Rows)
+            && read == MemoryClass::Pageable
+            && write != MemoryClass::Pageable;
         let from_managed = self == Self::HostToDevice && read == MemoryClass::Managed;
         if completes && self.takes(write, read) {
             HostWait::Completion
@@ -270,5 +280,6 @@ impl MemoryClass {
 }
 
 fn arrives_later(write: MemoryClass, read: MemoryClass, size_bytes: u64) -> bool {
-    read == MemoryClass::Pageable && !write.is_of_host() && size_bytes >= ARRIVES_LATER_BYTES
+    let of_device = write.is_only_on_device() || write == MemoryClass::ManagedNoSyncMemops;
+    read == MemoryClass::Pageable && of_device && size_bytes >= ARRIVES_LATER_BYTES
 }
