@@ -61,6 +61,10 @@ impl Kernels {
         self.kernels.get(name).cloned()
     }
 
+    pub(crate) fn has_variables(&self) -> bool {
+        !self.variables.is_empty()
+    }
+
     /// The bytes of a variable; `None` if there is none of that name.
     pub(crate) fn variable_bytes(&self, name: &str) -> Option<u64> {
         self.variables.get(name).copied()

@@ -36,6 +36,10 @@ impl CudaError {
     /// driver runs it ([`Driver::next_host_function`](crate::Driver::next_host_function)), and
     /// makes the call again.
     pub const HOST_FUNCTION_FIRST: Self = Self(-1);
+    /// No answer: a query found a function of the host unfinished. Whoever holds the driver lets
+    /// another thread run it, and makes the call again after a moment. In the end the answer is
+    /// `NOT_READY`: the function may wait for the thread that asks.
+    pub const HOST_FUNCTION_SOON: Self = Self(-2);
 }
 
 codes! {

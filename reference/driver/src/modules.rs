@@ -6,6 +6,7 @@ use crate::{
     Caller, Driver,
     address_space::Owner,
     code_image::{Kernels, Layout, Parameter},
+    context::Context,
     error::{CudaError, Result},
     handle_registry::Registry,
     work_queue::Work,
@@ -121,24 +122,26 @@ impl Driver {
     }
 
     /// `cuLibraryUnload`. Waits for all work of the contexts in which functions of the library or
-    /// of its modules were made.
+    /// of its modules were made, or in which a module of it has a variable.
     pub fn library_unload(&mut self, handle: u64) -> Result {
         self.image(handle)?;
-        for context in self.contexts_of_functions(handle) {
+        for context in self.contexts_to_unload_from(handle) {
             self.drain_context(context)?;
         }
         self.drop_image(handle);
         Ok(())
     }
 
-    /// The contexts in which functions of an image or of its modules were made.
-    fn contexts_of_functions(&self, handle: u64) -> Vec<u64> {
+    fn contexts_to_unload_from(&self, handle: u64) -> Vec<u64> {
         // The modules of contexts that have ended are gone.
         let Ok(image) = self.code.images.get(handle) else { return Vec::new() };
-        let own = image.functions.iter().map(|known| known.context).filter(|of| *of != 0);
+        let has_variables = image.kernels.as_ref().is_some_and(Kernels::has_variables);
+        let of_variables = has_variables.then_some(image.context).into_iter();
+        let of_functions = image.functions.iter().map(|known| known.context);
         let of_modules =
-            image.modules.iter().flat_map(|(_, module)| self.contexts_of_functions(*module));
-        own.chain(of_modules).collect()
+            image.modules.iter().flat_map(|(_, module)| self.contexts_to_unload_from(*module));
+        let all = of_variables.chain(of_functions).chain(of_modules);
+        all.filter(|context| *context != 0).collect()
     }
 
     fn drop_image(&mut self, handle: u64) {
@@ -195,15 +198,22 @@ impl Driver {
     /// `cuLibraryGetModule`: the library's module in the current context.
     pub fn library_module(&mut self, caller: &Caller, library: u64) -> Result<u64> {
         let context = self.current(caller)?;
-        let image = self.image(library)?;
-        if image.context != 0 {
+        if self.image(library)?.context != 0 {
             return Ok(library);
         }
+        self.load_library(library, context)
+    }
+
+    /// The module of a library in a context. Waits for all work of the context the first time, when
+    /// the library is loaded there.
+    fn load_library(&mut self, library: u64, context: u64) -> Result<u64> {
+        let image = self.image(library)?;
         let kernels = image.kernels.clone();
         let known = image.modules.iter().find(|(of, _)| *of == context).map(|(_, module)| *module);
         if let Some(module) = known.filter(|module| self.code.images.get(*module).is_ok()) {
             return Ok(module);
         }
+        self.settle_context(context)?;
         let module = self.code.images.insert(Image::new(context, kernels));
         self.image(library)?.modules.push((context, module));
         Ok(module)
@@ -250,8 +260,25 @@ impl Driver {
         }
     }
 
-    /// `cuFuncSetAttribute`, `cuKernelSetAttribute`: dynamic shared memory, the preferred share of
-    /// shared memory and the policy of clusters are kept, their sizes accepted.
+    /// `cuKernelSetAttribute`: also loads the kernel in all contexts of the device.
+    pub fn kernel_set_attribute(
+        &mut self,
+        kernel: u64,
+        attribute: u32,
+        value: i32,
+        device: i32,
+    ) -> Result {
+        let device = self.device(device)?;
+        self.function_set_attribute(kernel, attribute, value)?;
+        let of_device = |context: &Context| context.active && context.device == device;
+        for context in self.contexts.handles(of_device) {
+            self.load_kernel(kernel, context)?;
+        }
+        Ok(())
+    }
+
+    /// `cuFuncSetAttribute`: dynamic shared memory, the preferred share of shared memory and the
+    /// policy of clusters are kept, their sizes accepted.
     pub fn function_set_attribute(&mut self, handle: u64, attribute: u32, value: i32) -> Result {
         let function = self.function(handle)?;
         let (kept, allowed) = match attribute {
@@ -270,19 +297,26 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuKernelGetFunction`: the kernel's function in the current context. Waits for all work of
-    /// the context the first time, when the kernel is loaded there.
+    /// `cuKernelGetFunction`: the kernel's function in the current context.
     pub fn kernel_function(&mut self, caller: &Caller, kernel: u64) -> Result<u64> {
         let context = self.current(caller)?;
+        self.load_kernel(kernel, context)
+    }
+
+    /// The function of a kernel in a context. Waits if its library must be loaded there. The first
+    /// time the kernel itself is loaded, and what any stream of the context does later comes after
+    /// all that was queued before.
+    fn load_kernel(&mut self, kernel: u64, context: u64) -> Result<u64> {
         let function = self.function(kernel)?.clone();
         if function.context != 0 {
             return Ok(kernel);
         }
         let (image, name) = (function.image, function.name.clone());
+        self.load_library(image, context)?;
         if let Some(known) = self.image(image)?.known(&name, context) {
             return Ok(known);
         }
-        self.drain_context(context)?;
+        self.raise_barrier(context)?;
         let handle = self.code.functions.insert(Function { context, ..function });
         self.image(image)?.functions.push(Known { name, context, handle });
         Ok(handle)
@@ -293,7 +327,19 @@ impl Driver {
         self.function(handle).map(|_| ())
     }
 
-    /// `cuFuncGetParamInfo`, `cuKernelGetParamInfo`.
+    /// `cuKernelGetParamInfo`: also loads the kernel in the current context.
+    pub fn kernel_parameter(
+        &mut self,
+        caller: &Caller,
+        kernel: u64,
+        index: u64,
+    ) -> Result<Parameter> {
+        let parameter = self.function_parameter(kernel, index)?;
+        self.kernel_function(caller, kernel)?;
+        Ok(parameter)
+    }
+
+    /// `cuFuncGetParamInfo`.
     pub fn function_parameter(&mut self, handle: u64, index: u64) -> Result<Parameter> {
         let layout = self.function_layout(handle)?.ok_or(CudaError::NOT_SUPPORTED)?;
         let index = usize::try_from(index).map_err(|_| CudaError::INVALID_VALUE)?;

@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Queue {
     pending: BTreeMap<u64, Operation>,
     last: u64,
-    /// The function of the host that a call waits for.
+    /// The function of the host that a call waits for or a query found unfinished.
     awaited: Option<u64>,
     /// Device time, for event timestamps; moves with the work done.
     pub(crate) clock_ns: u64,
@@ -94,6 +94,8 @@ const STREAM_DEPTH: usize = 1024;
 /// subject that takes the first answer for the end is found. Work that is only polled must end some
 /// time.
 const LAST_POLL: u32 = 4;
+/// A query that finds a function of the host unfinished is made again so often.
+const LAST_POLL_OF_HOST_FUNCTION: u32 = LAST_POLL + 100;
 
 /// Device time that each operation takes.
 const OPERATION_NS: u64 = 1000;
@@ -202,21 +204,28 @@ impl Driver {
         Ok(())
     }
 
-    /// One query of the operations: whether they are done. Enough queries finish them.
+    /// One query of the operations: whether they are done. Enough queries finish them. They let a
+    /// function of the host run, and do not wait for long until it has returned.
     pub(crate) fn poll(&mut self, operations: &[u64]) -> Result {
         let pending: Vec<_> =
             operations.iter().copied().filter(|id| self.queue.is_pending(*id)).collect();
-        let mut due = pending.is_empty();
+        let mut polls = 0;
         for id in &pending {
             if let Some(operation) = self.queue.pending.get_mut(id) {
-                operation.polls += 1;
-                due |= operation.polls >= LAST_POLL;
+                operation.polls = operation.polls.saturating_add(1);
+                polls = polls.max(operation.polls);
             }
         }
-        if !due {
+        if !pending.is_empty() && polls < LAST_POLL {
             return Err(CudaError::NOT_READY);
         }
-        self.settle(&pending)
+        self.settle(&pending).map_err(|error| match error {
+            CudaError::HOST_FUNCTION_FIRST if polls < LAST_POLL_OF_HOST_FUNCTION => {
+                CudaError::HOST_FUNCTION_SOON
+            }
+            CudaError::HOST_FUNCTION_FIRST => CudaError::NOT_READY,
+            error => error,
+        })
     }
 
     /// As [`Driver::drain_context`], for a call that has changed nothing yet.
@@ -335,6 +344,11 @@ impl Driver {
     /// Whether functions of the host are queued.
     pub fn has_host_functions(&self) -> bool {
         self.queue.host_functions().next().is_some()
+    }
+
+    /// Whether a call waits for a function of the host, or a query found it unfinished.
+    pub fn awaits_host_function(&self) -> bool {
+        self.queue.awaited.is_some_and(|id| self.queue.is_pending(id))
     }
 
     /// The function of the host that a call waits for, or else the oldest. What comes before it has

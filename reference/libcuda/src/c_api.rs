@@ -8,7 +8,7 @@ use allocert_driver::{Caller, CudaError, Driver, Result, Thread};
 use allocert_recorder::{Entry, Origin, Ring};
 
 use crate::{
-    kernel_arguments,
+    host_functions, kernel_arguments,
     session::{self, Session},
 };
 
@@ -197,8 +197,9 @@ pub(crate) fn call(
                 attempt(session, thread, (function, per_thread), &args, &body, &out, &mut begun)
             });
             match entered {
-                Ok(Some(result)) => return result,
-                Ok(None) => session::run_host_function(),
+                Ok(Attempt::Answered(result)) => return result,
+                Ok(Attempt::HostFunctionFirst) => session::run_host_function(),
+                Ok(Attempt::HostFunctionSoon) => host_functions::nap(),
                 Err(error) => return error.code(),
             }
         }
@@ -208,7 +209,14 @@ pub(crate) fn call(
 /// A call that has begun: its record, if there is a trace.
 type Begun = Option<(&'static Ring, Entry, [u64; 8])>;
 
-/// The result; nothing if a host function has to run first.
+enum Attempt {
+    Answered(i32),
+    /// A host function has to run first.
+    HostFunctionFirst,
+    /// A query found a host function unfinished.
+    HostFunctionSoon,
+}
+
 #[inline]
 fn attempt(
     session: &mut Session,
@@ -218,7 +226,7 @@ fn attempt(
     body: &impl Fn(&mut Call) -> Result,
     out: &impl Fn() -> [u64; 3],
     begun: &mut Option<Begun>,
-) -> Option<i32> {
+) -> Attempt {
     let origin = origin(function, thread, per_thread);
     let again = begun.is_some();
     let entry = begun.get_or_insert_with(|| {
@@ -230,8 +238,13 @@ fn attempt(
     });
     let fault = if again { None } else { session.driver.faults().on_call(function) };
     let (answered, injected) = answer(session, thread, per_thread, fault, body);
-    if answered == Err(CudaError::HOST_FUNCTION_FIRST) {
-        return None;
+    match answered {
+        Err(CudaError::HOST_FUNCTION_FIRST) => return Attempt::HostFunctionFirst,
+        Err(CudaError::HOST_FUNCTION_SOON) => {
+            host_functions::hurry();
+            return Attempt::HostFunctionSoon;
+        }
+        _ => {}
     }
     let result = answered.map_or_else(CudaError::code, |()| 0);
     if session.driver.has_misuses() {
@@ -244,7 +257,7 @@ fn attempt(
             write_arguments(&mut session.driver, ring, origin, entry.seq(), &launch);
         }
     }
-    Some(result)
+    Attempt::Answered(result)
 }
 
 #[inline]

@@ -2,24 +2,33 @@
 //! the driver, for example in a loop that reads a flag.
 //!
 //! All other work runs as late as possible, so these run late, too: when the process has not called
-//! the driver for a while, and in any case after a longer while. Both are counted in turns of a
-//! thread. On a busy machine this thread gets its turns as rarely as the program does.
+//! the driver for a while, or has asked several times whether work behind them is done, and in any
+//! case after a longer while. All is counted in turns of a thread. On a busy machine this thread
+//! gets its turns as rarely as the program does.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
-    thread,
+    thread::{self, Thread},
     time::Duration,
 };
 
 use allocert_contract::trace::cuda::Function;
 
-use crate::session::{self, Session};
+use crate::{
+    lock::Lock,
+    session::{self, Session},
+};
 
 const TURN: Duration = Duration::from_millis(10);
 /// Turns without a call of the driver.
 const IDLE_TURNS: u32 = 10;
 const MOST_TURNS: u32 = 100;
 
+/// How long a query sleeps that found a host function unfinished.
+const NAP: Duration = Duration::from_micros(50);
+
+/// The thread that watches. For threads that hold the session.
+static WATCHER: Lock<Option<Thread>> = Lock::new(None);
 /// The process whose host functions a thread watches; 0 for none. A child of `fork` does not have
 /// its parent's threads.
 static WATCHED_PROCESS: AtomicU32 = AtomicU32::new(0);
@@ -39,16 +48,32 @@ pub(crate) fn watch() {
         return;
     }
     let thread = thread::Builder::new().name("allocert-host".to_owned());
-    if thread.spawn(run_when_idle).is_err() {
-        WATCHED_PROCESS.store(0, Ordering::Relaxed);
+    match thread.spawn(run_when_idle) {
+        Ok(started) => *WATCHER.lock() = Some(started.thread().clone()),
+        Err(_) => WATCHED_PROCESS.store(0, Ordering::Relaxed),
     }
+}
+
+/// Lets the thread take its turn at once. For a thread that holds the session.
+#[cold]
+pub(crate) fn hurry() {
+    if let Some(watcher) = &*WATCHER.lock() {
+        watcher.unpark();
+    }
+}
+
+/// What a query does that found a host function unfinished. For a thread that does not hold the
+/// session.
+#[cold]
+pub(crate) fn nap() {
+    thread::sleep(NAP);
 }
 
 fn run_when_idle() {
     let mut watch = Watch::default();
     let mut watched = true;
     while watched {
-        thread::sleep(TURN);
+        thread::park_timeout(TURN);
         let turn = session::with(Function::cuLaunchHostFunc, |session, _| watch.turn(session));
         watched = turn.unwrap_or(Turn::Last) != Turn::Last;
         if turn == Ok(Turn::Due) {
@@ -76,7 +101,10 @@ impl Watch {
         self.turns += 1;
         self.idle_turns = if self.calls == session.calls { self.idle_turns + 1 } else { 0 };
         self.calls = session.calls;
-        if self.idle_turns >= IDLE_TURNS || self.turns >= MOST_TURNS {
+        if session.driver.awaits_host_function()
+            || self.idle_turns >= IDLE_TURNS
+            || self.turns >= MOST_TURNS
+        {
             // This thread makes no call, so the count of idle turns goes on until all have run.
             self.turns = MOST_TURNS;
             return Turn::Due;

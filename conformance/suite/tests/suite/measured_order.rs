@@ -47,9 +47,15 @@ const MORE_THAN_PROMISED: &[(&str, &str, &str)] = &[
     (
         "cuKernelGetFunction",
         "the first time",
-        "code is loaded at the first look-up alone, and the trace does not show whether it is \
-         loaded already",
+        "code is loaded at the first use alone, and the trace does not show whether it is loaded \
+         already",
     ),
+    ("cuKernelGetFunction", "its module was made", "the same"),
+    ("cuLibraryGetModule", "of a new library", "the same"),
+    ("cuKernelGetParamInfo", "of a new library", "the same"),
+    ("cuKernelGetParamInfo", "its module was made", "the same"),
+    ("cuKernelSetAttribute", "of a new library", "the same"),
+    ("cuKernelSetAttribute", "was made", "the same: it is loaded in all contexts of the device"),
     (
         "cuLibraryUnload",
         "its",

@@ -264,6 +264,29 @@ fn host_functions_run_in_stream_order_and_not_before() {
 }
 
 #[test]
+fn no_query_waits_for_long_for_a_host_function() {
+    let mut machine = Machine::new();
+    let stream = machine.stream(1);
+    let query =
+        |machine: &mut Machine| machine.call(|driver, caller| driver.stream_query(caller, stream));
+    machine
+        .call(|driver, caller| driver.stream_call(caller, stream, 11, 0, false))
+        .expect("queued");
+    for _ in 0..3 {
+        assert_eq!(query(&mut machine), Err(CudaError::NOT_READY));
+    }
+    assert_eq!(query(&mut machine), Err(CudaError::HOST_FUNCTION_SOON));
+    assert!(machine.driver.awaits_host_function());
+    let next = machine.call(|driver, _| driver.next_host_function());
+    let NextHostFunction::Call(found) = next else { panic!("{next:?}") };
+    let again =
+        (0..100).map(|_| query(&mut machine)).find(|result| *result == Err(CudaError::NOT_READY));
+    assert!(again.is_some(), "it may wait for the thread that asks");
+    machine.call(|driver, _| driver.end_host_function(found.operation));
+    assert_eq!(query(&mut machine), Ok(()));
+}
+
+#[test]
 fn copies_of_rows_keep_what_lies_between() {
     let mut machine = Machine::new();
     let data = machine.alloc(32);

@@ -112,20 +112,13 @@ pub(crate) fn cuFuncGetParamInfo(
     if function == 0 {
         return Err(CudaError::INVALID_VALUE);
     }
-    parameter(call, function, index, offset, size)
+    let parameter = call.driver.function_parameter(function, index as u64)?;
+    put(parameter, offset, size)
 }
 
-fn parameter(
-    call: &mut Call,
-    function: u64,
-    index: usize,
-    offset: Out<usize>,
-    size: Out<usize>,
-) -> Result {
-    let Parameter { offset: its_offset, size: its_size } =
-        call.driver.function_parameter(function, index as u64)?;
-    offset.required()?.put(its_offset as usize);
-    size.put(its_size as usize);
+fn put(parameter: Parameter, offset: Out<usize>, size: Out<usize>) -> Result {
+    offset.required()?.put(parameter.offset as usize);
+    size.put(parameter.size as usize);
     Ok(())
 }
 
@@ -234,7 +227,8 @@ pub(crate) fn cuKernelGetParamInfo(
     }
     offset.required()?;
     call.driver.check_context(&call.caller)?;
-    parameter(call, kernel, index, offset, size)
+    let parameter = call.driver.kernel_parameter(&call.caller, kernel, index as u64)?;
+    put(parameter, offset, size)
 }
 
 pub(crate) fn cuKernelGetParamCount(call: &mut Call, kernel: u64, count: Out<usize>) -> Result {
@@ -250,8 +244,7 @@ pub(crate) fn cuKernelSetAttribute(
 ) -> Result {
     required(kernel)?;
     call.driver.function_exists(kernel)?;
-    call.driver.device_get(device)?;
-    call.driver.function_set_attribute(kernel, attribute, value)
+    call.driver.kernel_set_attribute(kernel, attribute, value, device)
 }
 
 pub(crate) fn cuProfilerStart(call: &mut Call) -> Result {

@@ -1730,6 +1730,334 @@ static void add_frees_of_B() {
         });
 }
 
+/// Questions, and changes that concern no work: about devices and contexts.
+static void add_questions_about_contexts() {
+  static int number, other;
+  static u32 flags;
+  static u64 id;
+  static size_t size;
+  static char text[256];
+  static CUdevice found;
+  static CUcontext context;
+  static CUuuid uuid;
+  auto ask = [](const char* call, std::function<CUresult()> make) {
+    add_simple(call, "-", std::move(make));
+    entries.back().brief = true;
+  };
+  ask("cuInit", [] { return cuInit(0); });
+  ask("cuDriverGetVersion", [] { return cuDriverGetVersion(&number); });
+  static const char* words;
+  ask("cuGetErrorName", [] { return cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &words); });
+  ask("cuGetErrorString", [] { return cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &words); });
+  static void* function;
+  static CUdriverProcAddressQueryResult symbol;
+  static auto look_up = (CUresult(*)(const char*, void**, int, cuuint64_t))of_version(
+      "cuGetProcAddress", 11030);
+  ask("cuGetProcAddress", [] { return look_up("cuMemAlloc", &function, 12000, 0); });
+  ask("cuGetProcAddress_v2",
+      [] { return cuGetProcAddress("cuMemAlloc", &function, 12000, 0, &symbol); });
+  ask("cuDeviceGet", [] { return cuDeviceGet(&found, 0); });
+  ask("cuDeviceGetCount", [] { return cuDeviceGetCount(&number); });
+  ask("cuDeviceGetName", [] { return cuDeviceGetName(text, sizeof text, device); });
+  static auto old_uuid = (CUresult(*)(CUuuid*, CUdevice))of_version("cuDeviceGetUuid", 9020);
+  ask("cuDeviceGetUuid", [] { return old_uuid(&uuid, device); });
+  static auto new_uuid = (CUresult(*)(CUuuid*, CUdevice))of_version("cuDeviceGetUuid", 11040);
+  ask("cuDeviceGetUuid_v2", [] { return new_uuid(&uuid, device); });
+  ask("cuDeviceTotalMem_v2", [] { return cuDeviceTotalMem(&size, device); });
+  ask("cuDeviceGetAttribute", [] {
+    return cuDeviceGetAttribute(&number, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
+  });
+  ask("cuDeviceComputeCapability",
+      [] { return cuDeviceComputeCapability(&number, &other, device); });
+  ask("cuDeviceCanAccessPeer", [] { return cuDeviceCanAccessPeer(&number, device, device); });
+  ask("cuDeviceGetPCIBusId", [] { return cuDeviceGetPCIBusId(text, sizeof text, device); });
+  ask("cuDevicePrimaryCtxGetState",
+      [] { return cuDevicePrimaryCtxGetState(device, &flags, &number); });
+  static auto old_flags =
+      (CUresult(*)(CUdevice, unsigned))of_version("cuDevicePrimaryCtxSetFlags", 7000);
+  ask("cuDevicePrimaryCtxSetFlags", [] { return old_flags(device, 0); });
+  ask("cuDevicePrimaryCtxSetFlags_v2", [] { return cuDevicePrimaryCtxSetFlags(device, 0); });
+  ask("cuCtxPushCurrent_v2", [] {
+    CUresult result = cuCtxPushCurrent(B);
+    NEED(cuCtxPopCurrent(&context));
+    return result;
+  });
+  ask("cuCtxPopCurrent_v2", [] {
+    CUresult result = cuCtxPopCurrent(&context);
+    NEED(cuCtxPushCurrent(context));
+    return result;
+  });
+  ask("cuCtxGetCurrent", [] { return cuCtxGetCurrent(&context); });
+  ask("cuCtxGetDevice", [] { return cuCtxGetDevice(&found); });
+  static auto device_of =
+      (CUresult(*)(CUdevice*, CUcontext))of_version("cuCtxGetDevice", 13000);
+  ask("cuCtxGetDevice_v2", [] { return device_of(&found, A); });
+  ask("cuCtxGetFlags", [] { return cuCtxGetFlags(&flags); });
+  ask("cuCtxGetId", [] { return cuCtxGetId(A, &id); });
+  ask("cuCtxGetApiVersion", [] { return cuCtxGetApiVersion(A, &flags); });
+  ask("cuCtxGetStreamPriorityRange", [] { return cuCtxGetStreamPriorityRange(&number, &other); });
+  static CUfunc_cache cache;
+  ask("cuCtxGetCacheConfig", [] { return cuCtxGetCacheConfig(&cache); });
+  ask("cuCtxSetCacheConfig", [] { return cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE); });
+  ask("cuCtxEnablePeerAccess", [] { return cuCtxEnablePeerAccess(B, 0); });
+  ask("cuCtxDisablePeerAccess", [] { return cuCtxDisablePeerAccess(B); });
+  for (const char* name : {"cuProfilerStart", "cuProfilerStop"}) {
+    auto profile = (CUresult(*)())of_version(name, 4000);
+    ask(name, [=] { return profile(); });
+  }
+}
+
+/// The older forms of functions whose newer ones `table` asks.
+static void add_older_contexts() {
+  using OfDevice = CUresult (*)(CUdevice);
+  for (const char* name : {"cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxReset"}) {
+    auto older = (OfDevice)of_version(name, 7000);
+    add(name, "the only retention", false, [=](const Stream&) {
+      CUcontext made;
+      NEED(cuDevicePrimaryCtxRetain(&made, device));
+      return Prepared{[=](CUstream) { return older(device); }};
+    });
+    entries.back().brief = true;
+  }
+  static auto create = (CUresult(*)(CUcontext*, unsigned, CUdevice))of_version("cuCtxCreate", 3020);
+  add("cuCtxCreate_v2", "-", false, [](const Stream&) {
+    auto made = std::make_shared<CUcontext>();
+    return Prepared{[=](CUstream) {
+                      CUresult result = create(made.get(), 0, device);
+                      CUcontext current;
+                      NEED(cuCtxPopCurrent(&current));
+                      return result;
+                    },
+                    [=] { cuCtxDestroy(*made); }};
+  });
+  entries.back().brief = true;
+}
+
+/// Questions, and changes that concern no work: about memory and pools.
+static void add_questions_about_memory() {
+  static int number;
+  static u32 flags;
+  static size_t size;
+  static CUmemoryPool pool;
+  static CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  auto ask = [](const char* call, std::string what, Memory memory,
+                std::function<CUresult(CUdeviceptr)> make) {
+    add(call, what, false, [=](const Stream&) {
+      auto block = std::make_shared<Block>(memory, 1 << 20);
+      return Prepared{[=](CUstream) { return make(block->at); },
+                      [block]() mutable { block.reset(); }};
+    });
+    entries.back().brief = true;
+  };
+  static auto advise = (CUresult(*)(CUdeviceptr, size_t, CUmem_advise, CUdevice))of_version(
+      "cuMemAdvise", 8000);
+  ask("cuMemAdvise", "managed 1 MiB", MANAGED, [](CUdeviceptr at) {
+    return advise(at, 1 << 20, CU_MEM_ADVISE_SET_READ_MOSTLY, device);
+  });
+  for (Memory memory : {DEVICE, POOL, PINNED})
+    ask("cuPointerGetAttributes", MEMORY_NAMES[memory], memory, [](CUdeviceptr at) {
+      CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+      void* value = &flags;
+      return cuPointerGetAttributes(1, &attribute, &value, at);
+    });
+  ask("cuMemHostGetDevicePointer_v2", "pinned", PINNED, [](CUdeviceptr at) {
+    CUdeviceptr seen;
+    return cuMemHostGetDevicePointer(&seen, (void*)at, 0);
+  });
+  ask("cuMemHostGetFlags", "pinned", PINNED,
+      [](CUdeviceptr at) { return cuMemHostGetFlags(&flags, (void*)at); });
+  add_simple("cuMemGetAllocationGranularity", "-", [] {
+    CUmemAllocationProp asked = {};
+    asked.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    asked.location = here;
+    return cuMemGetAllocationGranularity(&size, &asked, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+  });
+  for (const char* name : {"cuIpcOpenMemHandle", "cuIpcOpenMemHandle_v2"}) {
+    auto open = (CUresult(*)(CUdeviceptr*, CUipcMemHandle, unsigned))of_version(
+        "cuIpcOpenMemHandle", strlen(name) > 18 ? 11000 : 4010);
+    add(name, "of another process", false, [=](const Stream&) {
+      auto at = std::make_shared<CUdeviceptr>();
+      return Prepared{[=](CUstream) { return open(at.get(), of_another_process, 1); },
+                      [=] { cuIpcCloseMemHandle(*at); }};
+    });
+  }
+  auto of_pool = [](const char* call, std::function<CUresult(CUmemoryPool)> make) {
+    add(call, "the pool of the device", false, [=](const Stream&) {
+      CUmemoryPool used;
+      NEED(cuDeviceGetMemPool(&used, device));
+      return Prepared{[=](CUstream) { return make(used); }};
+    });
+    entries.back().brief = true;
+  };
+  of_pool("cuDeviceGetDefaultMemPool",
+          [](CUmemoryPool) { return cuDeviceGetDefaultMemPool(&pool, device); });
+  of_pool("cuDeviceGetMemPool", [](CUmemoryPool) { return cuDeviceGetMemPool(&pool, device); });
+  of_pool("cuDeviceSetMemPool", [](CUmemoryPool used) { return cuDeviceSetMemPool(device, used); });
+  of_pool("cuMemPoolGetAttribute", [](CUmemoryPool used) {
+    return cuMemPoolGetAttribute(used, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &number);
+  });
+  of_pool("cuMemPoolSetAttribute", [](CUmemoryPool used) {
+    int on = 1;
+    return cuMemPoolSetAttribute(used, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &on);
+  });
+  of_pool("cuMemPoolGetAccess", [](CUmemoryPool used) {
+    CUmemAccess_flags access;
+    return cuMemPoolGetAccess(&access, used, &here);
+  });
+  of_pool("cuMemPoolSetAccess", [](CUmemoryPool used) {
+    CUmemAccessDesc access = {here, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    return cuMemPoolSetAccess(used, &access, 1);
+  });
+  using OfLocation = CUresult (*)(CUmemoryPool*, CUmemLocation*, CUmemAllocationType);
+  static auto default_pool = (OfLocation)of_version("cuMemGetDefaultMemPool", 13000);
+  of_pool("cuMemGetDefaultMemPool", [](CUmemoryPool) {
+    return default_pool(&pool, &here, CU_MEM_ALLOCATION_TYPE_PINNED);
+  });
+  static auto used_pool = (OfLocation)of_version("cuMemGetMemPool", 13000);
+  of_pool("cuMemGetMemPool", [](CUmemoryPool) {
+    return used_pool(&pool, &here, CU_MEM_ALLOCATION_TYPE_PINNED);
+  });
+  static auto use_pool = (CUresult(*)(CUmemLocation*, CUmemAllocationType,
+                                      CUmemoryPool))of_version("cuMemSetMemPool", 13000);
+  of_pool("cuMemSetMemPool", [](CUmemoryPool used) {
+    return use_pool(&here, CU_MEM_ALLOCATION_TYPE_PINNED, used);
+  });
+}
+
+/// Questions about streams and events.
+static void add_questions_about_streams() {
+  auto ask = [](const char* call, std::function<CUresult(CUstream)> make) {
+    add(call, "-", true, [=](const Stream&) { return Prepared{make}; });
+    entries.back().brief = true;
+  };
+  static int number;
+  static u64 id;
+  static CUdevice found;
+  static CUstreamCaptureStatus status;
+  static auto device_of = (CUresult(*)(CUstream, CUdevice*))of_version("cuStreamGetDevice", 12080);
+  ask("cuStreamGetPriority", [](CUstream s) { return cuStreamGetPriority(s, &number); });
+  ask("cuStreamGetId", [](CUstream s) { return cuStreamGetId(s, &id); });
+  ask("cuStreamGetDevice", [](CUstream s) { return device_of(s, &found); });
+  ask("cuStreamIsCapturing", [](CUstream s) { return cuStreamIsCapturing(s, &status); });
+  static auto elapsed =
+      (CUresult(*)(float*, CUevent, CUevent))of_version("cuEventElapsedTime", 12080);
+  add("cuEventElapsedTime_v2", "both done", false, [](const Stream&) {
+    CUevent first, second;
+    for (CUevent* event : {&first, &second}) {
+      NEED(cuEventCreate(event, 0));
+      NEED(cuEventRecord(*event, CU_STREAM_LEGACY));
+    }
+    NEED(cuCtxSynchronize());
+    return Prepared{[=](CUstream) {
+                      float milliseconds;
+                      return elapsed(&milliseconds, first, second);
+                    },
+                    [=] {
+                      cuEventDestroy(first);
+                      cuEventDestroy(second);
+                    }};
+  });
+  entries.back().brief = true;
+}
+
+/// Questions about code: of a module that nobody has used, and of a kernel that is known.
+static void add_questions_about_code() {
+  static const char* WITH_A_VARIABLE =
+      ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .u32 kept;\n"
+      ".visible .entry nothing(.param .u64 a){ ret; }\n";
+  static int number, other;
+  static size_t offset, size;
+  static CUmoduleLoadingMode mode;
+  add_simple("cuModuleGetLoadingMode", "-", [] { return cuModuleGetLoadingMode(&mode); });
+  add("cuModuleGetGlobal_v2", "the first time", false, [](const Stream&) {
+    CUmodule module;
+    NEED(cuModuleLoadData(&module, WITH_A_VARIABLE));
+    return Prepared{[=](CUstream) {
+                      CUdeviceptr at;
+                      return cuModuleGetGlobal(&at, &size, module, "kept");
+                    },
+                    [=] { cuModuleUnload(module); }};
+  });
+  using OfLibrary = std::function<CUresult(CUlibrary, CUkernel)>;
+  auto of_library = [](const char* call, const char* what, OfLibrary before, OfLibrary make) {
+    add(call, what, false, [=](const Stream&) {
+      CUlibrary library;
+      CUkernel kernel;
+      NEED(cuLibraryLoadData(&library, WITH_A_VARIABLE, nullptr, nullptr, 0, nullptr, nullptr, 0));
+      NEED(cuLibraryGetKernel(&kernel, library, "nothing"));
+      if (before) NEED(before(library, kernel));
+      bool unloads = !strcmp(call, "cuLibraryUnload");
+      return Prepared{[=](CUstream) { return make(library, kernel); },
+                      [=] {
+                        if (!unloads) cuLibraryUnload(library);
+                      }};
+    });
+  };
+  OfLibrary get_module = [](CUlibrary library, CUkernel) {
+    CUmodule module;
+    return cuLibraryGetModule(&module, library);
+  };
+  OfLibrary get_function = [](CUlibrary, CUkernel kernel) {
+    CUfunction function;
+    return cuKernelGetFunction(&function, kernel);
+  };
+  OfLibrary get_attribute = [](CUlibrary, CUkernel kernel) {
+    return cuKernelGetAttribute(&number, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, device);
+  };
+  OfLibrary set_attribute = [](CUlibrary, CUkernel kernel) {
+    return cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64, kernel,
+                                device);
+  };
+  OfLibrary get_parameter = [](CUlibrary, CUkernel kernel) {
+    return cuKernelGetParamInfo(kernel, 0, &offset, &size);
+  };
+  OfLibrary unload = [](CUlibrary library, CUkernel) { return cuLibraryUnload(library); };
+  struct {
+    const char* call;
+    OfLibrary make;
+  } asked[] = {{"cuLibraryGetModule", get_module},
+               {"cuKernelGetAttribute", get_attribute},
+               {"cuKernelSetAttribute", set_attribute},
+               {"cuKernelGetParamInfo", get_parameter}};
+  for (auto& [call, make] : asked) {
+    of_library(call, "of a new library", nullptr, make);
+    of_library(call, "the second time", make, make);
+    of_library(call, "its function was made", get_function, make);
+  }
+  of_library("cuLibraryUnload", "its module with a variable was made", get_module, unload);
+  of_library("cuLibraryUnload", "its parameter was asked for", get_parameter, unload);
+  of_library("cuKernelGetFunction", "its module was made", get_module, get_function);
+  of_library("cuKernelGetFunction", "its attribute was set", set_attribute, get_function);
+  of_library("cuKernelGetFunction", "its parameter was asked for", get_parameter, get_function);
+  of_library("cuKernelSetAttribute", "its module was made", get_module, set_attribute);
+  of_library("cuKernelGetParamInfo", "its module was made", get_module, get_parameter);
+  auto of_function = [](const char* call, std::function<CUresult()> make) {
+    add_simple(call, "known kernel", std::move(make));
+    entries.back().brief = true;
+  };
+  of_function("cuFuncGetAttribute", [] {
+    return cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_NUM_REGS, nothing_A);
+  });
+  of_function("cuFuncSetAttribute", [] {
+    return cuFuncSetAttribute(nothing_A, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64);
+  });
+  of_function("cuFuncSetBlockShape", [] { return cuFuncSetBlockShape(nothing_A, 1, 1, 1); });
+  of_function("cuFuncGetParamInfo",
+              [] { return cuFuncGetParamInfo(nothing_A, 0, &offset, &size); });
+  of_function("cuOccupancyMaxActiveBlocksPerMultiprocessor", [] {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, nothing_A, 32, 0);
+  });
+  of_function("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", [] {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&number, nothing_A, 32, 0, 0);
+  });
+  of_function("cuOccupancyMaxPotentialBlockSize", [] {
+    return cuOccupancyMaxPotentialBlockSize(&number, &other, nothing_A, nullptr, 0, 0);
+  });
+  of_function("cuOccupancyMaxPotentialBlockSizeWithFlags", [] {
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(&number, &other, nothing_A, nullptr, 0, 0, 0);
+  });
+}
+
 /// What neither `table` nor `further` asks: `order remaining`.
 static void add_remaining() {
   add_remaining_table_copies();
@@ -1804,6 +2132,11 @@ static void add_remaining() {
   add_library_unloads();
   add_staged_copies();
   add_frees_of_B();
+  add_questions_about_contexts();
+  add_older_contexts();
+  add_questions_about_memory();
+  add_questions_about_streams();
+  add_questions_about_code();
 }
 
 /// Fills of memory of a pool of device B, which this device may reach or not.

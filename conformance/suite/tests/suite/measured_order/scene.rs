@@ -310,7 +310,7 @@ impl UnderTest {
                 }
                 self.calls.push(did(function, &[EVENT]).result(result));
             }
-            "cuEventElapsedTime" => {
+            "cuEventElapsedTime" | "cuEventElapsedTime_v2" => {
                 for event in [EVENT, OTHER_EVENT] {
                     self.before.push(gave(Function::cuEventCreate, &[0], event));
                     self.before.push(did(Function::cuEventRecord, &[event, LEGACY]));
@@ -347,8 +347,20 @@ impl UnderTest {
                 self.calls.push(did(function, &[made]));
             }
             "cuCtxCreate_v4" => calls(gave(function, &[0, 0, 0], 0xc9)),
+            "cuCtxCreate_v2" => calls(gave(function, &[0, 0], 0xc9)),
+            "cuCtxPushCurrent_v2" => {
+                calls(did(function, &[OTHER_CONTEXT]));
+                self.calls.push(gave(Function::cuCtxPopCurrent_v2, &[], OTHER_CONTEXT));
+            }
+            "cuCtxPopCurrent_v2" => {
+                calls(gave(function, &[], CONTEXT));
+                self.calls.push(did(Function::cuCtxPushCurrent_v2, &[CONTEXT]));
+            }
             "cuDevicePrimaryCtxRetain" => calls(gave(function, &[0], 0xc9)),
-            "cuDevicePrimaryCtxRelease_v2" | "cuDevicePrimaryCtxReset_v2" => {
+            "cuDevicePrimaryCtxRelease"
+            | "cuDevicePrimaryCtxRelease_v2"
+            | "cuDevicePrimaryCtxReset"
+            | "cuDevicePrimaryCtxReset_v2" => {
                 self.before.push(gave(Function::cuDevicePrimaryCtxRetain, &[0], 0xc9));
                 self.calls.push(did(function, &[0]));
             }
