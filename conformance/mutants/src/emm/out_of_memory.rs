@@ -60,6 +60,8 @@ impl Mutation for OomIsInternalError {
 #[derive(Default)]
 struct OomFreesLiveBlock {
     live: LiveBlocks,
+    /// The tokens of the blocks that the mutation released.
+    freed: Locked<Vec<u64>>,
 }
 
 impl Mutation for OomFreesLiveBlock {
@@ -69,6 +71,7 @@ impl Mutation for OomFreesLiveBlock {
             && let Some(oldest) = self.live.oldest()
         {
             self.live.remove(oldest.token);
+            self.freed.lock().push(oldest.token);
             base.release(oldest.token)?;
         }
         answer.map(|memory| self.live.add(memory))
@@ -76,8 +79,7 @@ impl Mutation for OomFreesLiveBlock {
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
         self.live.remove(token);
-        // The mutation may have released the block before.
-        base.release(token).or(Ok(()))
+        if self.freed.lock().contains(&token) { Ok(()) } else { base.release(token) }
     }
 
     fn live(&self) -> Option<&LiveBlocks> {

@@ -1,6 +1,6 @@
 //! Mutations of `reset`.
 
-use allocert_abi::emm::{HOST_MAPPED, Memory, Status};
+use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, PinRequest, fail};
@@ -26,6 +26,8 @@ export_emm_plugin! {
 #[derive(Default)]
 struct ResetLeaks {
     live: LiveBlocks,
+    /// The tokens that were live at a reset.
+    forgotten: Locked<Vec<u64>>,
 }
 
 impl Mutation for ResetLeaks {
@@ -37,12 +39,18 @@ impl Mutation for ResetLeaks {
         Ok(self.live.add(base.memhostalloc(size_bytes, flags)?))
     }
 
+    fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
+        Ok(self.live.add(base.mempin(request)?))
+    }
+
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
-        self.live.remove(token).map_or(Ok(()), |memory| base.release(memory.token))
+        self.live.remove(token);
+        if self.forgotten.lock().contains(&token) { Ok(()) } else { base.release(token) }
     }
 
     fn reset(&self, _base: &BaseManager) -> Answer {
-        self.live.clear();
+        let live = self.live.take();
+        self.forgotten.lock().extend(live.into_iter().map(|memory| memory.token));
         Ok(())
     }
 
@@ -171,6 +179,16 @@ impl Mutation for ResetKeepsHostMemory {
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
         self.host.release(base, token)
     }
+
+    fn defer_begin(&self, base: &BaseManager) -> Answer {
+        self.host.get_or_open(base)?.defer_begin()?;
+        base.defer_begin()
+    }
+
+    fn defer_end(&self, base: &BaseManager) -> Answer {
+        self.host.get_or_open(base)?.defer_end()?;
+        base.defer_end()
+    }
 }
 
 /// Frees the live blocks at reset, but not the released ones that still wait to be freed.
@@ -250,10 +268,7 @@ struct ResetKeepsPins {
 
 impl Mutation for ResetKeepsPins {
     fn mempin(&self, base: &BaseManager, request: PinRequest) -> Answer<Memory> {
-        let pins = self.pins.get_or_open(base)?;
-        Ok(SecondManager::own(
-            pins.mempin(PinRequest { flags: request.flags & HOST_MAPPED, ..request })?,
-        ))
+        Ok(SecondManager::own(self.pins.get_or_open(base)?.mempin(request)?))
     }
 
     fn release(&self, base: &BaseManager, token: u64) -> Answer {
