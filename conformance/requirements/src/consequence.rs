@@ -29,7 +29,8 @@ pub struct Consequence {
     /// less. Two such requirements may each lead to the other, and one to itself.
     #[serde(default)]
     pub at_earlier_step: bool,
-    /// Whether the violation leads to those of other cases too. A report then names it before them.
+    /// Whether the violation leads to those of other cases too. A report then names it before them,
+    /// and folds those of them that say the same as the violation.
     #[serde(default)]
     pub in_other_cases: bool,
     /// Why they follow: the end of a sentence that begins with "because".

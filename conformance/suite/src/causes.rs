@@ -8,7 +8,7 @@ mod shape;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{Catalogue, Level, Requirement};
+use allocert_requirements::{Catalogue, Consequence, Level, Requirement};
 
 use crate::run_format::Judged;
 use crate::verdict::Finding;
@@ -64,6 +64,19 @@ impl<'r> Cause<'r> {
         cases.filter(|case| seen.insert(*case)).collect()
     }
 
+    /// Takes the findings of another cause as consequences.
+    fn take(&mut self, catalogue: &'r Catalogue, other: Self) {
+        let (from, to) =
+            (&self.first().finding.requirement, other.first().finding.requirement.as_str());
+        let entry = across_cases(catalogue, from, to);
+        self.because.extend(entry.map(|entry| entry.because.as_str()));
+        self.because.extend(other.because);
+        self.consequences.entry(to).or_default().extend(other.findings);
+        for (id, findings) in other.consequences {
+            self.consequences.entry(id).or_default().extend(findings);
+        }
+    }
+
     /// Whether an expectation file lists it.
     #[must_use]
     pub fn is_listed(&self) -> bool {
@@ -109,6 +122,7 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
             cause.because.extend(entry.map(|entry| entry.because.as_str()));
         }
     }
+    let mut causes = fold_across_cases(catalogue, causes);
     let about_order = asked_for_order(cases);
     let violated: BTreeSet<(Level, &str)> = causes
         .iter()
@@ -122,12 +136,49 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
         let order_is_kept = about_order.contains(finding.requirement.as_str())
             && !cause.findings.iter().any(|found| is_out_of_order(found.judged));
         let follows = violated.iter().any(|(level, id)| {
-            let entry = catalogue.consequence(id, &finding.requirement);
-            *level <= finding.level && entry.is_some_and(|entry| entry.in_other_cases)
+            *level <= finding.level && across_cases(catalogue, id, &finding.requirement).is_some()
         });
         (cause.is_listed(), finding.level, Reverse(comes_first), order_is_kept, follows, size)
     });
     causes
+}
+
+/// Folds a cause under another one of which the catalogue says that it leads to it in other cases
+/// too, if both say the same: then all cases show one error.
+fn fold_across_cases<'r>(catalogue: &'r Catalogue, causes: Vec<Cause<'r>>) -> Vec<Cause<'r>> {
+    let shapes: Vec<String> =
+        causes.iter().map(|cause| shape::of(&cause.first().finding.observed)).collect();
+    let leader = |of: usize| {
+        (0..causes.len()).find(|one| {
+            let (cause, follows) = (causes[*one].first().finding, causes[of].first().finding);
+            shapes[*one] == shapes[of]
+                && cause.level <= follows.level
+                && cause.expected_because == follows.expected_because
+                && across_cases(catalogue, &cause.requirement, &follows.requirement).is_some()
+        })
+    };
+    // No violation is a consequence of itself, so each turn reaches another cause.
+    let last_leader = |of: usize| {
+        (0..causes.len()).try_fold(of, |at, _| leader(at).ok_or(at)).unwrap_or_else(|at| at)
+    };
+    let leaders: Vec<usize> = (0..causes.len()).map(last_leader).collect();
+    let mut all: Vec<Option<Cause<'r>>> = causes.into_iter().map(Some).collect();
+    for index in (0..all.len()).filter(|index| leaders[*index] != *index) {
+        let Some(folded) = all[index].take() else { continue };
+        if let Some(into) = &mut all[leaders[index]] {
+            into.take(catalogue, folded);
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// The entry that says why one violation leads to another in other cases too.
+fn across_cases<'r>(
+    catalogue: &'r Catalogue,
+    cause: &str,
+    consequence: &str,
+) -> Option<&'r Consequence> {
+    catalogue.consequence(cause, consequence).filter(|entry| entry.in_other_cases)
 }
 
 /// The requirements under which some case asks for order.

@@ -31,7 +31,6 @@ const LEAST_CAPACITY_BYTES: u64 = 256 << 20;
 /// was expected.
 fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
     let message = &raised.message;
-    let last = raised.traceback.last().map_or("", AsRef::as_ref);
     match raised.r#type.as_str() {
         "NullFunction" => Some((Check::NullFunction, "there is a function for")),
         "TableChanged" => Some((Check::TableChanged, "a host can use the structure in")),
@@ -44,7 +43,7 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
             Some((Check::MissingMember, "no member is missing for"))
         }
         "AttributeError"
-            if last.contains(" in HostOnlyCUDAMemoryManager.")
+            if is_in_base_class(raised)
                 && ["'allocations'", "'deallocations'"]
                     .iter()
                     .any(|one| message.ends_with(one)) =>
@@ -53,6 +52,13 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         }
         _ => None,
     }
+}
+
+/// Whether a method of the base class raised the error, or a function that one called: Numba makes
+/// the finalizer of host memory in a function beside the class.
+fn is_in_base_class(raised: &Raised) -> bool {
+    let innermost = raised.traceback.iter().rev().take(2);
+    innermost.into_iter().any(|frame| frame.contains(" in HostOnlyCUDAMemoryManager."))
 }
 
 /// The operations that have a second process of the worker's.

@@ -170,15 +170,27 @@ fn what_makes_a_subject_unusable_comes_first() {
 
 #[test]
 fn what_leads_to_violations_of_other_cases_comes_before_them() {
-    let raised = "raised";
-    let follows = ("EMM-OP-DESTROY", Some(5), None, raised);
+    let follows = ("EMM-OP-DESTROY", Some(5), None, "raised");
     let cases = [
         judged("a", &[follows]),
         judged("b", &[follows]),
-        judged("c", &[("EMM-OP-GET_MEMORY_INFO", Some(2), None, raised)]),
+        judged("c", &[("EMM-OP-GET_MEMORY_INFO", Some(2), None, "printed")]),
     ];
     assert_eq!(grouped(&cases), [alone("EMM-OP-GET_MEMORY_INFO", 1), alone("EMM-OP-DESTROY", 2)]);
     assert_eq!(grouped(&cases[..2]), [alone("EMM-OP-DESTROY", 2)]);
+}
+
+#[test]
+fn what_leads_to_violations_of_other_cases_takes_those_that_say_the_same() {
+    let follows = ("EMM-OP-DESTROY", Some(5), None, "raised 4711");
+    let cases = [
+        judged("a", &[follows]),
+        judged("b", &[("EMM-OP-DESTROY", Some(5), None, "printed")]),
+        judged("c", &[("EMM-OP-GET_MEMORY_INFO", Some(2), None, "raised 12")]),
+    ];
+    let folded = BTreeMap::from([("EMM-OP-DESTROY".to_owned(), 1)]);
+    let expected = [("EMM-OP-GET_MEMORY_INFO".to_owned(), 1, folded), alone("EMM-OP-DESTROY", 1)];
+    assert_eq!(grouped(&cases), expected);
 }
 
 #[test]
