@@ -5,7 +5,7 @@ use std::thread::{self, ThreadId};
 use allocert_abi::emm::{Memory, Status};
 use allocert_abi::export_emm_plugin;
 
-use crate::emm::base_manager::{Answer, BaseManager, fail, failed_with};
+use crate::emm::base_manager::{Answer, BaseManager, driver_error, fail, failed_with};
 use crate::emm::mutation::second_manager::SecondManager;
 use crate::emm::mutation::state::{Count, Flag, Locked, ScopeDepth};
 use crate::emm::mutation::{Mutant, Mutation};
@@ -16,6 +16,7 @@ export_emm_plugin! {
     mutant_defer_ignored => Mutant<DeferIgnored>,
     mutant_defer_inner_ends_outer => Mutant<DeferInnerEndsOuter>,
     mutant_defer_inner_flushes => Mutant<DeferInnerFlushes>,
+    mutant_defer_waits_at_every_64th_release => Mutant<DeferWaitsAtEvery64thRelease>,
     mutant_defer_for_own_thread => Mutant<DeferForOwnThread>,
     mutant_defer_not_nested => Mutant<DeferNotNested>,
     mutant_defer_once => Mutant<DeferOnce>,
@@ -101,6 +102,26 @@ impl Mutation for DeferInnerFlushes {
     fn defer_end(&self, base: &BaseManager) -> Answer {
         base.defer_end()?;
         if self.depth.end() > 0 { base.defer_begin() } else { Ok(()) }
+    }
+}
+
+/// Waits for the device at every 64th release inside a scope.
+#[derive(Default)]
+struct DeferWaitsAtEvery64thRelease {
+    depth: ScopeDepth,
+    releases: Count,
+}
+
+impl Mutation for DeferWaitsAtEvery64thRelease {
+    fn release(&self, base: &BaseManager, token: u64) -> Answer {
+        if self.depth.get() > 0 && self.releases.increment() % 64 == 63 {
+            base.driver.ctx_synchronize().map_err(driver_error)?;
+        }
+        base.release(token)
+    }
+
+    fn depth(&self) -> Option<&ScopeDepth> {
+        Some(&self.depth)
     }
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numba.cuda import MemoryPointer
-from numba.cuda.cudadrv.driver import CudaAPIError
+from numba.cuda.cudadrv.driver import CudaAPIError, driver
 
 from .conforming_plugin import Blocks, Finalizer, HostMemory, Manager
 
@@ -163,6 +163,24 @@ class InnerFlushes(Manager):
                 yield
             finally:
                 self.blocks.flush()
+
+
+class WaitsAtEvery64thRelease(Manager):
+    """Waits for the device at every 64th release inside a scope."""
+
+    releases = 0
+
+    def finalizer(self, token: int) -> Finalizer:
+        release = super().finalizer(token)
+
+        def finalize() -> None:
+            release()
+            if self.blocks.deferring:
+                self.releases += 1
+                if self.releases % 64 == 0:
+                    driver.cuCtxSynchronize()
+
+        return finalize
 
 
 class DefersPerThread(Manager):

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
-use super::bound_type::{INFO, MANAGER};
+use super::bound_type::{INFO, MANAGER, MEMORIES};
 use super::table_call::TableCall;
 use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
@@ -82,6 +82,11 @@ pub enum Operation {
     ///
     /// Facts: memory facts.
     Memalloc { size: i128, r#as: Name },
+    /// Calls `memalloc(size)` `times` times, and keeps all of the memory under one name. `drop`
+    /// lets all of it go in one step.
+    ///
+    /// Facts: `failed`. In Python also `first_failure`.
+    MemallocMany { size: u64, times: u64, r#as: Name },
     /// Calls `memhostalloc(size, mapped, portable, wc)`.
     ///
     /// Facts: memory facts, and `portable` and `write_combined`: the flags that the driver reports
@@ -226,6 +231,9 @@ impl OperationSet for Operation {
                 let size_bytes = u64::try_from(*size).unwrap_or_default();
                 call().binds(r#as, MEMORY).held(Gains).returns_memory().asks_bytes(size_bytes)
             }
+            Self::MemallocMany { r#as, size, times } => {
+                call().binds(r#as, MEMORIES).asks_bytes(size.saturating_mul(*times))
+            }
             Self::Memhostalloc { r#as, .. } => {
                 call().binds(r#as, MEMORY).held(Gains).returns_memory().capability(Need::HostMemory)
             }
@@ -278,6 +286,7 @@ impl OperationSet for Operation {
             | Self::Destroy {}
             | Self::Initialize {}
             | Self::Memalloc { .. }
+            | Self::MemallocMany { .. }
             | Self::Memhostalloc { .. }
             | Self::GetMemoryInfo { .. }
             | Self::Reset {}

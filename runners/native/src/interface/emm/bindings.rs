@@ -52,6 +52,8 @@ pub(crate) struct NamedMemory {
 pub(crate) enum Bound {
     Manager(Arc<CaseManager>),
     Memory(NamedMemory),
+    /// Memory that is let go together.
+    Memories(Vec<Token>),
     /// The token of memory that is let go.
     Dropped(u64),
     Buffer(Arc<HostBuffer>),

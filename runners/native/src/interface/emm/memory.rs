@@ -51,6 +51,28 @@ impl EmmCase<'_> {
         Ok(self.bind_memory(name, owner, memory, size_bytes, None))
     }
 
+    /// `times` allocations under one name.
+    pub(crate) fn memalloc_many(
+        &mut self,
+        on: &str,
+        size_bytes: u64,
+        times: u64,
+        name: &str,
+    ) -> Result<Facts, NoResult> {
+        let owner = self.bindings.manager(on)?;
+        let (mut tokens, mut failed) = (Vec::new(), 0u64);
+        for _ in 0..times {
+            match owner.manager.memalloc(size_bytes) {
+                Ok(memory) => {
+                    tokens.push(Token { owner: Arc::clone(&owner), memory, _buffer: None });
+                }
+                Err(_) => failed += 1,
+            }
+        }
+        self.bindings.bind(name, Bound::Memories(tokens));
+        Ok(facts([("failed", json!(failed))]))
+    }
+
     pub(crate) fn memhostalloc(
         &mut self,
         on: &str,
@@ -128,15 +150,17 @@ impl EmmCase<'_> {
 
     /// The host's last reference goes. What is not memory of a subject has no finalizer.
     pub(crate) fn drop_name(&mut self, name: &str) -> Result<Facts, NoResult> {
-        let Bound::Memory(holding) = self.bindings.take(name)? else { return Ok(Facts::new()) };
-        self.bindings.bind(name, Bound::Dropped(holding.token.memory.token));
-        let finalized = match Arc::into_inner(holding.token) {
-            Some(token) if !token.owner.is_gone() => {
-                token.owner.manager.release(token.memory.token)?;
-                true
+        let holding = match self.bindings.take(name)? {
+            Bound::Memory(holding) => holding,
+            Bound::Memories(tokens) => {
+                let finalized = tokens.into_iter().map(let_go).collect::<Result<Vec<_>, _>>()?;
+                let all = finalized.into_iter().all(|one| one);
+                return Ok(facts([("finalized", json!(all))]));
             }
-            _ => false,
+            _ => return Ok(Facts::new()),
         };
+        self.bindings.bind(name, Bound::Dropped(holding.token.memory.token));
+        let finalized = Arc::into_inner(holding.token).map_or(Ok(false), let_go)?;
         Ok(facts([("finalized", json!(finalized))]))
     }
 
@@ -214,6 +238,15 @@ impl EmmCase<'_> {
         };
         Ok((place, size.unwrap_or_else(|| whole.saturating_sub(offset))))
     }
+}
+
+/// Releases the memory, unless its manager is gone. Says whether it did.
+fn let_go(token: Token) -> Result<bool, NoResult> {
+    if token.owner.is_gone() {
+        return Ok(false);
+    }
+    token.owner.manager.release(token.memory.token)?;
+    Ok(true)
 }
 
 /// Nothing came back: an untouched `out` structure.

@@ -36,6 +36,9 @@ impl EmmCase<'_> {
             Operation::Destroy {} => self.destroy(on),
             Operation::Initialize {} => self.initialize(on),
             Operation::Memalloc { size, r#as } => self.memalloc(on, *size, r#as),
+            Operation::MemallocMany { size, times, r#as } => {
+                self.memalloc_many(on, *size, *times, r#as)
+            }
             Operation::Memhostalloc { size, mapped, portable, wc, r#as } => {
                 let flags = HostFlags { mapped: *mapped, portable: *portable, write_combined: *wc };
                 self.memhostalloc(on, *size, flags, r#as)

@@ -148,6 +148,20 @@ def _is_unchanged(case: ManagerCase, block: _Block) -> bool:
 
 
 @OPERATIONS.register
+def memalloc_many(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
+    manager, failed, first_failure = case.manager(on), 0, None
+    memories: list[Any] = []
+    for _ in range(arguments["times"]):
+        try:
+            memories.append(manager.memalloc(arguments["size"]))
+        except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+            failed += 1
+            first_failure = first_failure or f"{type_name(error)}: {bounded(error, 200)}"
+    case.bindings.bind(arguments["as"], memories)
+    return {"failed": failed, "first_failure": first_failure}
+
+
+@OPERATIONS.register
 def churn(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     manager, size_bytes, times = case.manager(on), arguments["size"], arguments["times"]
     hold = arguments.get("hold", 1)
