@@ -153,6 +153,14 @@ fn exit(sink: &mut FindingSink<'_>, failure: &str, printed: &Captured) {
     });
 }
 
+/// Whether the check for output looks at the case, and its findings carry this requirement. A step
+/// that expects it too adds nothing.
+pub(crate) fn tells_of_output(record: &CaseRecord<'_>, requirement: &str) -> bool {
+    let of_check = record.catalogue.by_check(record.side, Check::Chatter.name());
+    record.observation.ending == Ending::Done
+        && of_check.is_some_and(|of_check| of_check.id == requirement)
+}
+
 fn chatter(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     sink.check_performed(Check::Chatter);
     for (stream, printed) in

@@ -17,6 +17,7 @@ use crate::judge::expected_calls;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
+use crate::judge::process;
 use crate::observation::{Facts, Outcome, PEER_FAILED, Raised, UNUSABLE_SUBJECT};
 use crate::plan::PlannedStep;
 use crate::predicate::{Predicate, Test};
@@ -126,7 +127,8 @@ fn returned(
     if step.r#do.properties().finalizes {
         sink.check_performed(Check::FinalizerError);
     }
-    if returned_no_memory(step, facts) {
+    let is_nothing = returned_no_memory(step, facts);
+    if is_nothing && !must_raise(record, step) {
         let (name, observed) = (step.r#do.name(), "no memory came back".to_owned());
         match requirement_of_operation(record, step) {
             Some(requirement) => sink.report(
@@ -177,12 +179,19 @@ fn returned(
             }
             (None, Some(kinds)) => {
                 let expected = format!("{} raises {}", step.r#do.name(), one_of(kinds));
-                sink.report(requirement, step, expected, "it returned".to_owned(), Vec::new());
+                let observed = if is_nothing { "no memory came back" } else { "it returned" };
+                sink.report(requirement, step, expected, observed.to_owned(), Vec::new());
             }
             (None, None) => {}
         }
         check_calls_and_output(record, sink, requirement, step, expectation);
     }
+}
+
+/// Whether the step asks for an error, and for nothing that came back.
+fn must_raise(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    let asked = || step.expect.values().filter(|one| given_holds(record, one));
+    asked().any(|one| one.raises.is_some()) && asked().all(|one| one.returns.is_none())
 }
 
 /// Whether a fact of what the library took is missing. Such facts are the adapter's to tell, and it
@@ -564,7 +573,10 @@ fn check_calls_and_output(
         expected_calls::judge_step(record, sink, requirement, step, wanted);
     }
     let printed = &record.observation.stderr;
-    if expectation.output == Some(Output::Empty) && printed.bytes > 0 {
+    if expectation.output == Some(Output::Empty)
+        && printed.bytes > 0
+        && !process::tells_of_output(record, requirement)
+    {
         let observed = format!(
             "{} on standard error: {}",
             messages::bytes(printed.bytes),

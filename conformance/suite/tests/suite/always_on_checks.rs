@@ -454,6 +454,16 @@ fn chatter_is_a_warning() {
     assert_eq!(recorder.verdict(), Verdict::Conforms);
 }
 
+/// A step that expects no output, as the check does, adds no finding.
+#[test]
+fn chatter_counts_once() {
+    let text = "teardown: exit\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n    \
+        expect: {EMM-CHECK-CHATTER: {output: empty}}\n";
+    let recorder =
+        Recorder::new(case(text)).step(&[alloc(A, 64)], memory(A, 64)).rest().prints("hello\n");
+    assert_eq!(recorder.found(), ["EMM-CHECK-CHATTER"]);
+}
+
 #[test]
 fn a_finalizer_raises_nothing() {
     let recorder = taken().raise(&[free(A, 0)], error("RuntimeError", None, "too late")).rest();
