@@ -29,8 +29,8 @@ pub struct Requirement {
     /// The operation whose unexpected failure breaks this requirement.
     #[serde(default)]
     pub operation: Option<String>,
-    /// Whether it only says what a result is like. An error, which is no result, does not break it
-    /// where the operation has a requirement of its own.
+    /// Whether it only says what a result is like, or how the subject makes it. An error, which is
+    /// no result, does not break it where the operation has a requirement of its own.
     #[serde(default)]
     pub of_result: bool,
     /// The always-on check whose findings carry this id.

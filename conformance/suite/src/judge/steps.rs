@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use allocert_contract::trace::cuda::Function;
-use allocert_requirements::{Interface, Level, Side};
+use allocert_requirements::{Interface, Level, Requirement, Side};
 use serde_json::Value;
 
 use crate::nouns::{ErrorKind, Need};
@@ -526,7 +526,8 @@ fn broken_by_error<'a>(
     broken.extend(operation.filter(|requirement| !step.expect.contains_key(*requirement)));
     if may_refuse(step) {
         // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
-        broken.retain(|id| record.catalogue.get(id).is_some_and(|one| one.level != Level::Must));
+        let asks_to_accept = |one: &Requirement| one.level != Level::Must && !one.of_result;
+        broken.retain(|id| record.catalogue.get(id).is_some_and(asks_to_accept));
         if broken.is_empty() && !properties.writes_foreign {
             broken.extend(requirement_of_operation(record, step));
         }

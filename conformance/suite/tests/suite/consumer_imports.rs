@@ -149,12 +149,16 @@ fn an_error_is_judged_where_something_is_asked(#[case] facts: Value, #[case] ver
     assert_eq!(judgement.verdict.name(), verdict);
 }
 
-#[test]
-fn a_refusal_is_told_once() {
-    let steps = "  - do: {import: {of: p, as: i}}\n    \
-        expect: {CAI-SHAPE-55: {returns: {shape: {is: [2]}}}}\n";
+#[rstest]
+#[case::must("CAI-SHAPE-55: {returns: {shape: {is: [2]}}}")]
+#[case::should("CAI-DICT-55: {returns: {unchanged: {is: true}}}")]
+#[case::both(
+    "CAI-SHAPE-55: {returns: {shape: {is: [2]}}}, CAI-DICT-55: {returns: {unchanged: {is: true}}}"
+)]
+fn a_refusal_is_told_once(#[case] expected: &str) {
+    let steps = format!("  - do: {{import: {{of: p, as: i}}}}\n    expect: {{{expected}}}\n");
     let judgement =
-        judged(steps, |recorder| recorder.raise(&[], error("LookupError", None, "no such shape")));
+        judged(&steps, |recorder| recorder.raise(&[], error("LookupError", None, "no such shape")));
     assert_eq!(
         (requirements(&judgement), judgement.verdict.name()),
         (vec!["CAI-DICT-57"], "not-applicable")
