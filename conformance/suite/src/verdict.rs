@@ -217,9 +217,13 @@ pub enum Check {
     Leak,
     DoubleFree,
     ForeignFree,
+    /// The subject gave memory back that the worker took.
+    MemoryOfOthers,
     UseAfterFree,
     Overlap,
     DriverMisuse,
+    /// The subject destroyed a stream that the worker made.
+    StreamOfOthers,
     ContextBalance,
     /// As `ContextBalance`, for each call of the C table.
     ContextKept,

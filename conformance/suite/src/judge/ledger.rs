@@ -27,7 +27,13 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
     if record.observation.events_lost > 0 {
         return;
     }
-    for check in [Check::DoubleFree, Check::ForeignFree, Check::UseAfterFree, Check::Overlap] {
+    for check in [
+        Check::DoubleFree,
+        Check::ForeignFree,
+        Check::MemoryOfOthers,
+        Check::UseAfterFree,
+        Check::Overlap,
+    ] {
         sink.check_performed(check);
     }
     let mut ledger = Ledger {
@@ -168,6 +174,15 @@ impl Ledger<'_, '_> {
         block.end =
             Some(BlockEnd { seq: event.seq, freed: true, by_subject: attribution.by_subject });
         let end = start.saturating_add(block.size_bytes.max(1));
+        if judged && !block.by_subject {
+            self.sink.report_check(CheckFinding {
+                check: Check::MemoryOfOthers,
+                step: attribution.step,
+                expected: "memory is given back by whoever took it".to_owned(),
+                observed: format!("{} of {start:#x}, which the worker took", entry.call.function),
+                events: vec![block.taken_here(), witness(event.seq, "freed here")],
+            });
+        }
         if let Some(holder) = self.holdings.meeting(start, end).filter(|_| judged) {
             let events = vec![block.taken_here(), witness(event.seq, "freed here")];
             self.sink.report_check(CheckFinding {

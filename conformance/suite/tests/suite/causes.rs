@@ -8,7 +8,7 @@ use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Report, junit};
 use allocert_suite::run_format::Judged;
-use allocert_suite::verdict::{Finding, Place, Verdict, Witness};
+use allocert_suite::verdict::{Check, Finding, Place, Verdict, Witness};
 use rstest::rstest;
 
 use crate::observation_builder::{Recorder, alloc, catalogue_text, free, memalloc, memory};
@@ -117,6 +117,22 @@ fn one_message_in_many_cases_is_one_cause() {
         judged("c", &[("EMM-T-01", Some(2), None, "raised MemoryError")]),
     ];
     assert_eq!(grouped(&cases), [alone("EMM-T-01", 2), alone("EMM-T-01", 1)]);
+}
+
+/// Memory of another was given back, and so what the next step looks for is gone.
+#[test]
+fn what_a_check_saw_leads_to_what_an_expectation_misses() {
+    let mut case = judged(
+        "a",
+        &[
+            ("EMM-CHECK-USE_AFTER_FREE", Some(2), None, "given back"),
+            ("EMM-CHECK-USE_AFTER_FREE", Some(3), None, "raised DriverError"),
+        ],
+    );
+    let id = "EMM-CHECK-USE_AFTER_FREE".to_owned();
+    assert_eq!(grouped(std::slice::from_ref(&case)).len(), 2, "two expectations are two causes");
+    case.judgement.findings[0].check = Some(Check::UseAfterFree);
+    assert_eq!(grouped(&[case]), [(id.clone(), 1, BTreeMap::from([(id, 1)]))]);
 }
 
 #[test]

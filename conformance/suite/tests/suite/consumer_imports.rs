@@ -1,6 +1,7 @@
 //! What a consumer imports: facts that its adapter reports or leaves out, and arrays that it
 //! refuses.
 
+use allocert_contract::trace::cuda::Function;
 use allocert_suite::observation::Outcome;
 use allocert_suite::reason::Reason;
 use allocert_suite::verdict::{Judgement, Verdict};
@@ -9,7 +10,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::observation_builder::{Recorder, error, memory};
-use crate::trace_builder::{A, B, X, fill, non_blocking, unsupported};
+use crate::trace_builder::{A, B, Do, X, Y, alloc, destroy, did, fill, non_blocking, unsupported};
 
 /// What a case that produces `p` and then goes on like this is judged, with what its own steps came
 /// to.
@@ -193,4 +194,31 @@ fn a_case_whose_conditions_all_fail_is_not_observed() {
         reason,
         @"the case asks nothing of this subject: step 3 expects something only if p.pointer is 1"
     );
+}
+
+/// Whoever took memory or made a stream gives it back.
+#[rstest]
+#[case::memory_of_the_worker(alloc(X).harness(), free_of(X), &["CAI-LIFE-54"])]
+#[case::own_memory(alloc(Y), free_of(Y), &[])]
+#[case::by_the_worker(alloc(X).harness(), free_of(X).harness(), &[])]
+#[case::refused(alloc(X).harness(), free_of(X).result(1), &[])]
+#[case::stream_of_the_worker(non_blocking(A).harness(), destroy(A), &["CAI-LIFE-55"])]
+#[case::own_stream(non_blocking(A), destroy(A), &[])]
+#[case::stream_by_the_worker(non_blocking(A).harness(), destroy(A).harness(), &[])]
+#[case::stream_refused(non_blocking(A).harness(), destroy(A).result(400), &[])]
+fn what_the_worker_made_is_not_the_subjects_to_end(
+    #[case] taken: Do,
+    #[case] ended: Do,
+    #[case] findings: &[&str],
+) {
+    let steps = "  - do: {import: {of: p, as: i}}\n    expect: {CAI-DATA-58: {returns: {}}}\n  \
+                 - do: {drop: {name: i}}\n";
+    let judgement = judged(steps, |recorder| {
+        recorder.does(vec![taken], json!({})).does(vec![ended], json!({}))
+    });
+    assert_eq!(requirements(&judgement), findings);
+}
+
+fn free_of(address: u64) -> Do {
+    did(Function::cuMemFree_v2, &[address])
 }
