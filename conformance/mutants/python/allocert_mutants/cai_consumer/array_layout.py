@@ -139,6 +139,14 @@ class ReadsUnsignedAsSigned(Consumer):
         return super().dtype(entries, typestr.replace("u", "i"))
 
 
+class ReadsBooleansAsIntegers(Consumer):
+    """Says that elements are booleans, and reads them as integers of one byte."""
+
+    def read(self, view: View) -> HostArray:
+        elements = super().read(view)
+        return elements.view(numpy.int8) if view.dtype.kind == "b" else elements
+
+
 class Conjugates(Consumer):
     """Reads the conjugates of complex numbers."""
 

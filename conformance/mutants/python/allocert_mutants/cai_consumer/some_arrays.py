@@ -41,6 +41,35 @@ class RemembersImports(Consumer):
         return super().wait_for_producer(view, own)
 
 
+class RemembersImportsById(Consumer):
+    """Returns an earlier import of an object with the same id()."""
+
+    keeps_owner = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[int, View] = {}
+
+    def owner_to_keep(self, exporter: Any) -> Any:
+        return None
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        return self.views.setdefault(id(exporter), view)
+
+
+class RemembersShapesOfObjects(Consumer):
+    """Takes the shape of an object's first import for that of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shapes: weakref.WeakKeyDictionary[Any, Integers] = weakref.WeakKeyDictionary()
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        shape = self.shapes.setdefault(exporter, entries["shape"])
+        return super().view(exporter, {**entries, "shape": shape})
+
+
 def attribute(view: View, number: int) -> int:
     """An attribute of the view's pointer, or 0 without an address."""
     found = ctypes.c_uint(0)

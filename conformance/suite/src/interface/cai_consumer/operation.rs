@@ -58,7 +58,7 @@ pub enum Operation {
     /// them.
     ///
     /// Facts: `pointer`, `base`, `size_bytes`, `keys`.
-    Produce(Produce),
+    Produce(Box<Produce>),
     /// The worker enqueues a write of the byte to all of the memory, and does not wait.
     Pend(Pend),
     /// The worker enqueues a write of the byte to the 64 bytes behind the memory, and does not
@@ -142,7 +142,7 @@ impl OperationSet for Operation {
             Self::Instantiate(instantiate) => instantiate.properties(),
             Self::Stream(stream) => stream.properties(),
             Self::SubjectStream(stream) => stream.properties(),
-            Self::Produce(Produce { r#as, .. }) => none().binds(r#as, PRODUCED),
+            Self::Produce(produce) => none().binds(&produce.r#as, PRODUCED),
             Self::Import(Import { r#as, .. }) => {
                 none().binds(r#as, IMPORTED).may_decline().takes_foreign()
             }

@@ -44,6 +44,10 @@ pub struct Produce {
     /// and replace them. It lives as long as this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_of: Option<Name>,
+    /// An earlier object of the worker: it exports this array from now on, as an object does whose
+    /// array is resized in place. Its earlier data stay for as long as it lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object_of: Option<Name>,
     /// Bytes of the allocation in front of the lowest byte of the data.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub offset_bytes: u64,
@@ -77,7 +81,7 @@ impl Produce {
         let axes = self.shape.len();
         let differs = self.strides.as_ref().is_some_and(|strides| strides.len() != axes);
         let message = "`strides` and `shape` differ in length; write a false entry under `set`";
-        let objects = self.mask.iter().chain(&self.memory_of);
+        let objects = self.mask.iter().chain(&self.memory_of).chain(&self.object_of);
         let objects = objects.map(|name| NameUse::of(name, &[PRODUCED]));
         let stream = self.stream.iter().map(|name| NameUse::of(name, &[STREAM]));
         Arguments::all(objects.chain(stream)).invalid_if(

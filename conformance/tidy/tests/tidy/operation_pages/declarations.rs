@@ -22,7 +22,7 @@ pub(super) struct FieldEntry {
     pub(super) name: String,
     pub(super) about: Vec<String>,
     pub(super) presence: Presence,
-    /// The name of the type, without `Option` and `Vec`.
+    /// The name of the type, without `Box`, `Option` and `Vec`.
     pub(super) type_name: String,
     pub(super) is_list: bool,
 }
@@ -191,10 +191,10 @@ fn serde_default(attributes: &[Attribute]) -> Option<Option<String>> {
     default
 }
 
-/// The name of a type without `Option` and `Vec`, and whether it is a `Vec`.
+/// The name of a type without `Box`, `Option` and `Vec`, and whether it is a `Vec`.
 fn type_name(r#type: &Type) -> (String, bool) {
     match outer_type(r#type) {
-        (name, Some(inner)) if name == "Option" => type_name(inner),
+        (name, Some(inner)) if name == "Box" || name == "Option" => type_name(inner),
         (name, Some(inner)) if name == "Vec" => (type_name(inner).0, true),
         (name, _) => (name, false),
     }

@@ -13,6 +13,7 @@ from allocert_mutants.cai_consumer.conforming_consumer import (
     fill,
     synchronize,
 )
+from allocert_mutants.cai_consumer.fields import TakesFields
 from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call, upload
@@ -65,6 +66,10 @@ class Copies(Consumer):
 
 class WorksOnManyStreams(StreamForEachArgument):
     """Works on each argument of a launch in another stream."""
+
+
+class TakesFieldsFromDescr(TakesFields):
+    """Takes the fields of an element from `descr`."""
 
 
 class OneEvent(Consumer):

@@ -24,6 +24,7 @@ from .exporter import (
     TRAILING_BYTES,
     Exporter,
     ExportRecord,
+    exporter_of,
     memory_image,
     record_of,
 )
@@ -60,7 +61,7 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     wait = case.device.synchronize_all
     kept = (stream, mask, owner)
     record = ExportRecord(memory, layout, typestr, entries, attribute, kept, wait)
-    case.bindings.bind(arguments["as"], Exporter(record))
+    case.bindings.bind(arguments["as"], exporter_of(record, case.named(arguments, "object_of")))
     return {
         "pointer": pointer,
         "base": memory.base,
@@ -180,7 +181,8 @@ def use_stream(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     exporter = case.bindings.get(arguments["of"])
     value = case.adapter_method("accept")(exporter, arguments.get("ignore_stream", False))
-    case.bindings.bind(arguments["as"], Imported(value, _typestr_reader(exporter)))
+    descr = record_of(exporter).descr if isinstance(exporter, Exporter) else None
+    case.bindings.bind(arguments["as"], Imported(value, _typestr_reader(exporter), descr))
     keeps = bool(read_attribute(case.adapter(), "keeps_owner", True))
     return {**_described(case, value, exporter), **_use(exporter), "keeps_owner": keeps}
 
@@ -269,8 +271,8 @@ def access(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
         return {}
     data = case.adapter_method("read")(imported.value)
     if isinstance(data, (bytes, bytearray, memoryview)):
-        return data_facts.of_bytes(bytes(data), imported.typestr)
-    return data_facts.of_numpy(data)
+        return data_facts.of_bytes(bytes(data), imported.typestr, imported.descr)
+    return data_facts.of_numpy(data, imported.descr)
 
 
 @OPERATIONS.register

@@ -22,7 +22,7 @@ class Exporter:
 
     def __init__(self, record: "ExportRecord") -> None:
         self._record = record
-        weakref.finalize(self, record.memory.free).atexit = False
+        _free_with(self, record)
 
     @property
     def __cuda_array_interface__(self) -> Any:
@@ -86,6 +86,11 @@ class ExportRecord:
         return self._entries
 
     @property
+    def descr(self) -> Any:
+        """The entry of this name, or None."""
+        return self._entries.get("descr")
+
+    @property
     def unchanged(self) -> bool:
         """Whether every dict that was given out is as it was."""
         return all(dict(given) == entries for given, entries in self._given)
@@ -93,6 +98,19 @@ class ExportRecord:
 
 class _DictSubclass(dict[str, Any]):
     """A dict that is not exactly one."""
+
+
+def exporter_of(record: ExportRecord, earlier: Exporter | None) -> Exporter:
+    """An object that exports what the record says: a new one, or an earlier one from now on."""
+    if earlier is None:
+        return Exporter(record)
+    earlier._record = record
+    _free_with(earlier, record)
+    return earlier
+
+
+def _free_with(exporter: Exporter, record: ExportRecord) -> None:
+    weakref.finalize(exporter, record.memory.free).atexit = False
 
 
 def record_of(exporter: Exporter) -> ExportRecord:

@@ -24,9 +24,11 @@ def _lifetime_of(value: Any) -> tuple[Any, None]:
 class Imported:
     """What the subject made of an exporter."""
 
-    def __init__(self, value: Any, typestr: Callable[[], str]) -> None:
+    def __init__(self, value: Any, typestr: Callable[[], str], descr: Any) -> None:
         self.value = value
         self._typestr = typestr
+        #: What the worker's exporter gave as `descr`, or None.
+        self.descr = descr
 
     @property
     def typestr(self) -> str:
