@@ -38,6 +38,16 @@ class DropsUnitAxes(Consumer):
 
 
 class IgnoresByteOrder(Consumer):
+class OneElementIsScalar(Consumer):
+    """Takes a vector of one element for an array of no dimensions."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
+        if view.shape == (1,):
+            view.shape = view.strides = ()
+        return view
+
+
     """Reads big-endian data as little-endian."""
 
     def dtype(self, entries: Entries, typestr: str) -> Dtype:
@@ -148,6 +158,14 @@ class ReadsBooleansAsIntegers(Consumer):
 
 
 class Conjugates(Consumer):
+class CountsBytesOfText(Consumer):
+    """Takes the number of characters for the number of bytes."""
+
+    def dtype(self, entries: Entries, typestr: str) -> Dtype:
+        dtype = super().dtype(entries, typestr)
+        return numpy.dtype(f"|S{dtype.itemsize // 4}") if dtype.kind == "U" else dtype
+
+
     """Reads the conjugates of complex numbers."""
 
     def read(self, view: View) -> HostArray:

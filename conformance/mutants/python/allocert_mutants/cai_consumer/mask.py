@@ -129,3 +129,27 @@ class RemembersMasks(Consumer):
         if key not in self.masks:
             self.masks[key] = super().validity(exporter, mask, shape)
         return self.masks[key]
+
+
+class FillsMaskInFlatOrder(Consumer):
+    """Repeats the elements of a mask until there are as many as the data have."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        super().validity(exporter, mask, shape)
+        return numpy.resize(self.is_true(self.read(self.view(mask, self.entries(mask)))), shape)
+
+
+class IgnoresStridesOfMask(Consumer):
+    """Reads every mask as contiguous."""
+
+    def validity(self, exporter: Any, mask: Any, shape: Integers) -> HostArray:
+        super().validity(exporter, mask, shape)
+        view = self.view(mask, {**self.entries(mask), "strides": None})
+        return numpy.broadcast_to(self.is_true(self.read(view)), shape)
+
+
+class IgnoresMasksBeforeVersion3(Consumer):
+    """Ignores masks before version 3."""
+
+    def mask(self, entries: Entries) -> Any:
+        return super().mask(entries) if entries["version"] >= 3 else None
