@@ -133,9 +133,8 @@ def _integers(value: Any) -> list[int] | None:
 
 
 def _integer(value: Any) -> int | None:
-    """An integer, also of a subclass of int, as a plain one. A bool is none."""
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    return int.__index__(value) if is_integer else None
+    """An integer, also of a subclass of int, as a plain one. A bool is one."""
+    return int.__index__(value) if isinstance(value, int) else None
 
 
 def _text(value: str) -> str:
