@@ -22,7 +22,8 @@ class ScalarIsEmpty(Consumer):
         return super().shape(entries) or (0,)
 
     def explicit_strides(self, strides: Any, shape: Integers, itemsize: int) -> Integers:
-        return c_strides(shape, itemsize)
+        strides = strides or c_strides(shape, itemsize)
+        return super().explicit_strides(strides, shape, itemsize)
 
 
 class DropsUnitAxes(Consumer):
@@ -37,7 +38,6 @@ class DropsUnitAxes(Consumer):
         return view
 
 
-class IgnoresByteOrder(Consumer):
 class OneElementIsScalar(Consumer):
     """Takes a vector of one element for an array of no dimensions."""
 
@@ -48,6 +48,7 @@ class OneElementIsScalar(Consumer):
         return view
 
 
+class IgnoresByteOrder(Consumer):
     """Reads big-endian data as little-endian."""
 
     def dtype(self, entries: Entries, typestr: str) -> Dtype:
@@ -157,7 +158,6 @@ class ReadsBooleansAsIntegers(Consumer):
         return elements.view(numpy.int8) if view.dtype.kind == "b" else elements
 
 
-class Conjugates(Consumer):
 class CountsBytesOfText(Consumer):
     """Takes the number of characters for the number of bytes."""
 
@@ -166,6 +166,7 @@ class CountsBytesOfText(Consumer):
         return numpy.dtype(f"|S{dtype.itemsize // 4}") if dtype.kind == "U" else dtype
 
 
+class Conjugates(Consumer):
     """Reads the conjugates of complex numbers."""
 
     def read(self, view: View) -> HostArray:
@@ -251,10 +252,12 @@ class MakesOneByteOfNone(Consumer):
 
 
 class ReadsOpaqueAsBytes(Consumer):
-    """Reads elements without descr as single bytes."""
+    """Reads raw bytes without descr as single ones."""
 
     def dtype(self, entries: Entries, typestr: str) -> Dtype:
-        return super().dtype(entries, typestr) if entries.get("descr") else numpy.dtype("|u1")
+        dtype = super().dtype(entries, typestr)
+        is_opaque = dtype.kind == "V" and not entries.get("descr")
+        return numpy.dtype("|u1") if is_opaque else dtype
 
 
 class ReadsFirstPage(Consumer):

@@ -31,7 +31,9 @@ class TakesAnyData(Consumer):
 
     def data(self, entries: Entries) -> tuple[int, bool]:
         data = entries["data"]
-        return int(data[0] if isinstance(data, tuple) else data), False
+        if not isinstance(data, tuple):
+            return int(data), False
+        return int(data[0]), len(data) > 1 and bool(data[1])
 
 
 class ChecksNoAddresses(Consumer):

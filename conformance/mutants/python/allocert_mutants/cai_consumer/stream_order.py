@@ -339,8 +339,8 @@ class WaitsInStreamOfThread(Consumer):
         own: Stream = self.streams.own
         return own
 
-    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
-        view = super().accept(exporter, ignore_stream)
+    def view(self, exporter: Any, entries: Entries) -> View:
+        view = super().view(exporter, entries)
         super().wait_for_producer(view, self.stream_of_thread())
         return view
 
