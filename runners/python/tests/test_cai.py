@@ -62,6 +62,7 @@ def test_an_export_is_described_and_looked_up(worker: Worker) -> None:
     assert facts(outcomes[2]) == {
         "uniform": None,
         "bytes_read": 24,
+        "typestr": "<f4",
         "values": [0, 1, 2, 3, 4, 5],
         "truths": [False, True, True, True, True, True],
     }

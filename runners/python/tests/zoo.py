@@ -180,8 +180,8 @@ _FORGED = "the worker's lines stopped making sense"
 
 #: It ends or does not end.
 EXITS = [
-    emm("raises-base-exception", "raise BaseException('no')", violates("EMM-ALLOC-03")),
-    emm("raises-keyboard-interrupt", "raise KeyboardInterrupt", violates("EMM-ALLOC-03")),
+    emm("raises-base-exception", "raise BaseException('no')", violates("EMM-ALLOC-01")),
+    emm("raises-keyboard-interrupt", "raise KeyboardInterrupt", violates("EMM-ALLOC-01")),
     emm("exits-at-once", "os._exit(0)", violates("EMM-EXIT-01")),
     place("raises-system-exit", "sys.exit(0)", _RAISES),
     place("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", _ENDS),
@@ -411,7 +411,7 @@ PYTHON = [
         for name in [name for name in vars(driver) if not name.startswith("__")]:
             setattr(driver, name, None)
         """,
-        violates("EMM-ALLOC-03"),
+        violates("EMM-ALLOC-01"),
     ),
 ]
 
@@ -461,7 +461,7 @@ VALUES = [
             def __getattribute__(self, name): raise BaseException(name)
         return Odd()
         """,
-        violates("EMM-ALLOC-03"),
+        violates("EMM-ALLOC-01"),
     ),
     emm(
         "claims-another-class",

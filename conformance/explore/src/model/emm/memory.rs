@@ -32,9 +32,14 @@ impl Model {
             RequestClass::MoreThanIsFree => Expected::nothing()
                 .raises(Demand::ShortageRaises, &[ErrorKind::Any])
                 .raises(Demand::ShortageIsTyped, &[ErrorKind::OutOfMemory]),
-            RequestClass::MayFail => Expected::nothing()
-                .facts(Demand::AllocSize, [("size_bytes", is(size_bytes))])
-                .raises(Demand::AllocSize, &[ErrorKind::OutOfMemory]),
+            RequestClass::MayFail => {
+                let served = self.served_demand(index).unwrap_or(Demand::AllocServed);
+                Expected::nothing()
+                    .returns(served)
+                    .raises(served, &[ErrorKind::OutOfMemory])
+                    .facts(Demand::AllocSize, [("size_bytes", is(size_bytes))])
+                    .raises(Demand::AllocSize, &[ErrorKind::Any])
+            }
             RequestClass::MustBeServed => self.served_facts(index, size_bytes),
         };
         let manager = &mut self.managers[index];
@@ -58,21 +63,29 @@ impl Model {
 
     /// The facts of memory that must be served, and the circumstances in which it is.
     fn served_facts(&self, index: usize, size_bytes: u64) -> Expected {
-        let manager = &self.managers[index];
         let expect = Expected::nothing()
             .returns(Demand::AllocServed)
             .facts(Demand::AllocKind, [("kind", is("device"))])
             .facts(Demand::AllocSize, [("size_bytes", is(size_bytes))])
             .facts(Demand::AllocAddress, [("pointer", not(0))])
             .facts(Demand::AllocAlignment, [("pointer", multiple_of(256))]);
-        if !manager.scopes.is_empty() {
-            expect.returns(Demand::AllocInScope)
+        match self.served_demand(index) {
+            Some(demand) => expect.returns(demand),
+            None => expect,
+        }
+    }
+
+    /// What demands that a request is served in the circumstances of a manager.
+    fn served_demand(&self, index: usize) -> Option<Demand> {
+        let manager = &self.managers[index];
+        if manager.reset_since_served {
+            Some(Demand::AllocAfterReset)
+        } else if !manager.scopes.is_empty() {
+            Some(Demand::AllocInScope)
         } else if manager.short_since_served {
-            expect.returns(Demand::AllocAfterShortage)
-        } else if manager.reset_since_served {
-            expect.returns(Demand::AllocAfterReset)
+            Some(Demand::AllocAfterShortage)
         } else {
-            expect
+            None
         }
     }
 
