@@ -75,6 +75,9 @@ const LIMITS: [u64; 9] = [1024, 0x84_0000, 8 << 20, 2, 2048, 64, 0xb4_0000, 0x3_
 /// `CU_CTX_SCHED_MASK`, `CU_CTX_MAP_HOST`, `CU_CTX_LMEM_RESIZE_TO_MAX`, coredump flags,
 /// `CU_CTX_SYNC_MEMOPS`.
 const FLAGS: u32 = 0xff;
+/// `CU_CTX_COREDUMP_ENABLE` and `CU_CTX_USER_COREDUMP_ENABLE`
+const COREDUMP: u32 = 0x20;
+const USER_COREDUMP: u32 = 0x40;
 /// `CU_CTX_SCHED_MASK`: at most one of its bits.
 const SCHEDULING: u32 = 7;
 /// `CU_CTX_MAP_HOST`, which a primary context says it has, and which cannot be set for one.
@@ -104,6 +107,9 @@ const MOST_FETCHED_BYTES: u64 = 128;
 const SYNC_DEPTH: u32 = 3;
 /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`
 const PERSISTING_L2_CACHE_SIZE: u32 = 6;
+const L2_STEP_BYTES: u64 = 3840 << 10;
+/// `CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE`
+const MOST_L2_BYTES: u64 = 10 * L2_STEP_BYTES;
 /// `CU_LIMIT_SHMEM_SIZE`
 const SHMEM_SIZE: u32 = 7;
 /// `CU_LIMIT_CIG_ENABLED`
@@ -146,6 +152,8 @@ fn kept_limit(limit: u32, value: u64) -> Result<u64> {
         STACK_SIZE | FETCH_GRANULARITY => Err(CudaError::INVALID_VALUE),
         PRINTF_FIFO_SIZE => Ok(value.max(LEAST_FIFO_BYTES)),
         MALLOC_HEAP_SIZE => Ok(value.max(LEAST_HEAP_BYTES)),
+        PERSISTING_L2_CACHE_SIZE if value > MOST_L2_BYTES => Err(CudaError::INVALID_VALUE),
+        PERSISTING_L2_CACHE_SIZE => Ok(value.next_multiple_of(L2_STEP_BYTES)),
         PENDING_LAUNCHES => Ok(value.clamp(LEAST_LAUNCHES, MOST_LAUNCHES)),
         _ => Ok(value),
     }
@@ -417,7 +425,10 @@ impl Driver {
             return Ok(*flags);
         }
         let context = self.context_or_current(caller, 0)?;
-        Ok(if context.primary { context.flags | MAP_HOST } else { context.flags })
+        let flags = if context.primary { context.flags | MAP_HOST } else { context.flags };
+        // As measured, an H200 shows the one for the other.
+        let shown = if flags & USER_COREDUMP != 0 { COREDUMP } else { 0 };
+        Ok(flags & !USER_COREDUMP | shown)
     }
 
     /// `cuCtxGetId`.

@@ -47,7 +47,7 @@ codes! {
     2 OUT_OF_MEMORY => "out of memory";
     3 NOT_INITIALIZED => "initialization error";
     4 DEINITIALIZED => "driver shutting down";
-    5 PROFILER_DISABLED;
+    5 PROFILER_DISABLED => "profiler disabled while using external profiling tool";
     6 PROFILER_NOT_INITIALIZED;
     7 PROFILER_ALREADY_STARTED;
     8 PROFILER_ALREADY_STOPPED;

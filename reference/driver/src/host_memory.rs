@@ -17,6 +17,8 @@ pub trait HostSpace: Send {
     fn write(&mut self, address: u64, from: &[u8]);
     /// Whether the program has memory at all of these addresses.
     fn is_mapped(&self, address: u64, bytes: u64) -> bool;
+    /// Whether the program may write all of it. Asked of memory that it has.
+    fn is_writable(&self, address: u64, bytes: u64) -> bool;
     /// Calls back into the program: a `CUhostFn`, or a `CUstreamCallback` if `stream` is given.
     fn call(&mut self, function: u64, stream: Option<u64>, data: u64);
 }
@@ -173,6 +175,11 @@ impl Driver {
             Some((_, block)) => known(block.kind),
             // Memory of a device counts as none that is mapped; all other memory has to be.
             None if (flags & IOMEMORY == 0) != self.host.is_mapped(address, bytes) => {
+                Err(CudaError::INVALID_VALUE)
+            }
+            None if flags & (READ_ONLY | IOMEMORY) == 0
+                && !self.host.is_writable(address, bytes) =>
+            {
                 Err(CudaError::INVALID_VALUE)
             }
             None => Ok(()),

@@ -34,6 +34,8 @@ pub(crate) struct Pool {
     waiting: Vec<Waiting>,
     /// The other devices that may read and write its memory.
     shared_with: BTreeSet<usize>,
+    /// `None` if it may take all of the device.
+    most_bytes: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +100,7 @@ impl PoolAttribute {
 }
 
 /// Pools take memory from the device in steps of this.
-const RESERVE_BYTES: u64 = 32 << 20;
+pub(crate) const RESERVE_BYTES: u64 = 32 << 20;
 
 impl Pool {
     pub(crate) fn handle_types(&self) -> u64 {
@@ -112,6 +114,12 @@ impl Pool {
     fn count(&mut self, bytes: u64) {
         self.used += bytes;
         self.used_high = self.used_high.max(self.used);
+    }
+
+    fn has_room_for(&self, bytes: u64) -> bool {
+        let wanted = bytes.checked_next_multiple_of(GRANULE_BYTES);
+        let held = wanted.and_then(|bytes| self.held.checked_add(bytes));
+        self.most_bytes.is_none_or(|most| held.is_some_and(|held| held <= most))
     }
 
     fn take(&mut self, bytes: u64) {
@@ -147,6 +155,7 @@ impl Driver {
             reserved_high: 0,
             waiting: Vec::new(),
             shared_with: BTreeSet::new(),
+            most_bytes: None,
         })
     }
 
@@ -188,6 +197,9 @@ impl Driver {
             self.devices[device].space.block_mut(id).take_again(bytes, context, buffer_id);
             self.pool(handle)?.count(bytes);
             return Ok(DevicePtr(freed.address));
+        }
+        if !self.pool(handle)?.has_room_for(bytes) {
+            return Err(CudaError::OUT_OF_MEMORY);
         }
         let address =
             self.devices[device].space.allocate(bytes, context, Owner::Pool(handle), buffer_id);
@@ -274,9 +286,15 @@ impl Driver {
     }
 
     /// `cuMemPoolCreate` on a device.
-    pub fn pool_create(&mut self, device: i32, handle_types: u64) -> Result<u64> {
+    pub fn pool_create(&mut self, device: i32, handle_types: u64, most_bytes: u64) -> Result<u64> {
         let device = self.device(device)?;
-        Ok(self.new_pool(device, false, handle_types))
+        let handle = self.new_pool(device, false, handle_types);
+        if most_bytes > 0
+            && let Ok(pool) = self.pools.get_mut(handle)
+        {
+            pool.most_bytes = most_bytes.checked_next_multiple_of(RESERVE_BYTES);
+        }
+        Ok(handle)
     }
 
     /// `cuMemPoolDestroy`. Memory still allocated from it stays valid.

@@ -31,6 +31,8 @@ struct Image {
     variables: Vec<(String, u64)>,
     /// The modules of a library, by context.
     modules: Vec<(u64, u64)>,
+    /// Why the code of a library cannot be used.
+    refused: Option<CudaError>,
 }
 
 /// A function that was looked up.
@@ -64,7 +66,14 @@ impl Code {
 
 impl Image {
     fn new(context: u64, kernels: Option<Kernels>) -> Self {
-        Self { context, kernels, functions: Vec::new(), variables: Vec::new(), modules: Vec::new() }
+        Self {
+            context,
+            kernels,
+            functions: Vec::new(),
+            variables: Vec::new(),
+            modules: Vec::new(),
+            refused: None,
+        }
     }
 
     fn known(&self, name: &str, context: u64) -> Option<u64> {
@@ -105,10 +114,14 @@ impl Driver {
         Ok(self.code.images.insert(Image::new(context, kernels)))
     }
 
-    /// `cuLibraryLoadData`.
-    pub fn library_load(&mut self, kernels: Option<Kernels>) -> Result<u64> {
+    /// `cuLibraryLoadData`. `refused` is what a use of its code fails with.
+    pub fn library_load(
+        &mut self,
+        kernels: Option<Kernels>,
+        refused: Option<CudaError>,
+    ) -> Result<u64> {
         self.initialized()?;
-        Ok(self.code.images.insert(Image::new(0, kernels)))
+        Ok(self.code.images.insert(Image { refused, ..Image::new(0, kernels) }))
     }
 
     /// `cuModuleUnload`. Waits for all work of the module's context.
@@ -173,6 +186,9 @@ impl Driver {
     /// `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
         let image = self.image(handle)?;
+        if let Some(error) = image.refused {
+            return Err(error);
+        }
         let context = image.context;
         if let Some(function) = image.known(name, context) {
             return Ok(function);
@@ -208,6 +224,9 @@ impl Driver {
     /// the library is loaded there.
     fn load_library(&mut self, library: u64, context: u64) -> Result<u64> {
         let image = self.image(library)?;
+        if let Some(error) = image.refused {
+            return Err(error);
+        }
         let kernels = image.kernels.clone();
         let known = image.modules.iter().find(|(of, _)| *of == context).map(|(_, module)| *module);
         if let Some(module) = known.filter(|module| self.code.images.get(*module).is_ok()) {

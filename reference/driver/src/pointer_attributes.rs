@@ -5,7 +5,7 @@ use crate::{
     address_space::Owner,
     error::{CudaError, Result},
     host_memory::HostKind,
-    memory_pool::Pool,
+    memory_pool::{Pool, RESERVE_BYTES},
 };
 
 /// An attribute in the width that CUDA writes it.
@@ -34,8 +34,26 @@ struct Facts {
     ipc: bool,
     synchronous: bool,
     read_only: bool,
+    registered: bool,
     /// As what the pool's memory may be exported.
     handle_types: u64,
+}
+
+impl Facts {
+    /// `CU_POINTER_ATTRIBUTE_MAPPING_SIZE`: pools map memory in their own steps, registrations in
+    /// pages of the host, and all else in pages of the device.
+    fn mapped_bytes(&self) -> u64 {
+        const HOST_PAGE_BYTES: u64 = 4 << 10;
+        const DEVICE_PAGE_BYTES: u64 = 2 << 20;
+        if self.pool != 0 {
+            RESERVE_BYTES
+        } else if self.registered {
+            let end = (self.base + self.size).next_multiple_of(HOST_PAGE_BYTES);
+            end - self.base / HOST_PAGE_BYTES * HOST_PAGE_BYTES
+        } else {
+            self.size.next_multiple_of(DEVICE_PAGE_BYTES)
+        }
+    }
 }
 
 const MEMORYTYPE_HOST: u32 = 1;
@@ -87,7 +105,8 @@ impl Driver {
             9 => Narrow(facts.device as u32),
             10 => Narrow(facts.ipc.into()),
             11 | 19 => Wide(facts.base),
-            12 | 18 => Wide(facts.size),
+            12 => Wide(facts.size),
+            18 => Wide(facts.mapped_bytes()),
             13 => Narrow(1),
             14 => Wide(facts.handle_types),
             // GPUDirect RDMA and hardware decompression: of memory from `cuMemAlloc` alone.
@@ -186,6 +205,7 @@ impl Driver {
                 ipc: block.owner == Owner::Plain,
                 synchronous: block.synchronous,
                 read_only: false,
+                registered: false,
                 handle_types: self.pools.get(pool).map_or(0, Pool::handle_types),
             });
         }
@@ -204,6 +224,7 @@ impl Driver {
             ipc: false,
             synchronous: block.synchronous,
             read_only: block.is_read_only(),
+            registered: block.kind == HostKind::Registered,
             handle_types: 0,
         })
     }

@@ -52,6 +52,11 @@ impl Location {
     pub(crate) const HOST_NUMA: u32 = 3;
     pub(crate) const HOST_NUMA_CURRENT: u32 = 4;
 
+    /// False for a node of the host's memory that does not exist: there is one.
+    pub(crate) fn is_place(self) -> bool {
+        self.kind != Self::HOST_NUMA || self.id == 0
+    }
+
     /// `None` for the host; `INVALID_VALUE` for what is neither host nor device.
     pub(crate) fn device(self) -> Result<Option<i32>> {
         match self.kind {

@@ -1,6 +1,6 @@
 //! Allocates, reads and writes host memory, and calls host functions, for the driver.
 
-use std::ptr;
+use std::{fs, ptr};
 
 use allocert_driver::HostSpace;
 
@@ -63,6 +63,19 @@ impl HostSpace for HostMemory {
         let start = ptr::with_exposed_provenance_mut(start as usize);
         // SAFETY: it reads and writes no memory; it fails if some of these pages are not mapped.
         unsafe { libc::msync(start, length, libc::MS_ASYNC) == 0 }
+    }
+
+    fn is_writable(&self, address: u64, bytes: u64) -> bool {
+        // Without the list of mappings, a write tells.
+        let Ok(mappings) = fs::read_to_string("/proc/self/maps") else { return true };
+        let end = address.saturating_add(bytes);
+        let is_read_only = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, stop) = range.split_once('-')?;
+            let (start, stop) = (u64::from_str_radix(start, 16), u64::from_str_radix(stop, 16));
+            Some(start.ok()? < end && stop.ok()? > address && rest.as_bytes().get(1) != Some(&b'w'))
+        };
+        !mappings.lines().any(|line| is_read_only(line).unwrap_or(false))
     }
 
     fn call(&mut self, function: u64, stream: Option<u64>, data: u64) {

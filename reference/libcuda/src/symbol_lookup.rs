@@ -32,6 +32,13 @@ impl Symbol {
         }
     }
 
+    /// The CUDA version that introduced the symbol, or its variant for per-thread default streams.
+    fn introduced(&self, per_thread: bool) -> i32 {
+        let introduced = self.function.introduced();
+        let of_variant = per_thread && self.per_thread.is_some();
+        if of_variant { introduced.max(PER_THREAD_STREAMS) } else { introduced }
+    }
+
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
         [self.entry(false), self.entry(true)]
             .into_iter()
@@ -55,13 +62,18 @@ pub(crate) enum Found {
     TooNew,
 }
 
+/// CUDA has per-thread default streams from this version on.
+const PER_THREAD_STREAMS: i32 = 7000;
+
 /// The newest symbol called `name` that is not newer than `version`, and not newer than the driver.
 pub(crate) fn find(name: &str, version: i32, driver_version: i32, per_thread: bool) -> Found {
     let known =
         versions(name).iter().filter(|symbol| symbol.function.introduced() <= driver_version);
+    let has_variants = per_thread && known.clone().any(|symbol| symbol.per_thread.is_some());
     let newest = known
         .clone()
-        .filter(|symbol| symbol.function.introduced() <= version)
+        .filter(|symbol| !has_variants || symbol.per_thread.is_some())
+        .filter(|symbol| symbol.introduced(per_thread) <= version)
         .max_by_key(|symbol| symbol.function.introduced());
     match newest {
         Some(symbol) => Found::Symbol(symbol.entry(per_thread)),

@@ -139,7 +139,7 @@ fn a_functions_parameters_can_be_asked_for() {
     assert_eq!(driver.function_parameter(k1, 6), Err(CudaError::INVALID_VALUE));
     assert_eq!(driver.function_parameter(odd, 0), Err(CudaError::NOT_SUPPORTED));
     assert_eq!(driver.image_function(module, "k"), Err(CudaError::NOT_FOUND));
-    let opaque = driver.library_load(None).expect("loaded");
+    let opaque = driver.library_load(None, None).expect("loaded");
     let any = driver.image_function(opaque, "any").expect("an opaque image has every name");
     assert_eq!(driver.function_parameter(any, 0), Err(CudaError::NOT_SUPPORTED));
     assert_eq!(driver.function_parameter(1, 0), Err(CudaError::INVALID_HANDLE));

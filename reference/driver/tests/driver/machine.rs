@@ -63,6 +63,10 @@ impl HostSpace for Shared {
         true
     }
 
+    fn is_writable(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
     fn call(&mut self, function: u64, _: Option<u64>, _: u64) {
         self.with(|host| host.calls.push(function));
     }

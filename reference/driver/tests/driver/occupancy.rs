@@ -7,7 +7,8 @@ use crate::machine::Machine;
 
 fn machine() -> (Machine, u64) {
     let mut machine = Machine::new();
-    let library = machine.driver.library_load(Some(Kernels::of_ptx(".entry k()"))).expect("loaded");
+    let library =
+        machine.driver.library_load(Some(Kernels::of_ptx(".entry k()")), None).expect("loaded");
     let kernel = machine.driver.image_function(library, "k").expect("defined");
     (machine, kernel)
 }

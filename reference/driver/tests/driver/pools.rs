@@ -70,7 +70,7 @@ fn a_full_device_finishes_pending_frees_before_it_gives_up() {
 fn pools_count_what_is_used() {
     let mut machine = Machine::new();
     let stream = machine.stream(1);
-    let pool = machine.driver.pool_create(0, 0).expect("created");
+    let pool = machine.driver.pool_create(0, 0, 0).expect("created");
     let data = machine
         .call(|driver, caller| driver.alloc_async(caller, 100, Some(pool), stream))
         .expect("allocated");

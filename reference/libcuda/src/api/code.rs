@@ -164,7 +164,9 @@ pub(crate) fn cuLibraryLoadData(
 ) -> Result {
     // SAFETY: cuLibraryLoadData's caller promises an image.
     let kernels = unsafe { kernels(code)? };
-    library.required()?.put(call.driver.library_load(kernels)?);
+    // SAFETY: cuLibraryLoadData's caller promises an image.
+    let refused = unsafe { check(code) }.err();
+    library.required()?.put(call.driver.library_load(kernels, refused)?);
     Ok(())
 }
 
@@ -255,8 +257,8 @@ pub(crate) fn cuProfilerStop(call: &mut Call) -> Result {
     call.driver.check_context(&call.caller)
 }
 
-/// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. Libraries are loaded
-/// when they are used, and are not asked. What is not understood passes.
+/// What is wrong with an image for `cuModuleLoadData`, as an H200 answers. A library with such an
+/// image is loaded, and its use fails. What is not understood passes.
 ///
 /// # Safety
 /// `image` is an image as `cuModuleLoadData` takes it: PTX ends with NUL.

@@ -153,7 +153,7 @@ struct Side3D {
 }
 
 /// The first address of a side of a copy. Arrays are not part of the software driver.
-fn base(memory_type: u32, host: u64, device: u64) -> Result<u64> {
+fn base(memory_type: u32, host: u64, device: u64, array: u64) -> Result<u64> {
     const HOST: u32 = 1;
     const DEVICE: u32 = 2;
     const ARRAY: u32 = 3;
@@ -161,18 +161,19 @@ fn base(memory_type: u32, host: u64, device: u64) -> Result<u64> {
     match memory_type {
         HOST => Ok(host),
         DEVICE | UNIFIED => Ok(device),
-        ARRAY => Err(CudaError::NOT_SUPPORTED),
+        ARRAY if array != 0 => Err(CudaError::NOT_SUPPORTED),
         _ => Err(CudaError::INVALID_VALUE),
     }
 }
 
 impl Side {
     fn plane(&self, width: usize) -> Result<Plane> {
-        let base = base(self.memory_type, self.host, self.device)?;
-        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let base = base(self.memory_type, self.host, self.device, self.array)?;
+        let row_end = width.saturating_add(self.x_bytes);
+        let pitch = if self.pitch == 0 { row_end } else { self.pitch };
         let start = pitch.checked_mul(self.y).and_then(|start| start.checked_add(self.x_bytes));
         match start {
-            Some(start) if pitch >= width => {
+            Some(start) if pitch >= row_end => {
                 Ok(Plane { pitch: pitch as u64, ..Plane::row(base.wrapping_add(start as u64)) })
             }
             _ => Err(CudaError::INVALID_VALUE),
@@ -182,15 +183,17 @@ impl Side {
 
 impl Side3D {
     fn plane(&self, width: usize, rows: usize) -> Result<Plane> {
-        let base = base(self.memory_type, self.host, self.device)?;
-        let pitch = if self.pitch == 0 { width } else { self.pitch };
-        let height = if self.height == 0 { rows } else { self.height };
+        let base = base(self.memory_type, self.host, self.device, self.array)?;
+        let row_end = width.saturating_add(self.x_bytes);
+        let pitch = if self.pitch == 0 { row_end } else { self.pitch };
+        let last_row = rows.saturating_add(self.y);
+        let height = if self.height == 0 { last_row } else { self.height };
         let slice_pitch = pitch.checked_mul(height).ok_or(CudaError::INVALID_VALUE)?;
         let start = [(slice_pitch, self.z), (pitch, self.y), (1, self.x_bytes)]
             .into_iter()
             .try_fold(0_usize, |sum, (step, count)| sum.checked_add(step.checked_mul(count)?));
         match start {
-            Some(start) if pitch >= width && height >= rows => Ok(Plane {
+            Some(start) if pitch >= row_end && height >= last_row => Ok(Plane {
                 address: base.wrapping_add(start as u64),
                 pitch: pitch as u64,
                 slice_pitch: slice_pitch as u64,

@@ -6,6 +6,9 @@ use allocert_driver::{AttributeValue, CudaError, Result};
 use super::text::{read, write};
 use crate::c_api::{Call, Location, Out};
 
+/// `CU_MEM_ADVISE_SET_PREFERRED_LOCATION`
+const PREFERRED_LOCATION: u32 = 3;
+
 pub(crate) fn cuMemGetInfo_v2(call: &mut Call, free: Out<usize>, total: Out<usize>) -> Result {
     let found = call.driver.memory_info(&call.caller);
     free.put_or_zero(found.map(|(bytes, _)| bytes as usize)).ok();
@@ -99,7 +102,7 @@ pub(crate) fn cuMemAdvise_v2(
     // As measured, of a node of the host's memory only the advice is looked at, and
     // CU_MEM_ADVISE_SET_ACCESSED_BY and _UNSET_ACCESSED_BY take none.
     if matches!(location.kind, Location::HOST_NUMA | Location::HOST_NUMA_CURRENT) {
-        let fits = matches!(advice, 1..=4);
+        let fits = matches!(advice, 1..=4) && (advice != PREFERRED_LOCATION || location.is_place());
         return if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) };
     }
     call.driver.advise_managed(&call.caller, dptr, count as u64, advice, location.device()?)
@@ -125,7 +128,7 @@ pub(crate) fn cuMemPrefetchAsync_v2(
     stream: u64,
 ) -> Result {
     let (device, stream) = (location.device()?, StreamHandle(stream));
-    if flags != 0 {
+    if flags != 0 || !location.is_place() {
         return Err(CudaError::INVALID_VALUE);
     }
     call.driver.prefetch_managed(&call.caller, dptr, count as u64, device, stream)

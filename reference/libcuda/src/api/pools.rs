@@ -8,6 +8,8 @@ use crate::c_api::{Call, Location, Out};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 const PINNED: u32 = 1;
+/// `CU_MEM_ALLOCATION_TYPE_MANAGED`, whose pools are not part of the software driver.
+const MANAGED: u32 = 2;
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
 const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_HANDLE_TYPE_FABRIC`
@@ -53,33 +55,44 @@ pub(crate) fn cuMemFreeAsync(call: &mut Call, dptr: u64, stream: u64) -> Result 
     call.driver.free_async(&call.caller, DevicePtr(dptr), StreamHandle(stream))
 }
 
-/// The start of `CUmemPoolProps`.
+/// `CUmemPoolProps`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct PoolProperties {
     allocation_type: u32,
     handle_types: u32,
     location: Location,
+    security_attributes: u64,
+    most_bytes: u64,
+    usage: u16,
+    reserved: [u8; 54],
 }
 
-/// Pools on devices only. One whose memory could be exported is made, but no function exports it.
+/// Pools of device memory only. One whose memory could be exported is made, but no function exports it.
 pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
     let pool = pool.required_after_init(call)?;
     call.driver.initialized()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
     let is_handle = matches!(properties.handle_types, 0 | FILE_DESCRIPTOR | FABRIC);
-    if properties.allocation_type != PINNED || !is_handle {
+    if properties.reserved != [0; 54] {
         return Err(CudaError::INVALID_VALUE);
+    }
+    match properties.allocation_type {
+        PINNED if is_handle => {}
+        MANAGED if is_handle && properties.most_bytes == 0 => return Err(CudaError::NOT_SUPPORTED),
+        _ => return Err(CudaError::INVALID_VALUE),
     }
     match properties.location.kind {
         Location::DEVICE => {}
         Location::HOST..Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
         _ => return Err(CudaError::INVALID_VALUE),
     }
-    pool.put(with_invalid_value(
-        call.driver.pool_create(properties.location.id, properties.handle_types.into()),
-    )?);
+    pool.put(with_invalid_value(call.driver.pool_create(
+        properties.location.id,
+        properties.handle_types.into(),
+        properties.most_bytes,
+    ))?);
     Ok(())
 }
 

@@ -44,10 +44,11 @@ pub(crate) fn cuGetProcAddress(
     version: i32,
     flags: u64,
 ) -> Result {
-    match look_up(call, symbol, function, version, flags)? {
-        Found::Symbol(_) => Ok(()),
-        Found::Unknown | Found::TooNew => Err(CudaError::NOT_FOUND),
-    }
+    let Found::Symbol(entry) = look_up(call, symbol, version, flags)? else {
+        return Err(CudaError::NOT_FOUND);
+    };
+    function.required()?.put(entry.address.expose_provenance() as u64);
+    Ok(())
 }
 
 pub(crate) fn cuGetProcAddress_v2(
@@ -58,11 +59,13 @@ pub(crate) fn cuGetProcAddress_v2(
     flags: u64,
     status: Out<u32>,
 ) -> Result {
-    status.put(match look_up(call, symbol, function, version, flags)? {
-        Found::Symbol(_) => 0,
-        Found::Unknown => 1,
-        Found::TooNew => 2,
-    });
+    let (address, found) = match look_up(call, symbol, version, flags)? {
+        Found::Symbol(entry) => (entry.address.expose_provenance() as u64, 0),
+        Found::Unknown => (0, 1),
+        Found::TooNew => (0, 2),
+    };
+    function.required()?.put(address);
+    status.put(found);
     Ok(())
 }
 
@@ -70,24 +73,14 @@ pub(crate) fn cuGetProcAddress_v2(
 const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
-fn look_up(
-    call: &Call,
-    symbol: u64,
-    function: Out<u64>,
-    version: i32,
-    flags: u64,
-) -> Result<Found> {
+fn look_up(call: &Call, symbol: u64, version: i32, flags: u64) -> Result<Found> {
     // SAFETY: cuGetProcAddress's caller promises a string.
     let name = unsafe { text(symbol)? };
     let driver_version = call.driver.settings().driver_version;
     if flags & !(LEGACY | PER_THREAD) != 0 || version > driver_version {
         return Err(CudaError::INVALID_VALUE);
     }
-    let found = symbol_lookup::find(&name, version, driver_version, flags == PER_THREAD);
-    function.required()?.put(if let Found::Symbol(entry) = found {
-        entry.address.expose_provenance() as u64
-    } else {
-        0
-    });
-    Ok(found)
+    // As measured, no version is older than one below zero.
+    let version = if version < 0 { driver_version } else { version };
+    Ok(symbol_lookup::find(&name, version, driver_version, flags & PER_THREAD != 0))
 }

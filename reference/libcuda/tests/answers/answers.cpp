@@ -1241,6 +1241,235 @@ static void arguments_of_attributes() {
 
 // ---- the scenes --------------------------------------------------------------------------------
 
+// ---- what calls leave to defaults, and limits of what they take --------------------------------
+
+/// Where the bytes of a copy in rows come from and go to if a pitch or a height is left out.
+static void rows_without_a_pitch() {
+  unsigned char bytes[512], seen[512];
+  for (size_t byte = 0; byte < sizeof bytes; byte++) bytes[byte] = byte % 251;
+  CUdeviceptr at = device_memory(sizeof bytes);
+  auto moved = [&](const std::string& what, std::function<CUresult()> copy) {
+    NEED(cuMemsetD8(at, 255, sizeof bytes));
+    CUresult result = copy();
+    NEED(cuMemcpyDtoH(seen, at, sizeof seen));
+    std::string places;
+    for (size_t byte = 0; byte < sizeof seen; byte++)
+      if (seen[byte] != 255)
+        places += " " + std::to_string(byte) + "=" + std::to_string(seen[byte]);
+    say(what + ": bytes", std::to_string(result) + places);
+  };
+  for (bool three : {false, true})
+    for (bool source : {false, true})
+      for (size_t x : {0, 3})
+        for (size_t y : {0, 1})
+          moved(std::string(three ? "3D" : "2D") + ", no pitch of the " +
+                    (source ? "source" : "target") + ", x " + std::to_string(x) + ", y " +
+                    std::to_string(y),
+                [&] {
+                  CUDA_MEMCPY3D deep = {};
+                  deep.srcMemoryType = CU_MEMORYTYPE_HOST;
+                  deep.srcHost = bytes;
+                  deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                  deep.dstDevice = at;
+                  deep.srcPitch = source ? 0 : 16;
+                  deep.dstPitch = source ? 16 : 0;
+                  (source ? deep.srcXInBytes : deep.dstXInBytes) = x;
+                  (source ? deep.srcY : deep.dstY) = y;
+                  deep.WidthInBytes = 4;
+                  deep.Height = 2;
+                  deep.Depth = three ? 2 : 1;
+                  deep.srcHeight = deep.dstHeight = three ? 4 : 0;
+                  if (three) return cuMemcpy3D(&deep);
+                  CUDA_MEMCPY2D flat = {};
+                  flat.srcMemoryType = CU_MEMORYTYPE_HOST;
+                  flat.srcHost = bytes;
+                  flat.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                  flat.dstDevice = at;
+                  flat.srcPitch = deep.srcPitch;
+                  flat.dstPitch = deep.dstPitch;
+                  flat.srcXInBytes = deep.srcXInBytes;
+                  flat.dstXInBytes = deep.dstXInBytes;
+                  flat.srcY = deep.srcY;
+                  flat.dstY = deep.dstY;
+                  flat.WidthInBytes = 4;
+                  flat.Height = 2;
+                  return cuMemcpy2D(&flat);
+                });
+  for (size_t height : {0, 1, 2, 3, 4})
+    for (size_t y : {0, 1})
+      for (size_t depth : {1, 2})
+        moved("3D, height " + std::to_string(height) + ", y " + std::to_string(y) + ", depth " +
+                  std::to_string(depth),
+              [&] {
+                CUDA_MEMCPY3D deep = {};
+                deep.srcMemoryType = CU_MEMORYTYPE_HOST;
+                deep.srcHost = bytes;
+                deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                deep.dstDevice = at;
+                deep.srcPitch = deep.dstPitch = 8;
+                deep.srcHeight = height;
+                deep.dstHeight = 8;
+                deep.srcY = y;
+                deep.WidthInBytes = 2;
+                deep.Height = 2;
+                deep.Depth = depth;
+                return cuMemcpy3D(&deep);
+              });
+  CUDA_MEMCPY2D array = {};
+  array.srcMemoryType = CU_MEMORYTYPE_HOST;
+  array.srcHost = bytes;
+  array.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  array.WidthInBytes = 4;
+  array.Height = 1;
+  say("2D to no array", cuMemcpy2D(&array));
+}
+
+static void mapping_sizes() {
+  const size_t sizes[] = {1, 100, 4096, (1 << 20) + 4, 2 << 20, (2 << 20) + 1, 33 << 20};
+  for (size_t size : sizes) {
+    struct {
+      const char* name;
+      CUdeviceptr at;
+    } kinds[] = {{"device", device_memory(size)},
+                 {"managed", managed_memory(size)},
+                 {"pool", pool_memory(size)},
+                 {"pinned", pinned_memory(size)},
+                 {"registered", registered_memory(size)}};
+    for (auto& [name, at] : kinds) {
+      size_t mapped = 0;
+      CUresult result = cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, at);
+      say(std::string(name) + ", " + std::to_string(size) + " bytes",
+          std::to_string(result) + " " + std::to_string(mapped));
+    }
+  }
+  CUdeviceptr pages = pageable_memory(3 * PAGE);
+  for (auto [start, size] : {std::pair{100, 200}, {100, 4096}, {4000, 200}}) {
+    size_t mapped = 0;
+    NEED(cuMemHostRegister((void*)(pages + start), size, 0));
+    NEED(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, pages + start));
+    say("registered, " + std::to_string(size) + " bytes from byte " + std::to_string(start),
+        std::to_string(mapped));
+    NEED(cuMemHostUnregister((void*)(pages + start)));
+  }
+}
+
+static void look_ups_of_functions() {
+  for (const char* name : {"cuMemAlloc", "cuMemcpyDtoH", "cuStreamSynchronize", "cuMemsetD8",
+                           "cuStreamQuery", "cuCtxGetDevice", "cuNone"})
+    for (int version : {-1, 2000, 3020, 5050, 6050, 7000, 12000})
+      for (int flags : {0, 1, 2, 3}) {
+        void *found = &found, *legacy = nullptr;
+        CUdriverProcAddressQueryResult symbol = (CUdriverProcAddressQueryResult)77, ignored;
+        CUresult result = cuGetProcAddress(name, &found, version, flags, &symbol);
+        cuGetProcAddress(name, &legacy, version, 0, &ignored);
+        say(std::string(name) + ", version " + std::to_string(version) + ", flags " +
+                std::to_string(flags),
+            std::to_string(result) + " " + std::to_string((int)symbol) +
+                (found == &found ? " untouched" : !found ? " null" : found == legacy ? " legacy"
+                                                                                    : " other"));
+      }
+  void* found = nullptr;
+  CUdriverProcAddressQueryResult ignored;
+  NEED(cuGetProcAddress("cuGetProcAddress", &found, 11030, 0, &ignored));
+  auto first = (CUresult(*)(const char*, void**, int, cuuint64_t))found;
+  for (const char* name : {"cuNone", "cuStreamGetId"}) {
+    void* it = &it;
+    CUresult result = first(name, &it, 11030, 0);
+    say(std::string("the first form: ") + name,
+        std::to_string(result) + (it == &it ? " untouched" : !it ? " null" : " set"));
+  }
+}
+
+static void shown_flags_and_limits() {
+  for (u32 flags : {0, 1, 2, 4, 8, 16, 32, 64, 96, 72, 128}) {
+    CUcontext made;
+    u32 shown = 0;
+    CUresult result = cuCtxCreate(&made, nullptr, flags, device);
+    if (result == CUDA_SUCCESS) {
+      NEED(cuCtxGetFlags(&shown));
+      NEED(cuCtxDestroy(made));
+    }
+    say("context with flags " + std::to_string(flags),
+        std::to_string(result) + " " + std::to_string(shown));
+  }
+  for (size_t bytes :
+       {0, 1, 16, 2048, 3840 << 10, (3840 << 10) + 1, 10 << 20, 30 << 20, 64 << 20}) {
+    size_t kept = 0;
+    CUresult result = cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, bytes);
+    NEED(cuCtxGetLimit(&kept, CU_LIMIT_PERSISTING_L2_CACHE_SIZE));
+    say("persisting L2 cache of " + std::to_string(bytes) + " bytes",
+        std::to_string(result) + " " + std::to_string(kept));
+  }
+}
+
+static void pools_with_a_most() {
+  for (size_t most : {0, 1, 33 << 20, 64 << 20})
+    for (size_t size : {1, 32 << 20, (32 << 20) + 1, 64 << 20, (64 << 20) + 1}) {
+      CUmemPoolProps props = {};
+      props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+      props.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+      props.maxSize = most;
+      CUmemoryPool pool;
+      CUdeviceptr first, second;
+      NEED(cuMemPoolCreate(&pool, &props));
+      CUresult result = cuMemAllocFromPoolAsync(&first, size, pool, nullptr);
+      CUresult again = cuMemAllocFromPoolAsync(&second, size, pool, nullptr);
+      say("pool of " + std::to_string(most) + " bytes: two of " + std::to_string(size),
+          std::to_string(result) + " " + std::to_string(again));
+      if (!result) NEED(cuMemFreeAsync(first, nullptr));
+      if (!again) NEED(cuMemFreeAsync(second, nullptr));
+      NEED(cuMemPoolDestroy(pool));
+    }
+}
+
+static void library_images() {
+  const char* images[][2] = {{"text", "no ptx at all"},
+                             {"nothing", ""},
+                             {"PTX that breaks off", ".version 7.0\n.target sm_70\n.entry x( {\n"},
+                             {"PTX 99.0", ".version 99.0\n.target sm_70\n.address_size 64\n"},
+                             {"PTX", PTX}};
+  for (auto& [what, image] : images) {
+    CUlibrary library;
+    CUkernel kernel;
+    CUmodule module;
+    CUresult result = cuLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    say(std::string("library of ") + what, result);
+    if (result) continue;
+    say(std::string("its kernel: ") + what, cuLibraryGetKernel(&kernel, library, "nothing"));
+    say(std::string("its kernel, no such: ") + what, cuLibraryGetKernel(&kernel, library, "none"));
+    say(std::string("its module: ") + what, cuLibraryGetModule(&module, library));
+    say(std::string("its end: ") + what, cuLibraryUnload(library));
+  }
+}
+
+static void register_memory_that_may_not_be_written() {
+  auto pages = (char*)pageable_memory(3 * PAGE);
+  mprotect(pages + PAGE, PAGE, PROT_READ);
+  for (u32 flags : {0, 1, 2, 4, 8, 9, 10, 12})
+    for (auto [first, count] : {std::pair{1, 1}, {0, 2}, {1, 2}, {0, 3}}) {
+      CUresult result = cuMemHostRegister(pages + first * PAGE, count * PAGE, flags);
+      say("pages " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
+              " of which 1 may be read alone, flags " + std::to_string(flags),
+          result);
+      if (!result) NEED(cuMemHostUnregister(pages + first * PAGE));
+    }
+}
+
+static void nodes_of_the_host() {
+  CUdeviceptr at = managed_memory(PAGE);
+  for (int node : {-1, 0, 1, 99})
+    for (auto kind : {CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA,
+                      CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}) {
+      if (node == 1) continue;  // There may be a second one or not.
+      CUmemLocation place = {kind, node};
+      std::string where = ", kind " + std::to_string(kind) + ", id " + std::to_string(node);
+      for (int advice : {1, 2, 3, 4})
+        say("advice " + std::to_string(advice) + where,
+            cuMemAdvise(at, PAGE, (CUmem_advise)advice, place));
+      say("prefetch" + where, cuMemPrefetchAsync(at, PAGE, place, 0, nullptr));
+    }
+}
+
 struct Scene {
   const char* name;
   void (*run)();
@@ -1313,6 +1542,14 @@ static const Scene SCENES[] = {
     {"made pool's memory of the primary context, pending",
      [] { pool_memory_of_ended_context(true, true, true, false); }},
     {"attach: parts", attach_parts},
+    {"rows without a pitch", rows_without_a_pitch},
+    {"mapping sizes", mapping_sizes},
+    {"look-ups of functions", look_ups_of_functions},
+    {"shown flags and limits", shown_flags_and_limits},
+    {"pools with a most", pools_with_a_most},
+    {"images of libraries", library_images},
+    {"register what may not be written", register_memory_that_may_not_be_written},
+    {"nodes of the host", nodes_of_the_host},
     {"two devices: access to pools", access_to_pools},
     {"two devices: their pool, no access", [] { use_of_their_pool(0); }},
     {"two devices: their pool, access taken away", [] { use_of_their_pool(0, true); }},
