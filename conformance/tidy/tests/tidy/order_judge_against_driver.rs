@@ -287,6 +287,10 @@ impl HostSpace for Host {
         true
     }
 
+    fn is_writable(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
     fn call(&mut self, _: u64, _: Option<u64>, _: u64) {}
 }
 

@@ -68,7 +68,8 @@ struct PoolProperties {
     reserved: [u8; 54],
 }
 
-/// Pools of device memory only. One whose memory could be exported is made, but no function exports it.
+/// Pools of device memory only. One whose memory could be exported is made, but no function
+/// exports it.
 pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) -> Result {
     let pool = pool.required_after_init(call)?;
     call.driver.initialized()?;
