@@ -40,10 +40,10 @@ impl Kernels {
         Self { kernels: ptx::kernels(text), variables: ptx::variables(text) }
     }
 
-    /// What `cuModuleLoadData` answers to PTX text that cannot be compiled for an H200:
+    /// What `cuModuleLoadData` answers to PTX text that a driver cannot compile for an H200:
     /// `INVALID_IMAGE`, `UNSUPPORTED_PTX_VERSION` or `INVALID_PTX`. What is not understood passes.
-    pub fn check_ptx(text: &str) -> Result {
-        ptx_check::check(text)
+    pub fn check_ptx(text: &str, driver_version: i32) -> Result {
+        ptx_check::check(text, driver_version)
     }
 
     /// Those of a cubin, of which `read` fills a buffer from an offset on, or says that it cannot.

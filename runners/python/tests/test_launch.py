@@ -99,7 +99,13 @@ def records(trace: pathlib.Path) -> Iterator[tuple[int, int, list[int]]]:
 def test_the_memory_of_a_launch_is_in_the_trace(
     libraries: pathlib.Path, trace: pathlib.Path, tmp_path: pathlib.Path, program: str
 ) -> None:
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), ALLOCERT_TRACE=str(trace))
+    environment = dict(
+        os.environ,
+        LD_LIBRARY_PATH=str(libraries),
+        ALLOCERT_TRACE=str(trace),
+        # As new as the compiler, whose PTX an older driver refuses.
+        ALLOCERT_DRIVER_VERSION="13050",
+    )
     command = [sys.executable, "-c", PROGRAMS[program] + "import json\nprint(json.dumps(launches))"]
     ended = subprocess.run(
         command,

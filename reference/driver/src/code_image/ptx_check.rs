@@ -7,8 +7,9 @@ use std::{collections::BTreeSet, iter::Peekable, ops::RangeInclusive, sync::Lazy
 use super::ptx::Tokens;
 use crate::error::{CudaError, Result};
 
-/// The versions of the PTX ISA that CUDA 13.0 takes, in tenths.
-const VERSIONS: RangeInclusive<u32> = 10..=90;
+/// The oldest version of the PTX ISA and the newest one that CUDA 13.0 takes, in tenths.
+const OLDEST: u32 = 10;
+const NEWEST_OF_13_0: u32 = 90;
 /// The first version with `sm_20`, the oldest target that is taken.
 const FIRST_WITH_TARGETS: u32 = 20;
 /// The first version with targets of one architecture alone, as `sm_90a`.
@@ -40,17 +41,24 @@ static BEGINNINGS: LazyLock<BTreeSet<&str>> =
 
 /// `INVALID_IMAGE` for a text that does not begin with a version, `UNSUPPORTED_PTX_VERSION` for
 /// a version of another driver, and `INVALID_PTX` for a text that cannot be compiled.
-pub(super) fn check(text: &str) -> Result {
+pub(super) fn check(text: &str, driver_version: i32) -> Result {
     let mut tokens = Tokens(text).peekable();
     if tokens.next() != Some(".version") {
         return Err(CudaError::INVALID_IMAGE);
     }
     let version = tokens.next().and_then(tenths).ok_or(CudaError::INVALID_PTX)?;
-    if !VERSIONS.contains(&version) {
+    if !(OLDEST..=newest(driver_version)).contains(&version) {
         return Err(CudaError::UNSUPPORTED_PTX_VERSION);
     }
     let is_valid = has_target(&mut tokens, version) && are_statements(&mut tokens);
     if is_valid { Ok(()) } else { Err(CudaError::INVALID_PTX) }
+}
+
+/// The newest version that a driver takes. 13.0 was measured; each later CUDA 13 brought the next
+/// version (PTX ISA, "Release Notes").
+fn newest(driver_version: i32) -> u32 {
+    let later = driver_version.saturating_sub(13000) / 10;
+    NEWEST_OF_13_0 + u32::try_from(later).unwrap_or(0)
 }
 
 /// `7.0` is 70. `None` if it is no version.

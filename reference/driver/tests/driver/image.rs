@@ -145,6 +145,22 @@ fn a_functions_parameters_can_be_asked_for() {
     assert_eq!(driver.function_parameter(1, 0), Err(CudaError::INVALID_HANDLE));
 }
 
+#[rstest]
+#[case::measured("9.0", 13000, Ok(()))]
+#[case::of_an_older_driver("9.0", 12080, Ok(()))]
+#[case::newer("9.1", 13000, Err(CudaError::UNSUPPORTED_PTX_VERSION))]
+#[case::of_its_own_driver("9.1", 13010, Ok(()))]
+#[case::of_a_later_driver("9.1", 13050, Ok(()))]
+fn a_driver_takes_ptx_up_to_its_version(
+    #[case] version: &str,
+    #[case] driver_version: i32,
+    #[case] expected: Result<(), CudaError>,
+) {
+    let text =
+        format!(".version {version}\n.target sm_90\n.address_size 64\n.entry k() {{ ret; }}");
+    assert_eq!(Kernels::check_ptx(&text, driver_version), expected);
+}
+
 fn read(file: &[u8]) -> Option<Kernels> {
     Kernels::of_cubin(&mut |offset, into| {
         let found =

@@ -29,7 +29,7 @@ pub(crate) fn cuModuleLoadData(call: &mut Call, module: Out<u64>, image: u64) ->
         return Err(CudaError::INVALID_VALUE);
     }
     // SAFETY: cuModuleLoadData's caller promises an image.
-    unsafe { check(image)? };
+    unsafe { check(image, call.driver.settings().driver_version)? };
     // SAFETY: cuModuleLoadData's caller promises an image.
     let kernels = unsafe { kernels(image)? };
     module.put(call.driver.module_load(&call.caller, kernels)?);
@@ -165,7 +165,7 @@ pub(crate) fn cuLibraryLoadData(
     // SAFETY: cuLibraryLoadData's caller promises an image.
     let kernels = unsafe { kernels(code)? };
     // SAFETY: cuLibraryLoadData's caller promises an image.
-    let refused = unsafe { check(code) }.err();
+    let refused = unsafe { check(code, call.driver.settings().driver_version) }.err();
     library.required()?.put(call.driver.library_load(kernels, refused)?);
     Ok(())
 }
@@ -262,7 +262,7 @@ pub(crate) fn cuProfilerStop(call: &mut Call) -> Result {
 ///
 /// # Safety
 /// `image` is an image as `cuModuleLoadData` takes it: PTX ends with NUL.
-unsafe fn check(image: u64) -> Result {
+unsafe fn check(image: u64, driver_version: i32) -> Result {
     const ELF: [u8; 4] = *b"\x7fELF";
     const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
     let mut header = [0; 64];
@@ -283,7 +283,7 @@ unsafe fn check(image: u64) -> Result {
         return Ok(());
     }
     // SAFETY: it is text, or nothing that the driver takes, so it ends with NUL.
-    Kernels::check_ptx(&unsafe { ptx(image) })
+    Kernels::check_ptx(&unsafe { ptx(image) }, driver_version)
 }
 
 /// The text of an image. Bytes that are no UTF-8 are replaced.
