@@ -136,7 +136,7 @@ impl Driver {
         let base = self.window.base + ordinal as u64 * bytes;
         let id = self.next_context_id();
         let primary = self.contexts.insert(Context::new(ordinal, true, id));
-        let default_pool = self.new_pool(ordinal, true, 0);
+        let default_pool = self.new_pool(ordinal, true, 0, None);
         let space = Space::new(base, bytes, self.settings.memory_bytes);
         self.devices.push(Device {
             space,

@@ -141,7 +141,13 @@ impl Pool {
 }
 
 impl Driver {
-    pub(crate) fn new_pool(&mut self, device: usize, default: bool, handle_types: u64) -> u64 {
+    pub(crate) fn new_pool(
+        &mut self,
+        device: usize,
+        default: bool,
+        handle_types: u64,
+        most_bytes: Option<u64>,
+    ) -> u64 {
         self.pools.insert(Pool {
             device,
             default,
@@ -155,7 +161,7 @@ impl Driver {
             reserved_high: 0,
             waiting: Vec::new(),
             shared_with: BTreeSet::new(),
-            most_bytes: None,
+            most_bytes,
         })
     }
 
@@ -285,16 +291,12 @@ impl Driver {
         }
     }
 
-    /// `cuMemPoolCreate` on a device.
+    /// `cuMemPoolCreate` on a device. `most_bytes` is 0 if the pool may take all of the device.
     pub fn pool_create(&mut self, device: i32, handle_types: u64, most_bytes: u64) -> Result<u64> {
         let device = self.device(device)?;
-        let handle = self.new_pool(device, false, handle_types);
-        if most_bytes > 0
-            && let Ok(pool) = self.pools.get_mut(handle)
-        {
-            pool.most_bytes = most_bytes.checked_next_multiple_of(RESERVE_BYTES);
-        }
-        Ok(handle)
+        let limited = (most_bytes > 0).then_some(most_bytes);
+        let most_bytes = limited.and_then(|most| most.checked_next_multiple_of(RESERVE_BYTES));
+        Ok(self.new_pool(device, false, handle_types, most_bytes))
     }
 
     /// `cuMemPoolDestroy`. Memory still allocated from it stays valid.

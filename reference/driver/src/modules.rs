@@ -185,10 +185,7 @@ impl Driver {
 
     /// `cuLibraryGetKernel`. An opaque image has every name that is asked for.
     pub fn image_function(&mut self, handle: u64, name: &str) -> Result<u64> {
-        let image = self.image(handle)?;
-        if let Some(error) = image.refused {
-            return Err(error);
-        }
+        let image = self.usable_image(handle)?;
         let context = image.context;
         if let Some(function) = image.known(name, context) {
             return Ok(function);
@@ -223,10 +220,7 @@ impl Driver {
     /// The module of a library in a context. Waits for all work of the context the first time, when
     /// the library is loaded there.
     fn load_library(&mut self, library: u64, context: u64) -> Result<u64> {
-        let image = self.image(library)?;
-        if let Some(error) = image.refused {
-            return Err(error);
-        }
+        let image = self.usable_image(library)?;
         let kernels = image.kernels.clone();
         let known = image.modules.iter().find(|(of, _)| *of == context).map(|(_, module)| *module);
         if let Some(module) = known.filter(|module| self.code.images.get(*module).is_ok()) {
@@ -431,6 +425,12 @@ impl Driver {
             self.report_misuse(Misuse::UnknownObject, [handle, 0]);
         }
         self.code.images.get_mut(handle).map_err(|_| CudaError::INVALID_HANDLE)
+    }
+
+    /// An image whose code can be used.
+    fn usable_image(&mut self, handle: u64) -> Result<&mut Image> {
+        let image = self.image(handle)?;
+        image.refused.map_or(Ok(image), Err)
     }
 
     fn function(&mut self, handle: u64) -> Result<&mut Function> {

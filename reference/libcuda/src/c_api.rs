@@ -53,7 +53,7 @@ impl Location {
     pub(crate) const HOST_NUMA_CURRENT: u32 = 4;
 
     /// False for a node of the host's memory that does not exist: there is one.
-    pub(crate) fn is_place(self) -> bool {
+    pub(crate) fn exists(self) -> bool {
         self.kind != Self::HOST_NUMA || self.id == 0
     }
 
@@ -204,7 +204,7 @@ pub(crate) fn call(
             match entered {
                 Ok(Attempt::Answered(result)) => return result,
                 Ok(Attempt::HostFunctionFirst) => session::run_host_function(),
-                Ok(Attempt::HostFunctionSoon) => host_functions::nap(),
+                Ok(Attempt::HostFunctionSoon) => session::nap(),
                 Err(error) => return error.code(),
             }
         }

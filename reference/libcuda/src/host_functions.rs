@@ -24,9 +24,6 @@ const TURN: Duration = Duration::from_millis(10);
 const IDLE_TURNS: u32 = 10;
 const MOST_TURNS: u32 = 100;
 
-/// How long a query sleeps that found a host function unfinished.
-const NAP: Duration = Duration::from_micros(50);
-
 /// The thread that watches. For threads that hold the session.
 static WATCHER: Lock<Option<Thread>> = Lock::new(None);
 /// The process whose host functions a thread watches; 0 for none. A child of `fork` does not have
@@ -60,13 +57,6 @@ pub(crate) fn hurry() {
     if let Some(watcher) = &*WATCHER.lock() {
         watcher.unpark();
     }
-}
-
-/// What a query does that found a host function unfinished. For a thread that does not hold the
-/// session.
-#[cold]
-pub(crate) fn nap() {
-    thread::sleep(NAP);
 }
 
 fn run_when_idle() {

@@ -35,9 +35,6 @@ pub(crate) struct Session {
 static SESSION: Lock<Option<Session>> = Lock::new(None);
 static HELD_FOR_FORK: AtomicBool = AtomicBool::new(false);
 
-/// How long a thread sleeps that waits for a host function of another thread.
-const NAP: Duration = Duration::from_micros(50);
-
 thread_local! {
     static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new(0)) };
 }
@@ -94,9 +91,16 @@ fn run_next() {
                 session.driver.end_host_function(operation);
             }
         }
-        Some((_, NextHostFunction::IsRunning)) => thread::sleep(NAP),
+        Some((_, NextHostFunction::IsRunning)) => nap(),
         Some((_, NextHostFunction::None)) | None => {}
     }
+}
+
+/// Waits a moment for a host function of another thread. For a thread that does not hold the
+/// session.
+#[cold]
+pub(crate) fn nap() {
+    thread::sleep(Duration::from_micros(50));
 }
 
 #[cold]

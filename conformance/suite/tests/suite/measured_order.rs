@@ -29,6 +29,9 @@ const TABLES: [&str; 3] = [
 /// What `order devices` prints on two H200s: context B is of the second device.
 const DEVICES: &str = include_str!("../../../../reference/libcuda/tests/order/devices_h200.tsv");
 
+const LOADED_AT_FIRST_USE: &str = "code is loaded at the first use alone, and the trace does not \
+                                   show whether it is loaded already";
+
 /// Order that the H200 keeps and the judge does not assume: function, part of the second column,
 /// reason.
 const MORE_THAN_PROMISED: &[(&str, &str, &str)] = &[
@@ -44,18 +47,14 @@ const MORE_THAN_PROMISED: &[(&str, &str, &str)] = &[
         "code is loaded at the first look-up alone (the second time keeps no order), and the trace \
          does not show whether it is loaded already: \"CUDA_MODULE_LOADING\" decides",
     ),
-    (
-        "cuKernelGetFunction",
-        "the first time",
-        "code is loaded at the first use alone, and the trace does not show whether it is loaded \
-         already",
-    ),
-    ("cuKernelGetFunction", "its module was made", "the same"),
-    ("cuLibraryGetModule", "of a new library", "the same"),
-    ("cuKernelGetParamInfo", "of a new library", "the same"),
-    ("cuKernelGetParamInfo", "its module was made", "the same"),
-    ("cuKernelSetAttribute", "of a new library", "the same"),
-    ("cuKernelSetAttribute", "was made", "the same: it is loaded in all contexts of the device"),
+    ("cuKernelGetFunction", "the first time", LOADED_AT_FIRST_USE),
+    ("cuKernelGetFunction", "its module was made", LOADED_AT_FIRST_USE),
+    ("cuLibraryGetModule", "of a new library", LOADED_AT_FIRST_USE),
+    ("cuKernelGetParamInfo", "of a new library", LOADED_AT_FIRST_USE),
+    ("cuKernelGetParamInfo", "its module was made", LOADED_AT_FIRST_USE),
+    ("cuKernelSetAttribute", "of a new library", LOADED_AT_FIRST_USE),
+    // The call loads the kernel in all contexts of the device.
+    ("cuKernelSetAttribute", "was made", LOADED_AT_FIRST_USE),
     (
         "cuLibraryUnload",
         "its",

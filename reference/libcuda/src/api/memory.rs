@@ -102,7 +102,7 @@ pub(crate) fn cuMemAdvise_v2(
     // As measured, of a node of the host's memory only the advice is looked at, and
     // CU_MEM_ADVISE_SET_ACCESSED_BY and _UNSET_ACCESSED_BY take none.
     if matches!(location.kind, Location::HOST_NUMA | Location::HOST_NUMA_CURRENT) {
-        let fits = matches!(advice, 1..=4) && (advice != PREFERRED_LOCATION || location.is_place());
+        let fits = matches!(advice, 1..=4) && (advice != PREFERRED_LOCATION || location.exists());
         return if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) };
     }
     call.driver.advise_managed(&call.caller, dptr, count as u64, advice, location.device()?)
@@ -128,7 +128,7 @@ pub(crate) fn cuMemPrefetchAsync_v2(
     stream: u64,
 ) -> Result {
     let (device, stream) = (location.device()?, StreamHandle(stream));
-    if flags != 0 || !location.is_place() {
+    if flags != 0 || !location.exists() {
         return Err(CudaError::INVALID_VALUE);
     }
     call.driver.prefetch_managed(&call.caller, dptr, count as u64, device, stream)

@@ -1239,18 +1239,48 @@ static void arguments_of_attributes() {
       cuPointerGetAttribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at));
 }
 
-// ---- the scenes --------------------------------------------------------------------------------
-
 // ---- what calls leave to defaults, and limits of what they take --------------------------------
+
+/// A copy of two rows from the host to the device, without pitches and heights.
+static CUDA_MEMCPY3D two_rows(const void* from, CUdeviceptr to, size_t width, size_t depth) {
+  CUDA_MEMCPY3D copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = from;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = to;
+  copy.WidthInBytes = width;
+  copy.Height = 2;
+  copy.Depth = depth;
+  return copy;
+}
+
+/// The same with one slice.
+static CUDA_MEMCPY2D flat(const CUDA_MEMCPY3D& deep) {
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = deep.srcMemoryType;
+  copy.srcHost = deep.srcHost;
+  copy.srcPitch = deep.srcPitch;
+  copy.srcXInBytes = deep.srcXInBytes;
+  copy.srcY = deep.srcY;
+  copy.dstMemoryType = deep.dstMemoryType;
+  copy.dstDevice = deep.dstDevice;
+  copy.dstPitch = deep.dstPitch;
+  copy.dstXInBytes = deep.dstXInBytes;
+  copy.dstY = deep.dstY;
+  copy.WidthInBytes = deep.WidthInBytes;
+  copy.Height = deep.Height;
+  return copy;
+}
 
 /// Where the bytes of a copy in rows come from and go to if a pitch or a height is left out.
 static void rows_without_a_pitch() {
   unsigned char bytes[512], seen[512];
   for (size_t byte = 0; byte < sizeof bytes; byte++) bytes[byte] = byte % 251;
   CUdeviceptr at = device_memory(sizeof bytes);
-  auto moved = [&](const std::string& what, std::function<CUresult()> copy) {
+  auto copied = [&](const std::string& what, bool is_3d, const CUDA_MEMCPY3D& copy) {
     NEED(cuMemsetD8(at, 255, sizeof bytes));
-    CUresult result = copy();
+    CUDA_MEMCPY2D rows = flat(copy);
+    CUresult result = is_3d ? cuMemcpy3D(&copy) : cuMemcpy2D(&rows);
     NEED(cuMemcpyDtoH(seen, at, sizeof seen));
     std::string places;
     for (size_t byte = 0; byte < sizeof seen; byte++)
@@ -1258,63 +1288,31 @@ static void rows_without_a_pitch() {
         places += " " + std::to_string(byte) + "=" + std::to_string(seen[byte]);
     say(what + ": bytes", std::to_string(result) + places);
   };
-  for (bool three : {false, true})
+  for (bool is_3d : {false, true})
     for (bool source : {false, true})
       for (size_t x : {0, 3})
-        for (size_t y : {0, 1})
-          moved(std::string(three ? "3D" : "2D") + ", no pitch of the " +
-                    (source ? "source" : "target") + ", x " + std::to_string(x) + ", y " +
-                    std::to_string(y),
-                [&] {
-                  CUDA_MEMCPY3D deep = {};
-                  deep.srcMemoryType = CU_MEMORYTYPE_HOST;
-                  deep.srcHost = bytes;
-                  deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-                  deep.dstDevice = at;
-                  deep.srcPitch = source ? 0 : 16;
-                  deep.dstPitch = source ? 16 : 0;
-                  (source ? deep.srcXInBytes : deep.dstXInBytes) = x;
-                  (source ? deep.srcY : deep.dstY) = y;
-                  deep.WidthInBytes = 4;
-                  deep.Height = 2;
-                  deep.Depth = three ? 2 : 1;
-                  deep.srcHeight = deep.dstHeight = three ? 4 : 0;
-                  if (three) return cuMemcpy3D(&deep);
-                  CUDA_MEMCPY2D flat = {};
-                  flat.srcMemoryType = CU_MEMORYTYPE_HOST;
-                  flat.srcHost = bytes;
-                  flat.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-                  flat.dstDevice = at;
-                  flat.srcPitch = deep.srcPitch;
-                  flat.dstPitch = deep.dstPitch;
-                  flat.srcXInBytes = deep.srcXInBytes;
-                  flat.dstXInBytes = deep.dstXInBytes;
-                  flat.srcY = deep.srcY;
-                  flat.dstY = deep.dstY;
-                  flat.WidthInBytes = 4;
-                  flat.Height = 2;
-                  return cuMemcpy2D(&flat);
-                });
+        for (size_t y : {0, 1}) {
+          CUDA_MEMCPY3D copy = two_rows(bytes, at, 4, is_3d ? 2 : 1);
+          (source ? copy.dstPitch : copy.srcPitch) = 16;
+          (source ? copy.srcXInBytes : copy.dstXInBytes) = x;
+          (source ? copy.srcY : copy.dstY) = y;
+          copy.srcHeight = copy.dstHeight = is_3d ? 4 : 0;
+          copied(std::string(is_3d ? "3D" : "2D") + ", no pitch of the " +
+                     (source ? "source" : "target") + ", x " + std::to_string(x) + ", y " +
+                     std::to_string(y),
+                 is_3d, copy);
+        }
   for (size_t height : {0, 1, 2, 3, 4})
     for (size_t y : {0, 1})
-      for (size_t depth : {1, 2})
-        moved("3D, height " + std::to_string(height) + ", y " + std::to_string(y) + ", depth " +
-                  std::to_string(depth),
-              [&] {
-                CUDA_MEMCPY3D deep = {};
-                deep.srcMemoryType = CU_MEMORYTYPE_HOST;
-                deep.srcHost = bytes;
-                deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-                deep.dstDevice = at;
-                deep.srcPitch = deep.dstPitch = 8;
-                deep.srcHeight = height;
-                deep.dstHeight = 8;
-                deep.srcY = y;
-                deep.WidthInBytes = 2;
-                deep.Height = 2;
-                deep.Depth = depth;
-                return cuMemcpy3D(&deep);
-              });
+      for (size_t depth : {1, 2}) {
+        CUDA_MEMCPY3D copy = two_rows(bytes, at, 2, depth);
+        copy.srcPitch = copy.dstPitch = copy.dstHeight = 8;
+        copy.srcHeight = height;
+        copy.srcY = y;
+        copied("3D, height " + std::to_string(height) + ", y " + std::to_string(y) + ", depth " +
+                   std::to_string(depth),
+               true, copy);
+      }
   CUDA_MEMCPY2D array = {};
   array.srcMemoryType = CU_MEMORYTYPE_HOST;
   array.srcHost = bytes;
@@ -1469,6 +1467,8 @@ static void nodes_of_the_host() {
       say("prefetch" + where, cuMemPrefetchAsync(at, PAGE, place, 0, nullptr));
     }
 }
+
+// ---- the scenes --------------------------------------------------------------------------------
 
 struct Scene {
   const char* name;

@@ -400,6 +400,20 @@ static F per_thread(const char* name, int version) {
   return (F)found;
 }
 
+static void add_between_blocks(std::string call, bool async, Memory from, Memory to, size_t size,
+                               Copy copy) {
+  std::string what =
+      std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " " + size_text(size);
+  add(call, what, async, [=](const Stream&) {
+    auto source = std::make_shared<Block>(from, size), target = std::make_shared<Block>(to, size);
+    return Prepared{[=](CUstream stream) { return copy(target->at, source->at, size, stream); },
+                    [source, target]() mutable {
+                      source.reset();
+                      target.reset();
+                    }};
+  });
+}
+
 static void add_copy(std::string call, bool async, Memory from, Memory to, size_t size, Copy copy) {
   bool usual = (from == DEVICE || to == DEVICE) && from != REGISTERED && to != REGISTERED &&
                from != SYNC_MEMOPS && to != SYNC_MEMOPS;
@@ -411,16 +425,7 @@ static void add_copy(std::string call, bool async, Memory from, Memory to, size_
   if (of_B && (from == POOL || to == POOL || from == REGISTERED || to == REGISTERED ||
                from == SYNC_MEMOPS || to == SYNC_MEMOPS))
     return;
-  std::string what =
-      std::string(MEMORY_NAMES[from]) + " to " + MEMORY_NAMES[to] + " " + size_text(size);
-  add(call, what, async, [=](const Stream&) {
-    auto source = std::make_shared<Block>(from, size), target = std::make_shared<Block>(to, size);
-    return Prepared{[=](CUstream stream) { return copy(target->at, source->at, size, stream); },
-                    [source, target]() mutable {
-                      source.reset();
-                      target.reset();
-                    }};
-  });
+  add_between_blocks(call, async, from, to, size, copy);
   bool host_to_host = from == PINNED && to == PINNED && size == 64;
   entries.back().brief = !of_B && !border && !(host_to_host && async) &&
                          (!usual || size != 64 || call == "cuMemcpyAsync");
@@ -1478,18 +1483,10 @@ static void add_remaining_table_copies() {
   // The border between staging at once and staging piece by piece.
   for (size_t size : {(2 << 20) + 4, (2 << 20) + (64 << 10), (2 << 20) + (128 << 10),
                       (2 << 20) + (256 << 10), (2 << 20) + (384 << 10), (5 << 19) - 4}) {
-    add("cuMemcpyHtoDAsync_v2", std::string("pageable to device ") + size_text(size), true,
-        [=](const Stream&) {
-          auto source = std::make_shared<Block>(PAGEABLE, size),
-               target = std::make_shared<Block>(DEVICE, size);
-          return Prepared{[=](CUstream stream) {
-                            return cuMemcpyHtoDAsync(target->at, source->host(), size, stream);
-                          },
-                          [source, target]() mutable {
-                            source.reset();
-                            target.reset();
-                          }};
-        });
+    add_between_blocks("cuMemcpyHtoDAsync_v2", true, PAGEABLE, DEVICE, size,
+                       [](CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+                         return cuMemcpyHtoDAsync(to, (void*)from, n, s);
+                       });
     entries.back().brief = true;
   }
   for (bool managed : {false, true})
@@ -1657,17 +1654,7 @@ static void add_staged_copies() {
   static auto wide_ptds = per_thread<CUresult (*)(const CUDA_MEMCPY3D*)>("cuMemcpy3D", 7000);
   auto flat = [](const char* call, bool async, Memory to, size_t size, Copy copy) {
     if (to == DEVICE) return;  // `table` asks this.
-    add(call, std::string("pageable to ") + MEMORY_NAMES[to] + " " + size_text(size), async,
-        [=](const Stream&) {
-          auto source = std::make_shared<Block>(PAGEABLE, size),
-               target = std::make_shared<Block>(to, size);
-          return Prepared{
-              [=](CUstream stream) { return copy(target->at, source->at, size, stream); },
-              [source, target]() mutable {
-                source.reset();
-                target.reset();
-              }};
-        });
+    add_between_blocks(call, async, PAGEABLE, to, size, copy);
     entries.back().brief = true;
   };
   auto of_rows = [](const char* call, bool async, Memory to, size_t size, OfRows copy) {
