@@ -1,4 +1,4 @@
-//! Reads from a code image the names of its kernels and the layout of their parameters.
+//! Reads from a code image the names of its kernels and what it says of each.
 //!
 //! PTX and cubins are read. A fat binary may be compressed and is opaque, as is everything else. An
 //! image comes from the program and may hold anything: reading it always ends, takes memory in
@@ -22,10 +22,40 @@ pub struct Parameter {
 /// A kernel's parameters in order; `None` if the image does not have them.
 pub type Layout = Option<Arc<[Parameter]>>;
 
+/// What an image says of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    pub layout: Layout,
+    /// The architecture that its PTX is for, 90 for `sm_90`.
+    pub(crate) target: i32,
+    /// The constants of its module.
+    pub(crate) constant_bytes: u64,
+    /// The shared memory that each block has.
+    pub(crate) shared_bytes: u64,
+    /// The most threads of a block (`.maxntid`).
+    pub(crate) most_threads: Option<u32>,
+    /// The threads that a block must have along x, y and z (`.reqntid`).
+    pub(crate) block: Option<[u32; 3]>,
+}
+
+impl Default for Kernel {
+    /// That of an image that is not understood. An H200 is `sm_90`.
+    fn default() -> Self {
+        Self {
+            layout: None,
+            target: 90,
+            constant_bytes: 0,
+            shared_bytes: 0,
+            most_threads: None,
+            block: None,
+        }
+    }
+}
+
 /// All kernels of an image, by the names under which they are looked up, and its variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernels {
-    kernels: BTreeMap<String, Layout>,
+    kernels: BTreeMap<String, Kernel>,
     /// The bytes of each; those of PTX alone are known.
     variables: BTreeMap<String, u64>,
 }
@@ -57,8 +87,8 @@ impl Kernels {
     }
 
     /// `None` if there is no such kernel.
-    pub fn layout(&self, name: &str) -> Option<Layout> {
-        self.kernels.get(name).cloned()
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.get(name)
     }
 
     pub(crate) fn has_variables(&self) -> bool {

@@ -54,6 +54,8 @@ pub(crate) struct Context {
     pub(crate) active: bool,
     retained: u32,
     flags: u32,
+    /// Whether it shows `CU_CTX_COREDUMP_ENABLE`, since it is active.
+    shows_coredump: bool,
     pub(crate) id: u64,
     /// The legacy stream's handle.
     pub(crate) legacy: u64,
@@ -65,7 +67,7 @@ pub(crate) struct Context {
     pub(crate) barrier: Option<u64>,
     pub(crate) next_stream_id: u64,
     limits: [u64; 9],
-    cache_config: u32,
+    pub(crate) cache_config: u32,
     pub(crate) peers: Vec<u64>,
 }
 
@@ -84,7 +86,7 @@ const SCHEDULING: u32 = 7;
 const MAP_HOST: u32 = 8;
 const API_VERSION: u32 = 3020;
 /// `CU_FUNC_CACHE_PREFER_EQUAL`, the last one.
-const CACHE_PREFER_EQUAL: u32 = 3;
+pub(crate) const CACHE_PREFER_EQUAL: u32 = 3;
 /// `CU_LIMIT_STACK_SIZE`
 const STACK_SIZE: u32 = 0;
 /// An H200 takes a stack of so many bytes, and refuses one of 992 more. The limit lies between.
@@ -125,6 +127,7 @@ impl Context {
             active: !primary,
             retained: 0,
             flags: 0,
+            shows_coredump: false,
             id,
             legacy: 0,
             per_thread: Vec::new(),
@@ -238,6 +241,9 @@ impl Driver {
             context.active = true;
             context.legacy = legacy;
             context.limits = LIMITS;
+            // As measured on an H200.
+            let shown = if context.primary { COREDUMP } else { COREDUMP | USER_COREDUMP };
+            context.shows_coredump = context.flags & shown != 0;
         }
     }
 
@@ -349,11 +355,10 @@ impl Driver {
         if context.primary {
             return Err(CudaError::INVALID_CONTEXT);
         }
-        let flags = context.flags;
         self.drain_all();
         self.deactivate(handle);
         if let Ok(context) = self.contexts.remove(handle) {
-            self.ended_contexts.insert(handle, (context.device, flags));
+            self.ended_contexts.insert(handle, context.device);
         }
         if caller.thread.current() == handle {
             caller.thread.pop();
@@ -413,22 +418,21 @@ impl Driver {
         if let (0, Ok(context)) = (handle, self.contexts.get(current)) {
             return Ok(context.device as i32);
         }
-        if let (0, Some((device, _))) = (handle, self.ended_contexts.get(&current)) {
+        if let (0, Some(device)) = (handle, self.ended_contexts.get(&current)) {
             return Ok(*device as i32);
         }
         self.context_or_current(caller, handle).map(|context| context.device as i32)
     }
 
-    /// `cuCtxGetFlags`. Answers for a current context that was destroyed, too.
+    /// `cuCtxGetFlags`; 0 for a current context that was destroyed.
     pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
-        if let Some((_, flags)) = self.ended_contexts.get(&caller.thread.current()) {
-            return Ok(*flags);
+        if self.ended_contexts.contains_key(&caller.thread.current()) {
+            return Ok(0);
         }
         let context = self.context_or_current(caller, 0)?;
-        let flags = if context.primary { context.flags | MAP_HOST } else { context.flags };
-        // As measured, an H200 shows the one for the other.
-        let shown = if flags & USER_COREDUMP != 0 { COREDUMP } else { 0 };
-        Ok(flags & !USER_COREDUMP | shown)
+        let always = if context.primary { MAP_HOST } else { 0 };
+        let shown = if context.shows_coredump { COREDUMP } else { 0 };
+        Ok(context.flags & !(COREDUMP | USER_COREDUMP) | always | shown)
     }
 
     /// `cuCtxGetId`.

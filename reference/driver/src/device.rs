@@ -147,6 +147,12 @@ impl Driver {
         });
     }
 
+    /// Whether there is a device of this ordinal.
+    #[must_use]
+    pub fn has_device(&self, ordinal: i32) -> bool {
+        self.device(ordinal).is_ok()
+    }
+
     /// The index of a device by ordinal.
     pub(crate) fn device(&self, ordinal: i32) -> Result<usize> {
         self.initialized()?;

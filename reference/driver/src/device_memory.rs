@@ -175,7 +175,8 @@ impl Driver {
         let stream = self.stream(caller, handle)?;
         let whole = self.managed_bytes(address)?;
         // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST, and CU_MEM_ATTACH_SINGLE to a named stream
-        let known = matches!(flags, 1 | 2) || flags == SINGLE && handle != StreamHandle::DEFAULT;
+        let is_named = caller.per_thread || handle != StreamHandle::DEFAULT;
+        let known = matches!(flags, 1 | 2) || flags == SINGLE && is_named;
         let is_start = self.host_blocks.contains_key(&address);
         if !known || !is_start || length != 0 && length != whole {
             return Err(CudaError::INVALID_VALUE);

@@ -158,6 +158,12 @@ impl CudaError {
         NAMES.iter().any(|entry| entry.0 == code).then_some(Self(code))
     }
 
+    /// Whether a driver of this version, 13000 for 13.0, knows the error. As measured, 13.0 does
+    /// not know all that the headers of later versions name.
+    pub fn is_known_to(self, driver_version: i32) -> bool {
+        driver_version > 13000 || !matches!(self.0, 47 | 227 | 917..=919)
+    }
+
     pub const fn code(self) -> i32 {
         self.0
     }

@@ -171,7 +171,14 @@ impl Driver {
         if self.device_of(address).is_some() || !covers_one && shares_page() {
             return Err(CudaError::INVALID_VALUE);
         }
+        let begins_in_one = || {
+            let page = address - address % PAGE_BYTES;
+            self.registrations(page, page.saturating_add(PAGE_BYTES)).next().is_some()
+        };
         match self.meeting(address, end).last() {
+            Some(_) if flags & IOMEMORY != 0 && !covers_one && !begins_in_one() => {
+                Err(CudaError::INVALID_VALUE)
+            }
             Some((_, block)) => known(block.kind),
             // Memory of a device counts as none that is mapped; all other memory has to be.
             None if (flags & IOMEMORY == 0) != self.host.is_mapped(address, bytes) => {

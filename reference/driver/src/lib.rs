@@ -20,6 +20,7 @@ mod fill;
 mod handle_registry;
 mod host_memory;
 mod ipc;
+mod launch;
 mod memory_pool;
 mod modules;
 mod occupancy;
@@ -37,7 +38,7 @@ use std::collections::{BTreeMap, HashMap};
 use allocert_contract::trace::cuda::Misuse;
 
 pub use allocation_data::UNINITIALISED;
-pub use code_image::{Kernels, Layout, Parameter};
+pub use code_image::{Kernel, Kernels, Layout, Parameter};
 pub use context::Thread;
 pub use copy::{CopyRequest, Direction};
 pub use device::DEVICE_NAME;
@@ -46,6 +47,7 @@ pub use event::Elapsed;
 pub use fault_plan::{FaultError, FaultPlan};
 pub use host_memory::HostSpace;
 pub use ipc::IpcHandle;
+pub use launch::{Arguments, Launch};
 pub use memory_pool::{PoolAccess, PoolAttribute};
 pub use pointer_attributes::AttributeValue;
 pub use settings::{SettingError, Settings};
@@ -92,8 +94,8 @@ pub struct Driver {
     initialized: bool,
     devices: Vec<Device>,
     contexts: Registry<Context>,
-    /// Device and flags of contexts that were destroyed: a thread may still have one current.
-    ended_contexts: HashMap<u64, (usize, u32)>,
+    /// The devices of contexts that were destroyed: a thread may still have one current.
+    ended_contexts: HashMap<u64, usize>,
     streams: Registry<Stream>,
     events: Registry<Event>,
     pools: Registry<Pool>,

@@ -353,18 +353,20 @@ impl Driver {
 
     /// `cuMemPoolSetAccess`: whether each of these devices may read and write the pool's memory. A
     /// pool's own device always may. If one description is refused, none counts; one without a
-    /// device is `NOT_SUPPORTED`.
+    /// device is `NOT_SUPPORTED`. All places are checked first, then all accesses.
     pub fn pool_set_access(&mut self, handle: u64, wanted: &[(Option<i32>, u32)]) -> Result {
         let own = self.pool(handle)?.device;
-        let access_of = |&(device, flags): &(Option<i32>, u32)| {
+        let device_of = |&(device, flags): &(Option<i32>, u32)| {
             let device = device.filter(|_| flags != READ_ONLY).ok_or(CudaError::NOT_SUPPORTED)?;
-            let device = self.device(device)?;
-            match PoolAccess::from_number(flags)? {
-                PoolAccess::None if device == own => Err(CudaError::INVALID_DEVICE),
-                access => Ok((device, access)),
-            }
+            self.device(device)
         };
-        let wanted = wanted.iter().map(access_of).collect::<Result<Vec<_>>>()?;
+        let devices = wanted.iter().map(device_of).collect::<Result<Vec<_>>>()?;
+        let access_of = |&(_, flags): &(Option<i32>, u32)| PoolAccess::from_number(flags);
+        let accesses = wanted.iter().map(access_of).collect::<Result<Vec<_>>>()?;
+        let wanted: Vec<_> = devices.into_iter().zip(accesses).collect();
+        if wanted.contains(&(own, PoolAccess::None)) {
+            return Err(CudaError::INVALID_DEVICE);
+        }
         let shared_with = &mut self.pool(handle)?.shared_with;
         for (device, access) in wanted {
             match access {

@@ -1,15 +1,14 @@
-//! Modules, libraries and kernels. They can be loaded and launched; no kernel computes anything.
+//! Modules, libraries and kernels.
 
-use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
+use allocert_contract::{DevicePtr, trace::cuda::Misuse};
 
 use crate::{
     Caller, Driver,
     address_space::Owner,
-    code_image::{Kernels, Layout, Parameter},
+    code_image::{Kernel, Kernels, Layout, Parameter},
     context::Context,
     error::{CudaError, Result},
     handle_registry::Registry,
-    work_queue::Work,
 };
 
 /// All code objects of the process.
@@ -46,15 +45,15 @@ struct Known {
 
 /// A function or a kernel.
 #[derive(Clone, Debug)]
-struct Function {
+pub(crate) struct Function {
     image: u64,
     /// The context that it runs in; 0 for a kernel, which runs in any.
-    context: u64,
-    name: String,
-    layout: Layout,
+    pub(crate) context: u64,
+    pub(crate) name: String,
+    pub(crate) kernel: Kernel,
     /// As `cuFuncSetAttribute` left them.
-    most_shared_bytes: i32,
-    carveout: i32,
+    pub(crate) most_shared_bytes: i32,
+    pub(crate) carveout: i32,
     cluster_policy: i32,
 }
 
@@ -62,6 +61,18 @@ impl Code {
     pub(crate) fn new() -> Self {
         Self { images: Registry::new(0x30), functions: Registry::new(0xf0) }
     }
+}
+
+impl Function {
+    /// The most threads that a block of it may have.
+    pub(crate) fn most_threads(&self) -> u32 {
+        self.kernel.most_threads.unwrap_or(MAX_BLOCK_THREADS).min(MAX_BLOCK_THREADS)
+    }
+}
+
+fn static_shared_bytes(kernel: &Kernel) -> i32 {
+    let most = UNASKED_SHARED_BYTES as u64;
+    kernel.shared_bytes.min(most) as i32
 }
 
 impl Image {
@@ -82,13 +93,26 @@ impl Image {
     }
 }
 
-/// `CUfunction_attribute`: maximum threads, shared, constant and local bytes, registers, PTX and
-/// binary version, cache mode, maximum dynamic shared bytes.
-const FUNCTION_ATTRIBUTES: [i32; 9] = [1024, 0, 0, 0, 32, 90, 90, 0, 49152];
+/// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+pub(crate) const MAX_THREADS_PER_BLOCK: u32 = 0;
+/// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
+pub(crate) const SHARED_SIZE_BYTES: u32 = 1;
+/// `CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES`
+const CONST_SIZE_BYTES: u32 = 2;
+/// `CU_FUNC_ATTRIBUTE_NUM_REGS`
+pub(crate) const NUM_REGS: u32 = 4;
+/// `CU_FUNC_ATTRIBUTE_PTX_VERSION`
+const PTX_VERSION: u32 = 5;
+/// `CU_FUNC_ATTRIBUTE_BINARY_VERSION`
+const BINARY_VERSION: u32 = 6;
 
-const MAX_BLOCK_THREADS: u64 = 1024;
-/// Blocks of a grid and threads of a block, along x, y and z.
-const MOST_BLOCKS_AND_THREADS: [u32; 6] = [i32::MAX as u32, 65535, 65535, 1024, 1024, 64];
+/// No kernel is compiled; each counts as one that takes so many registers a thread.
+const REGISTERS: i32 = 32;
+const BINARY_VERSION_OF_H200: i32 = 90;
+/// The shared memory of a block that no kernel must ask for.
+pub(crate) const UNASKED_SHARED_BYTES: i32 = 48 << 10;
+
+const MAX_BLOCK_THREADS: u32 = 1024;
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
 pub(crate) const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 /// A block of an H200 has no more.
@@ -190,16 +214,16 @@ impl Driver {
         if let Some(function) = image.known(name, context) {
             return Ok(function);
         }
-        let layout = match &image.kernels {
-            Some(kernels) => kernels.layout(name).ok_or(CudaError::NOT_FOUND)?,
-            None => None,
+        let kernel = match &image.kernels {
+            Some(kernels) => kernels.kernel(name).cloned().ok_or(CudaError::NOT_FOUND)?,
+            None => Kernel::default(),
         };
         let function = self.code.functions.insert(Function {
             image: handle,
             context,
             name: name.to_owned(),
-            layout,
-            most_shared_bytes: FUNCTION_ATTRIBUTES[MAX_DYNAMIC_SHARED_SIZE_BYTES as usize],
+            most_shared_bytes: UNASKED_SHARED_BYTES - static_shared_bytes(&kernel),
+            kernel,
             carveout: NO_CARVEOUT,
             cluster_policy: 0,
         });
@@ -237,7 +261,7 @@ impl Driver {
     pub fn module_variable(&mut self, handle: u64, name: &str) -> Result<(DevicePtr, u64)> {
         let image = self.image(handle)?;
         let kernels = image.kernels.as_ref();
-        if name.is_empty() || kernels.is_some_and(|kernels| kernels.layout(name).is_some()) {
+        if name.is_empty() || kernels.is_some_and(|kernels| kernels.kernel(name).is_some()) {
             return Err(CudaError::INVALID_VALUE);
         }
         let bytes = kernels.and_then(|kernels| kernels.variable_bytes(name));
@@ -264,13 +288,20 @@ impl Driver {
     /// `cuFuncGetAttribute`, `cuKernelGetAttribute`.
     pub fn function_attribute(&mut self, handle: u64, attribute: u32) -> Result<i32> {
         let function = self.function(handle)?;
-        match attribute {
-            MAX_DYNAMIC_SHARED_SIZE_BYTES => Ok(function.most_shared_bytes),
-            PREFERRED_SHARED_MEMORY_CARVEOUT => Ok(function.carveout),
-            CLUSTER_POLICY => Ok(function.cluster_policy),
-            END_OF_ATTRIBUTES.. => Err(CudaError::INVALID_VALUE),
-            _ => Ok(FUNCTION_ATTRIBUTES.get(attribute as usize).copied().unwrap_or(0)),
-        }
+        let kernel = &function.kernel;
+        Ok(match attribute {
+            MAX_THREADS_PER_BLOCK => function.most_threads() as i32,
+            SHARED_SIZE_BYTES => static_shared_bytes(kernel),
+            CONST_SIZE_BYTES => i32::try_from(kernel.constant_bytes).unwrap_or(i32::MAX),
+            NUM_REGS => REGISTERS,
+            PTX_VERSION => kernel.target,
+            BINARY_VERSION => BINARY_VERSION_OF_H200,
+            MAX_DYNAMIC_SHARED_SIZE_BYTES => function.most_shared_bytes,
+            PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout,
+            CLUSTER_POLICY => function.cluster_policy,
+            END_OF_ATTRIBUTES.. => return Err(CudaError::INVALID_VALUE),
+            _ => 0,
+        })
     }
 
     /// `cuKernelSetAttribute`: also loads the kernel in all contexts of the device.
@@ -296,7 +327,8 @@ impl Driver {
         let function = self.function(handle)?;
         let (kept, allowed) = match attribute {
             MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-                (&mut function.most_shared_bytes, 0..=MOST_SHARED_BYTES)
+                let most = MOST_SHARED_BYTES - static_shared_bytes(&function.kernel);
+                (&mut function.most_shared_bytes, 0..=most)
             }
             PREFERRED_SHARED_MEMORY_CARVEOUT => (&mut function.carveout, NO_CARVEOUT..=100),
             CLUSTER_WIDTH..CLUSTER_POLICY => return Ok(()),
@@ -361,39 +393,7 @@ impl Driver {
 
     /// A kernel's parameters; `None` if its image does not have them.
     pub fn function_layout(&mut self, handle: u64) -> Result<Layout> {
-        self.function(handle).map(|function| function.layout.clone())
-    }
-
-    /// `cuLaunchKernel`, `cuLaunchKernelEx`. `dimensions` are grid and block; `shared_bytes` is
-    /// the dynamic shared memory of a block. `has_arguments`: the call has some.
-    pub fn launch(
-        &mut self,
-        caller: &Caller,
-        function: u64,
-        dimensions: [u32; 6],
-        shared_bytes: u32,
-        stream: StreamHandle,
-        has_arguments: bool,
-    ) -> Result {
-        let stream = self.stream(caller, stream)?;
-        let context = self.streams.get(stream).map_or(0, |stream| stream.context);
-        let function = self.function(function)?;
-        if function.context != 0 && function.context != context {
-            return Err(CudaError::INVALID_HANDLE);
-        }
-        let takes_arguments = function.layout.as_ref().is_some_and(|layout| !layout.is_empty());
-        let (name, most_shared_bytes) = (function.name.clone(), function.most_shared_bytes);
-        let [_, _, _, x, y, z] = dimensions.map(u64::from);
-        let shared_bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
-        let fits = x * y * z <= MAX_BLOCK_THREADS
-            && dimensions.iter().zip(MOST_BLOCKS_AND_THREADS).all(|(wanted, most)| *wanted <= most)
-            && shared_bytes <= most_shared_bytes;
-        if dimensions.contains(&0) || !fits || takes_arguments && !has_arguments {
-            return Err(CudaError::INVALID_VALUE);
-        }
-        let fault = self.faults.on_kernel(&name);
-        self.enqueue(stream, Work::Kernel { fault }, None)?;
-        Ok(())
+        self.function(handle).map(|function| function.kernel.layout.clone())
     }
 
     /// Frees a variable's memory, unless it ended with its context.
@@ -433,7 +433,7 @@ impl Driver {
         image.refused.map_or(Ok(image), Err)
     }
 
-    fn function(&mut self, handle: u64) -> Result<&mut Function> {
+    pub(crate) fn function(&mut self, handle: u64) -> Result<&mut Function> {
         self.initialized()?;
         if self.code.functions.get(handle).is_err() {
             self.report_misuse(Misuse::UnknownObject, [handle, 0]);

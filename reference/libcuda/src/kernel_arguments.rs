@@ -5,7 +5,7 @@
 //! through another pointer in memory is not found.
 
 use allocert_contract::trace::cuda::Launch;
-use allocert_driver::{Layout, Parameter};
+use allocert_driver::{Arguments, Layout, Parameter};
 use allocert_recorder::{Origin, Range, Ring};
 
 use crate::program_memory;
@@ -44,19 +44,50 @@ pub(crate) fn write(
     }
 }
 
-/// The block that `extra` tells of: names and values by turns, the last name being 0.
-fn buffer(extra: u64) -> Option<Vec<u8>> {
-    let (mut address, mut size_at) = (None, None);
-    for index in 0..MAX_EXTRA {
-        let entry = extra.checked_add(index * 16)?;
-        match word(entry)? {
-            END => break,
-            BUFFER_POINTER => address = Some(word(entry + 8)?),
-            BUFFER_SIZE => size_at = Some(word(entry + 8)?),
-            _ => return None,
-        }
+/// In which way a launch gives its kernel's arguments.
+pub(crate) fn given(launch: &Launch) -> Arguments {
+    let Some(Buffer { address, bytes }) = Buffer::read(launch.extra) else {
+        return Arguments::Unreadable;
+    };
+    match (launch.kernel_params, address) {
+        (0, None) => Arguments::None,
+        (0, Some(1..)) => Arguments::Buffer { bytes },
+        (1.., None) => Arguments::Addresses,
+        _ => Arguments::Unreadable,
     }
-    let size = usize::try_from(word(size_at?)?).ok().filter(|size| *size <= MAX_BYTES)?;
+}
+
+/// What `extra` tells of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    address: Option<u64>,
+    bytes: u64,
+}
+
+impl Buffer {
+    /// Names and values by turns, the last name being 0. `None` if that is not what is there.
+    fn read(extra: u64) -> Option<Self> {
+        let mut buffer = Self::default();
+        if extra == 0 {
+            return Some(buffer);
+        }
+        for index in 0..MAX_EXTRA {
+            let entry = extra.checked_add(index * 16)?;
+            match word(entry)? {
+                END => break,
+                BUFFER_POINTER => buffer.address = Some(word(entry + 8)?),
+                BUFFER_SIZE => buffer.bytes = word(word(entry + 8)?)?,
+                _ => return None,
+            }
+        }
+        Some(buffer)
+    }
+}
+
+/// The block that `extra` tells of.
+fn buffer(extra: u64) -> Option<Vec<u8>> {
+    let Buffer { address, bytes } = Buffer::read(extra)?;
+    let size = usize::try_from(bytes).ok().filter(|size| *size <= MAX_BYTES)?;
     program_memory::gather(&[(address?, size)])
 }
 

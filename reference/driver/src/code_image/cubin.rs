@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Layout, MAX_PARAMETER_BYTES, Parameter};
+use super::{Kernel, MAX_PARAMETER_BYTES, Parameter};
 
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 256 << 20;
 
 pub(super) fn kernels(
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
-) -> Option<BTreeMap<String, Layout>> {
+) -> Option<BTreeMap<String, Kernel>> {
     let mut file = File { read, left: MAX_BYTES };
     let sections = file.sections()?;
     let mut kernels = BTreeMap::new();
@@ -36,14 +36,14 @@ pub(super) fn kernels(
         let names = file.bytes(sections.get(table.link as usize)?)?;
         for symbol in file.bytes(table)?.as_chunks::<SYMBOL_BYTES>().0 {
             if symbol[4] & 0xf == FUNCTION && symbol[5] & KERNEL != 0 {
-                kernels.insert(file.name(&names, u32_at(symbol, 0)?)?, None);
+                kernels.insert(file.name(&names, u32_at(symbol, 0)?)?, Kernel::default());
             }
         }
     }
     for section in &sections {
         let kernel = section.name.strip_prefix(PREFIX).and_then(|name| kernels.get_mut(name));
-        if let Some(layout) = kernel {
-            *layout = parameters(&file.bytes(section)?).map(Into::into);
+        if let Some(kernel) = kernel {
+            kernel.layout = parameters(&file.bytes(section)?).map(Into::into);
         }
     }
     Some(kernels)

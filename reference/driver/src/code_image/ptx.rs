@@ -1,11 +1,15 @@
 //! Reads PTX, where a kernel is `.entry NAME (.param .align 8 .b8 NAME[40], .param .u64 NAME)`. PTX
 //! ISA, "Kernel and Function Directives" and "Parameter State Space".
 
-use std::{collections::BTreeMap, iter::Peekable};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter::Peekable,
+};
 
-use super::{Layout, MAX_PARAMETER_BYTES, Parameter};
+use super::{Kernel, MAX_PARAMETER_BYTES, Parameter};
 
-pub(super) fn kernels(text: &str) -> BTreeMap<String, Layout> {
+pub(super) fn kernels(text: &str) -> BTreeMap<String, Kernel> {
+    let module = Module::read(text);
     let mut tokens = Tokens(text).peekable();
     let mut kernels = BTreeMap::new();
     while let Some(token) = tokens.next() {
@@ -17,9 +21,112 @@ pub(super) fn kernels(text: &str) -> BTreeMap<String, Layout> {
             Some(&"(") => layout(&mut tokens),
             _ => Some(Vec::new()),
         };
-        kernels.insert(name.to_owned(), layout.map(Into::into));
+        let mut kernel = Kernel { layout: layout.map(Into::into), ..Kernel::default() };
+        kernel.target = module.target.unwrap_or(kernel.target);
+        kernel.constant_bytes = module.constant_bytes;
+        read_directives(&mut tokens, &mut kernel);
+        kernel.shared_bytes = shared_bytes_of_body(&mut tokens, &module.shared);
+        kernels.insert(name.to_owned(), kernel);
     }
     kernels
+}
+
+/// What stands outside of the kernels and counts for each of them.
+#[derive(Default)]
+struct Module {
+    /// The number of `.target sm_90a`.
+    target: Option<i32>,
+    constant_bytes: u64,
+    /// The variables in shared memory, which those kernels have that name them.
+    shared: BTreeMap<String, Variable>,
+}
+
+impl Module {
+    fn read(text: &str) -> Self {
+        let mut module = Self::default();
+        let mut tokens = Tokens(text);
+        let mut depth = 0_u64;
+        while let Some(token) = tokens.next() {
+            match token {
+                "{" => depth += 1,
+                "}" => depth = depth.saturating_sub(1),
+                ".extern" => {
+                    tokens.find(|token| matches!(*token, ";" | "{"));
+                }
+                ".target" => module.target = tokens.clone().next().and_then(architecture),
+                ".const" if depth == 0 => {
+                    if let Some((_, constant)) = variable(&mut tokens.clone()) {
+                        module.constant_bytes = constant.behind(module.constant_bytes);
+                    }
+                }
+                ".shared" if depth == 0 => module.shared.extend(variable(&mut tokens.clone())),
+                _ => {}
+            }
+        }
+        module
+    }
+}
+
+/// The number of `sm_90a`.
+fn architecture(target: &str) -> Option<i32> {
+    target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
+}
+
+/// The performance-tuning directives between the parameters and the body. PTX ISA,
+/// "Performance-Tuning Directives".
+fn read_directives(tokens: &mut Peekable<Tokens>, kernel: &mut Kernel) {
+    while let Some(token) = tokens.next_if(|token| !matches!(*token, "{" | ";")) {
+        match token {
+            ".maxntid" => {
+                let threads =
+                    sizes(tokens).iter().try_fold(1_u32, |all, next| all.checked_mul(*next));
+                kernel.most_threads = threads;
+            }
+            ".reqntid" => kernel.block = Some(sizes(tokens)),
+            _ => {}
+        }
+    }
+}
+
+/// Up to three sizes with commas between them; 1 for one that is left out.
+fn sizes(tokens: &mut Peekable<Tokens>) -> [u32; 3] {
+    let mut sizes = [1; 3];
+    for size in &mut sizes {
+        let number = |token: &str| number(token).and_then(|value| u32::try_from(value).ok());
+        let Some(value) = tokens.next_if(|token| number(token).is_some()).and_then(number) else {
+            break;
+        };
+        *size = value;
+        tokens.next_if_eq(&",");
+    }
+    sizes
+}
+
+/// The bytes of the variables in shared memory that a body declares or names, up to its end.
+fn shared_bytes_of_body(
+    tokens: &mut Peekable<Tokens>,
+    of_module: &BTreeMap<String, Variable>,
+) -> u64 {
+    let (mut bytes, mut depth, mut named) = (0, 0_u64, BTreeSet::new());
+    while let Some(token) = tokens.next_if(|token| depth > 0 || *token == "{") {
+        match token {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            ".shared" => {
+                if let Some((_, own)) = variable(&mut tokens.clone()) {
+                    bytes = own.behind(bytes);
+                }
+            }
+            name => {
+                if let Some(shared) = of_module.get(name)
+                    && named.insert(name)
+                {
+                    bytes = shared.behind(bytes);
+                }
+            }
+        }
+    }
+    bytes
 }
 
 /// The bytes of each variable of the module, which is `.global .align 4 .u32 NAME[8] = {0};`. PTX
@@ -34,20 +141,43 @@ pub(super) fn variables(text: &str) -> BTreeMap<String, u64> {
             ".extern" => {
                 tokens.find(|token| matches!(*token, ";" | "{"));
             }
-            ".global" | ".const" if depth == 0 => found.extend(variable(&mut tokens.clone())),
+            ".global" | ".const" if depth == 0 => {
+                found.extend(variable(&mut tokens.clone()).map(|(name, it)| (name, it.bytes)));
+            }
             _ => {}
         }
     }
     found
 }
 
-/// The name and the bytes of a variable, behind its state space.
-fn variable(tokens: &mut Tokens) -> Option<(String, u64)> {
-    let (mut name, mut element, mut count) = (None, None, 1_u64);
+/// The memory that a variable takes.
+#[derive(Clone, Copy)]
+struct Variable {
+    bytes: u64,
+    align: u64,
+}
+
+impl Variable {
+    /// The end of this variable if it is laid out behind so many bytes.
+    fn behind(self, bytes: u64) -> u64 {
+        let start = bytes.checked_next_multiple_of(self.align).unwrap_or(u64::MAX);
+        start.saturating_add(self.bytes)
+    }
+}
+
+/// The name of a variable, and what it takes, behind its state space.
+fn variable<'t>(tokens: &mut impl Iterator<Item = &'t str>) -> Option<(String, Variable)> {
+    let (mut name, mut element, mut count, mut align) = (None, None, 1_u64, None);
     loop {
         match tokens.next()? {
-            ";" | "=" => return Some((name?, u64::checked_mul(element?, count)?)),
-            ".align" => drop(tokens.next()),
+            ";" | "=" => {
+                let element: u64 = element?;
+                let align = align.unwrap_or(element);
+                return Some((name?, Variable { bytes: element.checked_mul(count)?, align }));
+            }
+            ".align" => {
+                align = Some(number(tokens.next()?).filter(|value| value.is_power_of_two())?);
+            }
             ".v2" => count *= 2,
             ".v4" => count *= 4,
             "[" => {

@@ -33,7 +33,7 @@ const PTX: &str = r#"
 
 /// Offsets and sizes, one after the other.
 fn layout(kernels: &Kernels, name: &str) -> Option<Vec<(u32, u32)>> {
-    let layout = kernels.layout(name).expect("a kernel of the image")?;
+    let layout = kernels.kernel(name).expect("a kernel of the image").layout.as_ref()?;
     Some(layout.iter().map(|parameter| (parameter.offset, parameter.size)).collect())
 }
 
@@ -46,7 +46,7 @@ fn ptx_tells_the_kernels_and_where_their_parameters_lie() {
     assert_eq!(layout(&kernels, "_Z2k6IiEvPT_"), Some(vec![(0, 16), (16, 3), (24, 16)]));
     assert_eq!(layout(&kernels, "none"), Some(vec![]));
     assert_eq!(layout(&kernels, "odd"), None, "a parameter of no known size");
-    assert_eq!(kernels.layout("helper"), None, "no kernel");
+    assert_eq!(kernels.kernel("helper"), None, "no kernel");
 }
 
 #[rstest]

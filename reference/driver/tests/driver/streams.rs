@@ -3,7 +3,7 @@
 
 use allocert_contract::{DevicePtr, StreamHandle, trace::cuda::Misuse};
 use allocert_driver::{
-    CopyRequest, CudaError, Direction, Extent, Kernels, NextHostFunction, Plane,
+    Arguments, CopyRequest, CudaError, Direction, Extent, Kernels, Launch, NextHostFunction, Plane,
 };
 use rstest::rstest;
 
@@ -325,8 +325,16 @@ fn a_faulting_kernel_breaks_the_device_when_it_runs() {
         .expect("loaded");
     assert_eq!(machine.driver.image_function(module, "worse"), Err(CudaError::NOT_FOUND));
     let bad = machine.driver.image_function(module, "bad").expect("defined");
+    let launch = Launch {
+        function: bad,
+        grid: [1; 3],
+        block: [1; 3],
+        shared_bytes: 0,
+        arguments: Arguments::None,
+        is_cooperative: false,
+    };
     machine
-        .call(|driver, caller| driver.launch(caller, bad, [1; 6], 0, StreamHandle::LEGACY, true))
+        .call(|driver, caller| driver.launch(caller, &launch, StreamHandle::LEGACY))
         .expect("queued");
     assert!(machine.call(|driver, caller| driver.alloc(caller, 1)).is_ok(), "not yet");
     assert_eq!(

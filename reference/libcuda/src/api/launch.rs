@@ -7,7 +7,10 @@ use allocert_contract::{
 use allocert_driver::{CudaError, Result};
 
 use super::{copies::recorded_rows, text::read};
-use crate::c_api::{self, Call};
+use crate::{
+    c_api::{self, Call},
+    kernel_arguments,
+};
 
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
 pub(crate) fn cuLaunchKernel(
@@ -25,10 +28,10 @@ pub(crate) fn cuLaunchKernel(
     extra: u64,
 ) -> Result {
     let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-    launch(call, &Launch { function, grid, block, shared_bytes, stream, kernel_params, extra })
+    let launched = Launch { function, grid, block, shared_bytes, stream, kernel_params, extra };
+    launch(call, &launched, false)
 }
 
-/// That all blocks fit on the device at once is not checked.
 #[expect(clippy::too_many_arguments, reason = "CUDA's own prototype")]
 pub(crate) fn cuLaunchCooperativeKernel(
     call: &mut Call,
@@ -44,7 +47,8 @@ pub(crate) fn cuLaunchCooperativeKernel(
     kernel_params: u64,
 ) -> Result {
     let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-    launch(call, &Launch { function, grid, block, shared_bytes, stream, kernel_params, extra: 0 })
+    let launched = Launch { function, grid, block, shared_bytes, stream, kernel_params, extra: 0 };
+    launch(call, &launched, true)
 }
 
 pub(crate) fn cuLaunchKernelEx(
@@ -54,25 +58,22 @@ pub(crate) fn cuLaunchKernelEx(
     kernel_params: u64,
     extra: u64,
 ) -> Result {
-    launch(
-        call,
-        &configured(config, function, kernel_params, extra).ok_or(CudaError::INVALID_VALUE)?,
-    )
+    let launched = configured(config, function, kernel_params, extra);
+    let is_cooperative = attributes(config)
+        .any(|Attribute { id, value: [first, ..], .. }| id == COOPERATIVE && first != 0);
+    launch(call, &launched.ok_or(CudaError::INVALID_VALUE)?, is_cooperative)
 }
 
-fn launch(call: &mut Call, launch: &Launch) -> Result {
-    let Launch { grid: [x, y, z], block: [block_x, block_y, block_z], .. } = *launch;
-    let dimensions = [x, y, z, block_x, block_y, block_z];
-    let (shared_bytes, stream) = (launch.shared_bytes, StreamHandle(launch.stream));
-    let has_arguments = launch.kernel_params != 0 || launch.extra != 0;
-    call.driver.launch(
-        &call.caller,
-        launch.function,
-        dimensions,
-        shared_bytes,
-        stream,
-        has_arguments,
-    )
+fn launch(call: &mut Call, launch: &Launch, is_cooperative: bool) -> Result {
+    let wanted = allocert_driver::Launch {
+        function: launch.function,
+        grid: launch.grid,
+        block: launch.block,
+        shared_bytes: launch.shared_bytes,
+        arguments: kernel_arguments::given(launch),
+        is_cooperative,
+    };
+    call.driver.launch(&call.caller, &wanted, StreamHandle(launch.stream))
 }
 
 /// The start of `CUlaunchConfig`.
@@ -99,7 +100,7 @@ pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>;
         let inputs = c_api::pack(inputs);
         let mut words = launch_of(function, inputs).words();
         if function == Function::cuLaunchKernelEx {
-            words[ATTRIBUTES_WORD] = attributes(inputs[0]);
+            words[ATTRIBUTES_WORD] = attribute_bits(inputs[0]);
         }
         words
     } else if function.is_row_copy() {
@@ -117,22 +118,35 @@ pub(crate) fn recorded<const N: usize>(function: Function, inputs: [Option<u64>;
 }
 
 /// A bit for each attribute of a `CUlaunchConfig`.
-fn attributes(config: u64) -> u64 {
+fn attribute_bits(config: u64) -> u64 {
+    attributes(config)
+        .fold(0, |bits, Attribute { id, .. }| bits | 1_u64.checked_shl(id).unwrap_or(0))
+}
+
+/// The attributes of a `CUlaunchConfig`.
+fn attributes(config: u64) -> impl Iterator<Item = Attribute> {
     // SAFETY: cuLaunchKernelEx's caller promises a CUlaunchConfig.
-    let Ok(AttributedConfig { attributes, count, .. }) = (unsafe { read(config) }) else {
-        return 0;
-    };
-    (0..u64::from(count)).fold(0, |bits, index| {
-        let address = attributes.wrapping_add(index * ATTRIBUTE_BYTES);
-        // SAFETY: a CUlaunchConfig has the address of so many CUlaunchAttributes, which begin with
-        // their id.
-        let id: u32 = unsafe { read(address) }.unwrap_or(0);
-        bits | 1_u64.checked_shl(id).unwrap_or(0)
+    let config: Option<AttributedConfig> = unsafe { read(config) }.ok();
+    config.into_iter().flat_map(|AttributedConfig { attributes, count, .. }| {
+        (0..u64::from(count)).filter_map(move |index| {
+            let address = attributes.wrapping_add(index * size_of::<Attribute>() as u64);
+            // SAFETY: a CUlaunchConfig has the address of so many CUlaunchAttributes.
+            unsafe { read(address) }.ok()
+        })
     })
 }
 
-/// The size of `CUlaunchAttribute`.
-const ATTRIBUTE_BYTES: u64 = 72;
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, whose value is an `int`.
+const COOPERATIVE: u32 = 2;
+
+/// `CUlaunchAttribute`. Most of its values begin with a number of 32 bits.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+struct Attribute {
+    id: u32,
+    padding: u32,
+    value: [u32; 16],
+}
 
 /// `CUlaunchConfig`.
 #[repr(C)]

@@ -14,7 +14,6 @@ const MANAGED: u32 = 2;
 const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_HANDLE_TYPE_FABRIC`
 const FABRIC: u32 = 8;
-const LOCATION_INVALID: u32 = 0;
 
 pub(crate) fn cuMemAllocAsync(
     call: &mut Call,
@@ -75,25 +74,21 @@ pub(crate) fn cuMemPoolCreate(call: &mut Call, pool: Out<u64>, properties: u64) 
     call.driver.initialized()?;
     // SAFETY: cuMemPoolCreate's caller promises a CUmemPoolProps.
     let properties: PoolProperties = unsafe { read(properties)? };
-    let is_handle = matches!(properties.handle_types, 0 | FILE_DESCRIPTOR | FABRIC);
     if properties.reserved != [0; 54] {
         return Err(CudaError::INVALID_VALUE);
     }
-    match properties.allocation_type {
-        PINNED if is_handle => {}
-        MANAGED if is_handle && properties.most_bytes == 0 => return Err(CudaError::NOT_SUPPORTED),
-        _ => return Err(CudaError::INVALID_VALUE),
+    let PoolProperties { allocation_type, handle_types, location, most_bytes, .. } = properties;
+    let is_allowed = match (allocation_type, location.kind) {
+        (PINNED, Location::HOST) => handle_types == 0,
+        (PINNED, _) => matches!(handle_types, 0 | FILE_DESCRIPTOR | FABRIC),
+        _ => handle_types == 0 && most_bytes == 0,
+    };
+    if !is_allowed {
+        return Err(CudaError::INVALID_VALUE);
     }
-    match properties.location.kind {
-        Location::DEVICE => {}
-        Location::HOST..Location::HOST_NUMA_CURRENT => return Err(CudaError::NOT_SUPPORTED),
-        _ => return Err(CudaError::INVALID_VALUE),
-    }
-    pool.put(with_invalid_value(call.driver.pool_create(
-        properties.location.id,
-        properties.handle_types.into(),
-        properties.most_bytes,
-    ))?);
+    let device = device_of_pools(call, allocation_type, location)?;
+    let made = call.driver.pool_create(device, handle_types.into(), most_bytes);
+    pool.put(with_invalid_value(made)?);
     Ok(())
 }
 
@@ -217,12 +212,23 @@ fn device_at(call: &mut Call, location: u64, kind: u32) -> Result<i32> {
     call.driver.initialized()?;
     // SAFETY: the caller of a function with a location promises a CUmemLocation.
     let location: Location = unsafe { read(location)? };
-    if kind != PINNED {
-        return Err(CudaError::INVALID_VALUE);
+    if location.kind > Location::HOST_NUMA {
+        return Err(CudaError::NOT_SUPPORTED);
     }
-    match location.kind {
-        Location::DEVICE => Ok(location.id),
-        LOCATION_INVALID => Err(CudaError::INVALID_VALUE),
-        _ => Err(CudaError::NOT_SUPPORTED),
-    }
+    device_of_pools(call, kind, location)
+}
+
+/// The device of the pools of a kind of memory at a place. `NOT_SUPPORTED` for pools of the host's
+/// and of managed memory, which a GPU has and the software driver has not; `INVALID_VALUE` for
+/// places where no such pools are, as measured.
+fn device_of_pools(call: &Call, kind: u32, at: Location) -> Result<i32> {
+    let is_there = match (kind, at.kind) {
+        (PINNED, Location::DEVICE) => return Ok(at.id),
+        (PINNED, Location::HOST) => true,
+        (PINNED | MANAGED, Location::HOST_NUMA) => at.exists(),
+        (MANAGED, Location::DEVICE) => call.driver.has_device(at.id),
+        (MANAGED, _) => true,
+        _ => false,
+    };
+    Err(if is_there { CudaError::NOT_SUPPORTED } else { CudaError::INVALID_VALUE })
 }

@@ -17,22 +17,26 @@ pub(crate) fn cuDriverGetVersion(call: &mut Call, version: Out<i32>) -> Result {
     Ok(())
 }
 
-pub(crate) fn cuGetErrorName(_: &mut Call, error: u32, name: Out<u64>) -> Result {
-    describe(error, name, c"CUDA_SUCCESS", CudaError::name)
+pub(crate) fn cuGetErrorName(call: &mut Call, error: u32, name: Out<u64>) -> Result {
+    describe(call, error, name, c"CUDA_SUCCESS", CudaError::name)
 }
 
-pub(crate) fn cuGetErrorString(_: &mut Call, error: u32, description: Out<u64>) -> Result {
-    describe(error, description, c"no error", CudaError::description)
+pub(crate) fn cuGetErrorString(call: &mut Call, error: u32, description: Out<u64>) -> Result {
+    describe(call, error, description, c"no error", CudaError::description)
 }
 
 fn describe(
+    call: &Call,
     error: u32,
     out: Out<u64>,
     success: &'static std::ffi::CStr,
     of: impl Fn(CudaError) -> &'static std::ffi::CStr,
 ) -> Result {
     let out = out.required()?;
-    let known = if error == 0 { Some(success) } else { CudaError::from_code(error as i32).map(of) };
+    let driver_version = call.driver.settings().driver_version;
+    let found = CudaError::from_code(error as i32);
+    let found = found.filter(|error| error.is_known_to(driver_version));
+    let known = if error == 0 { Some(success) } else { found.map(of) };
     out.put(known.map_or(0, |text| text.as_ptr().expose_provenance() as u64));
     known.map(|_| ()).ok_or(CudaError::INVALID_VALUE)
 }

@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 using u32 = unsigned;
@@ -1468,6 +1470,421 @@ static void nodes_of_the_host() {
     }
 }
 
+/// A kernel whose directives and variables are these, in PTX for a target.
+static std::string kernel_with(const std::string& target, const std::string& variables,
+                               const std::string& parameters, const std::string& directives,
+                               const std::string& body) {
+  return ".version 7.8\n.target " + target + "\n.address_size 64\n" + variables +
+         "\n.visible .entry asked(" + parameters + ")" + directives + "{ " + body + " ret; }\n" +
+         ".visible .entry beside(){ ret; }\n";
+}
+
+/// What kernels report of their PTX: the target, the limits of threads, constants, shared memory.
+static void attributes_of_kernels() {
+  const std::string uses_constant =
+      ".reg .u32 %r; .reg .u64 %p; .reg .pred %q; ld.param.u64 %p,[a]; "
+      "setp.ne.u64 %q,%p,0; ld.const.u32 %r,[four]; @%q st.global.u32 [%p],%r;";
+  const std::string uses_shared = ".reg .u32 %r; mov.u32 %r,1; st.volatile.shared.u32 [tile],%r;";
+  const std::string own_shared =
+      ".shared .align 4 .b8 own[96]; .reg .u32 %r; mov.u32 %r,1; st.volatile.shared.u32 [own],%r;";
+  struct {
+    const char* what;
+    std::string image;
+  } kernels[] = {
+      {"sm_50", kernel_with("sm_50", "", "", "", "")},
+      {"sm_70", kernel_with("sm_70", "", "", "", "")},
+      {"sm_90", kernel_with("sm_90", "", "", "", "")},
+      {"a constant that it uses",
+       kernel_with("sm_70", ".const .u32 four = 4;", ".param .u64 a", "", uses_constant)},
+      {"a constant that it does not use",
+       kernel_with("sm_70", ".const .u32 four = 4;", "", "", "")},
+      {"two constants",
+       kernel_with("sm_70", ".const .b8 one = 1; .const .align 8 .b8 more[12];", "", "", "")},
+      {"shared memory of the module",
+       kernel_with("sm_70", ".shared .align 4 .b8 tile[100];", "", "", uses_shared)},
+      {"shared memory of the module that it does not use",
+       kernel_with("sm_70", ".shared .align 4 .b8 tile[100];", "", "", "")},
+      {"shared memory of its own", kernel_with("sm_70", "", "", "", own_shared)},
+      {".maxntid 64", kernel_with("sm_70", "", "", ".maxntid 64", "")},
+      {".maxntid 8, 4, 2", kernel_with("sm_70", "", "", ".maxntid 8,4,2", "")},
+      {".maxntid 100", kernel_with("sm_70", "", "", ".maxntid 100", "")},
+      {".reqntid 48", kernel_with("sm_70", "", "", ".reqntid 48", "")},
+      {".reqntid 16, 4", kernel_with("sm_70", "", "", ".reqntid 16,4", "")},
+      {".maxntid 256 .minnctapersm 4",
+       kernel_with("sm_70", "", "", ".maxntid 256 .minnctapersm 4", "")},
+      {".maxnreg 64", kernel_with("sm_70", "", "", ".maxnreg 64", "")},
+  };
+  for (auto& [what, image] : kernels) {
+    CUmodule module;
+    CUresult loaded = cuModuleLoadData(&module, image.c_str());
+    if (loaded) {
+      say(what, loaded);
+      continue;
+    }
+    for (const char* name : {"asked", "beside"}) {
+      CUfunction function;
+      NEED(cuModuleGetFunction(&function, module, name));
+      std::string situation = std::string(what) + ", " + name;
+      for (int attribute = 0; attribute < 17; attribute++) {
+        // The registers are the compiler's choice.
+        if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS) continue;
+        int value = -7;
+        CUresult result = cuFuncGetAttribute(&value, (CUfunction_attribute)attribute, function);
+        say(situation + ": attribute " + std::to_string(attribute),
+            std::to_string(result) + " " + std::to_string(value));
+      }
+      for (int threads : {1, 32, 48, 64, 65, 128, 1024}) {
+        int blocks = -7;
+        CUresult result =
+            cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, 0);
+        say(situation + ": occupancy of " + std::to_string(threads),
+            std::to_string(result) + " " + std::to_string(blocks));
+        say(situation + ": launch of " + std::to_string(threads),
+            launch(function, nullptr, 1, threads));
+      }
+      say(situation + ": launch of 1 afterwards", launch(function, nullptr, 1, 1));
+      say(situation + ": launch of 2 afterwards", launch(function, nullptr, 1, 2));
+      say(situation + ": launch of 2 blocks afterwards", launch(function, nullptr, 2, 1));
+      for (int most : {0, 48, 100, 1000, 2000}) {
+        int grid = -7, block = -7;
+        CUresult result =
+            cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 0, most);
+        say(situation + ": block of at most " + std::to_string(most),
+            std::to_string(result) + " " + std::to_string(grid) + " " + std::to_string(block));
+      }
+      for (int shared : {0, 49151, 49152, 49153, 232448, 232449})
+        say(situation + ": shared memory of " + std::to_string(shared),
+            cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared));
+    }
+    NEED(cuCtxSynchronize());
+    NEED(cuModuleUnload(module));
+  }
+}
+
+/// Launches whose blocks must all run at once, at the edges of what fits.
+static void cooperative_launches() {
+  CUmodule module = load();
+  CUfunction function = look_up(module);
+  int multiprocessors;
+  NEED(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  u64 zero = 0;
+  void* arguments[] = {&zero};
+  for (u32 block : {0u, 1u, 32u, 64u, 1024u, 1025u})
+    for (u32 shared : {0u, 49152u, 49153u, 300000u}) {
+      int fit = 1;
+      if (block && block <= 1024)
+        NEED(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, block, shared));
+      if (!fit) fit = 1;
+      u32 most = multiprocessors * fit;
+      for (u32 grid : {0u, 1u, most, most + 1, 65536u}) {
+        std::string situation = (grid == most ? "as many blocks as fit"
+                                 : grid == most + 1
+                                     ? "one block more than fit"
+                                     : std::to_string(grid) + " blocks") +
+                                " of " + std::to_string(block) + " threads, " +
+                                std::to_string(shared) + " bytes";
+        for (int form = 0; form < 3; form++) {
+          CUresult result;
+          if (form == 0) {
+            result = cuLaunchCooperativeKernel(function, grid, 1, 1, block, 1, 1, shared, nullptr,
+                                               arguments);
+          } else {
+            CUlaunchAttribute cooperative = {};
+            cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            cooperative.value.cooperative = form == 1;
+            CUlaunchConfig config = {};
+            config.gridDimX = grid, config.gridDimY = config.gridDimZ = 1;
+            config.blockDimX = block, config.blockDimY = config.blockDimZ = 1;
+            config.sharedMemBytes = shared;
+            config.attrs = &cooperative;
+            config.numAttrs = 1;
+            result = cuLaunchKernelEx(&config, function, arguments, nullptr);
+          }
+          const char* forms[] = {"cuLaunchCooperativeKernel: ", "attribute: ", "attribute of 0: "};
+          say(forms[form] + situation, result);
+        }
+      }
+    }
+  u32 beyond[][6] = {{1, 65536, 1, 1, 1, 1}, {1, 1, 65536, 1, 1, 1}, {1, 1, 1, 1, 1, 65},
+                     {1, 1, 1, 512, 4, 1},   {300, 300, 1, 1, 1, 1}, {1, 1, 1, 1, 2048, 1}};
+  for (auto [a, b, c, x, y, z] : beyond) {
+    std::string situation = "grid " + std::to_string(a) + " " + std::to_string(b) + " " +
+                            std::to_string(c) + ", block " + std::to_string(x) + " " +
+                            std::to_string(y) + " " + std::to_string(z);
+    say("cuLaunchCooperativeKernel: " + situation,
+        cuLaunchCooperativeKernel(function, a, b, c, x, y, z, 0, nullptr, arguments));
+    say("cuLaunchKernel: " + situation,
+        cuLaunchKernel(function, a, b, c, x, y, z, 0, nullptr, arguments, nullptr));
+  }
+  say("cuLaunchCooperativeKernel: no arguments",
+      cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr));
+  NEED(cuCtxSynchronize());
+}
+
+/// Arguments of a launch as one buffer, of a size that fits the kernel's parameters or not.
+static void parameter_buffers() {
+  struct {
+    const char* what;
+    const char* parameters;
+  } kernels[] = {{"none", ""},
+                 {"u8", ".param .u8 a"},
+                 {"u64", ".param .u64 a"},
+                 {"u64 u32", ".param .u64 a, .param .u32 b"},
+                 {"u32 u64", ".param .u32 a, .param .u64 b"},
+                 {"b8[40]", ".param .align 8 .b8 a[40]"}};
+  std::vector<char> bytes(8192);
+  for (auto& [what, parameters] : kernels) {
+    std::string image = kernel_with("sm_70", "", parameters, "", "");
+    CUmodule module;
+    CUfunction function;
+    NEED(cuModuleLoadData(&module, image.c_str()));
+    NEED(cuModuleGetFunction(&function, module, "asked"));
+    for (size_t size : {0, 1, 4, 7, 8, 9, 11, 12, 13, 15, 16, 17, 24, 39, 40, 41, 48, 4096, 8192}) {
+      size_t kept = size;
+      void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes.data(),
+                       CU_LAUNCH_PARAM_BUFFER_SIZE, &kept, CU_LAUNCH_PARAM_END};
+      std::string situation = std::string(what) + ": buffer of " + std::to_string(size) + " bytes";
+      say(situation,
+          cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+      void* turned[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &kept, CU_LAUNCH_PARAM_BUFFER_POINTER,
+                        bytes.data(), CU_LAUNCH_PARAM_END};
+      if (size == 8 || size == 16)
+        say(situation + ", size first",
+            cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, turned));
+    }
+    u64 value[8] = {};
+    void* arguments[] = {value, value};
+    size_t eight = 8;
+    void* end[] = {CU_LAUNCH_PARAM_END};
+    void* null_buffer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, nullptr, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                           &eight, CU_LAUNCH_PARAM_END};
+    void* no_size[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes.data(), CU_LAUNCH_PARAM_END};
+    void* buffer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
+                      &eight, CU_LAUNCH_PARAM_END};
+    void* unknown[] = {(void*)7, bytes.data(), CU_LAUNCH_PARAM_END};
+    struct {
+      const char* what;
+      void **arguments, **extra;
+    } others[] = {{"nothing", nullptr, nullptr},
+                  {"an empty buffer list", nullptr, end},
+                  {"a null buffer", nullptr, null_buffer},
+                  {"a buffer without a size", nullptr, no_size},
+                  {"an unknown entry", nullptr, unknown},
+                  {"arguments and an unknown entry", arguments, unknown},
+                  {"arguments and a buffer", arguments, buffer},
+                  {"arguments and an empty list", arguments, end},
+                  {"arguments", arguments, nullptr}};
+    for (auto& other : others)
+      say(std::string(what) + ": " + other.what,
+          cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, other.arguments, other.extra));
+    NEED(cuCtxSynchronize());
+    NEED(cuModuleUnload(module));
+  }
+}
+
+static void attach_to_streams() {
+  CUdeviceptr at = managed_memory(4 * PAGE);
+  CUstream blocking, own = new_stream(A);
+  NEED(cuStreamCreate(&blocking, 0));
+  struct {
+    const char* what;
+    CUstream stream;
+  } streams[] = {{"0", nullptr},
+                 {"legacy", CU_STREAM_LEGACY},
+                 {"per-thread", CU_STREAM_PER_THREAD},
+                 {"blocking", blocking},
+                 {"non-blocking", own}};
+  void* found;
+  CUdriverProcAddressQueryResult ignored;
+  NEED(cuGetProcAddress("cuStreamAttachMemAsync", &found, 13000,
+                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &ignored));
+  auto of_thread = (CUresult(*)(CUstream, CUdeviceptr, size_t, u32))found;
+  for (auto& [what, stream] : streams)
+    for (u32 flags : {1, 2, 3, 4, 5, 8})
+      for (size_t size : {(size_t)0, (size_t)1, (size_t)PAGE, (size_t)(4 * PAGE)})
+        for (bool offset : {false, true}) {
+          std::string situation = std::string(what) + ", flags " + std::to_string(flags) + ", " +
+                                  std::to_string(size) + " bytes" + (offset ? " at a page" : "");
+          say("legacy form: " + situation,
+              cuStreamAttachMemAsync(stream, at + offset * PAGE, size, flags));
+          say("per-thread form: " + situation, of_thread(stream, at + offset * PAGE, size, flags));
+        }
+  NEED(cuCtxSynchronize());
+}
+
+/// Two entries for one call, and one that is twice the same device.
+static void lists_of_access() {
+  CUmemPoolProps props = {};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  CUmemoryPool own, usual;
+  NEED(cuMemPoolCreate(&own, &props));
+  NEED(cuDeviceGetDefaultMemPool(&usual, device));
+  struct {
+    const char* what;
+    CUmemoryPool pool;
+  } pools[] = {{"made pool", own}, {"default pool", usual}};
+  CUmemLocation places[] = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                            {CU_MEM_LOCATION_TYPE_DEVICE, 99},
+                            {CU_MEM_LOCATION_TYPE_HOST, 0},
+                            {CU_MEM_LOCATION_TYPE_INVALID, 0}};
+  for (auto& [what, pool] : pools)
+    for (auto& first : places)
+      for (int first_flags : {0, 1, 2, 3, 4}) {
+        CUmemAccessDesc list[2] = {{first, (CUmemAccess_flags)first_flags}, {}};
+        std::string situation = std::string(what) + ": kind " + std::to_string(first.type) +
+                                ", id " + std::to_string(first.id) + ", flags " +
+                                std::to_string(first_flags);
+        say(situation, cuMemPoolSetAccess(pool, list, 1));
+        for (auto& second : places)
+          for (int second_flags : {0, 1, 2, 3, 4}) {
+            list[1] = {second, (CUmemAccess_flags)second_flags};
+            say(situation + "; kind " + std::to_string(second.type) + ", id " +
+                    std::to_string(second.id) + ", flags " + std::to_string(second_flags),
+                cuMemPoolSetAccess(pool, list, 2));
+          }
+      }
+  CUmemAccessDesc one = {places[0], CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  say("no entries", cuMemPoolSetAccess(own, &one, 0));
+  say("no entries, null", cuMemPoolSetAccess(own, nullptr, 0));
+  say("null", cuMemPoolSetAccess(own, nullptr, 1));
+}
+
+static void names_of_errors() {
+  for (int code = -1; code < 1001; code++) {
+    const char *name = "untouched", *text = "untouched";
+    CUresult named = cuGetErrorName((CUresult)code, &name);
+    CUresult described = cuGetErrorString((CUresult)code, &text);
+    if (!named || !described)
+      say("code " + std::to_string(code), std::to_string(named) + " " + std::to_string(described) +
+                                              " " + (name ? name : "null"));
+  }
+}
+
+/// Which refusal comes first: of the flags, of the bounds, of what is registered already.
+static void register_what_is_refused_twice() {
+  CUdeviceptr pages = pageable_memory(8 * PAGE);
+  for (bool taken : {false, true}) {
+    if (taken) NEED(cuMemHostRegister((void*)(pages + 2 * PAGE), 2 * PAGE, 0));
+    for (u32 flags : {0, 1, 2, 4, 5, 8, 12, 16, 20, 32})
+      for (auto [offset, size] :
+           {std::pair<u64, u64>{0, PAGE}, {100, PAGE}, {0, 100}, {100, 100}, {2 * PAGE, PAGE},
+            {2 * PAGE + 100, PAGE}, {2 * PAGE, 100}, {PAGE, 4 * PAGE}, {PAGE + 100, 4 * PAGE},
+            {0, 0}, {2 * PAGE, 0}, {PAGE, 2 * PAGE}, {3 * PAGE, 2 * PAGE}}) {
+        CUresult result = register_at(pages + offset, size, flags);
+        say(std::string(taken ? "beside another" : "alone") + ": " + std::to_string(size) +
+                " bytes at " + std::to_string(offset) + ", flags " + std::to_string(flags),
+            result);
+        if (!result) NEED(cuMemHostUnregister((void*)(pages + offset)));
+      }
+  }
+}
+
+/// The flags that a context shows after its end, and the primary one after they are set anew.
+static void flags_of_ended_and_primary_contexts() {
+  auto shown = [] {
+    u32 flags = 77;
+    CUresult result = cuCtxGetFlags(&flags);
+    return std::to_string(result) + " " + std::to_string(flags);
+  };
+  auto state = [] {
+    u32 flags = 77;
+    int active = 77;
+    NEED(cuDevicePrimaryCtxGetState(device, &flags, &active));
+    return std::to_string(flags) + " " + std::to_string(active);
+  };
+  for (u32 flags : {0, 1, 2, 4, 8, 16, 32, 64, 96, 72}) {
+    std::string with = "flags " + std::to_string(flags);
+    CUcontext made;
+    NEED(cuCtxCreate(&made, nullptr, flags, device));
+    std::atomic<int> turn{0};
+    std::thread other([&] {
+      NEED(cuCtxSetCurrent(made));
+      turn = 1;
+      while (turn != 2) usleep(100);
+      say("ended, on another thread, " + with, shown());
+    });
+    while (turn != 1) usleep(100);
+    NEED(cuCtxDestroy(made));
+    say("ended, on the thread that ended it, " + with, shown());
+    turn = 2;
+    other.join();
+    NEED(cuCtxSetCurrent(P));
+    say("primary set while active, " + with, cuDevicePrimaryCtxSetFlags(device, flags));
+    say("primary shown, " + with, shown());
+    say("primary state, " + with, state());
+    std::thread([&] {
+      NEED(cuCtxSetCurrent(P));
+      say("primary shown on a new thread, " + with, shown());
+    }).join();
+    NEED(cuDevicePrimaryCtxRelease(device));
+    say("primary state once it is released, " + with, state());
+    say("primary set while inactive, " + with, cuDevicePrimaryCtxSetFlags(device, flags));
+    NEED(cuDevicePrimaryCtxRetain(&P, device));
+    NEED(cuCtxSetCurrent(P));
+    say("primary shown once it is active again, " + with, shown());
+    say("primary state once it is active again, " + with, state());
+    NEED(cuCtxSetCurrent(A));
+  }
+}
+
+/// How many blocks fit by the share of shared memory that a kernel or a context prefers.
+static void preferred_shares() {
+  CUfunction function = look_up(load());
+  auto occupancy = [&](const std::string& situation) {
+    for (int threads : {1, 64, 1024})
+      for (size_t shared : {0, 1024, 8192, 16384, 49152}) {
+        int blocks = -7;
+        CUresult result =
+            cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, shared);
+        say(situation + ": blocks of " + std::to_string(threads) + " threads, " +
+                std::to_string(shared) + " bytes",
+            std::to_string(result) + " " + std::to_string(blocks));
+      }
+  };
+  for (int config : {0, 1, 2, 3}) {
+    NEED(cuCtxSetCacheConfig((CUfunc_cache)config));
+    occupancy("context prefers " + std::to_string(config));
+  }
+  NEED(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE));
+  for (int share : {0, 1, 2, 3, 4, 7, 8, 14, 15, 25, 28, 29, 43, 44, 50, 57, 58, 71, 72, 75, 85, 86,
+                    99, 100, -1}) {
+    NEED(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, share));
+    occupancy("share of " + std::to_string(share) + " percent");
+    NEED(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
+    occupancy("share of " + std::to_string(share) + " percent, context prefers 2");
+    NEED(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE));
+  }
+}
+
+/// Pools of all kinds and places: those that are made, and those that are there.
+static void kinds_of_pools() {
+  for (int kind : {0, 1, 2, 3})
+    for (int type : {-1, 0, 1, 2, 3, 4, 5, 6, 7, 8})
+      for (int id : {-1, 0, 99}) {
+        CUmemLocation place = {(CUmemLocationType)type, id};
+        std::string where = "memory " + std::to_string(kind) + ", place " + std::to_string(type) +
+                            " " + std::to_string(id);
+        for (int handles : {0, 1, 8})
+          for (size_t most : {(size_t)0, (size_t)(64 << 20)}) {
+            CUmemPoolProps props = {};
+            props.allocType = (CUmemAllocationType)kind;
+            props.handleTypes = (CUmemAllocationHandleType)handles;
+            props.location = place;
+            props.maxSize = most;
+            CUmemoryPool pool;
+            CUresult result = cuMemPoolCreate(&pool, &props);
+            say("made: " + where + ", handles " + std::to_string(handles) + ", at most " +
+                    std::to_string(most),
+                result);
+            if (!result) NEED(cuMemPoolDestroy(pool));
+          }
+        CUmemoryPool usual = nullptr, current = nullptr;
+        say("usual: " + where, cuMemGetDefaultMemPool(&usual, &place, (CUmemAllocationType)kind));
+        say("current: " + where, cuMemGetMemPool(&current, &place, (CUmemAllocationType)kind));
+      }
+}
+
 // ---- the scenes --------------------------------------------------------------------------------
 
 struct Scene {
@@ -1550,6 +1967,16 @@ static const Scene SCENES[] = {
     {"images of libraries", library_images},
     {"register what may not be written", register_memory_that_may_not_be_written},
     {"nodes of the host", nodes_of_the_host},
+    {"attributes of kernels", attributes_of_kernels},
+    {"cooperative launches", cooperative_launches},
+    {"parameter buffers", parameter_buffers},
+    {"attach to streams", attach_to_streams},
+    {"lists of access", lists_of_access},
+    {"names of errors", names_of_errors},
+    {"register what is refused twice", register_what_is_refused_twice},
+    {"kinds of pools", kinds_of_pools},
+    {"flags of ended and primary contexts", flags_of_ended_and_primary_contexts},
+    {"preferred shares of shared memory", preferred_shares},
     {"two devices: access to pools", access_to_pools},
     {"two devices: their pool, no access", [] { use_of_their_pool(0); }},
     {"two devices: their pool, access taken away", [] { use_of_their_pool(0, true); }},

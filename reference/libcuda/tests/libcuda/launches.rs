@@ -171,7 +171,7 @@ pub(crate) fn launch_arguments() {
     let block = [registered + 1, 2, device, device];
     let size = 24_usize;
     let extra = [1, at(&block), 2, at(&size), 0];
-    let second = run(fill, ptr::null(), extra.as_ptr());
+    let second = run(mix, ptr::null(), extra.as_ptr());
 
     let third = run(fill, [at(&dead)].as_ptr(), ptr::null());
     let fourth = run(fill, [16].as_ptr(), ptr::null());
