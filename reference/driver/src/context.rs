@@ -424,9 +424,12 @@ impl Driver {
         self.context_or_current(caller, handle).map(|context| context.device as i32)
     }
 
-    /// `cuCtxGetFlags`; 0 for a current context that was destroyed.
+    /// `cuCtxGetFlags`; 0 for a current context that was destroyed or reset.
     pub fn context_flags(&mut self, caller: &Caller) -> Result<u32> {
-        if self.ended_contexts.contains_key(&caller.thread.current()) {
+        self.initialized()?;
+        let current = caller.thread.current();
+        let is_reset = self.contexts.get(current).is_ok_and(|context| !context.active);
+        if is_reset || self.ended_contexts.contains_key(&current) {
             return Ok(0);
         }
         let context = self.context_or_current(caller, 0)?;
