@@ -117,10 +117,16 @@ fn may_follow_from_missing_function(finding: &Finding, step: u32) -> bool {
 /// then the things that the record does not show.
 fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
     let (mut findings, checked) = (sink.findings, sink.checked);
-    // Drop findings after the declined step. Always-on checks still hold.
-    if let Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) = &sink.declined {
+    // What the steps show after one that was declined, or after an error of the adapter, comes from
+    // that. Always-on checks still hold.
+    let declined = match &sink.declined {
+        Some(Reason::Declined { step, .. } | Reason::Refused { step, .. }) => Some(*step),
+        _ => None,
+    };
+    let failed = sink.adapter_error.as_ref().map(|(step, _)| *step);
+    if let Some(last) = declined.into_iter().chain(failed).min() {
         findings
-            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= *step));
+            .retain(|finding| finding.check.is_some() || finding.step.is_none_or(|at| at <= last));
     }
     if let Some(step) = sink.without_function {
         findings.retain(|finding| !may_follow_from_missing_function(finding, step));
@@ -141,7 +147,7 @@ fn close(record: &CaseRecord<'_>, sink: FindingSink<'_>) -> Judgement {
         Verdict::Unusable { message }
     } else if findings.iter().any(|finding| finding.level == Level::Must) {
         Verdict::Violates
-    } else if let Some(message) = sink.adapter_error {
+    } else if let Some((_, message)) = sink.adapter_error {
         Verdict::Unusable { message }
     } else if let Some(message) = sink.failure {
         Verdict::HarnessError { message }

@@ -9,6 +9,7 @@ use strum::VariantArray as _;
 use crate::interface::shared::bound_type::EXPORT;
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::FindingSink;
+use crate::judge::{expected_calls, steps};
 use crate::observation::{Facts, Outcome};
 use crate::reason::Reason;
 
@@ -65,6 +66,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                         entry: defect.path.clone(),
                     });
                 }
+                let lacking = expected_calls::function_that_driver_lacks(record, step.index);
+                if let (DefectKind::InterfaceRaised, Some(function)) = (defect.kind, lacking) {
+                    return steps::not_in_driver(sink, step, function);
+                }
                 sink.report_defect(&name(record, defect), step, defect.to_string());
             }),
         }
@@ -74,11 +79,13 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
 /// The name of any defect of a mask that keeps it from conforming.
 const MASK: &str = "mask";
 
-/// A defect that is allowed in an array is allowed in its mask.
+/// A defect that is allowed in an array is allowed in its mask. The attribute of a mask raises for
+/// the same reasons as any other.
 fn name(record: &CaseRecord<'_>, defect: &Defect) -> String {
     let own = defect.kind.to_string();
     let level = record.catalogue.by_defect(record.side, &own).map(|requirement| requirement.level);
-    if defect.of_mask() && level.is_none_or(|level| level == Level::Must) {
+    let raised = defect.kind == DefectKind::InterfaceRaised;
+    if !raised && defect.of_mask() && level.is_none_or(|level| level == Level::Must) {
         MASK.to_owned()
     } else {
         own

@@ -23,8 +23,8 @@ pub(crate) struct FindingSink<'a> {
     pub(crate) without_function: Option<u32>,
     /// Why the subject cannot be used.
     pub(crate) unusable: Option<String>,
-    /// An error of the subject or its adapter that no requirement speaks of.
-    pub(crate) adapter_error: Option<String>,
+    /// An error of the subject or its adapter that no requirement speaks of, and its step.
+    pub(crate) adapter_error: Option<(u32, String)>,
     /// Why the suite could not do its part.
     pub(crate) failure: Option<String>,
     counts: BTreeMap<Check, usize>,
@@ -177,8 +177,8 @@ impl<'a> FindingSink<'a> {
         self.declined.get_or_insert(reason);
     }
 
-    pub(crate) fn adapter_error(&mut self, message: String) {
-        self.adapter_error.get_or_insert(message);
+    pub(crate) fn adapter_error(&mut self, step: u32, message: String) {
+        self.adapter_error.get_or_insert((step, message));
     }
 
     pub(crate) fn unusable(&mut self, message: String) {

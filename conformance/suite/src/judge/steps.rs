@@ -372,12 +372,16 @@ fn unexpected_error(
                  {observed}; make the constructor work without the library's optional parts, and \
                  let the methods decline what the library cannot do"
             )),
-            _ if is_of_adapter(record, raised) => sink.adapter_error(format!(
-                "step {}: {name} {observed}, at {}; this is a fault of the adapter or of its \
-                 library: correct it, or raise NotImplementedError for what the library cannot do",
+            _ if is_of_adapter(record, raised) => sink.adapter_error(
                 step.index,
-                raised.traceback.join(", ")
-            )),
+                format!(
+                    "step {}: {name} {observed}, at {}; this is a fault of the adapter or of its \
+                     library: correct it, or raise NotImplementedError for what the library \
+                     cannot do",
+                    step.index,
+                    raised.traceback.join(", ")
+                ),
+            ),
             _ => sink.failure(format!(
                 "step {}: {name} {observed}; the catalogue has no requirement for this error",
                 step.index
@@ -469,7 +473,7 @@ fn runtime_that_driver_lacks(
     begins.then_some(BEGIN_OF_RUNTIME)
 }
 
-fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {
+pub(crate) fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, function: Function) {
     let (step, function) = (step.index, function.name().to_owned());
     sink.without_function.get_or_insert(step);
     sink.declined(Reason::NotInDriver { step, function });

@@ -55,7 +55,7 @@ impl Reader<'_> {
             Content::Raised(raised) => {
                 let message =
                     format!("reading its `{}` raised {}", super::ATTRIBUTE, quote_text(raised));
-                (DefectKind::MaskNotExporter, message)
+                (DefectKind::InterfaceRaised, message)
             }
             _ => {
                 let message = format!(
