@@ -102,6 +102,8 @@ pub struct Properties<'a> {
     pub writes_foreign: bool,
     /// The worker reads exported arrays, as every conforming consumer does.
     pub reads_exports: bool,
+    /// It reads their masks.
+    pub reads_masks: bool,
     /// The worker queues work on the bytes behind an array.
     pub works_beside_array: bool,
     /// The subject is asked for memory and has to return some.
@@ -196,6 +198,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn reads_exports(self) -> Self {
         Self { reads_exports: true, ..self }
+    }
+
+    pub(crate) fn reads_masks_if(self, reads_masks: bool) -> Self {
+        Self { reads_masks, ..self }
     }
 
     pub(crate) fn works_beside_array(self) -> Self {

@@ -77,13 +77,22 @@ fn is_beside(record: &CaseRecord<'_>, finding: &Finding) -> bool {
 fn is_with_early_export(record: &CaseRecord<'_>, finding: &Finding, first: i64) -> bool {
     steps_of_race(record, finding).into_iter().any(|step| {
         let arguments = step.r#do.arguments();
-        let mut names = arguments.uses.iter().filter_map(|name| record.facts(name.name));
-        step.r#do.properties().reads_exports && names.any(|export| is_before(export, first))
+        let mut exports = arguments.uses.iter().filter_map(|name| record.facts(name.name));
+        let properties = step.r#do.properties();
+        let version = if properties.reads_masks { version_of_mask } else { version };
+        properties.reads_exports && exports.any(|it| version(it).is_some_and(|it| it < first))
     })
 }
 
-fn is_before(export: &Facts, first: i64) -> bool {
-    export.get("version").and_then(Value::as_i64).is_some_and(|version| version < first)
+fn version(export: &Facts) -> Option<i64> {
+    export.get("version")?.as_i64()
+}
+
+/// The version of the interface of an export's mask.
+fn version_of_mask(export: &Facts) -> Option<i64> {
+    let mask = ["entries", "mask", "interface", "entries", "version", "value"];
+    let description = export.get("description")?;
+    mask.iter().try_fold(description, |value, name| value.get(name))?.as_i64()
 }
 
 /// Whether the subject's operation on a view is the earlier access, and the worker's the later one.

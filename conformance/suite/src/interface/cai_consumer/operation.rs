@@ -134,7 +134,7 @@ impl OperationSet for Operation {
             | Self::Inspect { .. }
             | Self::Reuse(_)
             | Self::Release { .. } => none(),
-            Self::Consume(_) => none().reads_exports(),
+            Self::Consume(consume) => none().reads_exports().reads_masks_if(consume.mask),
             Self::PendBehind(_) | Self::PendInFront(_) => none().works_beside_array(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),

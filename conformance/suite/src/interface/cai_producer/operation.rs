@@ -105,7 +105,7 @@ impl OperationSet for Operation {
             | Self::Alive(_)
             | Self::HasInterface { .. }
             | Self::EditExport { .. } => none(),
-            Self::Consume(_) => none().reads_exports(),
+            Self::Consume(consume) => none().reads_exports().reads_masks_if(consume.mask),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),

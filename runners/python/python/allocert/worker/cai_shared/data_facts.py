@@ -73,7 +73,9 @@ def _fields_in_bytes(data: bytes, size_bytes: int, descr: Any) -> Iterator[tuple
             return
         starts = range(offset, len(data), size_bytes)
         field = b"".join(data[start : start + field_bytes] for start in starts)
-        yield name, of_bytes(field, typestr).get("values")
+        # A field may have a full name beside its basic one.
+        basic = name[-1] if isinstance(name, (list, tuple)) and name else name
+        yield bounded(basic, 100), of_bytes(field, typestr).get("values")
         offset = end
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 #: How many elements would fit into the gap behind each row of a pitched array.
 _ROW_GAP_ELEMENTS = 4
@@ -85,3 +86,18 @@ def c_strides(shape: Sequence[int], element_bytes: int) -> tuple[int, ...]:
         strides.append(element_bytes)
         element_bytes *= extent
     return tuple(reversed(strides))
+
+
+def broadcast(values: Sequence[Any], shape: Sequence[int], to: Sequence[int]) -> list[Any]:
+    """The values of an array of `shape` in C order, once for each element of the shape `to`.
+
+    The values as they are if NumPy does not broadcast the one shape to the other.
+    """
+    padded = [1] * (len(to) - len(shape)) + list(shape)
+    if len(padded) != len(to) or any(
+        extent not in (1, wanted) for extent, wanted in zip(padded, to, strict=True)
+    ):
+        return list(values)
+    steps = zip(padded, c_strides(padded, 1), strict=True)
+    strides = [0 if extent == 1 else stride for extent, stride in steps]
+    return [values[offset] for offset in Layout(to, strides, 1).offsets()]

@@ -6,6 +6,7 @@ from ..operations import Arguments, Facts, OperationTable
 from . import data_facts
 from .case import AdapterCase
 from .exported_interface import Unusable
+from .layout import broadcast
 
 OPERATIONS: OperationTable[AdapterCase] = OperationTable()
 
@@ -45,11 +46,11 @@ def alive(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     """Waits for the exported stream, if there is one, and copies the data on a stream of its own.
 
-    With `mask` these are the data of the mask, with the mask's stream.
+    With `mask` these are the data of the mask, with the mask's stream; `truths` says of each element
+    of the data whether it is valid.
     """
-    exported = case.bindings.get(arguments["export"])
-    if arguments.get("mask"):
-        exported = exported.mask()
+    whole = case.bindings.get(arguments["export"])
+    exported = whole.mask() if arguments.get("mask") else whole
     device, own = case.device, case.device.own.handle
     layout, pointer, typestr = exported.layout(), exported.pointer, exported.typestr
     low, high = layout.span()
@@ -58,4 +59,7 @@ def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     if exported.stream is not None:
         device.order(exported.stream, own)
     raw = device.read(pointer + low, high - low, own)
-    return data_facts.of_bytes(layout.gathered(raw), typestr)
+    found = data_facts.of_bytes(layout.gathered(raw), typestr)
+    if "truths" in found:
+        found["truths"] = broadcast(found["truths"], layout.shape, whole.layout().shape)
+    return found
