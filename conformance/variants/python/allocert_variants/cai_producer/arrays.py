@@ -4,7 +4,12 @@ import ctypes
 from typing import Any
 
 import numpy
-from allocert_mutants.cai_producer.conforming_producer import Array, HostArray, Producer
+from allocert_mutants.cai_producer.conforming_producer import (
+    Array,
+    HostArray,
+    Producer,
+    adapter,
+)
 from allocert_mutants.cuda_driver import LEGACY, Memory, Stream, call, upload
 
 
@@ -72,14 +77,15 @@ class ReferenceCycles(Producer):
 class IntegerMasks(Producer):
     """Exports masks of 32-bit integers, with -1 for true."""
 
-    true: int = -1
+    true: float = -1
+    false: float = 0
     dtype = "<i4"
 
     def array(self, spec: Any) -> Array:
         made = super().array(spec)
         if made.mask is not None:
             truths = made.mask.host_array != 0
-            elements = numpy.where(truths, self.true, 0).astype(self.dtype)
+            elements = numpy.where(truths, self.true, self.false).astype(self.dtype)
             made.mask = self.copy_to_device(elements)
         return made
 
@@ -89,6 +95,35 @@ class ByteMasks(IntegerMasks):
 
     true = 255
     dtype = "|u1"
+
+
+class FloatMasks(IntegerMasks):
+    """Exports masks of floating-point numbers, with -0.0 for false."""
+
+    true = 0.5
+    false = -0.0
+    dtype = "<f4"
+
+
+@adapter
+class CompactMasks(Array):
+    """Exports a mask with one element along each axis on which it is the same everywhere."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.compact: Array | None = None
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        if self.mask is None or self.mask.memory.work:
+            return entries
+        if self.compact is None:
+            elements = self.mask.host_array
+            for axis in range(elements.ndim):
+                first = elements.take([0], axis) if elements.shape[axis] else elements
+                elements = first if (elements == first).all() else elements
+            self.compact = Producer().copy_to_device(numpy.ascontiguousarray(elements))
+        return {**entries, "mask": self.compact}
 
 
 class OmitsFullMasks(Producer):

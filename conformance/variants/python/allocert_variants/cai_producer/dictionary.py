@@ -143,6 +143,20 @@ class Version0(Producer):
 
 
 @adapter
+class EarlyMasks(Array):
+    """Exports booleans, of which masks are made, with version 2, and all else with version 3."""
+
+    def version(self) -> Entry:
+        return 2 if self.host_array.dtype == bool else super().version()
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        if entries["version"] == EarlyVersion.number:
+            del entries["stream"]
+        return entries
+
+
+@adapter
 class OmitsEmptyEntries(Array):
     """Leaves entries out whose value would be None."""
 

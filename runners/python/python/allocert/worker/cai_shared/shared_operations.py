@@ -46,8 +46,8 @@ def alive(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
 def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     """Waits for the exported stream, if there is one, and copies the data on a stream of its own.
 
-    With `mask` these are the data of the mask, with the mask's stream; `truths` says of each element
-    of the data whether it is valid.
+    With `mask` these are the data of the mask, with the mask's stream; `truths` says of each
+    element of the data whether it is valid.
     """
     whole = case.bindings.get(arguments["export"])
     exported = whole.mask() if arguments.get("mask") else whole
