@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use allocert_contract::trace::Event;
 use allocert_requirements::Side;
-use serde_json::Value;
 
 use crate::effect::Effect;
 use crate::interface::interface;
