@@ -165,6 +165,32 @@ class InnerFlushes(Manager):
                 self.blocks.flush()
 
 
+class EntryFlushes(Manager):
+    """Frees what waits when an inner scope begins, and goes on to defer."""
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        self.blocks.flush()
+        with super().defer_cleanup():
+            yield
+
+
+class WaitsByEvent(Manager):
+    """Waits for an event at every release inside a scope."""
+
+    def finalizer(self, token: int) -> Finalizer:
+        release = super().finalizer(token)
+
+        def finalize() -> None:
+            release()
+            if self.blocks.deferring:
+                event = self.context.create_event()
+                event.record()
+                event.synchronize()
+
+        return finalize
+
+
 class WaitsAtEvery64thRelease(Manager):
     """Waits for the device at every 64th release inside a scope."""
 

@@ -37,6 +37,7 @@ def load() -> Interface:
     return Interface(
         distributions=DISTRIBUTIONS,
         subject=ManagerSubject,
+        counts_native_threads=True,
         case_kinds={
             "emm": CaseKind(ManagerCase, direct),
             "emm-host": CaseKind(InstalledManagerCase, merged(shared, api_operations.OPERATIONS)),
