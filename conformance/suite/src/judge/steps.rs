@@ -337,7 +337,7 @@ fn unexpected_error(
         return not_in_driver(sink, step, function);
     }
     if error_kinds::is_one_of(raised, &[ErrorKind::OutOfMemory])
-        && own_capacity_may_end(record, step)
+        && (own_capacity_may_end(record, step) || device_may_be_taken(record, step))
     {
         return beyond_own_capacity(sink, step, &raised.message);
     }
@@ -409,6 +409,17 @@ fn own_capacity_may_end(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
         && asked_bytes > LEAST_CAPACITY_BYTES
         && !record.case.is_swept()
         && !expected_calls::driver_ran_out(record, step.index)
+}
+
+/// Whether another manager may hold what this one asks the driver for when it is initialized: each
+/// may take up to four fifths of a device (EMM-FREEDOM-03).
+fn device_may_be_taken(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    let earlier = record.case.steps.iter().take_while(|earlier| earlier.index < step.index);
+    let managers = earlier.filter(|earlier| earlier.r#do.name() == "create").count();
+    step.r#do.name() == "initialize"
+        && managers > 1
+        && !record.case.is_swept()
+        && expected_calls::driver_ran_out(record, step.index)
 }
 
 fn beyond_own_capacity(sink: &mut FindingSink<'_>, step: &PlannedStep, shortage: &str) {
