@@ -246,6 +246,13 @@ class ReservesFourFifths(ReservesHalf):
         return int(driver.cuMemGetInfo()[0]) // 5 * 4
 
 
+class ReservesFourFifthsOfAll(ReservesHalf):
+    """Reserves four fifths of the whole device when it is initialized, in use or not."""
+
+    def reserve_bytes(self) -> int:
+        return int(driver.cuMemGetInfo()[1]) // 5 * 4
+
+
 class _Blocks256MiB(CappedBlocks):
     capacity_bytes = 256 * _MIB
 
