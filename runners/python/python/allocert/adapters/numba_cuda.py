@@ -64,6 +64,10 @@ class Producer:
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
         _decline_streams_of_the_user(array, stream)
+        # Managed and mapped arrays are NumPy's, and the adapter makes no views of them.
+        is_numpy = isinstance(array, numpy.ndarray)
+        if not (is_numpy or array.is_c_contiguous() or array.is_f_contiguous()):
+            raise NotImplementedError("device_memset knows no strides")
         stream = stream or array.stream or cuda.default_stream()
         device_memset(array, byte, array.nbytes, stream=stream)
 

@@ -46,6 +46,8 @@ class Producer:
         return numpy_helpers.view(array, way, value)
 
     def write(self, array: Any, stream: Any, byte: int) -> None:
+        if not array.flags.forc:
+            raise NotImplementedError("a memset knows no strides")
         if array.gpudata is not None:
             driver.memset_d8_async(array.gpudata, byte, array.nbytes, stream)
             self._written.record(stream)

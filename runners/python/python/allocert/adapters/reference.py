@@ -57,6 +57,8 @@ class Producer:
         raise NotImplementedError(f"the reference has no view by {way}")
 
     def write(self, array: cai.Array, stream: cai.Stream | None, byte: int) -> None:
+        if array.read_only:
+            raise NotImplementedError("nobody writes to a read-only array of the reference")
         array.fill(byte, stream or cai.LEGACY)
 
     def read(self, array: cai.Array, stream: cai.Stream | None) -> None:
