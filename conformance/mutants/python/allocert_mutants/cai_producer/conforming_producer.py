@@ -126,7 +126,8 @@ class Array:
             same_stream = one.stream is stream and one.stream_is_same_here()
             if one.conflicts(start, end, writes) and not same_stream:
                 stream.wait(one.event)
-        perform(start, end - start, ctypes.c_void_p(stream.handle))
+        for first, last in self.address_runs():
+            perform(first, last - first, ctypes.c_void_p(stream.handle))
         self.record_work(Work(stream, start, end, writes))
 
     def record_work(self, work: Work) -> None:
@@ -134,10 +135,21 @@ class Array:
 
     def address_range(self) -> tuple[int, int]:
         start, end = byte_bounds(self.host_array)
-        if end - start != self.host_array.nbytes:
-            raise NotImplementedError("work on arrays with gaps")
         device_offset = self.memory.base - self.host_address
         return start + device_offset, end + device_offset
+
+    def address_runs(self) -> list[tuple[int, int]]:
+        """The ranges of addresses that the elements lie in, without the gaps between them."""
+        start, end = self.address_range()
+        array = self.host_array
+        if end - start == array.nbytes:
+            return [(start, end)]
+        offset: int = array.__array_interface__["data"][0] - self.host_address
+        first, steps = self.memory.base + offset, set()
+        for index in numpy.ndindex(array.shape):
+            axes = zip(index, array.strides, strict=True)
+            steps.add(sum(position * stride for position, stride in axes))
+        return [(first + step, first + step + array.itemsize) for step in sorted(steps)]
 
 
 class Producer:

@@ -317,3 +317,73 @@ class ReadOnlyOnce(Array):
     def data(self) -> Entry:
         self.readings += 1
         return self.pointer(), self.read_only and self.readings == 1
+
+
+@adapter
+class ScalarsAreWritable(Array):
+    """Reports read-only arrays without axes as writable."""
+
+    def data(self) -> Entry:
+        return self.pointer(), self.read_only and self.host_array.ndim > 0
+
+
+@adapter
+class MaskedArraysAreWritable(Array):
+    """Reports read-only arrays with a mask as writable."""
+
+    def data(self) -> Entry:
+        return self.pointer(), self.read_only and self.mask is None
+
+
+class OtherMemoryIsWritable(Producer):
+    """Makes writable arrays in any memory but that of the device."""
+
+    def array(self, spec: Any) -> Array:
+        spec.read_only = spec.read_only and spec.memory == "device"
+        return super().array(spec)
+
+
+@adapter
+class TypestrOfEmptyIsFloat(Array):
+    """Reports float64 for an array without elements."""
+
+    def typestr(self) -> Entry:
+        return super().typestr() if self.host_array.size else "<f8"
+
+
+@adapter
+class TypestrOrderOfNumbersOnly(Array):
+    """Keeps the byte order of plain numbers alone."""
+
+    def typestr(self) -> Entry:
+        typestr: str = super().typestr()
+        return typestr if self.host_array.dtype.kind in "iuf" else typestr.replace(">", "<")
+
+
+@adapter
+class TypestrOrderNotOfScalars(Array):
+    """Keeps the byte order of arrays with axes alone."""
+
+    def typestr(self) -> Entry:
+        typestr: str = super().typestr()
+        return typestr if self.host_array.ndim else typestr.replace(">", "<")
+
+
+@adapter
+class DescrNotInViews(Array):
+    """Leaves descr out of the dictionary of a view."""
+
+    def interface(self) -> Any:
+        entries = super().interface()
+        if self.host_array.nbytes != self.memory.size_bytes:
+            entries.pop("descr", None)
+        return entries
+
+
+@adapter
+class DescrNativeOrder(Array):
+    """Reports fields with the byte order of this machine."""
+
+    def descr(self) -> Entry:
+        fields: list[Any] = super().descr()
+        return [(name, typestr.replace(">", "<"), *shape) for name, typestr, *shape in fields]

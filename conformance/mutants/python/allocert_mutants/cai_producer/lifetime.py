@@ -3,7 +3,8 @@
 import ctypes
 import os
 import time
-from typing import Any
+import weakref
+from typing import Any, ClassVar
 
 from allocert_mutants.cuda_driver import Stream, Work, call_without_check
 
@@ -19,6 +20,57 @@ class KeepsArraysAlive(Array):
     def interface(self) -> Any:
         _read_arrays.append(self)
         return super().interface()
+
+
+class _KeepsSomeAlive(Array):
+    def interface(self) -> Any:
+        if self.is_kept():
+            _read_arrays.append(self)
+        return super().interface()
+
+    def is_kept(self) -> bool:
+        raise NotImplementedError
+
+
+@adapter
+class KeepsArraysWithWork(_KeepsSomeAlive):
+    """Keeps every array alive whose attribute was read while work was pending."""
+
+    def is_kept(self) -> bool:
+        return bool(self.pending_work())
+
+
+@adapter
+class KeepsViews(_KeepsSomeAlive):
+    """Keeps every view alive whose attribute was read."""
+
+    def is_kept(self) -> bool:
+        return self.host_array.nbytes != self.memory.size_bytes
+
+
+@adapter
+class KeepsMaskedArrays(_KeepsSomeAlive):
+    """Keeps every masked array alive whose attribute was read."""
+
+    def is_kept(self) -> bool:
+        return self.mask is not None
+
+
+class _MaskOfOwner:
+    def __init__(self, mask: Array, owner: Array) -> None:
+        self.mask, self.owner = mask, owner
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self.mask.interface()
+
+
+@adapter
+class MaskNamesOwner(Array):
+    """Keeps the array alive through the mask in its dictionary."""
+
+    def mask_entry(self, mask: Array) -> Entry:
+        return _MaskOfOwner(mask, self)
 
 
 @adapter
@@ -47,6 +99,52 @@ class KeepsLastStreamOnly(Array):
     def export_stream(self, stream: Stream) -> Entry:
         self.exported_streams = [stream]
         return stream.handle
+
+
+@adapter
+class ExportsStreamOfFirstArray(Array):
+    """Exports a stream that joins all work, and that the array exported first keeps alone."""
+
+    first: ClassVar["weakref.ref[Stream] | None"] = None
+
+    def stream_entry(self) -> Entry:
+        if not self.pending_work():
+            return None
+        known = type(self).first
+        stream = known() if known else None
+        if stream is None:
+            stream = Stream()
+            type(self).first = weakref.ref(stream)
+            self.export_stream(stream)
+        for work in self.pending_work():
+            stream.wait(work.event)
+        return stream.handle
+
+
+class _ViewWithStreamOfArray(Array):
+    source: "weakref.ref[Array] | None" = None
+
+    def stream_entry(self) -> Entry:
+        if not self.pending_work():
+            return None
+        owner = (self.source() if self.source else None) or self
+        if not owner.exported_streams:
+            owner.export_stream(Stream())
+        (stream,) = owner.exported_streams
+        for work in self.pending_work():
+            stream.wait(work.event)
+        return stream.handle
+
+
+class ExportsStreamOfViewedArray(Producer):
+    """Exports a stream for a view that the array behind it alone keeps."""
+
+    array_class: type[Array] = _ViewWithStreamOfArray
+
+    def view(self, array: Any, way: str, value: Any) -> Any:
+        made: Any = super().view(array, way, value)
+        made.source = weakref.ref(array)
+        return made
 
 
 @adapter

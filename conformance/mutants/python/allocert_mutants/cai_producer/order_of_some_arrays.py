@@ -134,6 +134,14 @@ class OverlooksStructured(OverlooksArrays):
         return self.host_array.dtype.fields is not None
 
 
+@adapter
+class OverlooksReadOnly(OverlooksArrays):
+    """Exports no stream for arrays that must not be written."""
+
+    def overlooks(self) -> bool:
+        return self.read_only
+
+
 class _MarkedArray(OverlooksArrays):
     """An array that is overlooked where its producer says so."""
 
@@ -217,3 +225,12 @@ class MaskWithStreamOfData(Array):
     def mask_entry(self, mask: Array) -> Entry:
         stream = self.stream.handle if self.stream else LEGACY
         return WithStreamOfMask(mask, stream)
+
+
+@adapter
+class MaskOfViewsWithoutStream(Array):
+    """Exports no stream for pending work on the mask of a view."""
+
+    def mask_entry(self, mask: Array) -> Entry:
+        is_whole = self.host_array.nbytes == self.memory.size_bytes
+        return mask if is_whole else WithStreamOfMask(mask, None)

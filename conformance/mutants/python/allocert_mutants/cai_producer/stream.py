@@ -363,6 +363,45 @@ def _current_context() -> int:
     return context.value or 0
 
 
+class _NotesDevices(Array):
+    """An array that notes which device is current when work is enqueued."""
+
+    devices: ClassVar[dict[Work, int]] = {}
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.devices[work] = _current_device()
+
+    def pending_work(self) -> list[Work]:
+        device = self.looked_at()
+        return [work for work in self.memory.work if self.devices[work] == device]
+
+    def looked_at(self) -> int:
+        raise NotImplementedError
+
+
+@adapter
+class ExportsWorkOfFirstDevice(_NotesDevices):
+    """Exports no stream for work on arrays of another device than the first."""
+
+    def looked_at(self) -> int:
+        return 0
+
+
+@adapter
+class ExportsWorkOfCurrentDevice(_NotesDevices):
+    """Exports no stream for work on arrays of another device than the current one."""
+
+    def looked_at(self) -> int:
+        return _current_device()
+
+
+def _current_device() -> int:
+    device = ctypes.c_int()
+    call("cuCtxGetDevice", ctypes.byref(device))
+    return device.value
+
+
 @adapter
 class JoinsByFirstUse(Array):
     """Joins the stream whose first work came last; at its first work it waited for the others."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from allocert_mutants.cuda_driver import Memory, Stream, Work, call
+from allocert_mutants.cuda_driver import Memory, Stream, Work, call, call_without_check
 
 from .conforming_producer import Array, Entry, HostArray, Producer, adapter
 
@@ -68,6 +68,15 @@ class OtherViewsAreWritable(Producer):
     def view(self, array: Array, way: str, value: Any) -> Array:
         made = super().view(array, way, value)
         made.read_only = array.read_only and way == "slice"
+        return made
+
+
+class ReinterpretedViewsAreWritable(Producer):
+    """Loses the read-only flag in views of another type or byte order."""
+
+    def view(self, array: Array, way: str, value: Any) -> Array:
+        made = super().view(array, way, value)
+        made.read_only = array.read_only and way not in ("dtype", "byteswapped")
         return made
 
 
@@ -196,6 +205,15 @@ class ReusesMemoryOfDeadArrays(Producer):
         return made
 
 
+class ForgetsReadsOfDeadArrays(ReusesMemoryOfDeadArrays):
+    """Gives the memory of a dead array to the next one when it was written, but not yet read."""
+
+    def copy_to_device(self, *arguments: Any) -> Array:
+        made = super().copy_to_device(*arguments)
+        made.memory = _LentUntilWritten(self.dead, made.memory)
+        return made
+
+
 class _Lent(Memory):
     """The memory of an array, which goes to a list of free memory with the array."""
 
@@ -206,6 +224,16 @@ class _Lent(Memory):
 
     def __del__(self) -> None:
         self.dead.append(self.memory)
+
+
+class _LentUntilWritten(_Lent):
+    """Waits for the writes to the memory before it goes to the list."""
+
+    def __del__(self) -> None:
+        for one in self.work:
+            if one.writes:
+                call_without_check("cuEventSynchronize", one.event.handle)
+        super().__del__()
 
 
 class _Borrowed(Memory):
@@ -238,3 +266,53 @@ class ReusesMemoryOfViews(ReusesMemoryOfDeadArrays):
         made = super().new_view(array, host_array, mask)
         made.memory = _Borrowed(made.memory)
         return made
+
+
+class ReinterpretedViewsKeepShape(Producer):
+    """Makes a view of elements of another size with the shape of the array."""
+
+    def view(self, array: Array, way: str, value: Any) -> Array:
+        host_array = array.host_array
+        if way != "dtype" or numpy.dtype(value).itemsize > host_array.itemsize:
+            return super().view(array, way, value)
+        memory = host_array.view(numpy.uint8).reshape(-1)
+        return self.new_view(array, numpy.ndarray(host_array.shape, value, memory))
+
+
+class TransposesLastAxes(Producer):
+    """Exchanges the last two axes, however many there are."""
+
+    def view(self, array: Array, way: str, value: Any) -> Array:
+        if way != "transpose" or array.host_array.ndim < 3:
+            return super().view(array, way, value)
+        return self.new_view(array, array.host_array.swapaxes(-1, -2))
+
+
+class _WrittenArray(Array):
+    """An array that has the address of its memory when it is written."""
+
+    was_written = False
+
+    def record_work(self, work: Work) -> None:
+        super().record_work(work)
+        self.was_written = True
+
+    def address(self) -> int:
+        return self.memory.base if self.was_written else super().address()
+
+
+class WrittenViewsMove(Producer):
+    """Reports the start of the memory as the address of a view that was written."""
+
+    array_class: type[Array] = _WrittenArray
+
+
+@adapter
+class BroadcastAxesKeepStride(Array):
+    """Reports the size of an element as the stride of a broadcast last axis."""
+
+    def strides(self) -> Entry:
+        strides = self.host_array.strides
+        if len(strides) == 2 and strides[0] and strides[1] == 0:
+            return strides[0], self.host_array.itemsize
+        return super().strides()
