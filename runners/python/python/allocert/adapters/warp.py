@@ -71,6 +71,8 @@ class Producer:
                 raise NotImplementedError("no new axes and no negative steps")
             return array[value]
         if way == "dtype":
+            if numpy.dtype(value).itemsize != _numpy_type(array).itemsize:
+                raise NotImplementedError("Warp takes elements for others of the same size alone")
             return array.view(_warp_type(numpy.dtype(value)))
         raise NotImplementedError(f"no {way}")
 
