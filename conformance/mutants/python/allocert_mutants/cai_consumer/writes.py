@@ -3,7 +3,7 @@
 import ctypes
 import math
 
-from allocert_mutants.cuda_driver import Stream, call, call_without_check
+from allocert_mutants.cuda_driver import Memory, Stream, call, call_without_check
 
 from .conforming_consumer import Consumer, HostArray, View, fill
 from .offset_helpers import byte_range, offsets
@@ -121,3 +121,70 @@ class LaunchWritesReadOnly(Consumer):
 
     def copy(self, view: View, own: Stream) -> None:
         self.fill(view, 0, own)
+
+
+class LaunchWritesWholeBlocks(Consumer):
+    """Writes the rest of a block of 64 bytes behind the last element in a launch."""
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        own = super().wait_for_argument(index, view, own)
+        _, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        if not view.read_only:
+            fill(view.pointer + high, 0, -high % 64, own)
+        return own
+
+
+class LaunchReadsWholeBlocks(Consumer):
+    """Reads the rest of a block of 64 bytes behind the last element in a launch."""
+
+    def copy(self, view: View, own: Stream) -> None:
+        _, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        self.read_beside(view.pointer + high, -high % 64, own)
+        super().copy(view, own)
+
+    def read_beside(self, start: int, size_bytes: int, own: Stream) -> None:
+        self.scratch.append(Memory("device", size_bytes))
+        target = ctypes.c_uint64(self.scratch[-1].base)
+        address, size = ctypes.c_uint64(start), ctypes.c_size_t(size_bytes)
+        if size_bytes:
+            call("cuMemcpyDtoDAsync_v2", target, address, size, ctypes.c_void_p(own.handle))
+
+
+class LaunchReadsFromAlignedAddress(LaunchReadsWholeBlocks):
+    """Reads from a multiple of 16 bytes on in a launch."""
+
+    def copy(self, view: View, own: Stream) -> None:
+        low, _ = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        in_front = (view.pointer + low) % 16 if math.prod(view.shape) else 0
+        self.read_beside(view.pointer + low - in_front, in_front, own)
+        Consumer.copy(self, view, own)
+
+
+class ReadsBlocksOfLargeElements(Consumer):
+    """Reads a multiple of 64 bytes of elements that are larger than one byte."""
+
+    def read(self, view: View) -> HostArray:
+        low, high = byte_range(view.shape, view.strides, view.dtype.itemsize)
+        behind = -(high - low) % 64 if view.dtype.itemsize > 1 else 0
+        own = self.wait_for_producer(view)
+        if behind:
+            host, size = ctypes.create_string_buffer(behind), ctypes.c_size_t(behind)
+            address, handle = ctypes.c_uint64(view.pointer + high), ctypes.c_void_p(own.handle)
+            call_without_check("cuMemcpyDtoHAsync_v2", host, address, size, handle)
+        return super().read(view)
+
+
+class ReadsGapBehindLastRow(Consumer):
+    """Reads each row of a matrix with the gap that follows it."""
+
+    def read(self, view: View) -> HostArray:
+        own = self.wait_for_producer(view)
+        if len(view.shape) == 2 and 0 not in view.shape:
+            row = view.shape[1] * view.dtype.itemsize
+            gap = max(view.strides[0] - row, 0)
+            last = view.pointer + (view.shape[0] - 1) * view.strides[0]
+            host, size = ctypes.create_string_buffer(gap + 1), ctypes.c_size_t(gap)
+            address, handle = ctypes.c_uint64(last + row), ctypes.c_void_p(own.handle)
+            if gap:
+                call_without_check("cuMemcpyDtoHAsync_v2", host, address, size, handle)
+        return super().read(view)
