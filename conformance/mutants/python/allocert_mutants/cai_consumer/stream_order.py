@@ -13,6 +13,7 @@ from allocert_mutants.cuda_driver import (
     Event,
     Memory,
     Stream,
+    call,
     call_without_check,
     copy_rows,
 )
@@ -368,6 +369,23 @@ class OverlooksErrorOfWait(Consumer):
     def make_producer_wait(self, view: View, own: Stream) -> None:
         with contextlib.suppress(CallError):
             super().make_producer_wait(view, own)
+
+
+class OverlooksStreamsOfOtherDevices(Consumer):
+    """Orders nothing with a stream of another device than the current one."""
+
+    def uses_stream(self, view: View) -> bool:
+        return super().uses_stream(view) and device_of(view.stream) == device_of(LEGACY)
+
+
+def device_of(stream: int | None) -> int:
+    """The device of a stream; of the legacy stream, the current device."""
+    context, device, ignored = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p()
+    call("cuStreamGetCtx", ctypes.c_void_p(stream), ctypes.byref(context))
+    call("cuCtxPushCurrent_v2", context)
+    call("cuCtxGetDevice", ctypes.byref(device))
+    call("cuCtxPopCurrent_v2", ctypes.byref(ignored))
+    return device.value
 
 
 class EmptyArgumentEndsWaiting(Consumer):
