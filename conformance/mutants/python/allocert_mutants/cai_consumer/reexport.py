@@ -27,6 +27,14 @@ class ReexportsEmptyWithAddress(Consumer):
         return view
 
 
+class ReexportsNewestVersion(Consumer):
+    """Exports every imported array with version 3 and the entries that it was given."""
+
+    def export(self, view: View) -> View:
+        view.entries |= {"version": 3}
+        return view
+
+
 class ReexportsWithoutStream(Consumer):
     """Exports an imported array without its stream."""
 

@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+import math
 from typing import Any
 
 import numpy
@@ -315,12 +316,23 @@ class ExportsCopies(Consumer):
         return exported
 
 
+def newest_entries(view: View, stream: int | None) -> Entries:
+    """The entries of version 3 for an import of any version."""
+    pointer = view.pointer if math.prod(view.shape) else 0
+    return {
+        **view.entries,
+        "data": (pointer, view.read_only),
+        "stream": stream,
+        "version": 3,
+    }
+
+
 class ExportsOwnStream(Consumer):
     """Exports an import with its own stream, which waits for the given one."""
 
     def export(self, view: View) -> View:
         exported, own = copy.copy(view), self.wait_for_producer(view)
-        exported.entries = {**view.entries, "stream": own.handle, "version": 3}
+        exported.entries = newest_entries(view, own.handle)
         return exported
 
 
@@ -330,7 +342,7 @@ class WaitsAtExport(Consumer):
     def export(self, view: View) -> View:
         exported = copy.copy(view)
         synchronize(self.wait_for_producer(view))
-        exported.entries = {**view.entries, "stream": None, "version": 3}
+        exported.entries = newest_entries(view, None)
         return exported
 
 
