@@ -388,6 +388,33 @@ def device_of(stream: int | None) -> int:
     return device.value
 
 
+class WaitsOncePerAddress(Consumer):
+    """Waits for one of the arguments of a launch that begin at the same address."""
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        self.addresses: set[int] = set()
+        return super().launch(exporters, stream)
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        if view.pointer in self.addresses:
+            return own
+        self.addresses.add(view.pointer)
+        return super().wait_for_argument(index, view, own)
+
+
+class OneBackEdgePerAddress(StreamForEachArgument):
+    """Makes one producer wait of the arguments of a launch that begin at the same address."""
+
+    def make_producers_wait(self, views: list[View], streams: list[Stream]) -> None:
+        for own in streams[1:]:
+            streams[0].wait(Event(own))
+        addresses: set[int] = set()
+        for view in views:
+            if view.pointer not in addresses:
+                self.make_producer_wait(view, streams[0])
+            addresses.add(view.pointer)
+
+
 class EmptyArgumentEndsWaiting(Consumer):
     """Waits for no argument that comes after one without elements."""
 

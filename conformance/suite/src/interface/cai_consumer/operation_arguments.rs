@@ -40,8 +40,8 @@ pub struct Produce {
     /// Where the data lie:
     #[serde(default)]
     pub memory: Memory,
-    /// An earlier object of the worker: the data lie where its data do, from the lowest byte on,
-    /// and replace them. It lives as long as this one.
+    /// An earlier object of the worker: the data lie where its data do, `offset_bytes` behind their
+    /// lowest byte, and replace them. It lives as long as this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_of: Option<Name>,
     /// An earlier object of the worker: it exports this array from now on, as an object does whose

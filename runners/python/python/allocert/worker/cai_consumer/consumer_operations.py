@@ -46,10 +46,10 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     layout = Layout(shape, strides, element.size_bytes)
     low, high = layout.span()
     kind, owner = arguments.get("memory", "device"), case.named(arguments, "memory_of")
+    offset_bytes = arguments.get("offset_bytes", 0)
     if owner is not None:
-        memory = _part(owner, high - low)
+        memory = _part(owner, offset_bytes, high - low)
     else:
-        offset_bytes = arguments.get("offset_bytes", 0)
         memory = case.device.allocate(kind, offset_bytes + high - low)
         memory.skip(offset_bytes)
     if kind != "none":
@@ -70,12 +70,14 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     }
 
 
-def _part(owner: Exporter, size_bytes: int) -> Memory:
+def _part(owner: Exporter, offset_bytes: int, size_bytes: int) -> Memory:
     """Memory of another object, which frees it."""
-    memory = record_of(owner).memory
-    if size_bytes > memory.size_bytes:
-        raise ValueError(f"{size_bytes} bytes are more than the {memory.size_bytes} of the object")
-    return Memory(memory.base, size_bytes, memory.host, None)
+    memory, end = record_of(owner).memory, offset_bytes + size_bytes
+    if end > memory.size_bytes:
+        raise ValueError(f"{end} bytes are more than the {memory.size_bytes} of the object")
+    part = Memory(memory.base, end, memory.host, None)
+    part.skip(offset_bytes)
+    return part
 
 
 def _fill(
