@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from allocert_mutants.cuda_driver import call, call_without_check
+from allocert_mutants.cuda_driver import Stream, call, call_without_check
 
 from .conforming_consumer import Consumer, Entries, HostArray, View
 from .offset_helpers import Integers
@@ -41,6 +41,26 @@ class PointerOfSecondReading(Consumer):
     def view(self, exporter: Any, entries: Entries) -> View:
         again = self.entries(exporter)
         return super().view(exporter, {**entries, "data": again["data"]})
+
+
+class StreamOfSecondReading(Consumer):
+    """Reads the attribute once for the array and once more for the stream."""
+
+    def view(self, exporter: Any, entries: Entries) -> View:
+        again = self.entries(exporter)
+        return super().view(exporter, {**entries, "stream": again.get("stream")})
+
+
+class LaunchesPointerOfSecondReading(Consumer):
+    """Reads the attribute of an argument again for the pointer."""
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        self.launched = iter(exporters)
+        return super().launch(exporters, stream)
+
+    def wait_for_argument(self, index: int, view: View, own: Stream) -> Stream:
+        view.pointer, _ = self.data(self.entries(next(self.launched)))
+        return super().wait_for_argument(index, view, own)
 
 
 class RefusesAddressesOfEmptyArrays(Consumer):

@@ -48,6 +48,10 @@ pub struct Produce {
     /// array is resized in place. Its earlier data stay for as long as it lives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object_of: Option<Name>,
+    /// An earlier object of the worker: each read of the attribute after the first gives its
+    /// entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<Name>,
     /// Bytes of the allocation in front of the lowest byte of the data.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub offset_bytes: u64,
@@ -81,8 +85,8 @@ impl Produce {
         let axes = self.shape.len();
         let differs = self.strides.as_ref().is_some_and(|strides| strides.len() != axes);
         let message = "`strides` and `shape` differ in length; write a false entry under `set`";
-        let objects = self.mask.iter().chain(&self.memory_of).chain(&self.object_of);
-        let objects = objects.map(|name| NameUse::of(name, &[PRODUCED]));
+        let objects = [&self.mask, &self.memory_of, &self.object_of, &self.becomes];
+        let objects = objects.into_iter().flatten().map(|name| NameUse::of(name, &[PRODUCED]));
         let stream = self.stream.iter().map(|name| NameUse::of(name, &[STREAM]));
         Arguments::all(objects.chain(stream)).invalid_if(
             differs.then(|| InvalidWord::new(RefusalCode::InvalidArgument, "strides", message)),
@@ -137,8 +141,6 @@ pub enum Attribute {
     /// A new dictionary at each read.
     #[default]
     Plain,
-    /// Each read after the first gives another array: one element of type `|u1` and of value 0xEE.
-    Changing,
     /// A dictionary of a subclass of `dict`.
     Subclass,
     /// A list of pairs.

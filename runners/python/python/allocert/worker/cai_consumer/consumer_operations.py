@@ -59,8 +59,10 @@ def produce(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     entries = _entries(arguments, layout, typestr, pointer, stream, mask)
     attribute = arguments.get("attribute", "plain")
     wait = case.device.synchronize_all
-    kept = (stream, mask, owner)
-    record = ExportRecord(memory, layout, typestr, entries, attribute, kept, wait)
+    later = case.named(arguments, "becomes")
+    becomes = None if later is None else record_of(later)
+    kept = (stream, mask, owner, later)
+    record = ExportRecord(memory, layout, typestr, entries, attribute, becomes, kept, wait)
     case.bindings.bind(arguments["as"], exporter_of(record, case.named(arguments, "object_of")))
     return {
         "pointer": pointer,

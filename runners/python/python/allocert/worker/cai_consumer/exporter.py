@@ -39,16 +39,18 @@ class ExportRecord:
         typestr: str,
         entries: dict[str, Any],
         attribute: str,
+        becomes: "ExportRecord | None",
         kept: Iterable[Any],
         wait_for_work: Callable[[], object],
     ) -> None:
-        """`attribute` is how reads behave (`plain`, `changing`, `subclass`, ...).
+        """`attribute` is how reads behave (`plain`, `subclass`, ...).
 
-        `kept` lives as long as the exporter: its stream, its mask and the owner of its memory.
-        `wait_for_work` waits for all work on its data.
+        Reads after the first give the entries of the record `becomes`, if there is one. `kept`
+        lives as long as the exporter: its stream, its mask, the owner of its memory and what it
+        becomes. `wait_for_work` waits for all work on its data.
         """
         self.memory, self.layout, self.typestr = memory, layout, typestr
-        self._entries, self._attribute = entries, attribute
+        self._entries, self._attribute, self._becomes = entries, attribute, becomes
         self._kept = kept
         self._wait_for_work, self._thread = wait_for_work, threading.get_ident()
         self.reads = 0
@@ -80,9 +82,8 @@ class ExportRecord:
         return given
 
     def _current_entries(self) -> dict[str, Any]:
-        if self._attribute == "changing" and self.reads > 1:
-            behind = self.memory.base + self.memory.size_bytes
-            return {**self._entries, "shape": (1,), "typestr": "|u1", "data": (behind, False)}
+        if self._becomes is not None and self.reads > 1:
+            return self._becomes._entries
         return self._entries
 
     @property
