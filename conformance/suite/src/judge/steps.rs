@@ -1,6 +1,6 @@
 //! Compares what each step returned or raised with what the fixture expects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::cuda::Function;
 use allocert_requirements::{Interface, Level, Requirement, Side};
@@ -398,17 +398,37 @@ fn unexpected_error(
     }
 }
 
-/// Whether a subject may have no more memory of its own in this step: the requests of the case ask
-/// for more than every subject must have, and the driver did not say that its memory is short.
+/// Whether a subject may have no more memory of its own in this step: what is in use and the request
+/// are more than every subject must have, and the driver did not say that its memory is short.
 fn own_capacity_may_end(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
-    let steps = record.case.steps.iter().take_while(|earlier| earlier.index <= step.index);
-    let asked_bytes =
-        steps.fold(0, |sum: u64, step| sum.saturating_add(step.r#do.properties().asks_bytes));
+    let asked_bytes = step.r#do.properties().asks_bytes;
     record.side == Side::Emm
-        && step.r#do.properties().asks_bytes > 0
-        && asked_bytes > LEAST_CAPACITY_BYTES
+        && asked_bytes > 0
+        && live_bytes(record, step).saturating_add(asked_bytes) > LEAST_CAPACITY_BYTES
         && !record.case.is_swept()
         && !expected_calls::driver_ran_out(record, step.index)
+}
+
+/// The bytes that earlier requests got and that may be in use before the step. What is released
+/// inside a scope may be so until the scope ends.
+fn live_bytes(record: &CaseRecord<'_>, step: &PlannedStep) -> u64 {
+    let (mut live, mut deferred, mut scopes) = (BTreeMap::new(), 0_u64, 0_u32);
+    for earlier in record.case.steps.iter().take_while(|earlier| earlier.index < step.index) {
+        let properties = earlier.r#do.properties();
+        match earlier.r#do.name() {
+            "reset" => (live, deferred) = (BTreeMap::new(), 0),
+            "defer_enter" => scopes += 1,
+            "defer_exit" => scopes = scopes.saturating_sub(1),
+            _ => {}
+        }
+        let released = properties.unbinds.and_then(|name| live.remove(name)).unwrap_or(0);
+        deferred = if scopes > 0 { deferred.saturating_add(released) } else { 0 };
+        let returned = record.outcome(earlier.index as usize);
+        if let (Some((name, _)), Some(Outcome::Returned(_))) = (properties.binds, returned) {
+            live.insert(name, properties.asks_bytes);
+        }
+    }
+    live.values().fold(deferred, |sum, bytes| sum.saturating_add(*bytes))
 }
 
 /// Whether another manager may hold what this one asks the driver for when it is initialized: each
