@@ -398,8 +398,9 @@ fn unexpected_error(
     }
 }
 
-/// Whether a subject may have no more memory of its own in this step: what is in use and the request
-/// are more than every subject must have, and the driver did not say that its memory is short.
+/// Whether a subject may have no more memory of its own in this step: what is in use and the
+/// request are more than every subject must have, and the driver did not say that its memory is
+/// short.
 fn own_capacity_may_end(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
     let asked_bytes = step.r#do.properties().asks_bytes;
     record.side == Side::Emm
