@@ -33,8 +33,8 @@ pub enum Arguments {
     Buffer {
         bytes: u64,
     },
-    /// In both ways, in a buffer without an address, or in one that cannot be told.
-    Unreadable,
+    /// In both ways at once, in a buffer without an address, or in a list that cannot be read.
+    Invalid,
 }
 
 /// Blocks of a grid, along x, y and z.
@@ -65,10 +65,9 @@ impl Driver {
     /// Whether all blocks of a cooperative launch fit on the device at once.
     fn check_all_run_at_once(&mut self, launch: &Launch) -> Result {
         let threads = launch.block.iter().product::<u32>() as i32;
-        let most_shared_bytes = self.function(launch.function)?.most_shared_bytes;
+        let is_too_shared = self.function(launch.function)?.is_too_shared(launch.shared_bytes);
         let most = self.resident_blocks(launch.function, threads, launch.shared_bytes.into())?;
         let blocks: u64 = launch.grid.iter().map(|count| u64::from(*count)).product();
-        let is_too_shared = i64::from(launch.shared_bytes) > i64::from(most_shared_bytes);
         if is_too_shared || blocks > most {
             Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE)
         } else {
@@ -85,15 +84,19 @@ impl Function {
             wanted.iter().zip(most).all(|(wanted, most)| (1..=most).contains(wanted))
         };
         let threads: u64 = block.iter().map(|count| u64::from(*count)).product();
-        let shared_bytes = i32::try_from(launch.shared_bytes).unwrap_or(i32::MAX);
         let fits = within(grid, MOST_BLOCKS)
             && within(block, MOST_THREADS)
             && threads <= self.most_threads().into()
             // As measured, a block of one thread may always be.
             && self.kernel.block.is_none_or(|wanted| wanted == block || block == [1; 3])
             // For a cooperative launch this counts as too many blocks at once.
-            && (launch.is_cooperative || shared_bytes <= self.most_shared_bytes);
+            && (launch.is_cooperative || !self.is_too_shared(launch.shared_bytes));
         if fits { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
+    }
+
+    /// Whether a block may not have so much dynamic shared memory.
+    fn is_too_shared(&self, shared_bytes: u32) -> bool {
+        i64::from(shared_bytes) > i64::from(self.most_shared_bytes)
     }
 
     /// Whether a launch has arguments if the kernel takes some, and no more of them.
@@ -110,7 +113,7 @@ impl Function {
             Arguments::Buffer { bytes: given } if bytes.is_some_and(|most| given > most) => {
                 Err(CudaError::LAUNCH_OUT_OF_RESOURCES)
             }
-            Arguments::Unreadable => Err(CudaError::INVALID_VALUE),
+            Arguments::Invalid => Err(CudaError::INVALID_VALUE),
             _ => Ok(()),
         }
     }

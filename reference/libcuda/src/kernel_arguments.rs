@@ -47,13 +47,13 @@ pub(crate) fn write(
 /// In which way a launch gives its kernel's arguments.
 pub(crate) fn given(launch: &Launch) -> Arguments {
     let Some(Buffer { address, bytes }) = Buffer::read(launch.extra) else {
-        return Arguments::Unreadable;
+        return Arguments::Invalid;
     };
     match (launch.kernel_params, address) {
         (0, None) => Arguments::None,
         (0, Some(1..)) => Arguments::Buffer { bytes },
         (1.., None) => Arguments::Addresses,
-        _ => Arguments::Unreadable,
+        _ => Arguments::Invalid,
     }
 }
 

@@ -66,8 +66,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                         entry: defect.path.clone(),
                     });
                 }
-                let lacking = expected_calls::function_that_driver_lacks(record, step.index);
-                if let (DefectKind::InterfaceRaised, Some(function)) = (defect.kind, lacking) {
+                if defect.kind == DefectKind::InterfaceRaised
+                    && let Some(function) =
+                        expected_calls::function_that_driver_lacks(record, step.index)
+                {
                     return steps::not_in_driver(sink, step, function);
                 }
                 sink.report_defect(&name(record, defect), step, defect.to_string());

@@ -45,21 +45,13 @@ impl Module {
     fn read(text: &str) -> Self {
         let mut module = Self::default();
         let mut tokens = Tokens(text);
-        let mut depth = 0_u64;
-        while let Some(token) = tokens.next() {
-            match token {
-                "{" => depth += 1,
-                "}" => depth = depth.saturating_sub(1),
-                ".extern" => {
-                    tokens.find(|token| matches!(*token, ";" | "{"));
-                }
-                ".target" => module.target = tokens.clone().next().and_then(architecture),
-                ".const" if depth == 0 => {
-                    if let Some((_, constant)) = variable(&mut tokens.clone()) {
-                        module.constant_bytes = constant.behind(module.constant_bytes);
-                    }
-                }
-                ".shared" if depth == 0 => module.shared.extend(variable(&mut tokens.clone())),
+        if tokens.any(|token| token == ".target") {
+            module.target = tokens.next().and_then(architecture);
+        }
+        for (space, name, variable) in declarations(text) {
+            match space {
+                ".const" => module.constant_bytes = variable.behind(module.constant_bytes),
+                ".shared" => drop(module.shared.insert(name, variable)),
                 _ => {}
             }
         }
@@ -129,11 +121,19 @@ fn shared_bytes_of_body(
     bytes
 }
 
-/// The bytes of each variable of the module, which is `.global .align 4 .u32 NAME[8] = {0};`. PTX
-/// ISA, "Variable Declarations". One that is not understood is left out.
+/// The bytes of each variable of the module that a program can look up.
 pub(super) fn variables(text: &str) -> BTreeMap<String, u64> {
+    let found = declarations(text).into_iter();
+    let found = found.filter(|(space, ..)| matches!(*space, ".global" | ".const"));
+    found.map(|(_, name, variable)| (name, variable.bytes)).collect()
+}
+
+/// The variables outside of the kernels with their state spaces, in order. Each is
+/// `.global .align 4 .u32 NAME[8] = {0};`. PTX ISA, "Variable Declarations". One that is not
+/// understood is left out.
+fn declarations(text: &str) -> Vec<(&str, String, Variable)> {
     let mut tokens = Tokens(text);
-    let (mut found, mut depth) = (BTreeMap::new(), 0_u64);
+    let (mut found, mut depth) = (Vec::new(), 0_u64);
     while let Some(token) = tokens.next() {
         match token {
             "{" => depth += 1,
@@ -141,8 +141,9 @@ pub(super) fn variables(text: &str) -> BTreeMap<String, u64> {
             ".extern" => {
                 tokens.find(|token| matches!(*token, ";" | "{"));
             }
-            ".global" | ".const" if depth == 0 => {
-                found.extend(variable(&mut tokens.clone()).map(|(name, it)| (name, it.bytes)));
+            ".global" | ".const" | ".shared" if depth == 0 => {
+                let declared = variable(&mut tokens.clone());
+                found.extend(declared.map(|(name, variable)| (token, name, variable)));
             }
             _ => {}
         }

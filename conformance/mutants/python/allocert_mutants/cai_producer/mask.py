@@ -4,6 +4,7 @@ import types
 from typing import Any
 
 from .conforming_producer import Array, Entry, HostArray, Producer, adapter
+from .views import ViewArray
 
 
 @adapter
@@ -131,14 +132,10 @@ def _has_gaps(axis: Any) -> bool:
     return isinstance(axis, slice) and axis.step not in (None, 1, -1)
 
 
-class _ViewArray(Array):
-    is_view = False
-
-
 class ViewsOfViewsLackMask(Producer):
     """Keeps the mask in the views of arrays alone."""
 
-    array_class: type[Array] = _ViewArray
+    array_class: type[Array] = ViewArray
 
     def view(self, array: Any, way: str, value: Any) -> Any:
         made: Any = super().view(array, way, value)

@@ -5,7 +5,8 @@ from typing import Any
 
 from allocert_mutants.cuda_driver import Work
 
-from .conforming_producer import Array, Producer, adapter
+from .conforming_producer import Array, adapter
+from .views import KnowsSources
 
 
 class _FamilyArray(Array):
@@ -34,15 +35,10 @@ class _FamilyArray(Array):
         return self.own + self.through_views + [work for one in self.sources() for work in one.own]
 
 
-class OverlooksSiblings(Producer):
+class OverlooksSiblings(KnowsSources):
     """Exports no stream for work through another view of the same array."""
 
     array_class: type[Array] = _FamilyArray
-
-    def view(self, array: Any, way: str, value: Any) -> Any:
-        made: Any = super().view(array, way, value)
-        made.source = array
-        return made
 
 
 class _ReadsInFamily(_FamilyArray):

@@ -80,14 +80,16 @@ class ReinterpretedViewsAreWritable(Producer):
         return made
 
 
-class _ViewArray(Array):
+class ViewArray(Array):
+    """An array that knows whether it is a view."""
+
     is_view = False
 
 
 class ViewsOfViewsAreWritable(Producer):
     """Keeps the read-only flag in the views of arrays alone."""
 
-    array_class: type[Array] = _ViewArray
+    array_class: type[Array] = ViewArray
 
     def view(self, array: Any, way: str, value: Any) -> Any:
         made: Any = super().view(array, way, value)
@@ -169,15 +171,19 @@ class _LinkedArray(Array):
         return self.noted + (self.source.noted if self.source else [])
 
 
-class LinksOneLevelOfViews(Producer):
-    """Notes work at an array and at the array that it is a view of, and at no third one."""
-
-    array_class: type[Array] = _LinkedArray
+class KnowsSources(Producer):
+    """Tells each view which array it is a view of."""
 
     def view(self, array: Any, way: str, value: Any) -> Any:
         made: Any = super().view(array, way, value)
         made.source = array
         return made
+
+
+class LinksOneLevelOfViews(KnowsSources):
+    """Notes work at an array and at the array that it is a view of, and at no third one."""
+
+    array_class: type[Array] = _LinkedArray
 
 
 class ReusesMemoryOfDeadArrays(Producer):

@@ -73,10 +73,13 @@ def _fields_in_bytes(data: bytes, size_bytes: int, descr: Any) -> Iterator[tuple
             return
         starts = range(offset, len(data), size_bytes)
         field = b"".join(data[start : start + field_bytes] for start in starts)
-        # A field may have a full name beside its basic one.
-        basic = name[-1] if isinstance(name, (list, tuple)) and name else name
-        yield bounded(basic, 100), of_bytes(field, typestr).get("values")
+        yield bounded(basic_name(name), 100), of_bytes(field, typestr).get("values")
         offset = end
+
+
+def basic_name(name: Any) -> Any:
+    """The basic name of a field, which may have a full name in front of it."""
+    return name[-1] if isinstance(name, tuple) and name else name
 
 
 def uniform_byte(data: bytes) -> int | None:

@@ -10,6 +10,7 @@ from ..device import Device
 from ..operations import Facts
 from ..safe_text import bounded
 from . import describe
+from .data_facts import basic_name
 from .element import Element
 from .layout import Layout
 from .typestr import canonical
@@ -159,8 +160,7 @@ def _field(field: Any) -> list[Any] | None:
     """Name and typestr, and the shape of a sub-array."""
     if not isinstance(field, tuple) or len(field) not in (2, 3):
         return None
-    name, typestr = field[:2]
-    name = name[-1] if isinstance(name, tuple) and name else name
+    name, typestr = basic_name(field[0]), field[1]
     shape = _integers(field[2]) if len(field) == 3 else []
     if not isinstance(name, str) or not isinstance(typestr, str) or shape is None:
         return None

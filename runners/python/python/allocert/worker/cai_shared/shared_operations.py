@@ -49,8 +49,8 @@ def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     With `mask` these are the data of the mask, with the mask's stream; `truths` says of each
     element of the data whether it is valid.
     """
-    whole = case.bindings.get(arguments["export"])
-    exported = whole.mask() if arguments.get("mask") else whole
+    whole, of_mask = case.bindings.get(arguments["export"]), bool(arguments.get("mask"))
+    exported = whole.mask() if of_mask else whole
     device, own = case.device, case.device.own.handle
     layout, pointer, typestr = exported.layout(), exported.pointer, exported.typestr
     low, high = layout.span()
@@ -60,6 +60,6 @@ def consume(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
         device.order(exported.stream, own)
     raw = device.read(pointer + low, high - low, own)
     found = data_facts.of_bytes(layout.gathered(raw), typestr)
-    if "truths" in found:
+    if of_mask and "truths" in found:
         found["truths"] = broadcast(found["truths"], layout.shape, whole.layout().shape)
     return found
