@@ -19,12 +19,24 @@ pub(crate) enum Bytes {
     Shared(Arc<SharedBytes>),
 }
 
-/// Fixed-size pieces that appear when they are written.
+/// Pieces of the same size.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks {
     size: usize,
-    chunks: Vec<Option<Box<[u8]>>>,
+    chunks: Vec<Chunk>,
 }
+
+/// A chunk takes memory from the first write on. A fill of all of it takes none: a plugin may clear
+/// each block that it serves.
+#[derive(Clone, Debug)]
+enum Chunk {
+    /// This pattern, again and again.
+    Filled(Pattern),
+    Written(Box<[u8]>),
+}
+
+/// What a fill repeats. Elements of one and two bytes are repeated up to four.
+pub(crate) type Pattern = [u8; 4];
 
 /// A file that holds a header and then the bytes, each xor the uninitialised pattern: a hole in the
 /// file reads as that pattern.
@@ -45,20 +57,63 @@ impl Bytes {
     }
 
     pub(crate) fn write(&mut self, size: u64, offset: u64, from: &[u8]) {
-        if let Self::Untouched = self {
-            *self = Self::Private(Box::new(Chunks::new(size as usize)));
-        }
+        self.touch(size);
         match self {
             Self::Untouched => {}
             Self::Private(chunks) => chunks.write(offset as usize, from),
             Self::Shared(shared) => shared.write(offset, from),
         }
     }
+
+    /// Repeats the pattern in `length` bytes. `offset` is a multiple of the fill's element.
+    pub(crate) fn fill(&mut self, size: u64, offset: u64, length: u64, pattern: Pattern) {
+        self.touch(size);
+        for (start, length) in pieces(offset, length) {
+            match self {
+                Self::Private(chunks) if chunks.is_whole(start as usize, length) => {
+                    chunks.chunks[start as usize / CHUNK_BYTES] = Chunk::Filled(pattern);
+                }
+                _ => self.write(size, start, &repeated(pattern, length)),
+            }
+        }
+    }
+
+    fn touch(&mut self, size: u64) {
+        if let Self::Untouched = self {
+            *self = Self::Private(Box::new(Chunks::new(size as usize)));
+        }
+    }
+}
+
+/// Where each chunk that a range touches begins in it, and the bytes of the range in that chunk.
+fn pieces(offset: u64, length: u64) -> impl Iterator<Item = (u64, usize)> {
+    let (chunk_bytes, end) = (CHUNK_BYTES as u64, offset + length);
+    let chunks = offset / chunk_bytes..end.div_ceil(chunk_bytes);
+    chunks.map(move |index| {
+        let start = offset.max(index * chunk_bytes);
+        (start, (end.min((index + 1) * chunk_bytes) - start) as usize)
+    })
+}
+
+fn repeated(pattern: Pattern, length: usize) -> Vec<u8> {
+    let mut bytes = pattern.repeat(length.div_ceil(pattern.len()));
+    bytes.truncate(length);
+    bytes
 }
 
 impl Chunks {
     fn new(size: usize) -> Self {
-        Self { size, chunks: vec![None; size.div_ceil(CHUNK_BYTES)] }
+        let untouched = Chunk::Filled([UNINITIALISED; 4]);
+        Self { size, chunks: vec![untouched; size.div_ceil(CHUNK_BYTES)] }
+    }
+
+    fn chunk_bytes(&self, index: usize) -> usize {
+        CHUNK_BYTES.min(self.size - index * CHUNK_BYTES)
+    }
+
+    /// Whether the piece is all of a chunk.
+    fn is_whole(&self, offset: usize, length: usize) -> bool {
+        length == self.chunk_bytes(offset / CHUNK_BYTES)
     }
 
     fn read(&self, mut offset: usize, mut into: &mut [u8]) {
@@ -66,8 +121,12 @@ impl Chunks {
             let start = offset % CHUNK_BYTES;
             let (now, rest) = into.split_at_mut(into.len().min(CHUNK_BYTES - start));
             match &self.chunks[offset / CHUNK_BYTES] {
-                Some(chunk) => now.copy_from_slice(&chunk[start..start + now.len()]),
-                None => now.fill(UNINITIALISED),
+                Chunk::Written(bytes) => now.copy_from_slice(&bytes[start..start + now.len()]),
+                Chunk::Filled(pattern) => {
+                    for (place, byte) in now.iter_mut().enumerate() {
+                        *byte = pattern[(start + place) % pattern.len()];
+                    }
+                }
             }
             offset += now.len();
             into = rest;
@@ -78,12 +137,21 @@ impl Chunks {
         while !from.is_empty() {
             let (index, start) = (offset / CHUNK_BYTES, offset % CHUNK_BYTES);
             let (now, rest) = from.split_at(from.len().min(CHUNK_BYTES - start));
-            let chunk_bytes = CHUNK_BYTES.min(self.size - index * CHUNK_BYTES);
-            let chunk = self.chunks[index]
-                .get_or_insert_with(|| vec![UNINITIALISED; chunk_bytes].into_boxed_slice());
-            chunk[start..start + now.len()].copy_from_slice(now);
+            self.written(index)[start..start + now.len()].copy_from_slice(now);
             offset += now.len();
             from = rest;
+        }
+    }
+
+    fn written(&mut self, index: usize) -> &mut [u8] {
+        let chunk_bytes = self.chunk_bytes(index);
+        let chunk = &mut self.chunks[index];
+        if let Chunk::Filled(pattern) = *chunk {
+            *chunk = Chunk::Written(repeated(pattern, chunk_bytes).into_boxed_slice());
+        }
+        match chunk {
+            Chunk::Written(bytes) => bytes,
+            Chunk::Filled(_) => unreachable!("the chunk has bytes now"),
         }
     }
 }
@@ -93,8 +161,13 @@ impl SharedBytes {
     pub(crate) fn adopt(&self, bytes: &Bytes) -> io::Result<()> {
         let Bytes::Private(private) = bytes else { return Ok(()) };
         for (index, chunk) in private.chunks.iter().enumerate() {
-            if let Some(chunk) = chunk {
-                self.try_write((index * CHUNK_BYTES) as u64, chunk)?;
+            let offset = (index * CHUNK_BYTES) as u64;
+            match chunk {
+                Chunk::Written(bytes) => self.try_write(offset, bytes)?,
+                Chunk::Filled(pattern) if *pattern == [UNINITIALISED; 4] => {}
+                Chunk::Filled(pattern) => {
+                    self.try_write(offset, &repeated(*pattern, private.chunk_bytes(index)))?;
+                }
             }
         }
         Ok(())
@@ -140,5 +213,27 @@ mod tests {
         let mut end = [0; 10];
         bytes.read(size - 10, &mut end);
         assert_eq!(end, [UNINITIALISED; 10]);
+    }
+
+    #[test]
+    fn a_fill_of_whole_chunks_takes_no_memory_until_one_of_them_is_written() {
+        let size = 3 * CHUNK_BYTES as u64 + 10;
+        let mut bytes = Bytes::default();
+        bytes.fill(size, CHUNK_BYTES as u64 - 2, size - CHUNK_BYTES as u64 + 2, [1, 2, 1, 2]);
+        let Bytes::Private(chunks) = &bytes else { panic!("it was filled") };
+        let takes_memory = |chunk: &Chunk| matches!(chunk, Chunk::Written(_));
+        let written: Vec<_> = chunks.chunks.iter().map(takes_memory).collect();
+        assert_eq!(written, [true, false, false, false]);
+
+        bytes.write(size, 2 * CHUNK_BYTES as u64, &[7]);
+        let mut around = [0; 5];
+        bytes.read(2 * CHUNK_BYTES as u64 - 2, &mut around);
+        assert_eq!(around, [1, 2, 7, 2, 1]);
+        let mut start = [0; 4];
+        bytes.read(CHUNK_BYTES as u64 - 4, &mut start);
+        assert_eq!(start, [UNINITIALISED, UNINITIALISED, 1, 2]);
+        let mut end = [0; 3];
+        bytes.read(size - 3, &mut end);
+        assert_eq!(end, [2, 1, 2]);
     }
 }

@@ -1,6 +1,6 @@
 //! Queued copies and fills, and how they move bytes when they run.
 
-use crate::Driver;
+use crate::{Driver, allocation_data::Pattern};
 
 /// One side of a copy or fill. Each row begins `pitch` bytes after the one before, and each slice
 /// `slice_pitch` bytes after the one before.
@@ -93,6 +93,15 @@ impl Fill {
     pub(crate) fn extent(&self) -> Extent {
         Extent { width: self.count * self.element_bytes, rows: self.rows, slices: 1 }
     }
+
+    fn pattern(&self) -> Pattern {
+        let [first, second, ..] = self.value.to_le_bytes();
+        match self.element_bytes {
+            1 => [first; 4],
+            2 => [first, second, first, second],
+            _ => self.value.to_le_bytes(),
+        }
+    }
 }
 
 const PIECE_BYTES: u64 = 64 << 10;
@@ -122,13 +131,8 @@ impl Driver {
         if self.is_gone(fill.to.address, block) {
             return self.work_after_free(fill.to.address, bytes);
         }
-        let element = &fill.value.to_le_bytes()[..fill.element_bytes as usize];
-        let piece = element.repeat((bytes.min(PIECE_BYTES) as usize).div_ceil(element.len()));
         for row in 0..fill.rows {
-            for start in (0..bytes).step_by(PIECE_BYTES as usize) {
-                let piece = &piece[..(bytes - start).min(PIECE_BYTES) as usize];
-                self.write(fill.to.at(row, extent) + start, piece);
-            }
+            self.fill_row(fill.to.at(row, extent), bytes, fill.pattern());
         }
     }
 
@@ -175,6 +179,25 @@ impl Driver {
         if let Some(id) = space.find_reserved(address) {
             let block = space.block(id);
             block.bytes.read(address - block.base, into);
+        }
+    }
+
+    fn fill_row(&mut self, address: u64, bytes: u64, pattern: Pattern) {
+        let Some(device) = self.device_of(address) else {
+            return self.fill_host_row(address, bytes, pattern);
+        };
+        let space = &mut self.devices[device].space;
+        if let Some(id) = space.find_reserved(address) {
+            let block = space.block_mut(id);
+            block.bytes.fill(block.reserved_bytes(), address - block.base, bytes, pattern);
+        }
+    }
+
+    fn fill_host_row(&mut self, address: u64, bytes: u64, pattern: Pattern) {
+        let piece = pattern.repeat((bytes.min(PIECE_BYTES) as usize).div_ceil(pattern.len()));
+        for start in (0..bytes).step_by(PIECE_BYTES as usize) {
+            let piece = &piece[..(bytes - start).min(PIECE_BYTES) as usize];
+            self.host.write(address + start, piece);
         }
     }
 

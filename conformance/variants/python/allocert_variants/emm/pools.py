@@ -171,16 +171,23 @@ class Arena(Pool):
         self.free = {self.start: self.end}
 
     def block(self, size: int) -> int:
+        address = self.part(size)
+        return int(driver.cuMemAlloc(size)) if address is None else address
+
+    def part(self, size: int) -> int | None:
         for start, end in sorted(self.free.items()):
             if end - start >= size:
                 del self.free[start]
                 if start + size < end:
                     self.free[start + size] = end
                 return start
-        return int(driver.cuMemAlloc(size))
+        return None
+
+    def has(self, address: int) -> bool:
+        return self.start <= address < self.end
 
     def keep(self, address: int, size: int) -> None:
-        if not self.start <= address < self.end:
+        if not self.has(address):
             driver.cuMemFree(address)
             return
         end = address + size
@@ -193,21 +200,53 @@ class Arena(Pool):
         return iter([one for one in self.free.items() if end == one[0] or one[1] == address])
 
 
+class GrowingPool(Pool):
+    """Divides chunks. A new chunk has as many bytes as all before, or the half that is left."""
+
+    def __init__(self, first_bytes: int) -> None:
+        super().__init__()
+        self.chunks = [Arena(first_bytes)]
+
+    def block(self, size: int) -> int:
+        for chunk in self.chunks:
+            address = chunk.part(size)
+            if address is not None:
+                return address
+        self.chunks.append(self._new_chunk(size))
+        return self.chunks[-1].block(size)
+
+    def _new_chunk(self, least_bytes: int) -> Arena:
+        size_bytes = max(least_bytes, sum(chunk.end - chunk.start for chunk in self.chunks))
+        while True:
+            try:
+                return Arena(size_bytes)
+            except CudaAPIError as error:
+                if error.code != OUT_OF_MEMORY or size_bytes == least_bytes:
+                    raise
+            size_bytes = max(least_bytes, size_bytes // 2)
+
+    def keep(self, address: int, size: int) -> None:
+        next(chunk for chunk in self.chunks if chunk.has(address)).keep(address, size)
+
+
 class ReservesHalf(PooledManager):
     """Reserves half of the device when it is initialized."""
 
-    arena: Arena | None = None
+    arena: Arena | GrowingPool | None = None
 
     def initialize(self) -> None:
         super().initialize()
         if self.arena is None:
-            self.arena = Arena(self.reserve_bytes())
+            self.arena = self.reserve()
+
+    def reserve(self) -> Arena | GrowingPool:
+        return Arena(self.reserve_bytes())
 
     def reserve_bytes(self) -> int:
         return int(driver.cuMemGetInfo()[1]) // 2
 
     @property
-    def pool(self) -> Arena:
+    def pool(self) -> Arena | GrowingPool:
         assert self.arena is not None
         return self.arena
 
@@ -216,6 +255,13 @@ class ReservesHalf(PooledManager):
             super().reset()
             return
         Manager.reset(self)
+
+
+class GrowsFromQuarter(ReservesHalf):
+    """Reserves a quarter of the device when it is initialized, and takes larger chunks later."""
+
+    def reserve(self) -> GrowingPool:
+        return GrowingPool(int(driver.cuMemGetInfo()[1]) // 4)
 
 
 class Reserves512MiB(ReservesHalf):

@@ -122,6 +122,16 @@ class SynchronizesInMemalloc(Manager):
         return memory
 
 
+class ClearsMemory(Manager):
+    """Fills each block with zeros before it returns it."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        memory = super().memalloc(size)
+        if size > 0:
+            driver.cuMemsetD8(int(memory.device_pointer), 0, size)
+        return memory
+
+
 class HugeSizeError(Exception):
     """The plugin's own error for sizes that no device has."""
 
