@@ -27,6 +27,8 @@ pub struct Summary {
     pub sequences: u64,
     /// Sequences that did not run to their end.
     pub incomplete: u64,
+    /// Those of them whose record proves nothing.
+    pub worthless: u64,
     /// Why the first of them did not.
     pub reason: Option<String>,
     requirements: Arc<RequirementIds>,
@@ -41,6 +43,7 @@ impl Summary {
             operations: 0,
             sequences: 0,
             incomplete: 0,
+            worthless: 0,
             reason: None,
             requirements: Arc::clone(requirements),
             broken: BTreeMap::new(),
@@ -61,6 +64,7 @@ impl Summary {
             _ => {}
         }
         if judgement.verdict.is_worthless() {
+            self.worthless += 1;
             return;
         }
         let worst = findings::first(judgement, &self.requirements);

@@ -380,7 +380,7 @@ impl<'a> Search<'a> {
         let (operations, sequences) = (summary.operations, summary.sequences);
         let exit = match violated {
             true => Exit::Violations,
-            false if summary.incomplete == sequences => Exit::Harness,
+            false if summary.worthless == sequences => Exit::Harness,
             false => Exit::Conforms,
         };
         let (subject, seed) = (self.options.subject.clone(), self.options.seed);

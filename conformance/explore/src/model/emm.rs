@@ -33,7 +33,7 @@ use crate::model::{self, DrawSource, Machine, SideDefinition};
 use crate::step::{Step, step};
 use crate::written_bytes::WrittenBytes;
 
-use capacity::{HUGE_SIZES, RequestClass};
+use capacity::{HUGE_SIZES, LARGEST_BYTES, RequestClass};
 use demand::Demand;
 
 type Expected = expected::Expected<Demand>;
@@ -49,8 +49,7 @@ impl SideDefinition for Definition {
 
     fn machine(process: u64, two_devices: bool) -> Option<Machine> {
         Some(match process % 4 {
-            1 if two_devices => Machine { devices: 2, memory_bytes: 128 << 20 },
-            2 => Machine { devices: 1, memory_bytes: 64 << 20 },
+            1 if two_devices => Machine { devices: 2, ..PLAIN },
             _ => PLAIN,
         })
     }
@@ -60,8 +59,9 @@ impl SideDefinition for Definition {
     }
 }
 
-/// The simplest machine.
-const PLAIN: Machine = Machine { devices: 1, memory_bytes: 256 << 20 };
+/// The simplest machine. As in a case that limits the memory, the device has so much that a subject
+/// may reserve four fifths of it, or 512 MiB (EMM-FREEDOM-03).
+const PLAIN: Machine = Machine { devices: 1, memory_bytes: 2 << 30 };
 
 /// The state after some steps.
 #[derive(Debug, Clone)]

@@ -17,7 +17,13 @@ use allocert_suite::verdict::{Finding, Judgement, Place, Verdict};
 use allocert_suite::{Catalogue, Level, Side};
 
 fn exploration(seed: u64, ops: u64) -> Exploration {
-    let offer = BTreeSet::from([Need::HostMemory, Need::MemoryInfo, Need::Ipc, Need::TwoDevices]);
+    let offer = BTreeSet::from([
+        Need::DeviceMemory,
+        Need::HostMemory,
+        Need::MemoryInfo,
+        Need::Ipc,
+        Need::TwoDevices,
+    ]);
     Exploration::new(Side::Emm, seed, ops, offer, &catalogue())
         .expect("the catalogue names every demand")
 }

@@ -72,8 +72,8 @@ fn a_record_that_is_worthless_finds_nothing_and_is_counted() {
     };
     summary.add(0, 400, &lost);
     assert_eq!(
-        (summary.violation(), summary.incomplete, summary.reason.as_deref()),
-        (None, 1, Some("the worker is gone"))
+        (summary.violation(), summary.worthless, summary.incomplete, summary.reason.as_deref()),
+        (None, 1, 1, Some("the worker is gone"))
     );
 }
 

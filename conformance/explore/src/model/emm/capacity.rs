@@ -7,11 +7,10 @@ use crate::model::emm::{Allocation, MemoryKind, Model};
 pub(crate) const HUGE_SIZES: [u64; 3] = [1 << 50, 1 << 62, i64::MAX as u64];
 /// A manager may take this much for each allocation, however small.
 const BLOCK_BYTES: u64 = 2 << 20;
-/// A request must succeed if it is at most this part of the device's memory, and if all held memory
-/// together is at most the part [`HELD_PART`].
-const LARGEST_PART: u64 = 32;
-/// See [`LARGEST_PART`].
-const HELD_PART: u64 = 4;
+/// The largest request that must succeed, if all held memory together is at most [`HELD_BYTES`].
+pub(crate) const LARGEST_BYTES: u64 = 64 << 20;
+/// The least capacity of a subject (EMM-FREEDOM-43).
+const HELD_BYTES: u64 = 256 << 20;
 
 /// What must come of a request for device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +32,11 @@ impl Model {
             _ if size_bytes > memory_bytes - self.held_bytes(device).min(memory_bytes) => {
                 RequestClass::MoreThanIsFree
             }
-            _ if size_bytes > memory_bytes / LARGEST_PART => RequestClass::MayFail,
+            _ if size_bytes > LARGEST_BYTES => RequestClass::MayFail,
             _ if self.is_shared(manager) || self.managers[manager].reset_in_scope => {
                 RequestClass::MayFail
             }
-            _ if self.taken_bytes(manager) + charge(size_bytes) > memory_bytes / HELD_PART => {
+            _ if self.taken_bytes(manager) + charge(size_bytes) > HELD_BYTES => {
                 RequestClass::MayFail
             }
             _ => RequestClass::MustBeServed,

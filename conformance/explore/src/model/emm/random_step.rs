@@ -10,7 +10,7 @@ use allocert_suite::nouns::{Name, Need};
 use smol_str::format_smolstr;
 
 use crate::model::DrawSource;
-use crate::model::emm::{HUGE_SIZES, Manager, Memory, MemoryKind, Model};
+use crate::model::emm::{HUGE_SIZES, LARGEST_BYTES, Manager, Memory, MemoryKind, Model};
 use crate::random_numbers::Random;
 use crate::random_part;
 use crate::step::{Step, on_fresh_thread, step};
@@ -94,8 +94,8 @@ fn memalloc(source: &mut StepSource<'_>) -> Option<Step> {
     let size = match source.random.below(100) {
         0..3 => 0,
         3..5 => *source.random.pick(&HUGE_SIZES)?,
-        5..9 => source.size_near_capacity(on.device),
-        9..13 => source.random.between(1, source.model.machine.memory_bytes / 32),
+        5..9 => source.size_near_capacity(on.device)?,
+        9..13 => source.random.between(1, LARGEST_BYTES),
         13..25 => source.random.between(1, 1 << 20),
         25..45 => *source.random.pick(&EDGES)?,
         _ => source.random.between(1, 4096),
@@ -313,14 +313,18 @@ impl<'a> StepSource<'a> {
         Some((memory.name.clone(), memory.size_bytes))
     }
 
-    /// A size slightly below or above what the device has left.
-    fn size_near_capacity(&mut self, device: u32) -> u64 {
+    /// A size slightly below or above what the device has left. Managed memory may be more than the
+    /// device has.
+    fn size_near_capacity(&mut self, device: u32) -> Option<u64> {
+        if !self.offer.contains(&Need::DeviceMemory) {
+            return None;
+        }
         let memory_bytes = self.model.machine.memory_bytes;
         let left = memory_bytes.saturating_sub(self.model.held_bytes(device));
-        match self.random.below(3) {
+        Some(match self.random.below(3) {
             0 => left + self.random.between(1, 1 << 20),
             1 => memory_bytes + self.random.between(1, 1 << 30),
             _ => left / self.random.between(2, 4),
-        }
+        })
     }
 }
