@@ -1,7 +1,8 @@
 //! Call tables that break the header. A Rust plugin cannot make them, because `allocert_abi` builds
 //! the table.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -50,6 +51,10 @@ export_tables! {
     /// Has one text of the last failure for all threads.
     mutant_last_error_shared {
         release: Some(release_and_record), last_error: Some(last_error_shared)
+    }
+    /// Forgets the text of the last failure when a later request succeeds.
+    mutant_success_clears_last_error {
+        memalloc: Some(memalloc_and_forget), last_error: Some(last_error_unless_forgotten)
     }
     /// Writes 8 bytes behind the result structure.
     mutant_writes_beyond_structure { memalloc: Some(writes_beyond_structure) }
@@ -120,8 +125,41 @@ unsafe extern "C" fn last_error_shared(manager: *mut Manager) -> *const c_char {
     if !unsafe { CStr::from_ptr(text) }.is_empty() {
         return text;
     }
-    let function = CONFORMING.last_error.expect("the conforming table is complete");
     // SAFETY: the host's own argument.
+    unsafe { last_error(manager) }
+}
+
+thread_local! {
+    static FORGOTTEN: RefCell<CString> = RefCell::default();
+}
+
+unsafe extern "C" fn memalloc_and_forget(
+    manager: *mut Manager,
+    size_bytes: u64,
+    out: *mut Memory,
+) -> Status {
+    // SAFETY: the host's own arguments.
+    let status = unsafe { memalloc(manager, size_bytes, out) };
+    if status == Status::OK {
+        // SAFETY: the host's own argument. The text is valid until the next call on this thread.
+        let text = unsafe { CStr::from_ptr(last_error(manager)) };
+        FORGOTTEN.set(text.to_owned());
+    }
+    status
+}
+
+unsafe extern "C" fn last_error_unless_forgotten(manager: *mut Manager) -> *const c_char {
+    // SAFETY: the host's own argument.
+    let text = unsafe { last_error(manager) };
+    // SAFETY: never NULL, and valid until the next call on this thread (header, last_error).
+    let known = unsafe { CStr::from_ptr(text) };
+    let forgotten = FORGOTTEN.with_borrow(|forgotten| forgotten.as_c_str() == known);
+    if forgotten { c"".as_ptr() } else { text }
+}
+
+unsafe fn last_error(manager: *mut Manager) -> *const c_char {
+    let function = CONFORMING.last_error.expect("the conforming table is complete");
+    // SAFETY: as the caller promises.
     unsafe { function(manager) }
 }
 

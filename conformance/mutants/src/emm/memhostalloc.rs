@@ -19,6 +19,7 @@ export_emm_plugin! {
     mutant_mapped_pointer_shared => Mutant<MappedPointerShared>,
     mutant_host_flags_exclusive => Mutant<HostFlagsExclusive>,
     mutant_host_flags_ignored => Mutant<HostFlagsIgnored>,
+    mutant_write_combined_not_supported => Mutant<WriteCombinedNotSupported>,
     mutant_host_blocks_overlap => Mutant<HostBlocksOverlap>,
     mutant_host_memory_never_freed => Mutant<HostMemoryNeverFreed>,
     mutant_writes_to_live_host_block => Mutant<WritesToLiveHostBlock>,
@@ -52,6 +53,19 @@ struct MappedFlagAlwaysSet;
 impl Mutation for MappedFlagAlwaysSet {
     fn memhostalloc(&self, base: &BaseManager, size_bytes: u64, flags: u32) -> Answer<Memory> {
         base.memhostalloc(size_bytes, flags | HOST_MAPPED)
+    }
+}
+
+/// Claims the capability for host memory, and offers no write-combined memory.
+#[derive(Default)]
+struct WriteCombinedNotSupported;
+
+impl Mutation for WriteCombinedNotSupported {
+    fn memhostalloc(&self, base: &BaseManager, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        if flags & HOST_WRITE_COMBINED != 0 {
+            return Err(fail(Status::NOT_SUPPORTED, "memhostalloc: no write-combined memory"));
+        }
+        base.memhostalloc(size_bytes, flags)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use allocert_abi::emm::{KIND_DEVICE, Memory, Status};
 use allocert_abi::export_emm_plugin;
+use allocert_abi::plugin::Failure;
 
 use crate::emm::base_manager::{
     Answer, BaseManager, fail, failed_with, null_memory, release_unless_null,
@@ -12,6 +13,7 @@ use crate::emm::mutation::{Mutant, Mutation};
 export_emm_plugin! {
     mutant_oom_returns_null => Mutant<OomReturnsNull>,
     mutant_oom_is_internal_error => Mutant<OomIsInternalError>,
+    mutant_driver_error_is_out_of_memory => Mutant<DriverErrorIsOutOfMemory>,
     mutant_oom_frees_live_block => Mutant<OomFreesLiveBlock>,
     mutant_oom_is_permanent => Mutant<OomIsPermanent>,
     mutant_keeps_released_blocks => Mutant<KeepsReleasedBlocks>,
@@ -53,6 +55,27 @@ impl Mutation for OomIsInternalError {
         } else {
             answer
         }
+    }
+}
+
+/// Reports every error of the driver as a lack of memory.
+#[derive(Default)]
+struct DriverErrorIsOutOfMemory;
+
+impl Mutation for DriverErrorIsOutOfMemory {
+    fn memalloc(&self, base: &BaseManager, size_bytes: u64) -> Answer<Memory> {
+        base.memalloc(size_bytes).map_err(out_of_memory_instead)
+    }
+
+    fn memhostalloc(&self, base: &BaseManager, size_bytes: u64, flags: u32) -> Answer<Memory> {
+        base.memhostalloc(size_bytes, flags).map_err(out_of_memory_instead)
+    }
+}
+
+fn out_of_memory_instead(failure: Failure) -> Failure {
+    match failure.status {
+        Status::DRIVER_ERROR => fail(Status::OUT_OF_MEMORY, "the driver gave no memory"),
+        _ => failure,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::emm::mutation::{Mutant, Mutation};
 export_emm_plugin! {
     mutant_other_threads_share_block => Mutant<OtherThreadsShareBlock>,
     mutant_table_grows_without_lock => Mutant<TableGrowsWithoutLock>,
+    mutant_serves_initializing_thread => Mutant<ServesInitializingThread>,
 }
 
 /// Serves the first thread, and returns one and the same block to all other threads.
@@ -101,5 +102,25 @@ impl Mutation for TableGrowsWithoutLock {
         self.table.lock().clear();
         self.first_after_reset.set(self.count.get());
         base.reset()
+    }
+}
+
+/// Asks each thread that allocates to call initialize() first.
+#[derive(Default)]
+struct ServesInitializingThread {
+    first: FirstThread,
+}
+
+impl Mutation for ServesInitializingThread {
+    fn initialize(&self, base: &BaseManager) -> Answer {
+        self.first.record();
+        base.initialize()
+    }
+
+    fn memalloc(&self, base: &BaseManager, size_bytes: u64) -> Answer<Memory> {
+        if !self.first.is_current() {
+            return Err(fail(Status::STATE, "memalloc: not initialized on this thread"));
+        }
+        base.memalloc(size_bytes)
     }
 }

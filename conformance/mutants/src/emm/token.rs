@@ -6,13 +6,14 @@ use allocert_abi::emm::{IpcHandle, Memory, Status};
 use allocert_abi::export_emm_plugin;
 
 use crate::emm::base_manager::{Answer, BaseManager, OWN_TOKEN, PinRequest, failed_with};
-use crate::emm::mutation::state::Locked;
+use crate::emm::mutation::state::{Locked, ScopeDepth};
 use crate::emm::mutation::{Mutant, Mutation};
 
 export_emm_plugin! {
     mutant_token_reused => Mutant<TokenReused>,
     mutant_token_zero => Mutant<TokenZero>,
     mutant_second_release_succeeds => Mutant<SecondReleaseSucceeds>,
+    mutant_second_release_in_scope_succeeds => Mutant<SecondReleaseInScopeSucceeds>,
     mutant_unknown_token_succeeds => Mutant<UnknownTokenSucceeds>,
     mutant_pinned_has_device_pointer => Mutant<PinnedHasDevicePointer>,
     mutant_reserved_member_used => Mutant<ReservedMemberUsed>,
@@ -108,6 +109,32 @@ impl Mutation for SecondReleaseSucceeds {
         let answer = base.release(token);
         let first = self.released.lock().insert(token);
         if failed_with(&answer, Status::INVALID_VALUE) && !first { Ok(()) } else { answer }
+    }
+}
+
+/// Accepts the same token again in release as long as a scope keeps its block.
+#[derive(Default)]
+struct SecondReleaseInScopeSucceeds {
+    depth: ScopeDepth,
+    waiting: Locked<HashSet<u64>>,
+}
+
+impl Mutation for SecondReleaseInScopeSucceeds {
+    fn release(&self, base: &BaseManager, token: u64) -> Answer {
+        if self.depth.get() > 0 && !self.waiting.lock().insert(token) {
+            return Ok(());
+        }
+        base.release(token)
+    }
+
+    fn depth(&self) -> Option<&ScopeDepth> {
+        Some(&self.depth)
+    }
+
+    fn defer_end(&self, base: &BaseManager) -> Answer {
+        self.depth.end();
+        self.waiting.lock().clear();
+        base.defer_end()
     }
 }
 

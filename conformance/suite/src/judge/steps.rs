@@ -341,8 +341,10 @@ fn unexpected_error(
     {
         return beyond_own_capacity(sink, step, &raised.message);
     }
+    // What allocert_emm.h says of memhostalloc() and mempin() has no NOT_SUPPORTED.
+    let served = raised.status.is_some() && properties.capability == Some(Need::HostMemory);
     let declinable = properties.may_decline
-        || properties.capability.is_some_and(|need| record.case.needs.contains(&need));
+        || properties.capability.is_some_and(|need| !served && record.case.needs.contains(&need));
     // The docs of EMM plugins name RuntimeError too for a manager without memory information.
     let refusals: &[ErrorKind] = match properties.capability {
         Some(Need::MemoryInfo) if raised.status.is_none() => {
