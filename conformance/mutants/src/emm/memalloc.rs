@@ -1,6 +1,6 @@
 //! Mutations of `memalloc`.
 
-use allocert_abi::emm::{KIND_PINNED, Memory, Status};
+use allocert_abi::emm::{IpcHandle, KIND_PINNED, Memory, Status};
 use allocert_abi::export_emm_plugin;
 use allocert_cuda::{Span, Stream};
 
@@ -54,6 +54,16 @@ impl Mutation for MisalignedBlocks {
     fn memalloc(&self, base: &BaseManager, size_bytes: u64) -> Answer<Memory> {
         let memory = base.memalloc(size_bytes.saturating_add(8))?;
         Ok(Memory { device_pointer: memory.device_pointer + 8, size_bytes, ..memory })
+    }
+
+    fn get_ipc_handle(
+        &self,
+        base: &BaseManager,
+        token: u64,
+        offset_bytes: u64,
+    ) -> Answer<IpcHandle> {
+        let handle = base.get_ipc_handle(token, offset_bytes.saturating_add(8))?;
+        Ok(IpcHandle { size_bytes: handle.size_bytes - 8, ..handle })
     }
 }
 
