@@ -141,9 +141,10 @@ unsafe extern "C" fn memalloc_and_forget(
     // SAFETY: the host's own arguments.
     let status = unsafe { memalloc(manager, size_bytes, out) };
     if status == Status::OK {
-        // SAFETY: the host's own argument. The text is valid until the next call on this thread.
-        let text = unsafe { CStr::from_ptr(last_error(manager)) };
-        FORGOTTEN.set(text.to_owned());
+        // SAFETY: the host's own argument.
+        let text = unsafe { last_error(manager) };
+        // SAFETY: never NULL, and valid until the next call on this thread (header, last_error).
+        FORGOTTEN.set(unsafe { CStr::from_ptr(text) }.to_owned());
     }
     status
 }
