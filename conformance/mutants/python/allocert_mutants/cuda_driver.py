@@ -102,6 +102,13 @@ def upload(address: int, source: int, size_bytes: int) -> None:
     call("cuStreamSynchronize", ctypes.c_void_p(LEGACY))
 
 
+def enqueue_upload(address: int, source: int, size_bytes: int, stream: Stream) -> None:
+    """Copies from memory of the host to the device in the stream, and does not wait."""
+    start, host = ctypes.c_uint64(address), ctypes.c_void_p(source)
+    handle = ctypes.c_void_p(stream.handle)
+    call("cuMemcpyHtoDAsync_v2", start, host, ctypes.c_size_t(size_bytes), handle)
+
+
 def _allocate(kind: str, size_bytes: int) -> tuple[int, str, Any]:
     """Returns the device address, the function that frees it, and that function's argument."""
     base, size = ctypes.c_uint64(), ctypes.c_size_t(size_bytes)

@@ -172,8 +172,14 @@ class Producer:
     ) -> Array:
         memory = self.memory_class(memory_kind, host_array.nbytes)
         if host_array.nbytes:
-            upload(memory.base, host_array.ctypes.data, host_array.nbytes)
+            self.upload(memory, host_array, *more)
         return self.array_class(memory, host_array, host_array.ctypes.data, *more)
+
+    def upload(
+        self, memory: Memory, host_array: HostArray, _stream: Stream | None = None, *_more: Any
+    ) -> None:
+        """Copies the elements of a new array, which has this stream or none."""
+        upload(memory.base, host_array.ctypes.data, host_array.nbytes)
 
     def view(self, array: Array, way: str, value: Any) -> Array:
         view_of = _VIEWS[way]

@@ -53,7 +53,8 @@ pub enum Operation {
     ///
     /// Facts: data facts.
     Consume(Consume),
-    /// The subject makes an array. No work on the array is pending afterwards.
+    /// The subject makes an array. Without `pending` the worker waits for all work of the context
+    /// afterwards, so none is pending on the array.
     ///
     /// Facts: `read_only` (what the step asks, or true if all arrays of the library are read-only).
     Array(Array),

@@ -9,7 +9,7 @@ use crate::interface::shared::bound_type::{ARRAY, SUBJECT_STREAM};
 use crate::invalid_word::InvalidWord;
 use crate::nouns::Name;
 
-/// The subject makes an array, and no work on it is left when it returns.
+/// The subject makes an array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Array {
@@ -42,6 +42,9 @@ pub struct Array {
     /// Instead of `byte`: each element holds its index in C order.
     #[serde(default)]
     pub counting: bool,
+    /// The worker does not wait: the work that fills the array may be pending afterwards.
+    #[serde(default)]
+    pub pending: bool,
     pub r#as: Name,
 }
 

@@ -18,8 +18,9 @@ OPERATIONS: OperationTable[AdapterCase] = OperationTable()
 def array(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     spec = _spec(case, arguments)
     made = case.adapter_method("array")(spec)
-    # The case begins here: whatever the library did to fill the array has ended.
-    case.device.synchronize_all()
+    if not arguments.get("pending"):
+        # The case begins here: whatever the library did to fill the array has ended.
+        case.device.synchronize_all()
     case.bindings.bind(arguments["as"], made)
     # A library without writable arrays may say so of each, whatever the case asked for.
     immutable = bool(read_attribute(case.adapter(), "immutable", False))
