@@ -16,6 +16,13 @@ class WritesReadOnly(Consumer):
         self.fill(view, byte, self.wait_for_producer(view))
 
 
+class WritesOtherBytes(Consumer):
+    """Writes another byte than it is told."""
+
+    def fill(self, view: View, byte: int, own: Stream) -> None:
+        super().fill(view, byte ^ 1, own)
+
+
 class WritesGaps(Consumer):
     """Writes everything between the first and the last element."""
 

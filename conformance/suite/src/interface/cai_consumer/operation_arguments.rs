@@ -174,6 +174,10 @@ pub struct Import {
     /// Use the library's option to ignore the stream.
     #[serde(default)]
     pub ignore_stream: bool,
+    /// If the adapter does not tell the shape of the import, the worker reads the elements in the
+    /// same step: a library that has not looked at the entries yet may refuse them then.
+    #[serde(default)]
+    pub first_use: bool,
     pub r#as: Name,
 }
 

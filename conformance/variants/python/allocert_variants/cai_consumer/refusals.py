@@ -116,3 +116,37 @@ class RefusesGaps(Consumer):
         if found != c_strides(shape, itemsize) and 0 not in shape:
             raise UnsupportedError("only contiguous arrays")
         return found
+
+
+class _Unread:
+    """An imported object whose attribute nobody has read yet."""
+
+    def __init__(self, exporter: Any, ignore_stream: bool) -> None:
+        self.exporter, self.ignore_stream = exporter, ignore_stream
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self.exporter.__cuda_array_interface__
+
+
+class LooksAtUse(Consumer):
+    """Reads the attribute of an object when it uses the import, and knows nothing before."""
+
+    def accept(self, exporter: Any, ignore_stream: bool) -> Any:
+        return _Unread(exporter, ignore_stream)
+
+    def describe(self, view: Any) -> dict[str, Any]:
+        return {}
+
+    def read(self, view: Any) -> HostArray:
+        return super().read(self.looked_at(view))
+
+    def write(self, view: Any, byte: int) -> None:
+        super().write(self.looked_at(view), byte)
+
+    def looked_at(self, view: Any) -> Any:
+        """The view itself, once its attribute was read. A mask is one at once."""
+        return super().accept(view.exporter, view.ignore_stream) if type(view) is _Unread else view
+
+    def launch(self, exporters: list[Any], stream: Any) -> Any:
+        raise NotImplementedError("there is nothing to launch")

@@ -188,7 +188,10 @@ def import_exporter(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     descr = record_of(exporter).descr if isinstance(exporter, Exporter) else None
     case.bindings.bind(arguments["as"], Imported(value, _typestr_reader(exporter), descr))
     keeps = bool(read_attribute(case.adapter(), "keeps_owner", True))
-    return {**_described(case, value, exporter), **_use(exporter), "keeps_owner": keeps}
+    described = _described(case, value, exporter)
+    if arguments.get("first_use") and "shape" not in described:
+        case.adapter_method("read")(value)
+    return {**described, **_use(exporter), "keeps_owner": keeps}
 
 
 def _typestr_reader(exporter: Any) -> Callable[[], str]:

@@ -39,9 +39,9 @@ def exported(value: Any, kept: list[Any] | None = None) -> Description:
     return _Describer(kept).exported(value)
 
 
-def interface(value: Any) -> Description:
-    """Describes the value of the attribute."""
-    return _Describer(None).interface(value)
+def interface(value: Any, kept: list[Any] | None = None) -> Description:
+    """Describes the value of the attribute. Those of its masks are appended to `kept`."""
+    return _Describer(kept).interface(value)
 
 
 def plain(value: Any) -> Description:

@@ -31,13 +31,16 @@ class ExportedInterface:
 
     def __init__(self, value: Any, owner: Any = None) -> None:
         self.value, self.owner = value, owner
+        #: What the attributes of its masks returned, the outermost first.
+        self._masks: list[Any] = []
 
     def facts(self, device: Device) -> Facts:
         """The description, the well-typed entries as plain values, and what the driver reports.
 
         The driver reports on the memory at the pointer and on the stream.
         """
-        found = {"description": describe.interface(self.value), **self._plain_entries()}
+        description = describe.interface(self.value, self._masks)
+        found = {"description": description, **self._plain_entries()}
         pointer, stream = found.get("pointer"), found.get("stream")
         if pointer and pointer <= _LARGEST:
             found["memory"] = device.memory_at(pointer)
@@ -103,7 +106,12 @@ class ExportedInterface:
         return handle
 
     def mask(self) -> "ExportedInterface":
-        """The interface of the mask. Raises Unusable if there is no mask."""
+        """The interface of the mask, from the reading that `facts` described if there was one.
+
+        Raises Unusable if there is no mask.
+        """
+        if self._masks:
+            return ExportedInterface(self._masks[0])
         mask = self._entries().get("mask")
         if mask is None:
             raise Unusable("there is no mask")
