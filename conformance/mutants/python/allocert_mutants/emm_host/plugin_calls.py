@@ -39,6 +39,19 @@ def rounds_sizes(_host: Any) -> None:
 
 
 @mutant
+def pads_rows(_host: Any) -> None:
+    """Requests a multiple of 16 bytes for each row of a matrix."""
+
+    @around(numba_driver, "memory_size_from_info")
+    def memory_size_from_info(
+        original: Function, shape: tuple[int, ...], strides: Any, itemsize: int
+    ) -> Any:
+        if len(shape) != 2:
+            return original(shape, strides, itemsize)
+        return shape[0] * -(-shape[1] * itemsize // 16) * 16
+
+
+@mutant
 def to_device_copies_nothing(host: Any) -> None:
     """Returns an array without the data from to_device()."""
     host.to_device = lambda array: host.device_array(array.shape, array.dtype)
@@ -126,6 +139,17 @@ def pins_without_owner(_host: Any) -> None:
 
 
 @mutant
+def pins_whole_pages(_host: Any) -> None:
+    """Pins the pages that a region reaches into."""
+
+    @around(Context, "mempin")
+    def mempin(
+        original: Function, self: Any, owner: Any, pointer: Any, size: int, mapped: bool = False
+    ) -> Any:
+        return original(self, owner, pointer, -(-size // 4096) * 4096, mapped)
+
+
+@mutant
 def never_unpins(_host: Any) -> None:
     """Keeps regions pinned after the end of their block."""
     pinned: list[Any] = []
@@ -140,6 +164,18 @@ def never_unpins(_host: Any) -> None:
 def info_from_driver(_host: Any) -> None:
     """Asks the driver instead of the plugin for memory information."""
     Context.get_memory_info = lambda self: numba_driver.MemoryInfo(*driver.cuMemGetInfo())
+
+
+@mutant
+def info_remembered(_host: Any) -> None:
+    """Returns the memory information that the plugin gave first."""
+    given: list[Any] = []
+
+    @around(Context, "get_memory_info")
+    def get_memory_info(original: Function, self: Any) -> Any:
+        if not given:
+            given.append(original(self))
+        return given[0]
 
 
 @mutant

@@ -25,6 +25,53 @@ def never_resets(_host: Any) -> None:
 
 
 @mutant
+def resets_once(_host: Any) -> None:
+    """Resets the manager at the first reset of its context, and when it closes the context."""
+    done: list[Any] = []
+
+    @_around_reset_of_user
+    def reset(original: Function, context: Any) -> None:
+        if any(context is one for one in done):
+            context.modules.clear()
+            return
+        done.append(context)
+        original(context)
+
+
+@mutant
+def new_manager_at_reset(_host: Any) -> None:
+    """Makes a new manager after each reset of a context that stays open."""
+
+    @_around_reset_of_user
+    def reset(original: Function, context: Any) -> None:
+        original(context)
+        context.memory_manager = type(context.memory_manager)(context=context)
+        context.memory_manager.initialize()
+
+
+def _around_reset_of_user(function: Function) -> Function:
+    """Replaces Context.reset(), except where the device is closed."""
+    closing: list[Any] = []
+
+    @around(Device, "reset")
+    def close(original: Function, self: Any) -> None:
+        closing.append(self)
+        try:
+            original(self)
+        finally:
+            closing.pop()
+
+    @around(Context, "reset")
+    def reset(original: Function, self: Any) -> None:
+        if closing:
+            original(self)
+        else:
+            function(original, self)
+
+    return function
+
+
+@mutant
 def resets_after_transfer(host: Any) -> None:
     """Resets the manager at the end of a transferred array, as if nothing else were live."""
 

@@ -85,7 +85,13 @@ pub enum Operation {
     /// Calls `cuda.device_array()` for an array of bytes.
     ///
     /// Facts: array facts.
-    DeviceArray { size: u64, r#as: Name },
+    DeviceArray {
+        size: u64,
+        /// Ask for a matrix of so many rows, which has `size` bytes altogether.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rows: Option<u64>,
+        r#as: Name,
+    },
     /// Calls `cuda.pinned_array()` for an array of bytes.
     ///
     /// Facts: array facts.
@@ -242,7 +248,7 @@ impl OperationSet for Operation {
             Self::HostBuffer(buffer) => buffer.properties(),
             Self::Pickle(pickle) => pickle.properties(),
             Self::PeerRead(read) => read.properties(),
-            Self::DeviceArray { r#as, size } => {
+            Self::DeviceArray { r#as, size, .. } => {
                 none().binds(r#as, ARRAY).held(Gains).asks_bytes(*size)
             }
             Self::ManagedArray { r#as, .. } | Self::ToDevice { r#as, .. } => {

@@ -58,7 +58,9 @@ def open_context(case: HostApiCase, _on: str, _arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def device_array(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
-    return bind_array(case, arguments, case.host.device_array(arguments["size"], numpy.uint8))
+    size, rows = arguments["size"], arguments.get("rows")
+    shape = size if rows is None else (rows, size // rows)
+    return bind_array(case, arguments, case.host.device_array(shape, numpy.uint8))
 
 
 @OPERATIONS.register
