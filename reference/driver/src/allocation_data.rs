@@ -122,6 +122,7 @@ impl Chunks {
             let (now, rest) = into.split_at_mut(into.len().min(CHUNK_BYTES - start));
             match &self.chunks[offset / CHUNK_BYTES] {
                 Chunk::Written(bytes) => now.copy_from_slice(&bytes[start..start + now.len()]),
+                Chunk::Filled([byte, rest @ ..]) if rest == &[*byte; 3] => now.fill(*byte),
                 Chunk::Filled(pattern) => {
                     for (place, byte) in now.iter_mut().enumerate() {
                         *byte = pattern[(start + place) % pattern.len()];
