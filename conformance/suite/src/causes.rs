@@ -138,7 +138,8 @@ pub fn causes<'r>(catalogue: &'r Catalogue, cases: &'r [Judged]) -> Vec<Cause<'r
         let follows = violated.iter().any(|(level, id)| {
             *level <= finding.level && across_cases(catalogue, id, &finding.requirement).is_some()
         });
-        (cause.is_listed(), finding.level, Reverse(comes_first), order_is_kept, follows, size)
+        let rank = (Reverse(comes_first && !follows), order_is_kept, follows);
+        (cause.is_listed(), finding.level, rank, size)
     });
     causes
 }

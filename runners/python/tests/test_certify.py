@@ -79,7 +79,7 @@ MISBEHAVING = [
     ("ExitsWith0", "EMM-EXIT-01"),
     ("Hangs", "EMM-EXIT-02"),
     ("ForgesVerdicts", "EMM-ALLOC-02"),
-    ("RaisesSystemExit", "EMM-ALLOC-01"),
+    ("RaisesSystemExit", "EMM-EXIT-01"),
 ]
 
 

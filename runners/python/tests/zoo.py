@@ -180,8 +180,8 @@ _FORGED = "the worker's lines stopped making sense"
 
 #: It ends or does not end.
 EXITS = [
-    emm("raises-base-exception", "raise BaseException('no')", violates("EMM-ALLOC-01")),
-    emm("raises-keyboard-interrupt", "raise KeyboardInterrupt", violates("EMM-ALLOC-01")),
+    emm("raises-base-exception", "raise BaseException('no')", violates("EMM-EXIT-01")),
+    emm("raises-keyboard-interrupt", "raise KeyboardInterrupt", violates("EMM-EXIT-01")),
     emm("exits-at-once", "os._exit(0)", violates("EMM-EXIT-01")),
     place("raises-system-exit", "sys.exit(0)", _RAISES),
     place("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", _ENDS),

@@ -51,8 +51,16 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         {
             Some((Check::BaseNotMade, "the base class has its tables in"))
         }
+        _ if ends_program(raised) => Some((Check::Crash, "no exception ends the program in")),
         _ => None,
     }
+}
+
+/// Whether it is an exception of Python that code which handles errors does not handle, such as
+/// SystemExit. Python only prints what a finalizer raises.
+fn ends_program(raised: &Raised) -> bool {
+    let is_a = |name| raised.bases.iter().any(|base| base == name);
+    raised.ignored_in.is_none() && is_a("BaseException") && !is_a("Exception")
 }
 
 /// Whether a method of the base class raised the error, or a function that one called: Numba makes
@@ -225,6 +233,7 @@ fn raised(
     }
     if let Some((check, expected)) = told_by_error(raised)
         .filter(|(check, _)| record.catalogue.by_check(record.side, check.name()).is_some())
+        .filter(|(check, _)| *check != Check::Crash || record.side == Side::Emm)
     {
         return defect_of_subject(sink, step, raised, check, expected);
     }
@@ -268,7 +277,11 @@ fn defect_of_subject(
         check,
         step: Some(step.index),
         expected: format!("{expected} {}", step.r#do.name()),
-        observed: raised.message.clone(),
+        observed: if check == Check::Crash {
+            messages::raised(raised)
+        } else {
+            raised.message.clone()
+        },
         events: Vec::new(),
     });
 }
@@ -514,11 +527,15 @@ pub(crate) fn not_in_driver(sink: &mut FindingSink<'_>, step: &PlannedStep, func
 }
 
 /// Whether an earlier step made the same request and got an answer. A subject declines what it
-/// cannot do from the beginning.
+/// cannot do from the beginning. One with host memory has it with every flag.
 fn answered_before(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
     let earlier = record.case.steps.iter().take_while(|earlier| earlier.index < step.index);
+    let with_any_flag = step.r#do.properties().capability == Some(Need::HostMemory);
+    let is_same = |earlier: &PlannedStep| {
+        earlier.r#do == step.r#do || with_any_flag && earlier.r#do.name() == step.r#do.name()
+    };
     earlier
-        .filter(|earlier| earlier.on == step.on && earlier.r#do == step.r#do)
+        .filter(|earlier| earlier.on == step.on && is_same(earlier))
         .any(|earlier| matches!(record.outcome(earlier.index as usize), Some(Outcome::Returned(_))))
 }
 

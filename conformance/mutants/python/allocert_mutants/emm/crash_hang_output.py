@@ -10,6 +10,7 @@ import time
 from typing import NoReturn
 
 from numba.cuda import MemoryPointer
+from numba.cuda.cudadrv.driver import CudaAPIError
 
 from .conforming_plugin import Manager
 
@@ -76,6 +77,23 @@ class RaisesSystemExit(Manager):
 
     def memalloc(self, size: int) -> NoReturn:
         raise SystemExit(0)
+
+
+class EndsProgramOutOfMemory(Manager):
+    """Calls sys.exit() in memalloc() where memory is short."""
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        try:
+            return super().memalloc(size)
+        except CudaAPIError:
+            sys.exit("no memory is left")
+
+
+class ResetRaisesKeyboardInterrupt(Manager):
+    """Raises KeyboardInterrupt in reset()."""
+
+    def reset(self) -> NoReturn:
+        raise KeyboardInterrupt
 
 
 class RaisesAtExit(Manager):

@@ -1,11 +1,13 @@
 """Plugins with a faulty defer_cleanup()."""
 
 import contextlib
+import functools
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from numba.cuda import MemoryPointer
+from numba.cuda import MemoryPointer, PinnedMemory
 from numba.cuda.cudadrv.driver import CudaAPIError, driver
 
 from .conforming_plugin import Blocks, Finalizer, HostMemory, Manager
@@ -298,3 +300,73 @@ class RefusesInNested(Manager):
         if self.blocks.deferring > 1:
             raise MemoryError("memory is not given out inside nested scopes")
         return super().memalloc(size)
+
+
+class _QueueOf64(Blocks):
+    """Has room for 64 released blocks inside defer_cleanup(), and loses the first ones beyond."""
+
+    def release(self, token: int) -> None:
+        super().release(token)
+        if self.deferring and len(self.pending) > 64:
+            self.pending.pop(0)
+
+
+class LosesReleasesBeyond64(Manager):
+    """Frees the last 64 blocks that were released inside the scope, and loses all others."""
+
+    blocks_class = _QueueOf64
+
+
+class HostMemoryStaysDeferred(Manager):
+    """Goes on deferring its own pinned memory after an exception.
+
+    While it defers, it frees no released memory where memory is short.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.pinned: set[int] = set()
+        self.released: list[int] = []
+        self.scopes = 0
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if mapped:
+            return super().memhostalloc(size, mapped, portable, wc)
+        flags = 4 * wc | 1 * portable
+        try:
+            pointer = int(driver.cuMemHostAlloc(size, flags))
+        except CudaAPIError:
+            if self.scopes:
+                raise
+            self.free_released()
+            pointer = int(driver.cuMemHostAlloc(size, flags))
+        self.pinned.add(pointer)
+        context, finalizer = weakref.proxy(self.context), functools.partial(self.release, pointer)
+        return PinnedMemory(context, pointer, size, finalizer=finalizer)
+
+    def release(self, pointer: int) -> None:
+        if pointer in self.pinned:
+            self.pinned.remove(pointer)
+            self.released.append(pointer)
+        if not self.scopes:
+            self.free_released()
+
+    def free_released(self) -> None:
+        while self.released:
+            driver.cuMemFreeHost(self.released.pop())
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        with super().defer_cleanup():
+            self.scopes += 1
+            yield
+            self.scopes -= 1
+            self.free_released()
+
+    def reset(self) -> None:
+        super().reset()
+        self.released.extend(self.pinned)
+        self.pinned.clear()
+        self.free_released()

@@ -5,7 +5,7 @@ import functools
 import weakref
 from typing import Any
 
-from numba.cuda import MappedMemory, PinnedMemory
+from numba.cuda import HostOnlyCUDAMemoryManager, MappedMemory, PinnedMemory
 from numba.cuda.cudadrv.driver import driver
 
 from .conforming_plugin import HostMemory, Manager
@@ -168,3 +168,55 @@ class ForgetsPortable(ForgetsFlags):
 
     def key(self, size: int, wc: bool) -> tuple[int, bool]:
         return size, wc
+
+
+class EmptyRequestInScopeFreesBlocks(Manager):
+    """Frees all device memory when no bytes of host memory are requested inside a scope."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if size == 0 and self.blocks.deferring:
+            self.blocks.reset()
+        return super().memhostalloc(size, mapped, portable, wc)
+
+
+class EmptyRequestOverwritesBlocks(Manager):
+    """Clears the first byte of each device block when no bytes of host memory are requested."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if size == 0:
+            for address in self.blocks.live.values():
+                driver.cuMemsetD8(address, 0, 1)
+        return super().memhostalloc(size, mapped, portable, wc)
+
+
+class EmptyPinFreesHostMemory(Manager):
+    """Frees all host memory when no bytes are to be pinned."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        if size == 0:
+            HostOnlyCUDAMemoryManager.reset(self)
+        return super().mempin(owner, pointer, size, mapped)
+
+
+class RefusesPortable(Manager):
+    """Raises NotImplementedError where host memory is to be portable."""
+
+    def memhostalloc(
+        self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> HostMemory:
+        if portable:
+            raise NotImplementedError("portable host memory")
+        return super().memhostalloc(size, mapped, portable, wc)
+
+
+class RefusesMappedPins(Manager):
+    """Raises NotImplementedError where a region is to be mapped."""
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> HostMemory:
+        if mapped:
+            raise NotImplementedError("mapped regions")
+        return super().mempin(owner, pointer, size, mapped)

@@ -1,5 +1,6 @@
 """Plugins with a faulty initialize()."""
 
+import threading
 from typing import Any, ClassVar
 
 from numba.cuda import HostOnlyCUDAMemoryManager, MemoryInfo, MemoryPointer
@@ -135,3 +136,27 @@ class SecondDeviceForgetsBlocks(Manager):
                 manager.blocks.live.clear()
         if self not in self.managers:
             self.managers.append(self)
+
+
+class OfOneThread(Manager):
+    """Refuses an initialize() on another thread than the first one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.thread: int | None = None
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.thread = self.thread or threading.get_ident()
+        if self.thread != threading.get_ident():
+            self.on_other_thread()
+
+    def on_other_thread(self) -> None:
+        raise RuntimeError("another thread initialized this manager")
+
+
+class OtherThreadFreesLiveMemory(OfOneThread):
+    """Frees all live memory in an initialize() on another thread than the first one."""
+
+    def on_other_thread(self) -> None:
+        self.blocks.reset()

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import functools
 import itertools
+import threading
 import weakref
 from typing import Any, ClassVar
 
@@ -389,3 +390,75 @@ class SizeClassTooSmall(Manager):
     """Takes a block of 512 bytes for 513, and likewise for other powers of two."""
 
     blocks_class = _RoundsDown
+
+
+class _Keeps64(Blocks):
+    """Keeps up to 64 released blocks of a size, and loses what is released beyond."""
+
+    COUNT = 64
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: dict[int, int] = {}
+        self.idle: dict[int, list[int]] = {}
+
+    def take(self, size: int) -> int:
+        idle = self.idle.setdefault(size, [])
+        address = idle.pop() if idle else super().take(size)
+        self.sizes[address] = size
+        return address
+
+    def give(self, address: int) -> None:
+        idle = self.idle[self.sizes[address]]
+        if len(idle) < self.COUNT:
+            idle.append(address)
+
+    def reset(self) -> None:
+        super().reset()
+        for idle in self.idle.values():
+            while idle:
+                super().give(idle.pop())
+
+
+class LosesReleasesBeyond64(Manager):
+    """Keeps 64 released blocks of a size for later requests, and loses all others."""
+
+    blocks_class = _Keeps64
+
+
+class _CachesOfThreads(Blocks):
+    """Keeps released blocks for the thread that allocated them, until reset()."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Size and thread of each block.
+        self.keys: dict[int, tuple[int, int]] = {}
+        self.idle: dict[tuple[int, int], list[int]] = {}
+        self.numbers = threading.local()
+        self.threads = itertools.count()
+
+    def key(self, size: int) -> tuple[int, int]:
+        if not hasattr(self.numbers, "own"):
+            self.numbers.own = next(self.threads)
+        return size, self.numbers.own
+
+    def take(self, size: int) -> int:
+        idle = self.idle.setdefault(self.key(size), [])
+        address = idle.pop() if idle else super().take(size)
+        self.keys[address] = self.key(size)
+        return address
+
+    def give(self, address: int) -> None:
+        self.idle[self.keys[address]].append(address)
+
+    def reset(self) -> None:
+        super().reset()
+        for idle in self.idle.values():
+            while idle:
+                super().give(idle.pop())
+
+
+class LosesCachesOfThreads(Manager):
+    """Keeps released blocks for the thread that allocated them, also when the thread has ended."""
+
+    blocks_class = _CachesOfThreads

@@ -110,3 +110,19 @@ class OfCurrentContext(Manager):
 
     def get_memory_info(self) -> MemoryInfo:
         return _of_current_context()
+
+
+class UsedAsFree(Manager):
+    """Reports the memory in use as free memory."""
+
+    def get_memory_info(self) -> MemoryInfo:
+        free, total = super().get_memory_info()
+        return MemoryInfo(free=total - free, total=total)
+
+
+class FreeAsTotal(Manager):
+    """Reports the free memory as total memory."""
+
+    def get_memory_info(self) -> MemoryInfo:
+        free, _ = super().get_memory_info()
+        return MemoryInfo(free=free, total=free)

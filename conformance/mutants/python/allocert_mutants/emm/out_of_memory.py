@@ -119,3 +119,21 @@ class FreesChunkByItsEnds(Manager):
     """Frees a chunk whose first and last blocks are free, although the one between lives."""
 
     blocks_class = _LooksAtEnds
+
+
+class _LosesHeaders(Blocks):
+    """Takes a header from the driver for each request, and loses it if the request fails."""
+
+    HEADER_BYTES = 4096
+
+    def allocate(self, size: int) -> int:
+        header = self.take(self.HEADER_BYTES)
+        token = super().allocate(size)
+        self.give(header)
+        return token
+
+
+class FailedRequestLosesHeader(Manager):
+    """Loses 4096 bytes with each request that fails."""
+
+    blocks_class = _LosesHeaders

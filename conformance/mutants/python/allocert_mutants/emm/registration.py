@@ -114,3 +114,26 @@ class SkipsBaseConstructor(Manager):
 
     def reset(self) -> None:
         self.blocks.reset()
+
+
+class VersionChangesLater(Manager):
+    """Reports interface version 2 after the first request for memory."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.version = 1
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        self.version = 2
+        return super().memalloc(size)
+
+    @property
+    def interface_version(self) -> int:
+        return self.version
+
+
+class ConstructorRaises(Manager):
+    """Raises in the constructor."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("this constructor always raises")

@@ -258,3 +258,81 @@ class ForgetsPendingOfOthers(Manager):
     def reset(self) -> None:
         self.shared.clear()
         super().reset()
+
+
+class StopsReleasing(Manager):
+    """Frees released blocks before the first reset(), and after it only in the next one."""
+
+    def reset(self) -> None:
+        super().reset()
+        self.blocks.deferring += 1
+
+
+class SecondForgetsLiveBlocks(Manager):
+    """Empties its table of live blocks in every second reset(), and frees none of them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.resets = 0
+
+    def reset(self) -> None:
+        self.resets += 1
+        if self.resets % 2 == 0:
+            self.blocks.live.clear()
+        super().reset()
+
+
+class RefusesManyBlocks(Manager):
+    """Raises in reset() if more than 100 blocks are live."""
+
+    def reset(self) -> None:
+        if len(self.blocks.live) > 100:
+            raise RuntimeError("too many live blocks")
+        super().reset()
+
+
+class FreesAtMost100Blocks(Manager):
+    """Frees 100 of the live blocks in reset(), and forgets all others."""
+
+    def reset(self) -> None:
+        while len(self.blocks.live) > 100:
+            self.blocks.live.popitem()
+        super().reset()
+
+
+class EndsMemory(Manager):
+    """Serves no device memory after reset()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.without_memory = False
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if self.without_memory:
+            raise MemoryError("the pool is closed")
+        return super().memalloc(size)
+
+    def reset(self) -> None:
+        super().reset()
+        self.without_memory = True
+
+
+class EarlyResetEndsMemory(Manager):
+    """Serves no device memory after a reset before initialize()."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initialized = self.without_memory = False
+
+    def initialize(self) -> None:
+        super().initialize()
+        self.initialized = True
+
+    def memalloc(self, size: int) -> MemoryPointer:
+        if self.without_memory:
+            raise RuntimeError("there is no table for device memory")
+        return super().memalloc(size)
+
+    def reset(self) -> None:
+        super().reset()
+        self.without_memory |= not self.initialized

@@ -12,7 +12,7 @@ OPERATIONS: OperationTable[NumbaCase] = OperationTable()
 
 
 @OPERATIONS.register
-def describe(case: NumbaCase, _on: str, _arguments: Arguments) -> Facts:
+def describe(case: NumbaCase, on: str, _arguments: Arguments) -> Facts:
     cls = case.subject.cls
     if case.subject.initialized_driver:
         # The import called the driver before any step; the calls of this one are in the trace.
@@ -31,6 +31,8 @@ def describe(case: NumbaCase, _on: str, _arguments: Arguments) -> Facts:
     except BaseException as error:  # noqa: BLE001 - that it fails is the fact
         described["error"] = f"{type_name(error)}: {bounded(error, 500)}"
         return described
+    if on in case.bindings:  # the host may read the version of a manager that has worked
+        manager = case.bindings.get(on)
     version = manager.interface_version
     described.update(
         instantiable=True,

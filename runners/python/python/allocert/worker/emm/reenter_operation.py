@@ -134,7 +134,7 @@ def _observed(call: Callable[[], Any], moment: _AtMoment, live: LiveRanges) -> A
     sys.setprofile(moment)
     try:
         return call()
-    except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+    except Exception as error:  # noqa: BLE001 - counted; the step goes on
         sys.setprofile(None)
         live.fail(f"{type_name(error)}: {bounded(error, 200)}")
         return None

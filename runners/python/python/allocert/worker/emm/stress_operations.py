@@ -81,7 +81,7 @@ class LiveRanges:
         for _ in range(times):
             try:
                 memory = manager.memalloc(size_bytes)
-            except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+            except Exception as error:  # noqa: BLE001 - counted; the step goes on
                 self.fail(f"{type_name(error)}: {bounded(error, 200)}")
                 continue
             alive.append((self.add(memory), memory))
@@ -124,7 +124,7 @@ def _mixed_cycle(
             # Memory that cannot be filled does not hold its byte at the end.
             with contextlib.suppress(DriverError):
                 transfer.fill(case.driver, memory, byte, 0, size_bytes)
-        except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+        except Exception as error:  # noqa: BLE001 - counted; the step goes on
             live.fail(f"{type_name(error)}: {bounded(error, 200)}")
             continue
         blocks.append(_Block(live.add(memory), memory, size_bytes, byte))
@@ -154,7 +154,7 @@ def memalloc_many(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
     for _ in range(arguments["times"]):
         try:
             memories.append(manager.memalloc(arguments["size"]))
-        except BaseException as error:  # noqa: BLE001 - counted; the step goes on
+        except Exception as error:  # noqa: BLE001 - counted; the step goes on
             failed += 1
             first_failure = first_failure or f"{type_name(error)}: {bounded(error, 200)}"
     case.bindings.bind(arguments["as"], memories)
@@ -182,7 +182,10 @@ def stress(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
         if context is not None:
             case.driver.set_current(int(context.handle))
         start.wait()
-        live.cycle(manager, arguments["size"], arguments["times"], 2)
+        try:
+            live.cycle(manager, arguments["size"], arguments["times"], 2)
+        except BaseException as error:  # noqa: BLE001 - SystemExit would only end the thread
+            live.fail(f"{type_name(error)}: {bounded(error, 200)}")
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(arguments["threads"])]
     interval = sys.getswitchinterval()
