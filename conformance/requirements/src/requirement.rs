@@ -46,7 +46,7 @@ pub struct Requirement {
     #[serde(default)]
     pub demands: Vec<String>,
     /// Whether a host can use nothing of a subject that violates it. Reports then name it before
-    /// what other cases find.
+    /// what other cases find, unless it follows from a violation there.
     #[serde(default)]
     pub comes_first: bool,
     /// Why no case can test it.

@@ -102,6 +102,16 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
     })
 }
 
+/// Whether the subject took managed memory from the driver in the step.
+pub(crate) fn took_managed_memory(record: &CaseRecord<'_>, step: u32) -> bool {
+    let window = record.timeline.window(step);
+    window.is_some_and(|window| {
+        let managed = Function::Cuda(cuda::Function::cuMemAllocManaged);
+        let mut calls = calls_in(record, window);
+        calls.any(|call| call.call.function == managed && call.call.result == Some(0))
+    })
+}
+
 /// Whether memory was asked for in the window, always by code of the host that the subject called.
 fn only_host_code_asked(record: &CaseRecord<'_>, window: Range<usize>) -> bool {
     let asks = |call: &RecordedCall<'_>| matches!(Effect::of(call.call), Effect::Take { .. });

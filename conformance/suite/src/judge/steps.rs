@@ -28,6 +28,10 @@ use crate::verdict::Check;
 /// (EMM-FREEDOM-43).
 const LEAST_CAPACITY_BYTES: u64 = 256 << 20;
 
+/// Managed memory may be more than a device has (EMM-FREEDOM-11).
+const RETURNED_MANAGED_MEMORY: &str = "it returned managed memory; a plugin that allocates such \
+    memory leaves `device_memory` out of its `allocert_capabilities`";
+
 /// What an error says by itself, whatever the step asks for: the check that it belongs to, and what
 /// was expected.
 fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
@@ -187,7 +191,13 @@ fn returned(
             }
             (None, Some(kinds)) => {
                 let expected = format!("{} raises {}", step.r#do.name(), one_of(kinds));
-                let observed = if is_nothing { "no memory came back" } else { "it returned" };
+                let observed = if is_nothing {
+                    "no memory came back"
+                } else if expected_calls::took_managed_memory(record, step.index) {
+                    RETURNED_MANAGED_MEMORY
+                } else {
+                    "it returned"
+                };
                 sink.report(requirement, step, expected, observed.to_owned(), Vec::new());
             }
             (None, None) => {}

@@ -325,7 +325,8 @@ class HostMemoryStaysDeferred(Manager):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.pinned: set[int] = set()
+        #: Address of each live block. An address is used again; the key is not.
+        self.pinned: dict[object, int] = {}
         self.released: list[int] = []
         self.scopes = 0
 
@@ -342,14 +343,13 @@ class HostMemoryStaysDeferred(Manager):
                 raise
             self.free_released()
             pointer = int(driver.cuMemHostAlloc(size, flags))
-        self.pinned.add(pointer)
-        context, finalizer = weakref.proxy(self.context), functools.partial(self.release, pointer)
-        return PinnedMemory(context, pointer, size, finalizer=finalizer)
+        key, context = object(), weakref.proxy(self.context)
+        self.pinned[key] = pointer
+        return PinnedMemory(context, pointer, size, finalizer=functools.partial(self.release, key))
 
-    def release(self, pointer: int) -> None:
-        if pointer in self.pinned:
-            self.pinned.remove(pointer)
-            self.released.append(pointer)
+    def release(self, key: object) -> None:
+        if key in self.pinned:
+            self.released.append(self.pinned.pop(key))
         if not self.scopes:
             self.free_released()
 
@@ -367,6 +367,6 @@ class HostMemoryStaysDeferred(Manager):
 
     def reset(self) -> None:
         super().reset()
-        self.released.extend(self.pinned)
+        self.released.extend(self.pinned.values())
         self.pinned.clear()
         self.free_released()
