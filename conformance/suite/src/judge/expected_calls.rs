@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::call_name::NamedFunctions;
 use crate::effect::Effect;
+use crate::effect::cuda::{MemoryClass, memory_class};
 use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::error_kinds;
@@ -104,11 +105,14 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
 
 /// Whether the subject took managed memory from the driver in the step.
 pub(crate) fn took_managed_memory(record: &CaseRecord<'_>, step: u32) -> bool {
+    let is_managed = |call: &Call| match call.function {
+        Function::Cuda(function) => memory_class(function) == MemoryClass::Managed,
+        _ => false,
+    };
     let window = record.timeline.window(step);
     window.is_some_and(|window| {
-        let managed = Function::Cuda(cuda::Function::cuMemAllocManaged);
         let mut calls = calls_in(record, window);
-        calls.any(|call| call.call.function == managed && call.call.result == Some(0))
+        calls.any(|call| is_managed(call.call) && call.call.result == Some(0))
     })
 }
 

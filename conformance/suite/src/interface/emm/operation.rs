@@ -44,8 +44,8 @@ pub enum Operation {
     /// Facts: `interface_version`, `interface_version_type` (such as `int`), `abstract` (names of
     /// methods that are not implemented), `instantiable`, `name`, `version`. A native subject also
     /// has `same_table`: whether the symbol returns the same table as at load time, with the same
-    /// content. A text that is missing or not UTF-8 is null. In Python the interface version is that
-    /// of the step's manager, if the case has made it.
+    /// content. A text that is missing or not UTF-8 is null. In Python the interface version is
+    /// that of the step's manager, if the case has made it.
     Describe {},
     /// Makes a pageable buffer of the worker, in pages of its own.
     ///
