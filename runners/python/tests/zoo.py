@@ -461,7 +461,7 @@ VALUES = [
             def __getattribute__(self, name): raise BaseException(name)
         return Odd()
         """,
-        violates("EMM-ALLOC-01"),
+        violates("EMM-EXIT-01"),
     ),
     emm(
         "claims-another-class",

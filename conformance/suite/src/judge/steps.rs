@@ -472,10 +472,12 @@ fn beyond_own_capacity(sink: &mut FindingSink<'_>, step: &PlannedStep, shortage:
     declined(sink, step, format!("its own capacity is smaller: {shortage}"));
 }
 
-/// What the first of many requests failed with, if the subject said that its memory is short.
+/// What the first of many requests failed with, if the subject said that its memory is short. A
+/// table says no more than that.
 fn first_shortage(facts: &Facts) -> Option<&str> {
-    let first = facts.get("first_failure")?.as_str()?;
-    first.starts_with("MemoryError").then_some(first)
+    let is_short = facts.get("out_of_memory")?.as_bool()?;
+    let words = facts.get("first_failure").and_then(Value::as_str).unwrap_or("OUT_OF_MEMORY");
+    is_short.then_some(words)
 }
 
 /// Whether an error passed through the adapter of a library of arrays, or through the library. The

@@ -15,6 +15,7 @@ export_emm_plugin! {
     variant_aligns_to_2_mib => Manager<AlignsTo2Mib>,
     variant_stream_ordered => Manager<StreamOrdered>,
     variant_keeps_until_short => Manager<KeepsUntilShort>,
+    variant_has_256_mib => Manager<Has256Mib>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -23,6 +24,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 const ALIGNMENT_BYTES: u64 = 512;
 const LARGE_ALIGNMENT_BYTES: u64 = 2 << 20;
+const CAPACITY_BYTES: u64 = 256 << 20;
 
 /// Reserves four fifths of the free memory when it is initialized. It takes from the driver what
 /// does not fit, and gives the reserve back when nothing in it is used and memory is short.
@@ -131,6 +133,30 @@ impl Choice for StreamOrdered {
 
     fn free(&self, cuda: Cuda, pointer: u64) -> Result<(), DriverError> {
         cuda.driver.in_context(cuda.context, || cuda.driver.mem_free_async(pointer))
+    }
+}
+
+/// Is out of memory where its blocks would have more than 256 MiB together.
+#[derive(Debug, Default)]
+struct Has256Mib {
+    sizes: Mutex<HashMap<u64, u64>>,
+}
+
+impl Choice for Has256Mib {
+    fn allocate(&self, cuda: Cuda, size_bytes: u64) -> Result<u64, DriverError> {
+        let mut sizes = locked(&self.sizes);
+        let live_bytes: u64 = sizes.values().sum();
+        if live_bytes.saturating_add(size_bytes) > CAPACITY_BYTES {
+            return Err(DriverError::Call { call: "memalloc", code: DriverError::OUT_OF_MEMORY });
+        }
+        let pointer = cuda.driver.mem_alloc(size_bytes)?;
+        sizes.insert(pointer, size_bytes);
+        Ok(pointer)
+    }
+
+    fn free(&self, cuda: Cuda, pointer: u64) -> Result<(), DriverError> {
+        locked(&self.sizes).remove(&pointer);
+        cuda.free(pointer)
     }
 }
 

@@ -86,7 +86,8 @@ pub enum Operation {
     /// Calls `memalloc(size)` `times` times, and keeps all of the memory under one name. `drop`
     /// lets all of it go in one step.
     ///
-    /// Facts: `failed`. In Python also `first_failure`.
+    /// Facts: `failed`, `out_of_memory` (whether the first request that failed was said to be out
+    /// of memory). In Python also `first_failure`.
     MemallocMany { size: u64, times: u64, r#as: Name },
     /// Calls `memhostalloc(size, mapped, portable, wc)`.
     ///
@@ -149,8 +150,9 @@ pub enum Operation {
     View { of: Name, offset: u64, size: u64, r#as: Name },
     /// Allocates and drops memory `times` times, with `hold` allocations alive at a time.
     ///
-    /// Facts: `failed`, `overlaps`, `misaligned`; with `mixed` also `changed` (how many allocations
-    /// did not hold their byte at the end). In Python also `first_failure`.
+    /// Facts: `failed`, `overlaps`, `misaligned`, `out_of_memory` as above; with `mixed` also
+    /// `changed` (how many allocations did not hold their byte at the end). In Python also
+    /// `first_failure`.
     Churn {
         size: u64,
         times: u64,
@@ -178,7 +180,8 @@ pub enum Operation {
     },
     /// Allocates and drops memory on several threads at once.
     ///
-    /// Facts: `failed`, `overlaps`; in Python also `first_failure`.
+    /// Facts: `failed`, `overlaps`, `out_of_memory` as above; in Python also
+    /// `first_failure`.
     Stress { threads: u32, size: u64, times: u64 },
     /// Calls a member of the C table with exactly these arguments, allowed or not. A case with this
     /// operation needs `table`. Memory that the call returns has no name; the next reset releases

@@ -264,6 +264,24 @@ class GrowsFromQuarter(ReservesHalf):
         return GrowingPool(int(driver.cuMemGetInfo()[1]) // 4)
 
 
+class EqualChunks(GrowingPool):
+    """Divides chunks of one size. Larger blocks have chunks of their own."""
+
+    def __init__(self, chunk_bytes: int) -> None:
+        self._chunk_bytes = chunk_bytes
+        super().__init__(chunk_bytes)
+
+    def _new_chunk(self, least_bytes: int) -> Arena:
+        return Arena(max(least_bytes, self._chunk_bytes))
+
+
+class TakesChunksOf448MiB(ReservesHalf):
+    """Takes memory from the driver in chunks of 448 MiB, into which few sizes divide well."""
+
+    def reserve(self) -> GrowingPool:
+        return EqualChunks(448 * _MIB)
+
+
 class Reserves512MiB(ReservesHalf):
     """Reserves 512 MiB when it is initialized."""
 
@@ -301,6 +319,26 @@ class ReservesFourFifthsOfAll(ReservesHalf):
 
 class _Blocks256MiB(CappedBlocks):
     capacity_bytes = 256 * _MIB
+
+
+class CapacityReachedError(MemoryError):
+    """A class of its own for what lies above a capacity."""
+
+
+class _Blocks320MiB(CappedBlocks):
+    capacity_bytes = 320 * _MIB
+
+    def take(self, size: int) -> int:
+        try:
+            return super().take(size)
+        except MemoryError as error:
+            raise CapacityReachedError(*error.args) from error
+
+
+class Has320MiB(Manager):
+    """Raises its own kind of MemoryError where its blocks would have more than 320 MiB."""
+
+    blocks_class = _Blocks320MiB
 
 
 class Has256MiB(Manager):

@@ -30,10 +30,11 @@ impl EmmCase<'_> {
         hold: u64,
     ) -> Result<Facts, NoResult> {
         let owner = self.bindings.manager(on)?;
-        let mut alive = LiveBlocks::new(|_| ALIGNMENT_BYTES);
+        let (mut alive, mut first) =
+            (LiveBlocks::new(|_| ALIGNMENT_BYTES), FirstFailure::default());
         let mut held = VecDeque::new();
         for _ in 0..times {
-            held.extend(allocate(&owner, &mut alive, size_bytes));
+            held.extend(allocate(&owner, &mut alive, &mut first, size_bytes));
             if held.len() as u64 >= hold
                 && let Some(oldest) = held.pop_front()
             {
@@ -44,7 +45,9 @@ impl EmmCase<'_> {
         for rest in held {
             owner.manager.release(rest.token)?;
         }
-        Ok(alive.facts())
+        let mut counts = alive.facts();
+        counts.extend(first.facts());
+        Ok(counts)
     }
 
     /// `times` allocations of sizes up to `size_bytes`, at most `hold` of them alive at a time,
@@ -60,9 +63,10 @@ impl EmmCase<'_> {
         let driver = self.driver()?;
         let (mut alive, mut held, mut random, mut changed) =
             (LiveBlocks::new(|_| ALIGNMENT_BYTES), Vec::new(), Random::default(), 0u64);
+        let mut first = FirstFailure::default();
         for number in 0..times {
             let size_bytes = random.below(size_bytes) + 1;
-            if let Some(memory) = allocate(&owner, &mut alive, size_bytes) {
+            if let Some(memory) = allocate(&owner, &mut alive, &mut first, size_bytes) {
                 let byte = (number % 255) as u8;
                 // One that cannot be written is found when it is read.
                 let _ = self
@@ -86,6 +90,7 @@ impl EmmCase<'_> {
         }
         let mut counts = alive.facts();
         counts.extend(facts([("changed", json!(changed))]));
+        counts.extend(first.facts());
         Ok(counts)
     }
 
@@ -134,18 +139,50 @@ impl EmmCase<'_> {
         });
         let logs = logs?;
         let failed: u64 = logs.iter().map(|log| log.failed).sum();
-        Ok(facts([("failed", json!(failed)), ("overlaps", json!(overlaps(logs, size_bytes)))]))
+        let first = logs.iter().map(|log| log.first).find(FirstFailure::is_there);
+        let mut counts = first.unwrap_or_default().facts();
+        counts.extend(facts([
+            ("failed", json!(failed)),
+            ("overlaps", json!(overlaps(logs, size_bytes))),
+        ]));
+        Ok(counts)
     }
 }
 
 /// One allocation, entered among what is alive.
-fn allocate(owner: &CaseManager, alive: &mut LiveBlocks, size_bytes: u64) -> Option<Memory> {
-    let memory = owner.manager.memalloc(size_bytes).ok();
+fn allocate(
+    owner: &CaseManager,
+    alive: &mut LiveBlocks,
+    first: &mut FirstFailure,
+    size_bytes: u64,
+) -> Option<Memory> {
+    let memory = owner.manager.memalloc(size_bytes);
     match &memory {
-        Some(memory) => alive.enter(memory.pointer, size_bytes),
-        None => alive.failed(),
+        Ok(memory) => alive.enter(memory.pointer, size_bytes),
+        Err(raised) => {
+            alive.failed();
+            first.note(raised);
+        }
     }
-    memory
+    memory.ok()
+}
+
+/// Whether the first request that failed was said to be out of memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FirstFailure(Option<bool>);
+
+impl FirstFailure {
+    pub(crate) fn note(&mut self, raised: &Raised) {
+        self.0.get_or_insert(raised.status.as_deref() == Some("OUT_OF_MEMORY"));
+    }
+
+    fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn facts(self) -> Facts {
+        facts([("out_of_memory", json!(self.0 == Some(true)))])
+    }
 }
 
 /// What one thread of a stress had, and when. Each has its own: a shared one would make the
@@ -155,6 +192,7 @@ struct ThreadLog<'a> {
     held: VecDeque<Memory>,
     entries: Vec<(u64, Entry)>,
     failed: u64,
+    first: FirstFailure,
 }
 
 #[derive(Clone, Copy)]
@@ -165,7 +203,13 @@ enum Entry {
 
 impl<'a> ThreadLog<'a> {
     fn new(clock: &'a AtomicU64) -> Self {
-        Self { clock, held: VecDeque::new(), entries: Vec::new(), failed: 0 }
+        Self {
+            clock,
+            held: VecDeque::new(),
+            entries: Vec::new(),
+            failed: 0,
+            first: FirstFailure::default(),
+        }
     }
 
     fn now(&self) -> u64 {
@@ -192,7 +236,10 @@ fn allocate_repeatedly(
     for _ in 0..times {
         match owner.manager.memalloc(size_bytes) {
             Ok(memory) => log.came(memory),
-            Err(_) => log.failed += 1,
+            Err(raised) => {
+                log.failed += 1;
+                log.first.note(&raised);
+            }
         }
         if log.held.len() > STRESS_HOLD
             && let Some(oldest) = log.held.pop_front()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Frames of files in this folder are the worker's own.
 _WORKER = str(pathlib.Path(__file__).parent) + os.sep
+_CUDA_ERROR_OUT_OF_MEMORY = 2
 #: So many frames of a traceback are reported, the last ones.
 _FRAMES = 16
 
@@ -74,6 +75,11 @@ def _frames(error: BaseException) -> list[str]:
             frames.append(f"{code.co_filename}:{trace.tb_lineno} in {name}")
         trace = trace.tb_next
     return [bounded(frame, 400) for frame in frames[-_FRAMES:]]
+
+
+def says_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory is short, in Python's way or in the driver's."""
+    return issubclass(type(error), MemoryError) or _code(error) == _CUDA_ERROR_OUT_OF_MEMORY
 
 
 def _code(error: BaseException) -> int | None:

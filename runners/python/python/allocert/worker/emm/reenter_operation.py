@@ -136,7 +136,7 @@ def _observed(call: Callable[[], Any], moment: _AtMoment, live: LiveRanges) -> A
         return call()
     except Exception as error:  # noqa: BLE001 - counted; the step goes on
         sys.setprofile(None)
-        live.fail(f"{type_name(error)}: {bounded(error, 200)}")
+        live.fail_with(error)
         return None
     finally:
         sys.setprofile(None)

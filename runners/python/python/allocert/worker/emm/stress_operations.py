@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..emm_shared import facts, transfer
 from ..operations import Arguments, Facts, OperationTable
-from ..outcome import Declined, DriverError
+from ..outcome import Declined, DriverError, says_out_of_memory
 from ..random_numbers import Random
 from ..safe_text import bounded, type_name
 from .case import ManagerCase
@@ -29,6 +29,8 @@ class LiveRanges:
         self._lock = threading.Lock()
         self.failed = self.overlaps = self.misaligned = 0
         self.first_failure: str | None = None
+        #: Whether that one said that memory is short.
+        self.out_of_memory = False
         #: Allocations that carry no finalizer: the manager does not learn of their release.
         self.without_finalizer = 0
 
@@ -57,9 +59,18 @@ class LiveRanges:
 
     def fail(self, reason: str) -> None:
         """Counts an allocation that failed."""
+        self._fail(reason, out_of_memory=False)
+
+    def fail_with(self, error: BaseException) -> None:
+        """Counts a request that raised."""
+        reason = f"{type_name(error)}: {bounded(error, 200)}"
+        self._fail(reason, out_of_memory=says_out_of_memory(error))
+
+    def _fail(self, reason: str, *, out_of_memory: bool) -> None:
         with self._lock:
             self.failed += 1
-            self.first_failure = self.first_failure or reason
+            if self.first_failure is None:
+                self.first_failure, self.out_of_memory = reason, out_of_memory
 
     def facts(self) -> Facts:
         """All counts, as the step reports them. Declines for what no finalizer could give back."""
@@ -73,6 +84,7 @@ class LiveRanges:
             "overlaps": self.overlaps,
             "misaligned": self.misaligned,
             "first_failure": self.first_failure,
+            "out_of_memory": self.out_of_memory,
         }
 
     def cycle(self, manager: Any, size_bytes: int, times: int, hold: int) -> None:
@@ -82,7 +94,7 @@ class LiveRanges:
             try:
                 memory = manager.memalloc(size_bytes)
             except Exception as error:  # noqa: BLE001 - counted; the step goes on
-                self.fail(f"{type_name(error)}: {bounded(error, 200)}")
+                self.fail_with(error)
                 continue
             alive.append((self.add(memory), memory))
             memory = None
@@ -125,7 +137,7 @@ def _mixed_cycle(
             with contextlib.suppress(DriverError):
                 transfer.fill(case.driver, memory, byte, 0, size_bytes)
         except Exception as error:  # noqa: BLE001 - counted; the step goes on
-            live.fail(f"{type_name(error)}: {bounded(error, 200)}")
+            live.fail_with(error)
             continue
         blocks.append(_Block(live.add(memory), memory, size_bytes, byte))
         memory = None
@@ -149,16 +161,19 @@ def _is_unchanged(case: ManagerCase, block: _Block) -> bool:
 
 @OPERATIONS.register
 def memalloc_many(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
-    manager, failed, first_failure = case.manager(on), 0, None
+    manager, counts = case.manager(on), LiveRanges()
     memories: list[Any] = []
     for _ in range(arguments["times"]):
         try:
             memories.append(manager.memalloc(arguments["size"]))
         except Exception as error:  # noqa: BLE001 - counted; the step goes on
-            failed += 1
-            first_failure = first_failure or f"{type_name(error)}: {bounded(error, 200)}"
+            counts.fail_with(error)
     case.bindings.bind(arguments["as"], memories)
-    return {"failed": failed, "first_failure": first_failure}
+    return {
+        "failed": counts.failed,
+        "first_failure": counts.first_failure,
+        "out_of_memory": counts.out_of_memory,
+    }
 
 
 @OPERATIONS.register
@@ -185,7 +200,7 @@ def stress(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
         try:
             live.cycle(manager, arguments["size"], arguments["times"], 2)
         except BaseException as error:  # noqa: BLE001 - SystemExit would only end the thread
-            live.fail(f"{type_name(error)}: {bounded(error, 200)}")
+            live.fail_with(error)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(arguments["threads"])]
     interval = sys.getswitchinterval()
@@ -198,4 +213,9 @@ def stress(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    return {"failed": live.failed, "overlaps": live.overlaps, "first_failure": live.first_failure}
+    return {
+        "failed": live.failed,
+        "overlaps": live.overlaps,
+        "first_failure": live.first_failure,
+        "out_of_memory": live.out_of_memory,
+    }
