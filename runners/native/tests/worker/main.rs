@@ -278,8 +278,9 @@ fn the_reference_serves_what_it_claims(
     assert_eq!(returned(5), &json!({"uniform": 8, "bytes_read": 50}));
     assert_eq!(returned(8), &json!({"uniform": 9, "bytes_read": 64}));
     assert_eq!(returned(10)["host_pointer"], returned(9)["host_pointer"]);
-    assert_eq!(returned(11), &json!({"failed": 0, "overlaps": 0, "misaligned": 0}));
-    assert_eq!(returned(12), &json!({"failed": 0, "overlaps": 0}));
+    let served = json!({"failed": 0, "overlaps": 0, "misaligned": 0, "out_of_memory": false});
+    assert_eq!(returned(11), &served);
+    assert_eq!(returned(12), &json!({"failed": 0, "overlaps": 0, "out_of_memory": false}));
     assert_eq!(returned(13), &json!({"finalized": true}));
     assert_eq!(returned(17), &json!({"finalized": false}));
     assert_eq!(ended["stderr"]["text"], "");
