@@ -392,60 +392,23 @@ class SizeClassTooSmall(Manager):
     blocks_class = _RoundsDown
 
 
-class _Keeps64(Blocks):
-    """Keeps up to 64 released blocks of a size, and loses what is released beyond."""
-
-    COUNT = 64
+class _KeepsReleased(Blocks):
+    """Keeps released blocks for requests with the same key, until reset()."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.sizes: dict[int, int] = {}
-        self.idle: dict[int, list[int]] = {}
-
-    def take(self, size: int) -> int:
-        idle = self.idle.setdefault(size, [])
-        address = idle.pop() if idle else super().take(size)
-        self.sizes[address] = size
-        return address
-
-    def give(self, address: int) -> None:
-        idle = self.idle[self.sizes[address]]
-        if len(idle) < self.COUNT:
-            idle.append(address)
-
-    def reset(self) -> None:
-        super().reset()
-        for idle in self.idle.values():
-            while idle:
-                super().give(idle.pop())
-
-
-class LosesReleasesBeyond64(Manager):
-    """Keeps 64 released blocks of a size for later requests, and loses all others."""
-
-    blocks_class = _Keeps64
-
-
-class _CachesOfThreads(Blocks):
-    """Keeps released blocks for the thread that allocated them, until reset()."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: Size and thread of each block.
         self.keys: dict[int, tuple[int, int]] = {}
         self.idle: dict[tuple[int, int], list[int]] = {}
-        self.numbers = threading.local()
-        self.threads = itertools.count()
 
     def key(self, size: int) -> tuple[int, int]:
-        if not hasattr(self.numbers, "own"):
-            self.numbers.own = next(self.threads)
-        return size, self.numbers.own
+        """The size, and a number that a mutant may choose."""
+        return size, 0
 
     def take(self, size: int) -> int:
-        idle = self.idle.setdefault(self.key(size), [])
+        key = self.key(size)
+        idle = self.idle.setdefault(key, [])
         address = idle.pop() if idle else super().take(size)
-        self.keys[address] = self.key(size)
+        self.keys[address] = key
         return address
 
     def give(self, address: int) -> None:
@@ -456,6 +419,36 @@ class _CachesOfThreads(Blocks):
         for idle in self.idle.values():
             while idle:
                 super().give(idle.pop())
+
+
+class _Keeps64(_KeepsReleased):
+    """Keeps up to 64 released blocks of a size, and loses what is released beyond."""
+
+    COUNT = 64
+
+    def give(self, address: int) -> None:
+        if len(self.idle[self.keys[address]]) < self.COUNT:
+            super().give(address)
+
+
+class LosesReleasesBeyond64(Manager):
+    """Keeps 64 released blocks of a size for later requests, and loses all others."""
+
+    blocks_class = _Keeps64
+
+
+class _CachesOfThreads(_KeepsReleased):
+    """Keeps released blocks for the thread that allocated them, until reset()."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = threading.local()
+        self.threads = itertools.count()
+
+    def key(self, size: int) -> tuple[int, int]:
+        if not hasattr(self.numbers, "own"):
+            self.numbers.own = next(self.threads)
+        return size, self.numbers.own
 
 
 class LosesCachesOfThreads(Manager):

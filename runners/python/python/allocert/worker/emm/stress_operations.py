@@ -80,9 +80,15 @@ class LiveRanges:
                 f" reset; {self.first_failure}"
             )
         return {
-            "failed": self.failed,
+            **self.failures(),
             "overlaps": self.overlaps,
             "misaligned": self.misaligned,
+        }
+
+    def failures(self) -> Facts:
+        """How many allocations failed, and what is known of the first one."""
+        return {
+            "failed": self.failed,
             "first_failure": self.first_failure,
             "out_of_memory": self.out_of_memory,
         }
@@ -169,11 +175,7 @@ def memalloc_many(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
         except Exception as error:  # noqa: BLE001 - counted; the step goes on
             counts.fail_with(error)
     case.bindings.bind(arguments["as"], memories)
-    return {
-        "failed": counts.failed,
-        "first_failure": counts.first_failure,
-        "out_of_memory": counts.out_of_memory,
-    }
+    return counts.failures()
 
 
 @OPERATIONS.register
@@ -213,9 +215,4 @@ def stress(case: ManagerCase, on: str, arguments: Arguments) -> Facts:
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    return {
-        "failed": live.failed,
-        "overlaps": live.overlaps,
-        "first_failure": live.first_failure,
-        "out_of_memory": live.out_of_memory,
-    }
+    return {**live.failures(), "overlaps": live.overlaps}
