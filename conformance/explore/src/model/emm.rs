@@ -115,7 +115,7 @@ pub(crate) struct Allocation {
     pub(crate) surely_served: bool,
     /// A reset took it: its names may only be dropped.
     pub(crate) taken_by_reset: bool,
-    /// Another manager of the same context was reset since.
+    /// Another manager of the same context was reset since, and may have taken it (EMM-FREEDOM-47).
     neighbour_reset: bool,
     /// Names that are not dropped.
     live_names: u32,
@@ -123,6 +123,13 @@ pub(crate) struct Allocation {
     /// Released inside a scope that is still open.
     release_deferred: bool,
     pub(crate) bytes: WrittenBytes,
+}
+
+impl Allocation {
+    /// No reset can have taken it.
+    fn outlived_resets(&self) -> bool {
+        !self.taken_by_reset && !self.neighbour_reset
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,8 +56,11 @@ pub enum HeldMemory<'a> {
     Drops { name: &'a str },
     /// The memory of this name is freed, whoever else holds it.
     Frees { name: &'a str },
-    /// Nothing of the manager `on` is held any more.
-    DropsAllOfManager,
+    /// The name that the step binds stands for a manager of the context of a device.
+    Serves { device: u32 },
+    /// Nothing of the manager `on`, and of others of its context, is held any more: NBEP 7 lets
+    /// reset() clear up all memory of the context.
+    DropsAllOfContext,
     /// Nothing is held any more.
     DropsAll,
 }
@@ -108,6 +111,8 @@ pub struct Properties<'a> {
     pub works_beside_array: bool,
     /// The subject is asked for memory and has to return some.
     pub returns_memory: bool,
+    /// The worker reads or writes memory of the subject, and calls nothing of it.
+    pub touches_memory: bool,
     /// How much memory it asks for at a time.
     pub asks_bytes: u64,
     /// It lets a name go, and an error is one of the finalizer.
@@ -178,6 +183,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn clears_driver_faults(self) -> Self {
         Self { clears_driver_faults: true, ..self }
+    }
+
+    pub(crate) fn touches_memory(self) -> Self {
+        Self { touches_memory: true, ..self }
     }
 
     pub(crate) fn may_decline(self) -> Self {

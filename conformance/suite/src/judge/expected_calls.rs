@@ -103,6 +103,12 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
     })
 }
 
+/// Whether a call of the subject in the step failed because the sweep made it fail.
+pub(crate) fn was_made_to_fail(record: &CaseRecord<'_>, step: u32) -> bool {
+    let window = record.timeline.window(step);
+    window.is_some_and(|window| calls_in(record, window).any(|call| call.call.injected))
+}
+
 /// Whether the subject took managed memory from the driver in the step.
 pub(crate) fn took_managed_memory(record: &CaseRecord<'_>, step: u32) -> bool {
     let is_managed = |call: &Call| match call.function {

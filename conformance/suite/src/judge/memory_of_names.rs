@@ -19,6 +19,8 @@ pub(crate) struct Holdings<'a> {
     blocks: Vec<HeldBlock<'a>>,
     /// The block that each name holds.
     block_of: HashMap<&'a str, usize>,
+    /// The device whose context each manager serves.
+    device_of: HashMap<&'a str, u32>,
     ranges: AddressMap<usize>,
 }
 
@@ -55,9 +57,13 @@ impl<'a> Holdings<'a> {
                     self.forget(block);
                 }
             }
-            HeldMemory::DropsAllOfManager => self.forget_all(Some(&step.on)),
-            HeldMemory::DropsAll => self.forget_all(None),
+            HeldMemory::DropsAllOfContext => {
+                let device = self.device_of(&step.on);
+                self.forget_all(|holdings, manager| holdings.device_of(manager) == device);
+            }
+            HeldMemory::DropsAll => self.forget_all(|_, _| true),
             HeldMemory::Unchanged
+            | HeldMemory::Serves { .. }
             | HeldMemory::Gains
             | HeldMemory::Pins
             | HeldMemory::Shares { .. } => {}
@@ -85,10 +91,14 @@ impl<'a> Holdings<'a> {
             HeldMemory::Gains | HeldMemory::Replaces { .. } => {
                 self.hold(step, name, facts, false, stale)
             }
+            HeldMemory::Serves { device } => {
+                self.device_of.insert(name, device);
+                None
+            }
             HeldMemory::Unchanged
             | HeldMemory::Drops { .. }
             | HeldMemory::Frees { .. }
-            | HeldMemory::DropsAllOfManager
+            | HeldMemory::DropsAllOfContext
             | HeldMemory::DropsAll => None,
         }
     }
@@ -152,12 +162,17 @@ impl<'a> Holdings<'a> {
         }
     }
 
-    fn forget_all(&mut self, manager: Option<&str>) {
+    fn forget_all(&mut self, concerns: impl Fn(&Self, &str) -> bool) {
         for block in 0..self.blocks.len() {
-            if manager.is_none_or(|manager| manager == self.blocks[block].manager) {
+            if concerns(self, self.blocks[block].manager) {
                 self.forget(block);
             }
         }
+    }
+
+    /// The device whose context a manager serves. Memory of other interfaces has no manager.
+    fn device_of(&self, manager: &str) -> Option<u32> {
+        self.device_of.get(manager).copied()
     }
 }
 

@@ -297,7 +297,8 @@ fn defect_of_subject(
 }
 
 /// An error that no caller sees: a finalizer raised it, or a Python function that C code called. A
-/// side without a requirement for finalizers blames the step.
+/// side without a requirement for finalizers blames the step. A finalizer that reports a call which
+/// the sweep made fail does as Numba's own finalizers do.
 fn ignored_error(
     record: &CaseRecord<'_>,
     sink: &mut FindingSink<'_>,
@@ -306,6 +307,9 @@ fn ignored_error(
 ) {
     let properties = step.r#do.properties();
     let finalizers = record.catalogue.by_check(record.side, Check::FinalizerError.name());
+    if finalizers.is_some() && expected_calls::was_made_to_fail(record, step.index) {
+        return;
+    }
     let ends = properties.finalizes || properties.unbinds_on || properties.closes_host;
     if finalizers.is_none() || ends {
         return unexpected_error(record, sink, step, raised);
@@ -561,8 +565,9 @@ fn declined(sink: &mut FindingSink<'_>, step: &PlannedStep, message: String) {
 
 /// The requirements that an unexpected error breaks: all that ask for a return; and the one that
 /// the operation stands for, unless the step is there to show no more than that it returns, or what
-/// it asks for says why an array is to be taken. Where one of these asks for a return alone, those
-/// that say what a result is like are left out: an error says nothing about them.
+/// it asks for says why an array is to be taken or memory is to be there. Where one of these asks
+/// for a return alone, those that say what a result is like are left out: an error says nothing
+/// about them.
 fn broken_by_error<'a>(
     record: &CaseRecord<'a>,
     step: &'a PlannedStep,
@@ -574,7 +579,8 @@ fn broken_by_error<'a>(
     let only_returns = asking.iter().any(|(_, facts)| facts.is_empty());
     let properties = step.r#do.properties();
     // No text obliges a consumer to write.
-    let told = takes_foreign(step) && !asking.is_empty() || properties.writes_foreign;
+    let told = (takes_foreign(step) || properties.touches_memory) && !asking.is_empty()
+        || properties.writes_foreign;
     // A failed drop is an error of the finalizer, and the check for that has reported it.
     let operation = requirement_of_operation(record, step)
         .filter(|_| !only_returns && !told && !properties.finalizes);

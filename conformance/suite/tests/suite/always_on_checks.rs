@@ -6,7 +6,7 @@ use allocert_contract::trace::{
 };
 use allocert_suite::Catalogue;
 use allocert_suite::judge;
-use allocert_suite::observation::Ending;
+use allocert_suite::observation::{Ending, Raised};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::verdict::Verdict;
 use rstest::rstest;
@@ -468,6 +468,16 @@ fn chatter_counts_once() {
 fn a_finalizer_raises_nothing() {
     let recorder = taken().raise(&[free(A, 0)], error("RuntimeError", None, "too late")).rest();
     assert_eq!(recorder.found(), ["EMM-CHECK-FINALIZER_ERROR"]);
+}
+
+#[rstest]
+#[case::of_the_sweep(injected(free(A, 1)), &[])]
+#[case::of_the_driver(free(A, 1), &["EMM-CHECK-FINALIZER_ERROR", "EMM-CHECK-LEAK"])]
+fn a_finalizer_may_raise_what_the_case_made_fail(#[case] call: Call, #[case] found: &[&str]) {
+    let raised = error("CudaAPIError", Some(1), "[1] Call to cuMemFree");
+    let ignored = Raised { ignored_in: Some("Pool.free".into()), ..raised };
+    let recorder = taken().raise(&[call], ignored).rest();
+    assert_eq!(recorder.found(), found);
 }
 
 #[test]

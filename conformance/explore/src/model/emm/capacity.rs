@@ -48,7 +48,7 @@ impl Model {
         let held = |allocation: &&Allocation| {
             allocation.kind == MemoryKind::Device
                 && allocation.surely_served
-                && !allocation.taken_by_reset
+                && allocation.outlived_resets()
                 && allocation.live_names > 0
         };
         let allocations = self

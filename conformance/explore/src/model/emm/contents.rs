@@ -43,6 +43,9 @@ impl Model {
         size: Option<u64>,
     ) -> Option<Expected> {
         let location = self.locate(name, offset, size)?;
+        if location.demand == Demand::ResetKeepsOthersBytes {
+            return None;
+        }
         let device = match location.owner {
             Owner::Allocation(id) => self.allocations[&id].kind == MemoryKind::Device,
             Owner::Buffer(_) => false,
@@ -72,7 +75,9 @@ impl Model {
                     || self.current == Some(self.managers[allocation.manager].device);
                 // If the pinning may have been refused, this name may stand for nothing.
                 let unbound = Self::is_pin(allocation.kind) && !allocation.surely_served;
-                if allocation.taken_by_reset || !reachable || unbound {
+                let host_memory_lost =
+                    allocation.neighbour_reset && allocation.kind == MemoryKind::Host;
+                if allocation.taken_by_reset || host_memory_lost || !reachable || unbound {
                     return None;
                 }
                 let own = Owner::Allocation(memory.allocation);

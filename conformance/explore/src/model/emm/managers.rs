@@ -67,14 +67,15 @@ impl Model {
         Some(Expected::nothing())
     }
 
-    /// A host drops a manager only when it holds nothing of it.
+    /// A host drops a manager only when it holds nothing of it. Host memory of Numba's own code
+    /// that is released after the last reset stays allocated.
     pub(super) fn destroy(&mut self, on: &str) -> Option<Expected> {
         let index = self.manager(on)?;
         let manager = &self.managers[index];
-        let holds = self
-            .allocations
-            .values()
-            .any(|allocation| allocation.manager == index && !allocation.taken_by_reset);
+        let holds =
+            self.allocations.values().filter(|allocation| allocation.manager == index).any(
+                |allocation| !allocation.taken_by_reset || allocation.kind != MemoryKind::Device,
+            );
         if !manager.scopes.is_empty() || holds || manager.may_hold_memory {
             return None;
         }
@@ -115,6 +116,7 @@ impl Model {
         if !fresh && self.current.is_some_and(|current| current != device) {
             return None;
         }
+        let alone = self.is_alone(index);
         let manager = &mut self.managers[index];
         let mut expect = Expected::nothing()
             .returns(Demand::ResetServed)
@@ -123,7 +125,7 @@ impl Model {
             expect = expect.returns(Demand::ResetBeforeInitialize);
         } else if fresh || self.current.is_none() {
             expect = expect.returns(Demand::ResetWithoutContext);
-        } else if manager.just_reset {
+        } else if manager.just_reset && alone {
             expect = expect
                 .returns(Demand::ResetTwice)
                 .calls_none(Demand::ResetTwice, &["cuMemFree", "cuMemFreeHost"]);
@@ -137,7 +139,15 @@ impl Model {
         Some(expect)
     }
 
-    /// After a reset the host has nothing of this manager; memory of others in the context stays.
+    /// Whether no other manager of its context is alive, whose memory a reset may clear up too.
+    fn is_alone(&self, index: usize) -> bool {
+        let device = self.managers[index].device;
+        let others = self.managers.iter().enumerate().filter(|(other, _)| *other != index);
+        others.into_iter().all(|(_, other)| other.destroyed || other.device != device)
+    }
+
+    /// After a reset the host has nothing of this manager. The memory of others in the context may
+    /// be gone too.
     fn mark_taken_by_reset(&mut self, index: usize) {
         let device = self.managers[index].device;
         let managers = &self.managers;

@@ -137,7 +137,7 @@ impl Model {
         let pinned = &buffers[at];
         // If a reset ended an earlier pinning of the region, its release would unpin the newer one.
         if pinned.pins.len() > 1
-            || pinned.pins.iter().any(|allocation| allocations[allocation].taken_by_reset)
+            || pinned.pins.iter().any(|allocation| !allocations[allocation].outlived_resets())
         {
             return None;
         }
@@ -224,7 +224,7 @@ impl Model {
         if !inside
             || allocation.kind != MemoryKind::Device
             || !allocation.surely_served
-            || allocation.taken_by_reset
+            || !allocation.outlived_resets()
         {
             return None;
         }
@@ -314,6 +314,7 @@ impl Model {
         }
         let manager = &mut self.managers[allocation.manager];
         let inside = !manager.scopes.is_empty();
+        manager.may_hold_memory |= allocation.kind != MemoryKind::Device;
         if !allocation.taken_by_reset {
             (manager.just_reset, manager.released_since_reset) = (false, true);
         }

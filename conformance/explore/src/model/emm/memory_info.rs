@@ -41,7 +41,7 @@ impl Model {
         let memory = &mut self.memories[at];
         let allocation = self.allocations.get_mut(&memory.allocation)?;
         if allocation.manager != index
-            || allocation.taken_by_reset
+            || !allocation.outlived_resets()
             || !allocation.surely_served
             || Self::is_pin(allocation.kind)
         {

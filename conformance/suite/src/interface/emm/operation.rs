@@ -7,7 +7,9 @@ use super::bound_type::{INFO, MANAGER, MEMORIES};
 use super::table_call::TableCall;
 use crate::interface::arguments::Arguments;
 use crate::interface::definition::OperationSet;
-use crate::interface::properties::HeldMemory::{DropsAllOfManager, Frees, Gains, Pins, Shares};
+use crate::interface::properties::HeldMemory::{
+    DropsAllOfContext, Frees, Gains, Pins, Serves, Shares,
+};
 use crate::interface::properties::Properties;
 use crate::interface::shared::bound_type::{BUFFER, HANDLE, MEMORY, SCOPE};
 use crate::interface::shared::{
@@ -218,18 +220,17 @@ impl OperationSet for Operation {
         match self {
             Self::Fault(fault) => fault.properties(),
             Self::ClearFaults {} => none().clears_driver_faults(),
-            Self::Collect {}
-            | Self::Environment(_)
-            | Self::Describe {}
-            | Self::Fill(_)
-            | Self::Read(_) => none(),
+            Self::Collect {} | Self::Environment(_) | Self::Describe {} => none(),
+            Self::Fill(_) | Self::Read(_) => none().touches_memory(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),
             Self::HostBuffer(buffer) => buffer.properties(),
             Self::Pickle(_) | Self::PeerRead(_) => none().capability(Need::Ipc),
-            Self::Create { r#as, .. } => none().binds(r#as, MANAGER),
-            Self::Destroy {} => none().on(MANAGER).unbinds_on().held(DropsAllOfManager),
+            Self::Create { r#as, device } => {
+                none().binds(r#as, MANAGER).held(Serves { device: *device })
+            }
+            Self::Destroy {} => none().on(MANAGER).unbinds_on().held(DropsAllOfContext),
             Self::Initialize {} => call(),
             Self::Memalloc { r#as, size } => {
                 let size_bytes = u64::try_from(*size).unwrap_or_default();
@@ -249,14 +250,14 @@ impl OperationSet for Operation {
                 None => call().capability(Need::MemoryInfo),
             },
             Self::GetIpcHandle { r#as, .. } => call().binds(r#as, HANDLE).capability(Need::Ipc),
-            Self::Reset {} => call().held(DropsAllOfManager),
+            Self::Reset {} => call().held(DropsAllOfContext),
             Self::DeferEnter { r#as } => call().binds(r#as, SCOPE),
             Self::DeferExit { scope, .. } => call().unbinds(scope),
             Self::Free { name } => none().keeps_context().held(Frees { name }),
             Self::View { of, r#as, .. } => {
                 none().binds(r#as, MEMORY).held(Shares { of }).returns_memory()
             }
-            Self::Reenter { during: ReenteredCall::Reset, .. } => call().held(DropsAllOfManager),
+            Self::Reenter { during: ReenteredCall::Reset, .. } => call().held(DropsAllOfContext),
             Self::Churn { size, hold, .. } => call().asks_bytes(size.saturating_mul(*hold)),
             Self::Reenter { .. } => call(),
             Self::Stress { .. } => none().on(MANAGER).is_threaded(),

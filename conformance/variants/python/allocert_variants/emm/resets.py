@@ -1,6 +1,7 @@
 """Plugins that keep reset() and finalizers apart in a way of their own."""
 
 import threading
+from typing import Any
 
 from allocert_mutants.emm.conforming_plugin import Blocks, Manager
 from numba.cuda.cudadrv.driver import driver
@@ -50,3 +51,18 @@ class ResetsTableApart(Manager):
     """Begins an empty table of blocks in reset(), and then frees those of the old one."""
 
     blocks_class = BlocksApart
+
+
+#: One table for each context.
+_blocks_of_contexts: dict[int, Blocks] = {}
+
+
+class ClearsWholeContext(Manager):
+    """Frees the memory of all managers of a context when one of them is reset."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Numba makes one manager without a context, to ask for its version.
+        if self.context is not None:
+            handle = int(self.context.handle)
+            self.blocks = _blocks_of_contexts.setdefault(handle, self.blocks)
