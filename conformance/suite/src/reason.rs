@@ -271,6 +271,13 @@ impl fmt::Display for Reason {
                 "NumPy calls only handlers that Python gives it; if this is a shared library, run \
                  `allocert.numpy.library(PATH)` as a Python subject too",
             ),
+            Self::NotDeclared { need: Need::OwnHostMemory } => f.write_str(
+                "the host's own class allocates and pins host memory for the subject, which does \
+                 not override its memhostalloc() and mempin()",
+            ),
+            Self::NotDeclared { need: Need::DeferredHostMemory } => f.write_str(
+                "the subject allocates or pins host memory itself, and may give it back at once",
+            ),
             Self::NotDeclared { need } => write!(f, "the subject does not declare `{need}`"),
             Self::OtherFlavor { flavor: Flavor::Python } => f.write_str("only for Python subjects"),
             Self::OtherFlavor { flavor: Flavor::Native } => f.write_str("only for native subjects"),

@@ -25,6 +25,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const ALIGNMENT_BYTES: u64 = 512;
 const LARGE_ALIGNMENT_BYTES: u64 = 2 << 20;
 const CAPACITY_BYTES: u64 = 256 << 20;
+const CAPACITY_BLOCKS: usize = 512;
 
 /// Reserves four fifths of the free memory when it is initialized. It takes from the driver what
 /// does not fit, and gives the reserve back when nothing in it is used and memory is short.
@@ -136,7 +137,7 @@ impl Choice for StreamOrdered {
     }
 }
 
-/// Is out of memory where its blocks would have more than 256 MiB together.
+/// Is out of memory where its blocks would have more than 256 MiB together, or be more than 512.
 #[derive(Debug, Default)]
 struct Has256Mib {
     sizes: Mutex<HashMap<u64, u64>>,
@@ -146,7 +147,8 @@ impl Choice for Has256Mib {
     fn allocate(&self, cuda: Cuda, size_bytes: u64) -> Result<u64, DriverError> {
         let mut sizes = locked(&self.sizes);
         let live_bytes: u64 = sizes.values().sum();
-        if live_bytes.saturating_add(size_bytes) > CAPACITY_BYTES {
+        if live_bytes.saturating_add(size_bytes) > CAPACITY_BYTES || sizes.len() >= CAPACITY_BLOCKS
+        {
             return Err(DriverError::Call { call: "memalloc", code: DriverError::OUT_OF_MEMORY });
         }
         let pointer = cuda.driver.mem_alloc(size_bytes)?;

@@ -319,6 +319,14 @@ class ReservesFourFifthsOfAll(ReservesHalf):
 
 class _Blocks256MiB(CappedBlocks):
     capacity_bytes = 256 * _MIB
+    capacity_blocks = 512
+
+    def take(self, size: int) -> int:
+        if len(self.sizes) >= self.capacity_blocks and not self.deferring:
+            self.flush()
+        if len(self.sizes) >= self.capacity_blocks:
+            raise MemoryError(f"{len(self.sizes)} blocks are live")
+        return super().take(size)
 
 
 class CapacityReachedError(MemoryError):
@@ -342,7 +350,7 @@ class Has320MiB(Manager):
 
 
 class Has256MiB(Manager):
-    """Has a capacity of 256 MiB, and reports it."""
+    """Has a capacity of 256 MiB and of 512 blocks, and reports the former."""
 
     blocks_class = _Blocks256MiB
     blocks: _Blocks256MiB
