@@ -59,8 +59,9 @@ class Peer:
         environment = {
             name: value for name, value in os.environ.items() if name != "ALLOCERT_TRACE"
         }
+        # It needs nothing of the installed packages, whose .pth files cost more than all else.
         self._process = subprocess.Popen(
-            [sys.executable, "-I", _WORKER, "--peer"],
+            [sys.executable, "-I", "-S", _WORKER, "--peer"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
