@@ -103,6 +103,8 @@ pub struct Properties<'a> {
     pub uses_foreign: bool,
     /// The subject writes to such an object, which it took in an earlier step.
     pub writes_foreign: bool,
+    /// The subject is asked to read an array, and to write nothing.
+    pub only_reads: bool,
     /// The worker reads exported arrays, as every conforming consumer does.
     pub reads_exports: bool,
     /// It reads their masks.
@@ -203,6 +205,10 @@ impl<'a> Properties<'a> {
 
     pub(crate) fn writes_foreign_if(self, writes_foreign: bool) -> Self {
         Self { writes_foreign, ..self }
+    }
+
+    pub(crate) fn only_reads(self) -> Self {
+        Self { only_reads: true, ..self }
     }
 
     pub(crate) fn reads_exports(self) -> Self {

@@ -128,7 +128,6 @@ impl OperationSet for Operation {
             Self::Collect {}
             | Self::Environment(_)
             | Self::Synchronize(_)
-            | Self::Alive(_)
             | Self::Pend(_)
             | Self::Order { .. }
             | Self::Inspect { .. }
@@ -136,6 +135,7 @@ impl OperationSet for Operation {
             | Self::Release { .. } => none(),
             Self::Consume(consume) => none().reads_exports().reads_masks_if(consume.mask),
             Self::PendBehind(_) | Self::PendInFront(_) => none().works_beside_array(),
+            Self::Alive(alive) => alive.properties(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),

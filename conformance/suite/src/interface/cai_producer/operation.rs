@@ -103,10 +103,10 @@ impl OperationSet for Operation {
             Self::Collect {}
             | Self::Environment(_)
             | Self::Synchronize(_)
-            | Self::Alive(_)
             | Self::HasInterface { .. }
             | Self::EditExport { .. } => none(),
             Self::Consume(consume) => none().reads_exports().reads_masks_if(consume.mask),
+            Self::Alive(alive) => alive.properties(),
             Self::Drop(drop) => drop.properties(),
             Self::Attach(attach) => attach.properties(),
             Self::Detach {} => none().attachment(DETACH),
@@ -116,7 +116,8 @@ impl OperationSet for Operation {
             Self::Array(Array { r#as, .. }) | Self::Derive(Derive { r#as, .. }) => {
                 none().binds(r#as, ARRAY).may_decline()
             }
-            Self::Work { .. } | Self::ReadWork { .. } => none().may_decline(),
+            Self::Work { .. } => none().may_decline(),
+            Self::ReadWork { .. } => none().may_decline().only_reads(),
             Self::PlainObject { r#as, .. } => none().binds(r#as, OBJECT).may_decline(),
             Self::Export { r#as, .. } => none().binds(r#as, EXPORT),
         }

@@ -3,7 +3,7 @@
 use allocert_requirements::RefusalCode;
 use serde::{Deserialize, Serialize};
 
-use super::bound_type::{ADAPTER, EXPORT, STREAM, SUBJECT_STREAM};
+use super::bound_type::{ADAPTER, ANSWER, EXPORT, STREAM, SUBJECT_STREAM};
 use crate::interface::arguments::{Accepts, Arguments, NameUse};
 use crate::interface::properties::Properties;
 use crate::invalid_word::InvalidWord;
@@ -124,9 +124,19 @@ impl Synchronize {
 #[serde(deny_unknown_fields)]
 pub struct Alive {
     pub of: Name,
+    /// A name for the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r#as: Option<Name>,
 }
 
 impl Alive {
+    pub(crate) fn properties(&self) -> Properties<'_> {
+        match &self.r#as {
+            Some(name) => Properties::none().binds(name, ANSWER),
+            None => Properties::none(),
+        }
+    }
+
     pub(crate) fn arguments(&self) -> Arguments<'_> {
         let of = NameUse { name: &self.of, accepts: Accepts::Any, may_be_gone: true };
         Arguments::all([of])

@@ -18,3 +18,5 @@ pub(crate) const STREAM: BoundType = BoundType::new("a stream of the worker");
 pub(crate) const SUBJECT_STREAM: BoundType = BoundType::new("a stream of the subject");
 /// What an object said through `__cuda_array_interface__`, and nothing more.
 pub(crate) const EXPORT: BoundType = BoundType::new("an export");
+/// Whether an object was alive.
+pub(crate) const ANSWER: BoundType = BoundType::kept("an answer");

@@ -19,6 +19,7 @@ from allocert_mutants.cai_consumer.offset_helpers import c_strides, offsets
 from allocert_mutants.cai_consumer.stream_order import StreamForEachArgument
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Event, Memory, Stream, call, upload
 
+from .. import kernel
 from ..current_context import leaves_no_context_current
 
 
@@ -378,3 +379,25 @@ class LegacyStreamFollowsBlocking(Consumer):
     def make_producer_wait(self, view: View, own: Stream) -> None:
         if view.ignore_stream or not self.follows(view, own):
             super().make_producer_wait(view, own)
+
+
+class LaunchesOnExportedStreams(Consumer):
+    """Launches a kernel for each argument, in the stream that this argument exports."""
+
+    def launch(self, exporters: list[Any], stream: Stream | None) -> list[dict[str, Any]]:
+        views = [self.accept(exporter, False) for exporter in exporters]
+        for view in views:
+            if 0 not in view.shape:
+                self.launch_kernel(view, stream)
+        return [self.describe(view) for view in views]
+
+    def launch_kernel(self, view: View, stream: Stream | None) -> None:
+        """The kernel comes between earlier and later work of the given stream, too."""
+        exported = Stream(view.stream) if view.stream else stream or self.own_stream
+        if stream is not None and view.stream:
+            exported.wait(Event(stream))
+        kernel.launch(exported, view.pointer)
+        if stream is not None and view.stream:
+            stream.wait(Event(exported))
+        if not view.stream:
+            synchronize(exported)

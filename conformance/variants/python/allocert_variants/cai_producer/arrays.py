@@ -1,6 +1,8 @@
 """Producers that keep the elements of arrays, views and masks in other ways than the reference."""
 
+import collections
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -246,3 +248,44 @@ class MovesAtExport(Producer):
 
     array_class: type[Array] = _MovingArray
     memory_class: type[Memory] = _MovingMemory
+
+
+class _InFreshMemory(Array):
+    """What was exported before stays as it was. The array keeps the old memory for so long."""
+
+    viewed = False
+
+    def enqueue(
+        self,
+        stream: Stream | None,
+        writes: bool,
+        perform: Callable[[int, int, ctypes.c_void_p], None],
+    ) -> None:
+        if writes and not self.viewed and self.host_array.size:
+            self.earlier = [*getattr(self, "earlier", []), self.memory]
+            self.memory = Memory("device", self.memory.size_bytes)
+        super().enqueue(stream, writes, perform)
+
+
+class WritesToFreshMemory(Producer):
+    """Writes a whole array without views to new memory."""
+
+    array_class = _InFreshMemory
+
+    def new_view(self, array: Array, host_array: HostArray, mask: Array | None = None) -> Array:
+        view = super().new_view(array, host_array, mask)
+        for one in (array, view):
+            if isinstance(one, _InFreshMemory):
+                one.viewed = True
+        return view
+
+
+class KeepsArrays(Producer):
+    """Keeps the last 64 arrays that it made, whether anybody read their attribute or not."""
+
+    def __init__(self) -> None:
+        self.made: collections.deque[Array] = collections.deque(maxlen=64)
+
+    def copy_to_device(self, *arguments: Any) -> Array:
+        self.made.append(super().copy_to_device(*arguments))
+        return self.made[-1]

@@ -56,7 +56,20 @@ class OwnKeys(Array):
     """Adds entries of its own to the dictionary."""
 
     def interface(self) -> Any:
-        return {**super().interface(), "device": 0, "library": "variant"}
+        own = {f"own_{index}": index for index in range(70)}
+        return {**super().interface(), "device": 0, "library": "variant", **own}
+
+
+class _Key(str):
+    """A key that is found by its text."""
+
+
+@adapter
+class SubclassKeys(Array):
+    """Exports a dictionary whose keys are of a subclass of str."""
+
+    def interface(self) -> Any:
+        return {_Key(key): value for key, value in super().interface().items()}
 
 
 @adapter

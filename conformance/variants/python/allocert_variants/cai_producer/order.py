@@ -7,6 +7,7 @@ from typing import Any
 from allocert_mutants.cai_producer.conforming_producer import Array, Entry, Producer, adapter
 from allocert_mutants.cuda_driver import LEGACY, PER_THREAD, Memory, Stream, Work, call
 
+from .. import kernel
 from ..current_context import leaves_no_context_current
 
 
@@ -211,3 +212,18 @@ class PerThreadStreamFollowsAll(Array):
         for one in work:
             stream.wait(one.event)
         return PER_THREAD if work else None
+
+
+class ReadsByKernel(Producer):
+    """Reads an array with a kernel, which writes nothing."""
+
+    def read(self, array: Array, stream: Stream | None) -> None:
+        if array.host_array.size == 0:
+            return
+        stream = stream or array.stream or Stream(LEGACY)
+        start, end = array.address_range()
+        for one in array.memory.work:
+            if one.conflicts(start, end, False):
+                stream.wait(one.event)
+        kernel.launch(stream, array.address())
+        array.record_work(Work(stream, start, end, False))

@@ -43,16 +43,33 @@ impl<'a> KernelArguments<'a> {
         self.next += 1;
         match self.events[*index as usize].what {
             What::Argument { value, base, size_bytes, .. } => {
-                Some(self.reach(value, (base, base.saturating_add(size_bytes))))
+                let times = self.times(launch, value);
+                Some(self.reach(value, (base, base.saturating_add(size_bytes)), times))
             }
             _ => None,
         }
     }
 
+    /// How many arguments of a launch have this value.
+    fn times(&self, launch: u64, value: u64) -> usize {
+        let first = self.given.partition_point(|(of, _)| *of < launch);
+        let of_launch = self.given[first..].iter().take_while(|(of, _)| *of == launch);
+        let is_same = |index: u32| {
+            let what = &self.events[index as usize].what;
+            matches!(what, What::Argument { value: other, .. } if *other == value)
+        };
+        of_launch.filter(|(_, index)| is_same(*index)).count()
+    }
+
     /// All of an array whose elements lie below its pointer too; otherwise from the argument to the
-    /// end of the smallest memory that it points into. As far as the allocation goes.
-    fn reach(&self, value: u64, (base, end): (u64, u64)) -> (u64, u64) {
+    /// end of the smallest memory that it points into. As far as the allocation goes. One argument
+    /// may be one of two arrays that begin there: then it is what both have.
+    fn reach(&self, value: u64, (base, end): (u64, u64), times: usize) -> (u64, u64) {
         if let Some((low, high)) = self.reaching_down.get(&value) {
+            let begins = self.named.iter().any(|(start, _)| *start == value);
+            if begins && times < 2 {
+                return (value, value.saturating_add(1));
+            }
             return ((*low).max(base), (*high).min(end));
         }
         let around = self.named.iter().filter(|(start, end)| (*start..*end).contains(&value));

@@ -373,10 +373,22 @@ impl<'a> Replay<'a> {
                 }
             }
             _ => {
+                let kind = self.kernel_access(cause);
                 while let Some(range) = self.arguments.next(cause.seq) {
-                    self.access(cause, range, AccessKind::Argument, slot);
+                    self.access(cause, range, kind, slot);
                 }
             }
+        }
+    }
+
+    /// What a kernel does to its arguments. One of the subject that is asked to read only reads.
+    fn kernel_access(&self, cause: Cause) -> AccessKind {
+        let Attribution { step, by_subject, .. } = cause.attribution;
+        let steps = &self.record.case.steps;
+        let step = step.and_then(|step| steps.get(step as usize)).filter(|_| by_subject);
+        match step.is_some_and(|step| step.r#do.properties().only_reads) {
+            true => AccessKind::Read,
+            false => AccessKind::Argument,
         }
     }
 

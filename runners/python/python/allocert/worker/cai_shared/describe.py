@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..safe_text import bounded, type_name
 
 ATTRIBUTE = "__cuda_array_interface__"
-_KEYS = ("shape", "typestr", "data", "version", "strides", "descr", "mask", "stream")
+KEYS = ("shape", "typestr", "data", "version", "strides", "descr", "mask", "stream")
 
 #: Plain JSON.
 Description: TypeAlias = dict[str, Any]
@@ -76,7 +76,7 @@ class _Describer:
     def interface(self, value: Any) -> Description:
         if not issubclass(type(value), dict):
             return self.value(value, 0)
-        entries = {key: self._entry(key, entry) for key in _KEYS for entry in _entries(value, key)}
+        entries = {key: self._entry(key, entry) for key in KEYS for entry in _entries(value, key)}
         found = {**_typed(value, dict), "entries": entries}
         others = _other_keys(value)
         return {**found, "other_keys": others} if others else found
@@ -133,11 +133,15 @@ def _entries(value: dict[Any, Any], key: str) -> list[Any]:
 
 def _other_keys(value: dict[Any, Any]) -> list[str]:
     try:
-        keys = list(itertools.islice(dict.keys(value), _OTHER_KEYS + len(_KEYS)))
+        keys = list(itertools.islice(dict.keys(value), _OTHER_KEYS + len(KEYS)))
     except RuntimeError:  # another thread changes it meanwhile
         return []
-    others = [bounded(key, 100) for key in keys if not (type(key) is str and key in _KEYS)]
+    others = [bounded(key, 100) for key in keys if not _is_of_interface(key)]
     return others[:_OTHER_KEYS]
+
+
+def _is_of_interface(key: Any) -> bool:
+    return isinstance(key, str) and str.__str__(key) in KEYS
 
 
 def _integer(value: int) -> Description:

@@ -51,7 +51,9 @@ class ExportedInterface:
 
     def _plain_entries(self) -> Facts:
         entries = self._entries()
-        keys = sorted(bounded(key, 100) for key in entries if type(key) is str)
+        keys = [bounded(_text(key), 100) for key in entries if isinstance(key, str)]
+        # Those of the interface come first, however many others there are.
+        keys.sort(key=lambda key: (key not in describe.KEYS, key))
         found: Facts = {"keys": keys[:_ITEM_LIMIT], "edited": EDITED_KEY in keys}
         shape, strides = _integers(entries.get("shape")), _integers(entries.get("strides"))
         if shape is not None:

@@ -39,7 +39,10 @@ def synchronize(case: AdapterCase, _on: str, arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def alive(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
-    return {"alive": case.bindings.alive(arguments["of"])}
+    alive = case.bindings.alive(arguments["of"])
+    if arguments.get("as") is not None:
+        case.bindings.bind(arguments["as"], alive)
+    return {"alive": alive}
 
 
 @OPERATIONS.register

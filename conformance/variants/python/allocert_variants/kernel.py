@@ -1,0 +1,33 @@
+"""A kernel that is given the address of an array. The software driver runs no code of kernels."""
+
+import ctypes
+
+from allocert_mutants.cuda_driver import Stream, call
+
+_PTX = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry reach(.param .u64 address) { ret; }
+\0"""
+
+#: By context: a function belongs to the one that it was looked up in.
+_functions: dict[int | None, ctypes.c_void_p] = {}
+
+
+def launch(stream: Stream, address: int) -> None:
+    """Launches the kernel in the current context."""
+    context = ctypes.c_void_p()
+    call("cuCtxGetCurrent", ctypes.byref(context))
+    if context.value not in _functions:
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuModuleLoadData", ctypes.byref(module), _PTX)
+        call("cuModuleGetFunction", ctypes.byref(function), module, b"reach")
+        _functions[context.value] = function
+    argument = ctypes.c_uint64(address)
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+    threads = [ctypes.c_uint(1)] * 6
+    shared_bytes, handle = ctypes.c_uint(0), ctypes.c_void_p(stream.handle)
+    call(
+        "cuLaunchKernel", _functions[context.value], *threads, shared_bytes, handle, arguments, None
+    )
