@@ -227,6 +227,25 @@ fn an_argument_with_negative_strides_reaches_down() {
     assert_eq!(races_at(X + 8, X), 0, "an address that no array begins at reaches upwards");
 }
 
+/// One array goes down from an address and another one up from there. A launch that is given the
+/// address once may be given either.
+#[rstest]
+#[case::for_one_of_them(1, 0)]
+#[case::for_both(2, 1)]
+fn an_address_of_two_arrays_reaches_what_is_certain(#[case] times: usize, #[case] found: usize) {
+    let two_steps = case(
+        "teardown: none\nsteps:\n  - do: {memalloc: {size: 64, as: a}}\n  \
+         - do: {memalloc: {size: 64, as: b}}\n    expect: {EMM-T-01: {returns: {}}}\n",
+    );
+    let down = strided(X + 32, 33, -1, &json!({"type": "NoneType"}));
+    let mut launch = launch_in(X + 32, (X, 64), A);
+    launch.arguments = launch.arguments.repeat(times);
+    let calls = after(two(non_blocking), vec![launch, fill_bytes(X, 8, B).harness()]);
+    let recorder = Recorder::new(two_steps).does(calls, down);
+    let judged = recorder.does(Vec::new(), memory(X + 32, 32)).rest().judged();
+    assert_eq!(races(&judged).len(), found);
+}
+
 /// The harness produces 2 rows of 4 bytes in the middle of an allocation, and a kernel gets them.
 #[rstest]
 #[case::in_c_order(X + 16, X + 16, 8)]

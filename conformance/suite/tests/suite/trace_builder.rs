@@ -32,7 +32,7 @@ pub(crate) const OTHER_CONTEXT: u64 = 0xc1;
 pub(crate) struct Do {
     what: Option<What>,
     /// `(value, base, size_bytes)`: what the launch is given.
-    arguments: Vec<(u64, u64, u64)>,
+    pub(crate) arguments: Vec<(u64, u64, u64)>,
     thread: u32,
     context: u64,
     harness: bool,
