@@ -173,7 +173,9 @@ fn returned(
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
-                    if not_described(step, facts, path, wanted) {
+                    if not_described(step, facts, path, wanted) && is_of_copy(facts, path) {
+                        declined(sink, step, format!("a copy has no `{path}` of its own to tell"));
+                    } else if not_described(step, facts, path, wanted) {
                         sink.not_observed(Reason::NotDescribed {
                             step: step.index,
                             fact: path.to_string(),
@@ -216,6 +218,17 @@ fn must_raise(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
 /// need not tell all.
 fn not_described(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
     takes_foreign(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
+}
+
+/// Whether the fact says where the elements lie, and the adapter tells the shape alone: of a copy
+/// it leaves out the rest.
+fn is_of_copy(facts: &Facts, path: &str) -> bool {
+    let (array, fact) = path.rsplit_once('.').map_or(("", path), |(array, fact)| (array, fact));
+    let told = |name: &str| {
+        let path = if array.is_empty() { name.to_owned() } else { format!("{array}.{name}") };
+        lookup(facts, &path).is_some()
+    };
+    ["strides", "pointer"].contains(&fact) && told("shape") && !told("strides") && !told("pointer")
 }
 
 fn raised(

@@ -49,6 +49,18 @@ fn what_an_adapter_does_not_tell_is_not_judged(
     );
 }
 
+#[rstest]
+#[case::of_a_copy(json!({"shape": [2]}), "not-applicable")]
+#[case::of_a_view(json!({"shape": [2], "pointer": X}), "not-observed")]
+#[case::not_told(json!({}), "not-observed")]
+#[case::told(json!({"shape": [2], "pointer": X, "strides": [8]}), "conforms")]
+fn a_copy_has_no_strides_to_tell(#[case] facts: Value, #[case] verdict: &str) {
+    let steps = "  - do: {import: {of: p, as: i}}\n    \
+                 expect: {CAI-STRIDES-53: {returns: {strides: {is: [8]}}, raises: [any]}}\n";
+    let judgement = judged(steps, |recorder| recorder.step(&[], facts));
+    assert_eq!(judgement.verdict.name(), verdict);
+}
+
 #[test]
 fn after_a_refusal_a_case_shows_nothing() {
     let steps = "  - do: {import: {of: p, as: i}}\n  - do: {inspect: {on: p}}\n    \

@@ -53,7 +53,7 @@ class Copies(Consumer):
     def describe(self, view: View) -> dict[str, Any]:
         described = super().describe(view)
         # Those of the copy say nothing of the array that was copied.
-        del described["strides"]
+        del described["strides"], described["pointer"]
         return described
 
     def converted(self, elements: HostArray) -> HostArray:
