@@ -96,8 +96,7 @@ impl Names {
         let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
         let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
         let given = expectations.values().map(|expectation| &expectation.given);
-        let predicates =
-            returns.chain(calls.flat_map(|calls| calls.with.values())).chain(given.clone());
+        let predicates = returns.chain(calls.flat_map(|calls| calls.facts())).chain(given.clone());
         let predicates = predicates.flat_map(Wanted::values);
         let given = given.flat_map(Wanted::keys).filter_map(|fact| fact.split('.').next());
         let compared = predicates
@@ -123,7 +122,7 @@ impl Names {
     fn fact_names(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
         for expectation in expectations.values() {
             let returns = expectation.returns.iter().flat_map(Wanted::keys);
-            let calls = expectation.calls.iter().flat_map(|calls| calls.with.values());
+            let calls = expectation.calls.iter().flat_map(|calls| calls.facts());
             let facts = returns.chain(calls.flat_map(Wanted::keys)).map(|path| part(path, 0));
             let given = expectation.given.keys().map(|path| part(path, 1));
             for fact in facts.chain(given) {

@@ -70,6 +70,9 @@ pub struct Calls {
     /// Function to the one that undoes it: as many calls of this as of the other that succeeded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub balanced: BTreeMap<String, String>,
+    /// Function to the one that undoes it: fewer calls of this than of the other that succeeded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub open: BTreeMap<String, String>,
     /// Function to the largest number of its allocations in the window that may be left at the end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept: BTreeMap<String, u64>,
@@ -77,6 +80,9 @@ pub struct Calls {
     /// is at least one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub with: BTreeMap<String, Wanted>,
+    /// Function of a boundary other than CUDA to what holds of those of its calls that count here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub only: BTreeMap<String, Wanted>,
     /// The label of the step at whose beginning the window opens, instead of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -84,6 +90,13 @@ pub struct Calls {
     /// all memory that was taken in the window is such memory, nothing is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+}
+
+impl Calls {
+    /// What is asked of the facts of calls.
+    pub fn facts(&self) -> impl Iterator<Item = &Wanted> {
+        self.with.values().chain(self.only.values())
+    }
 }
 
 /// All accesses to memory of this step that conflict with one of the labelled step come after it,

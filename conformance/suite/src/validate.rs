@@ -246,10 +246,22 @@ fn check_facts(facts: &Wanted, line: usize, document: &Document<'_>) -> Checked 
 }
 
 fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
-    let Calls { none_of, count, at_least, at_most, in_order, balanced, kept, with, since, own: _ } =
-        calls;
+    let Calls {
+        none_of,
+        count,
+        at_least,
+        at_most,
+        in_order,
+        balanced,
+        open,
+        kept,
+        with,
+        only,
+        since,
+        own: _,
+    } = calls;
     let counted = [count, at_least, at_most, kept].into_iter().flat_map(BTreeMap::keys);
-    let paired = balanced.iter().flat_map(|(done, undone)| [done, undone]);
+    let paired = balanced.iter().chain(open).flat_map(|(done, undone)| [done, undone]);
     let single = in_order.iter().chain(counted).chain(paired).map(String::as_str);
     let named = none_of.iter().map(SmolStr::as_str).chain(single);
     let mut names = named.flat_map(call_name::alternatives).peekable();
@@ -267,10 +279,11 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
             return Err(unknown.refuse(context.document, line));
         }
     }
-    for (name, facts) in with {
+    let with = with.iter().map(|entry| ("with", entry));
+    for (field, (name, facts)) in with.chain(only.iter().map(|entry| ("only", entry))) {
         if !call_name::is_of(name, other) {
             let message = format!(
-                "`with` is for calls into a plugin, and `{name}` is no such call on the side {}",
+                "`{field}` is for calls into a plugin, and `{name}` is no such call on the side {}",
                 context.side
             );
             return Err(context.document.refuse_word(

@@ -174,13 +174,16 @@ fn calls_in<'s>(
 }
 
 fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Mismatch> {
-    let is_asked = |call: &RecordedCall<'_>| !(wanted.own && call.in_host_code && call.takes());
+    let is_asked = |call: &RecordedCall<'_>| {
+        !(wanted.own && call.in_host_code && call.takes()) && is_one_of(record, &wanted.only, call)
+    };
     let calls: Vec<RecordedCall<'_>> = calls_in(record, window).filter(is_asked).collect();
+    let which = |name: &str| only_phrase(wanted, name);
     let mut mismatches = Vec::new();
     let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
         let found = named(&calls, name);
         if !holds(&(found.len() as u64), &wanted) {
-            mismatches.push(count_mismatch(phrase, name, wanted, &found));
+            mismatches.push(count_mismatch(phrase, &which(name), wanted, &found));
         }
     };
     wanted.none_of.iter().for_each(|name| count(name, 0, "no call of", u64::eq));
@@ -190,11 +193,35 @@ fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> 
     mismatches.extend(order_mismatch(&calls, &wanted.in_order));
     let balanced = wanted.balanced.iter();
     mismatches.extend(balanced.filter_map(|(done, undone)| balance_mismatch(&calls, done, undone)));
+    let open = wanted.open.iter();
+    mismatches.extend(open.filter_map(|(done, undone)| open_mismatch(&calls, done, undone)));
     let kept = wanted.kept.iter();
     mismatches.extend(kept.filter_map(|(name, most)| kept_mismatch(&calls, name, *most)));
     let with = wanted.with.iter();
     mismatches.extend(with.filter_map(|(name, facts)| fact_mismatch(record, &calls, name, facts)));
     mismatches
+}
+
+/// Whether a call is of a function that `only` does not name, or has the facts given there.
+fn is_one_of(
+    record: &CaseRecord<'_>,
+    only: &BTreeMap<String, Wanted>,
+    call: &RecordedCall<'_>,
+) -> bool {
+    only.iter().all(|(name, wanted)| {
+        if !NamedFunctions::new(name).contain(call.call.function) {
+            return true;
+        }
+        let facts = facts_of(record, call);
+        wanted.iter().all(|(path, one)| predicates::check(record, &facts, path, one).is_none())
+    })
+}
+
+/// The name of a function, with the facts of those of its calls that count.
+fn only_phrase(wanted: &Calls, name: &str) -> String {
+    let Some(facts) = wanted.only.get(name) else { return name.to_owned() };
+    let facts: Vec<String> = facts.iter().map(|(path, one)| format!("{path} is {one}")).collect();
+    format!("{name} where {}", facts.join(" and "))
 }
 
 fn count_mismatch(phrase: &str, name: &str, wanted: u64, found: &[&RecordedCall<'_>]) -> Mismatch {
@@ -212,20 +239,41 @@ fn count_mismatch(phrase: &str, name: &str, wanted: u64, found: &[&RecordedCall<
 
 /// The function that undoes another one was not called as often as the other one succeeded.
 fn balance_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Option<Mismatch> {
+    let (did, undid) = done_and_undone(calls, done, undone);
+    let successes = number_of_calls(did.len() as u64);
+    let expected = format!("{undone} as often as {done} succeeded: {successes}");
+    (did.len() != undid.len()).then(|| pairs_mismatch(expected, &did, &undid))
+}
+
+/// The function that undoes another one was called as often as the other one succeeded, or more.
+fn open_mismatch(calls: &[RecordedCall<'_>], done: &str, undone: &str) -> Option<Mismatch> {
+    let (did, undid) = done_and_undone(calls, done, undone);
+    let successes = number_of_calls(did.len() as u64);
+    let expected = format!("{undone} less often than {done} succeeded: {successes}");
+    (did.len() <= undid.len()).then(|| pairs_mismatch(expected, &did, &undid))
+}
+
+/// The calls of a function that succeeded, and the calls of the one that undoes it.
+fn done_and_undone<'a, 's>(
+    calls: &'a [RecordedCall<'s>],
+    done: &str,
+    undone: &str,
+) -> (Vec<&'a RecordedCall<'s>>, Vec<&'a RecordedCall<'s>>) {
     let succeeded = |call: &&RecordedCall<'_>| call.call.result == Some(0);
-    let did: Vec<&RecordedCall<'_>> = named(calls, done).into_iter().filter(succeeded).collect();
-    let undid = named(calls, undone);
-    if did.len() == undid.len() {
-        return None;
-    }
+    (named(calls, done).into_iter().filter(succeeded).collect(), named(calls, undone))
+}
+
+fn pairs_mismatch(
+    expected: String,
+    did: &[&RecordedCall<'_>],
+    undid: &[&RecordedCall<'_>],
+) -> Mismatch {
     let shown = did.iter().map(|call| (call, "done here"));
     let shown = shown.chain(undid.iter().map(|call| (call, "undone here")));
     let mut events: Vec<Witness> =
         shown.take(WITNESS_LIMIT).map(|(call, role)| call.witness(role)).collect();
     events.sort_by_key(|witness| witness.seq);
-    let successes = number_of_calls(did.len() as u64);
-    let expected = format!("{undone} as often as {done} succeeded: {successes}");
-    Some(Mismatch { expected, observed: number_of_calls(undid.len() as u64), events })
+    Mismatch { expected, observed: number_of_calls(undid.len() as u64), events }
 }
 
 /// More of the allocations that these calls made are left than may be.
@@ -305,17 +353,18 @@ fn fact_mismatch(
     })
 }
 
-/// The arguments of a call: of one into the plugin as the worker reports them, of others as the
-/// trace has them.
+/// The arguments of a call: of one into the plugin as the worker reports them; of others as the
+/// trace has them, and so those of a call into the plugin after the last step.
 fn facts_of(record: &CaseRecord<'_>, call: &RecordedCall<'_>) -> Facts {
-    let Function::Plugin(_) = call.call.function else {
+    let of_trace = || {
         let arguments = call.call.function.inputs().zip(call.call.args);
-        return arguments.map(|(name, value)| (name.into(), value.into())).collect();
+        arguments.map(|(name, value)| (name.into(), value.into())).collect()
     };
+    let Function::Plugin(_) = call.call.function else { return of_trace() };
     let number = call.call.arg("number");
     let mut facts = record.observation.steps.iter().flat_map(|step| &step.plugin_calls);
     let facts = facts.find(|facts| facts.get("number").and_then(Value::as_u64) == number);
-    facts.cloned().unwrap_or_default()
+    facts.cloned().unwrap_or_else(of_trace)
 }
 
 fn named<'a, 's>(calls: &'a [RecordedCall<'s>], name: &str) -> Vec<&'a RecordedCall<'s>> {

@@ -59,6 +59,22 @@ fn into_plugin(recorder: &mut Recorder, number: u64, function: plugin::Function)
 #[case::with_another_size("{with: {memalloc: {size_bytes: {is: 65}}}}", true)]
 #[case::with_a_fact_that_is_not_there("{with: {initialize: {size_bytes: {is: 64}}}}", true)]
 #[case::with_of_no_call("{with: {memhostalloc: {size_bytes: {is: 64}}}}", true)]
+#[case::only("{only: {memalloc: {size_bytes: {is: 64}}}, count: {memalloc: 1}}", false)]
+#[case::only_of_another_size(
+    "{only: {memalloc: {size_bytes: {is: 65}}}, count: {memalloc: 1}}",
+    true
+)]
+#[case::only_leaves_other_functions(
+    "{only: {memalloc: {size_bytes: {is: 65}}}, count: {memalloc: 0, initialize: 1}}",
+    false
+)]
+#[case::only_of_the_calls_that_are_looked_at(
+    "{only: {memalloc: {size_bytes: {is: 65}}}, with: {memalloc: {pointer: {not: 0}}}}",
+    true
+)]
+#[case::open("{open: {memalloc: reset}}", false)]
+#[case::not_open("{open: {memalloc: initialize}}", true)]
+#[case::never_opened("{open: {reset: initialize}}", true)]
 fn calls_into_the_plugin_are_expected(#[case] calls: &str, #[case] broken: bool) {
     let recorder = host(&format!("{{EMM-T-03: {{calls: {calls}}}}}"));
     assert_eq!(recorder.found() == ["EMM-T-03"], broken, "{:?}", recorder.judged());

@@ -153,3 +153,16 @@ def _derive_classes(host: Any) -> None:
 
 
 offers_subclasses = Host(_derive_classes)
+
+
+def _borrow_staging_memory(host: Any) -> None:
+    @around(host, "to_device")
+    def to_device(original: Function, *args: Any, **kwargs: Any) -> Any:
+        staging = cuda.current_context().memhostalloc(64)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            del staging
+
+
+borrows_staging_memory = Host(_borrow_staging_memory)
