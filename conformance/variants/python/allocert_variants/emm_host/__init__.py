@@ -166,3 +166,27 @@ def _borrow_staging_memory(host: Any) -> None:
 
 
 borrows_staging_memory = Host(_borrow_staging_memory)
+
+
+def _defer_with_context(_host: Any) -> None:
+    @around(numba_driver.Context, "prepare_for_use")
+    def prepare_for_use(original: Function, self: Any) -> None:
+        original(self)
+        if not hasattr(self, "has_deferred"):
+            self.has_deferred = True
+            with self.memory_manager.defer_cleanup():
+                pass
+
+
+defers_with_each_context = Host(_defer_with_context)
+
+
+def _defer_twice(host: Any) -> None:
+    @around(host, "defer_cleanup")
+    @contextlib.contextmanager
+    def defer_cleanup(original: Function) -> Any:
+        with original(), original():
+            yield
+
+
+defers_twice = Host(_defer_twice)
