@@ -31,6 +31,17 @@ struct Mismatch {
     events: Vec<Witness>,
 }
 
+impl Mismatch {
+    /// Where no call shows it, the calls of the function show it that do not count.
+    fn or_others(mut self, asked: &[RecordedCall<'_>], name: &str) -> Self {
+        if self.events.is_empty() {
+            let others = named(asked, name).into_iter().take(WITNESS_LIMIT);
+            self.events = others.map(|call| call.witness("called with other facts")).collect();
+        }
+        self
+    }
+}
+
 /// Judges the window of a step, or from the labelled step to this one.
 pub(crate) fn judge_step(
     record: &CaseRecord<'_>,
@@ -174,16 +185,16 @@ fn calls_in<'s>(
 }
 
 fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> Vec<Mismatch> {
-    let is_asked = |call: &RecordedCall<'_>| {
-        !(wanted.own && call.in_host_code && call.takes()) && is_one_of(record, &wanted.only, call)
-    };
-    let calls: Vec<RecordedCall<'_>> = calls_in(record, window).filter(is_asked).collect();
-    let which = |name: &str| only_phrase(wanted, name);
+    let is_asked = |call: &RecordedCall<'_>| !(wanted.own && call.in_host_code && call.takes());
+    let asked: Vec<RecordedCall<'_>> = calls_in(record, window).filter(is_asked).collect();
+    let counts = |call: &RecordedCall<'_>| is_one_of(record, &wanted.only, call);
+    let calls: Vec<RecordedCall<'_>> = asked.iter().copied().filter(counts).collect();
     let mut mismatches = Vec::new();
-    let mut count = |name: &str, wanted: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
+    let mut count = |name: &str, limit: u64, phrase: &str, holds: fn(&u64, &u64) -> bool| {
         let found = named(&calls, name);
-        if !holds(&(found.len() as u64), &wanted) {
-            mismatches.push(count_mismatch(phrase, &which(name), wanted, &found));
+        if !holds(&(found.len() as u64), &limit) {
+            let mismatch = count_mismatch(phrase, &only_phrase(wanted, name), limit, &found);
+            mismatches.push(mismatch.or_others(&asked, name));
         }
     };
     wanted.none_of.iter().for_each(|name| count(name, 0, "no call of", u64::eq));
@@ -198,7 +209,13 @@ fn mismatches(record: &CaseRecord<'_>, window: Range<usize>, wanted: &Calls) -> 
     let kept = wanted.kept.iter();
     mismatches.extend(kept.filter_map(|(name, most)| kept_mismatch(&calls, name, *most)));
     let with = wanted.with.iter();
-    mismatches.extend(with.filter_map(|(name, facts)| fact_mismatch(record, &calls, name, facts)));
+    mismatches.extend(with.filter_map(|(name, facts)| {
+        if named(&calls, name).is_empty() {
+            let mismatch = count_mismatch("at least", &only_phrase(wanted, name), 1, &[]);
+            return Some(mismatch.or_others(&asked, name));
+        }
+        fact_mismatch(record, &calls, name, facts)
+    }));
     mismatches
 }
 
@@ -330,18 +347,14 @@ fn order_mismatch(calls: &[RecordedCall<'_>], wanted: &[String]) -> Option<Misma
     None
 }
 
-/// The first call of a function with other facts than these, or that there is no call.
+/// The first call of a function with other facts than these.
 fn fact_mismatch(
     record: &CaseRecord<'_>,
     calls: &[RecordedCall<'_>],
     name: &str,
     wanted: &Wanted,
 ) -> Option<Mismatch> {
-    let found = named(calls, name);
-    if found.is_empty() {
-        return Some(count_mismatch("at least", name, 1, &found));
-    }
-    found.into_iter().find_map(|call| {
+    named(calls, name).into_iter().find_map(|call| {
         let facts = facts_of(record, call);
         let mismatch =
             wanted.iter().find_map(|(path, one)| predicates::check(record, &facts, path, one))?;

@@ -190,3 +190,30 @@ def _defer_twice(host: Any) -> None:
 
 
 defers_twice = Host(_defer_twice)
+
+
+def _have_workspace(_host: Any) -> None:
+    @around(numba_driver.Context, "memalloc")
+    def memalloc(original: Function, self: Any, size: int) -> Any:
+        if not hasattr(self, "workspace"):
+            self.workspace = original(self, 4096)
+        return original(self, size)
+
+    @around(numba_driver.Context, "reset")
+    def reset(original: Function, self: Any) -> None:
+        self.__dict__.pop("workspace", None)
+        original(self)
+
+
+has_workspace = Host(_have_workspace)
+
+
+def _take_memory_for_moment(_host: Any) -> None:
+    @around(numba_driver.Context, "memalloc")
+    def memalloc(original: Function, self: Any, size: int) -> Any:
+        temporary = original(self, 64)
+        del temporary
+        return original(self, size)
+
+
+takes_memory_for_moment = Host(_take_memory_for_moment)
