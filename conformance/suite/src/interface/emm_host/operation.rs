@@ -168,7 +168,8 @@ pub enum Operation {
     /// `MappedMemory is MemoryPointer`), `constructible` (the classes that take the arguments that
     /// the texts name), `initialized_driver` (whether importing it initialized the driver).
     DescribeHost {},
-    /// Makes the next `times` calls of a method of the worker's plugin raise.
+    /// Makes the next `times` calls of a method of the worker's plugin raise. With 0 it raises no
+    /// more.
     PluginFails {
         /// A method of the plugin, such as `memalloc`.
         method: plugin::Function,

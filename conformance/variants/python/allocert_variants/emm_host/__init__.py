@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 from typing import Any
 
 from allocert_mutants.emm_host import Host
@@ -217,3 +218,18 @@ def _take_memory_for_moment(_host: Any) -> None:
 
 
 takes_memory_for_moment = Host(_take_memory_for_moment)
+
+
+def _ask_again(_host: Any) -> None:
+    for name in ("memalloc", "memhostalloc", "mempin", "get_ipc_handle"):
+
+        @around(numba_driver.Context, name)
+        def request(original: Function, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            except Exception:  # noqa: BLE001 - a plugin may raise what it likes
+                gc.collect()
+                return original(*args, **kwargs)
+
+
+asks_again = Host(_ask_again)
