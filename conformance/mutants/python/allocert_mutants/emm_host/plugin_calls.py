@@ -39,6 +39,19 @@ def rounds_sizes(_host: Any) -> None:
 
 
 @mutant
+def halves_sizes(_host: Any) -> None:
+    """Requests half as many bytes as an array has."""
+
+    @around(Context, "memalloc")
+    def memalloc(original: Function, self: Any, size: int) -> Any:
+        return original(self, -(-size // 2))
+
+    @around(Context, "memhostalloc")
+    def memhostalloc(original: Function, self: Any, size: int, *args: Any, **kwargs: Any) -> Any:
+        return original(self, -(-size // 2), *args, **kwargs)
+
+
+@mutant
 def pads_rows(_host: Any) -> None:
     """Requests a multiple of 16 bytes for each row of a matrix."""
 

@@ -233,3 +233,14 @@ def _ask_again(_host: Any) -> None:
 
 
 asks_again = Host(_ask_again)
+
+
+def _round_sizes_up(_host: Any) -> None:
+    for name in ("memalloc", "memhostalloc"):
+
+        @around(numba_driver.Context, name)
+        def request(original: Function, self: Any, size: int, *args: Any, **kwargs: Any) -> Any:
+            return original(self, -(-size // 256) * 256, *args, **kwargs)
+
+
+rounds_sizes_up = Host(_round_sizes_up)
