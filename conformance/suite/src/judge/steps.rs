@@ -191,6 +191,9 @@ fn returned(
                     }
                 }
             }
+            (None, Some(_)) if may_exceed_device(record, step) => {
+                declined(sink, step, "managed memory may be more than a device has".to_owned());
+            }
             (None, Some(kinds)) => {
                 let expected = format!("{} raises {}", step.r#do.name(), one_of(kinds));
                 let observed = if is_nothing {
@@ -206,6 +209,12 @@ fn returned(
         }
         check_calls_and_output(record, sink, requirement, step, expectation);
     }
+}
+
+/// Whether the step took managed memory from the driver, for a subject that cannot declare that it
+/// does (PLACE-FREEDOM-13).
+fn may_exceed_device(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    record.side == Side::Place && expected_calls::took_managed_memory(record, step.index)
 }
 
 /// Whether the step asks for an error, and for nothing that came back.

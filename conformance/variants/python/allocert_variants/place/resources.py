@@ -2,6 +2,7 @@
 
 import ctypes
 import logging
+import threading
 from typing import Any
 
 from allocert_mutants.cuda_driver import call
@@ -39,6 +40,44 @@ class OnStreams(RmmResource):
 
     def deallocate(self, address: int, _size: int, stream: Any) -> None:
         call("cuMemFreeAsync", ctypes.c_uint64(address), ctypes.c_void_p(_handle(stream)))
+
+
+class HasTwoGiB(RmmResource):
+    """Raises MemoryError where its blocks would have more than 2 GiB."""
+
+    capacity_bytes = 2 << 30
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._sizes: dict[int, int] = {}
+
+    def allocate(self, size: int, stream: Any) -> int:
+        with self._lock:
+            if sum(self._sizes.values()) + size > self.capacity_bytes:
+                raise MemoryError(f"{size} bytes do not fit into {self.capacity_bytes}")
+            address = super().allocate(size, stream)
+            self._sizes[address] = size
+            return address
+
+    def deallocate(self, address: int, size: int, stream: Any) -> None:
+        with self._lock:
+            super().deallocate(address, size, stream)
+            del self._sizes[address]
+
+
+class Managed(RmmResource):
+    """Allocates managed memory, which may be more than the device has."""
+
+    def allocate(self, size: int, _stream: Any) -> int:
+        address = ctypes.c_uint64()
+        attached_to_all = ctypes.c_uint(1)
+        call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(size), attached_to_all)
+        return address.value
+
+    def deallocate(self, address: int, _size: int, stream: Any) -> None:
+        call("cuStreamSynchronize", ctypes.c_void_p(_handle(stream)))
+        call("cuMemFree_v2", ctypes.c_uint64(address))
 
 
 class KeepsForItsStream(RmmResource):
