@@ -173,13 +173,8 @@ fn returned(
         match (&expectation.returns, &expectation.raises) {
             (Some(returns), _) => {
                 for (path, wanted) in returns {
-                    if not_described(step, facts, path, wanted) && is_of_copy(facts, path) {
-                        declined(sink, step, format!("a copy has no `{path}` of its own to tell"));
-                    } else if not_described(step, facts, path, wanted) {
-                        sink.not_observed(Reason::NotDescribed {
-                            step: step.index,
-                            fact: path.to_string(),
-                        });
+                    if not_described(step, facts, path, wanted) {
+                        undescribed(sink, step, facts, path);
                     } else if let Some(mismatch) = predicates::check(record, facts, path, wanted) {
                         sink.report(
                             requirement,
@@ -227,6 +222,14 @@ fn must_raise(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
 /// need not tell all.
 fn not_described(step: &PlannedStep, facts: &Facts, path: &str, wanted: &Predicate) -> bool {
     takes_foreign(step) && !wanted.0.contains_key(&Test::Absent) && lookup(facts, path).is_none()
+}
+
+/// The adapter did not tell a fact that the step asks for.
+fn undescribed(sink: &mut FindingSink<'_>, step: &PlannedStep, facts: &Facts, path: &str) {
+    if is_of_copy(facts, path) {
+        return declined(sink, step, format!("a copy has no `{path}` of its own to tell"));
+    }
+    sink.not_observed(Reason::NotDescribed { step: step.index, fact: path.to_owned() });
 }
 
 /// Whether the fact says where the elements lie, and the adapter tells the shape alone: of a copy

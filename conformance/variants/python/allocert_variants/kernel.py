@@ -2,7 +2,7 @@
 
 import ctypes
 
-from allocert_mutants.cuda_driver import Stream, call
+from allocert_mutants.cuda_driver import call
 
 _PTX = b"""
 .version 7.0
@@ -15,8 +15,8 @@ _PTX = b"""
 _functions: dict[int | None, ctypes.c_void_p] = {}
 
 
-def launch(stream: Stream, address: int) -> None:
-    """Launches the kernel in the current context."""
+def launch(stream: ctypes.c_void_p, address: int) -> None:
+    """Launches the kernel in the current context, in the stream with this handle."""
     context = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(context))
     if context.value not in _functions:
@@ -27,7 +27,7 @@ def launch(stream: Stream, address: int) -> None:
     argument = ctypes.c_uint64(address)
     arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
     threads = [ctypes.c_uint(1)] * 6
-    shared_bytes, handle = ctypes.c_uint(0), ctypes.c_void_p(stream.handle)
+    shared_bytes = ctypes.c_uint(0)
     call(
-        "cuLaunchKernel", _functions[context.value], *threads, shared_bytes, handle, arguments, None
+        "cuLaunchKernel", _functions[context.value], *threads, shared_bytes, stream, arguments, None
     )

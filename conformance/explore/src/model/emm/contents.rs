@@ -43,6 +43,7 @@ impl Model {
         size: Option<u64>,
     ) -> Option<Expected> {
         let location = self.locate(name, offset, size)?;
+        // Nothing may be demanded of a write to memory that the reset may have taken.
         if location.demand == Demand::ResetKeepsOthersBytes {
             return None;
         }

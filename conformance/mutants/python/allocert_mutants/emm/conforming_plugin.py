@@ -138,4 +138,19 @@ class Manager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
         return 1
 
 
+#: By handle of the context.
+_blocks_of_contexts: dict[int, Blocks] = {}
+
+
+class OneTableForContext(Manager):
+    """Keeps the blocks of all managers of a context in one table, which reset() empties."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Numba makes one manager without a context, to ask for its version.
+        if self.context is not None:
+            handle = int(self.context.handle)
+            self.blocks = _blocks_of_contexts.setdefault(handle, self.blocks)
+
+
 _numba_memory_manager = Manager

@@ -396,7 +396,7 @@ class LaunchesOnExportedStreams(Consumer):
         exported = Stream(view.stream) if view.stream else stream or self.own_stream
         if stream is not None and view.stream:
             exported.wait(Event(stream))
-        kernel.launch(exported, view.pointer)
+        kernel.launch(ctypes.c_void_p(exported.handle), view.pointer)
         if stream is not None and view.stream:
             stream.wait(Event(exported))
         if not view.stream:

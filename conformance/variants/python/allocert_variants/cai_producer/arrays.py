@@ -2,7 +2,6 @@
 
 import collections
 import ctypes
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -255,12 +254,7 @@ class _InFreshMemory(Array):
 
     viewed = False
 
-    def enqueue(
-        self,
-        stream: Stream | None,
-        writes: bool,
-        perform: Callable[[int, int, ctypes.c_void_p], None],
-    ) -> None:
+    def enqueue(self, stream: Stream | None, writes: bool, perform: Any) -> None:
         if writes and not self.viewed and self.host_array.size:
             self.earlier = [*getattr(self, "earlier", []), self.memory]
             self.memory = Memory("device", self.memory.size_bytes)

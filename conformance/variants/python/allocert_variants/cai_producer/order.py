@@ -218,12 +218,8 @@ class ReadsByKernel(Producer):
     """Reads an array with a kernel, which writes nothing."""
 
     def read(self, array: Array, stream: Stream | None) -> None:
-        if array.host_array.size == 0:
-            return
-        stream = stream or array.stream or Stream(LEGACY)
-        start, end = array.address_range()
-        for one in array.memory.work:
-            if one.conflicts(start, end, False):
-                stream.wait(one.event)
-        kernel.launch(stream, array.address())
-        array.record_work(Work(stream, start, end, False))
+        def launch(start: int, _size: int, handle: ctypes.c_void_p) -> None:
+            kernel.launch(handle, start)
+
+        if array.host_array.size > 0:
+            array.enqueue(stream, False, launch)

@@ -1,9 +1,8 @@
 """Plugins that keep reset() and finalizers apart in a way of their own."""
 
 import threading
-from typing import Any
 
-from allocert_mutants.emm.conforming_plugin import Blocks, Manager
+from allocert_mutants.emm.conforming_plugin import Blocks, Manager, OneTableForContext
 from numba.cuda.cudadrv.driver import driver
 
 
@@ -53,16 +52,5 @@ class ResetsTableApart(Manager):
     blocks_class = BlocksApart
 
 
-#: One table for each context.
-_blocks_of_contexts: dict[int, Blocks] = {}
-
-
-class ClearsWholeContext(Manager):
+class ClearsWholeContext(OneTableForContext):
     """Frees the memory of all managers of a context when one of them is reset."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # Numba makes one manager without a context, to ask for its version.
-        if self.context is not None:
-            handle = int(self.context.handle)
-            self.blocks = _blocks_of_contexts.setdefault(handle, self.blocks)

@@ -43,8 +43,7 @@ impl<'a> KernelArguments<'a> {
         self.next += 1;
         match self.events[*index as usize].what {
             What::Argument { value, base, size_bytes, .. } => {
-                let times = self.times(launch, value);
-                Some(self.reach(value, (base, base.saturating_add(size_bytes)), times))
+                Some(self.reach(launch, value, (base, base.saturating_add(size_bytes))))
             }
             _ => None,
         }
@@ -64,10 +63,10 @@ impl<'a> KernelArguments<'a> {
     /// All of an array whose elements lie below its pointer too; otherwise from the argument to the
     /// end of the smallest memory that it points into. As far as the allocation goes. One argument
     /// may be one of two arrays that begin there: then it is what both have.
-    fn reach(&self, value: u64, (base, end): (u64, u64), times: usize) -> (u64, u64) {
+    fn reach(&self, launch: u64, value: u64, (base, end): (u64, u64)) -> (u64, u64) {
         if let Some((low, high)) = self.reaching_down.get(&value) {
             let begins = self.named.iter().any(|(start, _)| *start == value);
-            if begins && times < 2 {
+            if begins && self.times(launch, value) < 2 {
                 return (value, value.saturating_add(1));
             }
             return ((*low).max(base), (*high).min(end));
