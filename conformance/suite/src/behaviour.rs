@@ -276,7 +276,7 @@ fn ending(names: &mut Names, observation: &Observation) -> Vec<String> {
         Ending::Done => "done".to_owned(),
         Ending::Code(code) => format!("exit code {code}"),
         Ending::Signal(signal) => format!("signal {signal}"),
-        Ending::TimedOut { .. } => "timed out".to_owned(),
+        Ending::TimedOut { .. } | Ending::Slow { .. } => "timed out".to_owned(),
         Ending::Stopped { .. } => "not run, because cases before it timed out".to_owned(),
         Ending::OutOfTime { .. } => "not run, because the time of the run was over".to_owned(),
         Ending::Lost { message } => format!("lost: {}", clean(message)),

@@ -59,6 +59,9 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     }
     let record = CaseRecord::new(catalogue, case, observation);
     let mut sink = FindingSink::new(&record);
+    if let Ending::Slow { after_s } = observation.ending {
+        sink.not_observed(Reason::Slow { after_s });
+    }
     steps::judge(&record, &mut sink);
     exported_arrays::judge(&record, &mut sink);
     c_table_defects::judge(&record, &mut sink);

@@ -158,6 +158,10 @@ pub enum Ending {
     TimedOut {
         after_s: u32,
     },
+    /// Ended at the limit of the case, while calls of the subject still returned.
+    Slow {
+        after_s: u32,
+    },
     /// The case was not run, because so many cases before it had timed out.
     Stopped {
         timeouts: u32,

@@ -57,6 +57,10 @@ pub enum Reason {
         step: u32,
         function: String,
     },
+    /// The case needs more time with this subject, whose calls returned until it was ended.
+    Slow {
+        after_s: u32,
+    },
     /// The case was not run, because so many cases had timed out.
     Stopped {
         timeouts: u32,
@@ -200,7 +204,8 @@ impl Reason {
             | Self::NoMemory { .. }
             | Self::NotCarried { .. }
             | Self::NoStream { .. } => Meaning::Unseen,
-            Self::Stopped { .. }
+            Self::Slow { .. }
+            | Self::Stopped { .. }
             | Self::OutOfTime { .. }
             | Self::Interrupted
             | Self::EventsLost { .. } => Meaning::Unfinished,
@@ -302,6 +307,11 @@ impl fmt::Display for Reason {
             Self::Refused { step, operation, message } => {
                 write!(f, "the subject refused {operation} in step {step}: {message}")
             }
+            Self::Slow { after_s } => write!(
+                f,
+                "the subject is slow: its calls returned, and the case did not end in \
+                 {after_s} s; --timeout allows more"
+            ),
             Self::Stopped { timeouts } => {
                 write!(
                     f,

@@ -63,6 +63,25 @@ fn cases_that_did_not_run_in_time_are_named_and_not_green() {
     assert_eq!(String::from_utf8_lossy(&judged.stdout), printed);
 }
 
+#[rstest]
+#[case::slow(
+    "slow",
+    3,
+    "\nnot-observed: the subject is slow: its calls returned, and the case did not \
+     end in 1 s; --timeout allows more\n    place/free/rounds-host\n"
+)]
+#[case::stuck("stuck", 1, "no end after 1 s in step ")]
+fn a_subject_that_is_slow_does_not_hang(
+    #[case] functions: &str,
+    #[case] code: i32,
+    #[case] words: &str,
+) {
+    let case = ["--filter", "place/free/rounds-host", "--timeout", "1", "--jobs", "1"];
+    let (ended, printed, _) = run(functions, &case);
+    assert_eq!(ended, Some(code), "{printed}");
+    assert!(printed.contains(words), "{printed}");
+}
+
 #[test]
 fn enough_time_changes_nothing() {
     let (code, printed, _) = run("unsteady", &["--filter", CASE, "--max-time", "1000"]);

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use allocert_contract::trace::{Event, Marker, What, cuda};
+use allocert_suite::interface::interface;
 use allocert_suite::observation::{Captured, Ending, Observation, StepOutcome};
 use allocert_suite::plan::{PlannedCase, WireCase};
 
@@ -25,6 +26,8 @@ use crate::worker::Worker;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// From the killing of a batch's process to the server's word that it is gone.
 const ENDED_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a subject that is not known to hang may take to its next call.
+const NEXT_CALL_S: u32 = 4;
 /// Why a worker that works would have done what it cannot do.
 const POSSIBLE_CAUSE: &str = "only a subject that forks, writes to what is not its own or changes \
      Python's own modules brings that about";
@@ -52,6 +55,7 @@ pub(crate) struct Finished {
 #[derive(Debug)]
 enum Stop {
     TimedOut { after_s: u32 },
+    Slow { after_s: u32 },
     ProtocolBroken(String),
 }
 
@@ -99,7 +103,11 @@ impl Batch<'_> {
                     return Ok(self.abandon_worker(state, worker, "hangs".to_owned()));
                 }
                 Received::Late => {
-                    stop = Some(Stop::TimedOut { after_s: self.timeout_s(&state) });
+                    let after_s = self.timeout_s(&state);
+                    stop = Some(match self.calls_return(&state, worker, process) {
+                        true => Stop::Slow { after_s },
+                        false => Stop::TimedOut { after_s },
+                    });
                     (limit, call) = (end_child(worker, &state), None);
                     continue;
                 }
@@ -232,6 +240,17 @@ impl Batch<'_> {
         Some(CallLimit::begin(limit, Instant::now()))
     }
 
+    /// Whether the case is out of time because the subject takes long for all calls together.
+    fn calls_return(&self, state: &BatchState, worker: &Worker, process: u32) -> bool {
+        let running = state.begun.last().is_some_and(|begun| !begun.is_done());
+        let side =
+            self.current(state).filter(|_| running).and_then(|case| interface(case.operations));
+        let Some(boundary) = side.and_then(|side| side.facts.implements) else { return false };
+        let wait_s = self.request.timeout_s.unwrap_or(NEXT_CALL_S);
+        let wait = OwnTime::begin(Duration::from_secs(wait_s.into()), Instant::now());
+        worker.begins_call(boundary, wait, process, &self.request.interrupt)
+    }
+
     fn longest_call_s(&self, state: &BatchState) -> Option<u32> {
         self.request.longest_call_s(self.current(state).or(self.cases.first().copied())?)
     }
@@ -361,6 +380,7 @@ fn end_child(worker: &Worker, state: &BatchState) -> OwnTime {
 fn ending(stop: Option<Stop>, exit: Exit, done: bool) -> Ending {
     match (stop, exit) {
         (Some(Stop::TimedOut { after_s }), _) => Ending::TimedOut { after_s },
+        (Some(Stop::Slow { after_s }), _) => Ending::Slow { after_s },
         (Some(Stop::ProtocolBroken(what)), _) => Ending::Lost {
             message: format!("the worker's lines stopped making sense: {what}; {POSSIBLE_CAUSE}"),
         },

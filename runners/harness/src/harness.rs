@@ -14,12 +14,12 @@ use crate::message::Loaded;
 use crate::parallel;
 use crate::process_table::become_subreaper;
 use crate::progress::Progress;
-use crate::rerun_timeouts::{rerun_timed_out, run_stopped, timed_out};
+use crate::rerun_timeouts::{rerun_timed_out, run_stopped};
 use crate::run_output::RunOutput;
 use crate::run_request::{Isolation, Request};
 use crate::session::Session;
 use crate::subject::Subject;
-use crate::timeouts::Timeouts;
+use crate::timeouts::{Timeouts, timed_out};
 use crate::warning::Warning;
 
 /// Ample for the devices of every case; only what is used takes memory.

@@ -8,7 +8,7 @@ use allocert_suite::plan::PlannedCase;
 use crate::error::Error;
 use crate::ring::is_open;
 use crate::run_output::RunOutput;
-use crate::timeouts::{LIMIT, is_stopped};
+use crate::timeouts::{LIMIT, is_stopped, timed_out};
 use crate::warning::Warning;
 
 /// Runs each case that timed out again with `run_alone`, and replaces its observation. On a machine
@@ -72,8 +72,4 @@ fn hung_function(case: &PlannedCase, observation: &Observation) -> Option<Functi
         What::Call(call) => Some(call.function),
         _ => None,
     })
-}
-
-pub(crate) fn timed_out(observation: &Observation) -> bool {
-    matches!(observation.ending, Ending::TimedOut { .. })
 }

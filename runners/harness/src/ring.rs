@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use allocert_contract::trace::ring::{HEADER_BYTES, Header, read_records};
-use allocert_contract::trace::{Event, What};
+use allocert_contract::trace::{Boundary, Event, What};
 use tempfile::{Builder, TempPath};
 
 use crate::error::Error;
@@ -103,6 +103,16 @@ impl Ring {
     pub(crate) fn has_open_call(&self) -> bool {
         let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
         batch.is_ok_and(|batch| batch.events.iter().any(is_open))
+    }
+
+    /// The number of the last call of a function of `boundary` since the last read.
+    pub(crate) fn last_call(&self, boundary: Boundary) -> Option<u64> {
+        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
+        let is_of = |event: &&Event| match &event.what {
+            What::Call(call) => call.function.boundary() == boundary,
+            _ => false,
+        };
+        batch.ok()?.events.iter().rfind(is_of).map(|event| event.seq)
     }
 
     fn read(&mut self, settled: bool) -> Slice {

@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use allocert_contract::trace::Boundary;
+
 use crate::call_limit::CallLimit;
 use crate::capture::Capture;
 use crate::channel::{Channel, Received};
@@ -26,6 +28,8 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the rest of the output of a worker that is gone.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
+/// How often to look whether a late process makes another call.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -88,6 +92,29 @@ impl Worker {
                 return Received::CallLate;
             }
         }
+    }
+
+    /// Whether the process calls another function of `boundary` within `limit`: the call that it
+    /// was in has returned.
+    pub(crate) fn begins_call(
+        &self,
+        boundary: Boundary,
+        mut limit: OwnTime,
+        process: u32,
+        interrupt: &Interrupt,
+    ) -> bool {
+        let last = self.ring.last_call(boundary);
+        while !interrupt.is_raised() {
+            thread::sleep(LOOK_EVERY);
+            if self.ring.last_call(boundary) != last {
+                return true;
+            }
+            let now = Instant::now();
+            if now >= limit.next_look() && limit.is_used_up(now, Counted::of(process)) {
+                break;
+            }
+        }
+        false
     }
 
     /// Waits until the debugger of the worker has ended, however long a person takes.

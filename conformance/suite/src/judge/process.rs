@@ -1,6 +1,6 @@
 //! Judges the process: crash, hang, exit code, and unexpected output.
 
-use allocert_contract::trace::{Call, Event, Function, Marker, What, handler};
+use allocert_contract::trace::{Call, Event, Function, What, handler};
 use allocert_requirements::Channel;
 
 use crate::judge::case_record::CaseRecord;
@@ -39,7 +39,10 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
             &complaints(record),
         ),
         Ending::TimedOut { after_s } => hang(record, sink, *after_s),
-        Ending::Stopped { .. } | Ending::OutOfTime { .. } | Ending::Lost { .. } => {}
+        Ending::Slow { .. }
+        | Ending::Stopped { .. }
+        | Ending::OutOfTime { .. }
+        | Ending::Lost { .. } => {}
     }
 }
 
@@ -105,9 +108,8 @@ fn is_expected(record: &CaseRecord<'_>, step: Option<u32>, check: Check) -> bool
 fn hang(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, after_s: u32) {
     let step = in_flight(record);
     let observed = format!(
-        "no end after {after_s} s {}{}; if the subject is only slow, --timeout allows more",
-        during(record, step),
-        returned_calls(record)
+        "no end after {after_s} s {}; if the subject is only slow, --timeout allows more",
+        during(record, step)
     );
     let expected = "every call returns".to_owned();
     ended_in(record, sink, step, &expected, &observed);
@@ -118,22 +120,6 @@ fn hang(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>, after_s: u32) {
         observed,
         events: last_call(record),
     });
-}
-
-/// How many calls of a handler or of an allocator by place returned in the step that has no end. A
-/// step can make thousands, so that a slow subject takes longer than the case allows.
-fn returned_calls(record: &CaseRecord<'_>) -> String {
-    let events = record.observation.events.iter().rev();
-    let of_step =
-        events.take_while(|event| !matches!(event.what, What::Marker(Marker::StepBegin { .. })));
-    let returned = of_step.filter(|event| match &event.what {
-        What::Call(call) => call.result.is_some() && call.function.cuda().is_none(),
-        _ => false,
-    });
-    match returned.count() {
-        0 => String::new(),
-        count => format!(", in which {count} calls returned"),
-    }
 }
 
 /// Unexpected text on standard error. If the case made a driver call fail, an error of a finalizer

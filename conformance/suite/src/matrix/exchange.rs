@@ -153,7 +153,9 @@ fn crash(case: &PlannedCase, observation: &Observation) -> Option<String> {
         Ending::Stopped { timeouts } => {
             format!("was not run, because {timeouts} cases before it had timed out")
         }
-        Ending::TimedOut { after_s } => format!("did not come to an end in {after_s} s"),
+        Ending::TimedOut { after_s } | Ending::Slow { after_s } => {
+            format!("did not come to an end in {after_s} s")
+        }
         Ending::Done | Ending::OutOfTime { .. } | Ending::Lost { .. } => return None,
     };
     let step = observation.step_in_flight.and_then(|index| case.steps.get(index as usize));

@@ -306,6 +306,11 @@ fn ending(out: &mut String, observation: &Observation) {
         Ending::TimedOut { after_s } => {
             line!(out, "The process was ended after {after_s} s, the limit of the case.");
         }
+        Ending::Slow { after_s } => line!(
+            out,
+            "The process was ended after {after_s} s, the limit of the case, while its calls \
+             returned."
+        ),
         Ending::Lost { message } => line!(out, "The case was not observed: {}.", clean(message)),
     }
     if observation.events_lost > 0 {

@@ -1,4 +1,4 @@
-/* Allocators of host memory that do not behave in the same way in each process, or are slow. */
+/* Allocators of host memory that differ from process to process, are slow, or hang. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,3 +34,14 @@ void *slow_malloc(size_t size) {
 }
 
 void slow_free(void *pointer) { free(pointer); }
+
+/* Hangs in the third call. */
+void *stuck_malloc(size_t size) {
+  static int calls = 0;
+  if (++calls == 3) {
+    for (;;) pause();
+  }
+  return malloc(size);
+}
+
+void stuck_free(void *pointer) { free(pointer); }
