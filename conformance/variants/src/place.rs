@@ -77,6 +77,7 @@ export! {
     variant_place_cuda_only => table::<CudaOnly>(),
     variant_place_chunks => table::<Chunks>(),
     variant_place_exact_sizes => table::<ExactSizes>(),
+    variant_place_no_release => Allocator { release: None, ..table::<ExactSizes>() },
     variant_place_counted_list => counted_list::table(table::<Plain>()),
 }
 

@@ -5,6 +5,7 @@
 mod blocks;
 
 use allocert_contract::trace::{Boundary, Call, Event, Marker, What};
+use serde_json::Value;
 
 use crate::effect::{
     AddressSpace, Effect, FreeAnswer, MemorySource, Owners, Span, provider, reached_after_free,
@@ -373,12 +374,14 @@ impl Ledger<'_, '_> {
     }
 
     /// Memory that the subject allocated and never freed. Memory that ended with its owner, such as
-    /// a context, counts too: the subject should have freed it before.
+    /// a context, counts too: the subject should have freed it before. A subject without
+    /// release() may keep it.
     fn leaks(&mut self) {
         let record = self.record;
         if record.case.teardown != Teardown::Clean
             || !record.finished()
             || record.contradiction.is_some()
+            || record.all_facts().any(|facts| facts.get("has_release") == Some(&Value::Bool(false)))
         {
             return;
         }

@@ -119,7 +119,9 @@ pub enum Operation {
         place: Place,
     },
     /// Calls `release` at every place at which a step took memory, if the library has that
-    /// function.
+    /// function. A library without it may keep what was freed.
+    ///
+    /// Facts: `has_release`, of a library with a table.
     ReleaseAll {},
     /// Calls `last_error()` on the step's thread.
     ///
