@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
 
-use super::base_allocator::Base;
+use super::base_allocator::{Base, rounded};
 use super::mutation::{Mutation, export_place_mutants};
 use super::system_memory::{self, Answer, fail, no_place};
 
@@ -14,6 +14,7 @@ export_place_mutants! {
     mutant_place_always_device_0 => AlwaysDevice0,
     mutant_place_pinned_is_pageable => Redirected<PinnedIsPageable>,
     mutant_place_device_0_only => Device0Only,
+    mutant_place_idle_of_all_devices => IdleOfAllDevices,
     mutant_place_leaves_context => LeavesContext,
     mutant_place_needs_context => NeedsContext,
     mutant_place_uses_current_context => UsesCurrentContext,
@@ -110,6 +111,25 @@ impl Mutation for Device0Only {
     }
 }
 
+/// Takes a freed block of the other device where the device has none of the size.
+pub(crate) struct IdleOfAllDevices;
+
+impl Mutation for IdleOfAllDevices {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        system_memory::check(place)?;
+        let size_bytes = rounded(size_bytes)?;
+        let find = |idle: &[(usize, usize)]| idle.iter().position(|(_, idle)| *idle == size_bytes);
+        if place.kind == CUDA && base.with(place, |region| find(&region.idle)).is_none() {
+            let other = Place::cuda(i32::from(place.device == 0));
+            let kept = base.with(other, |region| {
+                find(&region.idle).map(|index| region.idle.swap_remove(index))
+            });
+            base.with(place, |region| region.idle.extend(kept));
+        }
+        base.alloc(place, size_bytes)
+    }
+}
+
 /// Leaves the context of the device current.
 struct LeavesContext;
 
@@ -153,7 +173,7 @@ impl Mutation for UsesCurrentContext {
             return base.alloc(place, size_bytes);
         }
         system_memory::check(place)?;
-        let size = super::base_allocator::rounded(size_bytes)?;
+        let size = rounded(size_bytes)?;
         let address = driver.mem_alloc(size as u64).map_err(failed)? as usize;
         base.with(place, |region| {
             region.live.insert(address, size);

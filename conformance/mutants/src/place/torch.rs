@@ -11,7 +11,7 @@ use super::base_allocator::{BASE, Base};
 use super::driver_calls::ClearsWithoutWaiting;
 use super::lock_free::SwappedList;
 use super::mutation::Mutation;
-use super::places::AlwaysDevice0;
+use super::places::{AlwaysDevice0, IdleOfAllDevices};
 use super::system_memory::{self, Answer};
 use super::threads::OneKeptBlock;
 
@@ -54,6 +54,7 @@ macro_rules! export_torch_mutants {
 export_torch_mutants! {
     mutant_torch_malloc, mutant_torch_free => Plain,
     mutant_torch_malloc_device_0, mutant_torch_free_device_0 => AlwaysDevice0,
+    mutant_torch_malloc_all_devices, mutant_torch_free_all_devices => IdleOfAllDevices,
     mutant_torch_malloc_clears, mutant_torch_free_cleared => ClearsWithoutWaiting,
     mutant_torch_malloc_odd, mutant_torch_free_odd => EightBytesOn,
     mutant_torch_malloc_one_empty, mutant_torch_free_one_empty => OneEmptyBlock,
