@@ -2,6 +2,7 @@
 //! threads at once. The facts count what was wrong.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
@@ -33,7 +34,7 @@ pub(crate) trait BlockSource: Copy + Send {
 
     /// Takes a block, in the way that the number of the request chooses. Nothing where it is
     /// refused.
-    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised>;
+    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult>;
 
     /// Gives a block back.
     fn give(self, block: Block) -> Result<(), Raised>;
@@ -77,7 +78,7 @@ impl Damage {
         source: impl BlockSource,
         number: u64,
         size_bytes: u64,
-    ) -> Result<Option<Filled>, Raised> {
+    ) -> Result<Option<Filled>, NoResult> {
         let Some(Taken { block, dirty }) = source.take(number, size_bytes)? else {
             return Ok(None);
         };
@@ -137,19 +138,19 @@ pub(crate) fn stress<S: BlockSource>(
     size_bytes: u64,
     times: u64,
 ) -> Result<Facts, NoResult> {
-    let ready = Barrier::new(threads as usize);
+    let start = Start::new(threads);
     let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| mpsc::channel()).unzip();
     if !senders.is_empty() {
         senders.rotate_left(1);
     }
-    let counts: Result<Vec<StressCounts>, Raised> = thread::scope(|scope| {
+    let counts: Result<Vec<StressCounts>, NoResult> = thread::scope(|scope| {
         let workers: Vec<_> = senders
             .into_iter()
             .zip(receivers)
             .map(|(next, own)| {
-                let ready = &ready;
+                let start = &start;
                 scope.spawn(move || {
-                    ready.wait();
+                    start.wait();
                     stress_thread(source, size_bytes, times, next, &own)
                 })
             })
@@ -173,6 +174,38 @@ pub(crate) fn stress<S: BlockSource>(
     Ok(all)
 }
 
+/// Where the threads of a stress wait for each other. Those that run when the last one comes leave
+/// at the same moment; a barrier alone wakes one after another.
+struct Start {
+    barrier: Barrier,
+    threads: u32,
+    awake: AtomicU32,
+}
+
+impl Start {
+    /// A thread looks so often whether the others are awake, which may not run at all.
+    const LOOKS: u32 = 2000;
+
+    fn new(threads: u32) -> Self {
+        Self { barrier: Barrier::new(threads as usize), threads, awake: AtomicU32::new(0) }
+    }
+
+    fn wait(&self) {
+        self.barrier.wait();
+        self.awake.fetch_add(1, Ordering::SeqCst);
+        for look in 0..Self::LOOKS {
+            if self.awake.load(Ordering::SeqCst) >= self.threads {
+                break;
+            }
+            if look % 100 == 99 {
+                thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct StressCounts {
     failed: u64,
@@ -187,7 +220,7 @@ fn stress_thread<S: BlockSource>(
     times: u64,
     next: Sender<Filled>,
     own: &Receiver<Filled>,
-) -> Result<StressCounts, Raised> {
+) -> Result<StressCounts, NoResult> {
     let (mut counts, mut held) = (StressCounts::default(), Vec::new());
     for number in 0..times {
         match counts.damage.take(source, number, size_bytes)? {

@@ -15,6 +15,7 @@ export_place_mutants! {
     mutant_place_blocks_of_a_thread => BlocksOfAThread,
     mutant_place_unlocked_count => UnlockedCount,
     mutant_place_first_use_races => FirstUseRaces,
+    mutant_place_first_call_races => FirstCallRaces,
     mutant_place_used_by_thread => UsedByThread,
 }
 
@@ -107,19 +108,45 @@ static MADE: AtomicBool = AtomicBool::new(false);
 static ENTERED: AtomicUsize = AtomicUsize::new(0);
 static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
 
+/// Makes the allocator where there is none yet.
+fn made_at_first_use(base: &Base, place: Place) {
+    if !MADE.load(Ordering::SeqCst) {
+        let turn = ENTERED.fetch_add(1, Ordering::SeqCst) as u64;
+        std::thread::sleep(Duration::from_millis(20 + 5 * turn));
+        MADE.store(true, Ordering::SeqCst);
+        FORGOTTEN.store(base.with(place, |region| region.used_bytes), Ordering::SeqCst);
+    }
+}
+
+/// What is used but for what was forgotten.
+fn used_since_made(base: &Base, place: Place) -> Answer<usize> {
+    Ok(base.used(place)?.wrapping_sub(FORGOTTEN.load(Ordering::SeqCst)))
+}
+
 impl Mutation for FirstUseRaces {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        if !MADE.load(Ordering::SeqCst) {
-            let turn = ENTERED.fetch_add(1, Ordering::SeqCst) as u64;
-            std::thread::sleep(Duration::from_millis(20 + 5 * turn));
-            MADE.store(true, Ordering::SeqCst);
-            FORGOTTEN.store(base.with(place, |region| region.used_bytes), Ordering::SeqCst);
-        }
+        made_at_first_use(base, place);
         base.alloc(place, size_bytes)
     }
 
     fn used(base: &Base, place: Place) -> Answer<usize> {
-        Ok(base.used(place)?.wrapping_sub(FORGOTTEN.load(Ordering::SeqCst)))
+        used_since_made(base, place)
+    }
+}
+
+/// As [`FirstUseRaces`], where `used()` makes the allocator too: a caller that asks first sees
+/// nothing.
+struct FirstCallRaces;
+
+impl Mutation for FirstCallRaces {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        made_at_first_use(base, place);
+        base.alloc(place, size_bytes)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        made_at_first_use(base, place);
+        used_since_made(base, place)
     }
 }
 

@@ -6,6 +6,7 @@ use allocert_suite::observation::Raised;
 use crate::churn_and_stress::{Block, BlockSource, Taken};
 use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
+use crate::step_result::NoResult;
 
 impl HandlerCalls<'_> {
     /// A block of malloc(), or nothing.
@@ -30,7 +31,7 @@ impl BlockSource for HandlerCalls<'_> {
     }
 
     /// By one of the three functions.
-    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
+    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult> {
         let address = match number % 3 {
             0 => self.malloc(size_bytes)?,
             1 => self.calloc(size_bytes, 1)?,

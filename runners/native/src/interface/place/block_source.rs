@@ -4,7 +4,7 @@ use allocert_abi::place::Place;
 use allocert_suite::observation::Raised;
 
 use crate::churn_and_stress::{Block, BlockSource, Taken};
-use crate::interface::place::calls::PlaceCalls;
+use crate::interface::place::calls::{PlaceCalls, is_uncalled};
 use crate::interface::place::memory::Memory;
 use crate::step_result::{NoResult, error_of_worker};
 
@@ -29,8 +29,11 @@ impl BlockSource for PlaceBlocks<'_> {
         ALIGNMENT_BYTES
     }
 
-    fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, Raised> {
+    /// A case whose place the library does not serve, or whose table it cannot use, ends here.
+    fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult> {
         match self.calls.alloc(self.place, size_bytes, DEFAULT_STREAM) {
+            Err(NoResult::Raised(raised)) if is_uncalled(&raised) => Err(raised.into()),
+            Err(NoResult::Declined { because }) => Err(NoResult::Declined { because }),
             Ok((0, _)) | Err(_) => Ok(None),
             Ok((address, _)) => {
                 let block = Block { address, size_bytes };

@@ -28,6 +28,7 @@ const UNWRITTEN: usize = usize::from_ne_bytes([0xa5; size_of::<usize>()]);
 
 /// What a call of one of two functions that failed is called.
 const NO_MEMORY: &str = "NULL";
+const NULL_FUNCTION: &str = "NullFunction";
 
 /// The functions of a library in one case.
 pub(crate) struct PlaceCalls<'a> {
@@ -247,7 +248,7 @@ impl<'a> PlaceCalls<'a> {
         }
         let message =
             || format!("the table's {name} is NULL or beyond its size, so it was not called");
-        member.ok_or_else(|| error_of_worker("NullFunction", message(), None).into())
+        member.ok_or_else(|| error_of_worker(NULL_FUNCTION, message(), None).into())
     }
 
     /// Records a call: its status, what came back, and what the caller wants of it.
@@ -326,6 +327,11 @@ impl<'a> PlaceCalls<'a> {
             None => format!("{call} answered {status:?}, and last_error {address:#x}"),
         }
     }
+}
+
+/// Whether this says that a function of the table was not called.
+pub(crate) fn is_uncalled(raised: &Raised) -> bool {
+    [UNUSABLE_SUBJECT, NULL_FUNCTION].contains(&raised.r#type.as_str())
 }
 
 /// The error that an exception of a function is.

@@ -141,13 +141,15 @@ impl PlaceCase<'_> {
             Operation::Fill(fill) => self.fill(fill),
             Operation::Read(read) => self.read(read),
             Operation::Churn { place, size, times, hold } => {
-                churn(self.blocks_at(*place)?, *size, *times, *hold)
+                churn(self.blocks_at(*place), *size, *times, *hold)
             }
             Operation::Stress { place, threads, size, times } => {
-                stress(self.blocks_at(*place)?, *threads, *size, *times)
+                stress(self.blocks_at(*place), *threads, *size, *times)
             }
             Operation::Interleave { place, size, instructions } => {
-                interleaved(self.blocks_at(*place)?, *size, *instructions)
+                let blocks = self.blocks_at(*place);
+                blocks.calls.ask_for(blocks.place)?;
+                interleaved(blocks, *size, *instructions)
             }
         }
     }
@@ -315,12 +317,12 @@ impl PlaceCase<'_> {
         Ok(PlacedBlock { block, ..whole })
     }
 
-    /// The blocks of a place that the library serves.
-    fn blocks_at(&mut self, place: place::Place) -> Result<PlaceBlocks<'_>, NoResult> {
+    /// The blocks of a place. No function is called, so that the first call of a churn or a stress
+    /// can be the first one of the process.
+    fn blocks_at(&mut self, place: place::Place) -> PlaceBlocks<'_> {
         let place = c_place(place);
         self.places.insert((place.kind, place.device));
-        self.calls.ask_for(place)?;
-        Ok(PlaceBlocks { calls: &self.calls, memory: self.calls.memory(), place })
+        PlaceBlocks { calls: &self.calls, memory: self.calls.memory(), place }
     }
 }
 
