@@ -15,6 +15,8 @@ export_place_mutants! {
     mutant_place_used_of_all_places => OfAllPlaces,
     mutant_place_used_counts_failures => CountsFailures,
     mutant_place_used_ignores_large => IgnoresLarge,
+    mutant_place_used_in_32_bits => In32Bits,
+    mutant_place_used_counts_no_bytes => CountsNoBytes,
 }
 
 /// Counts 64 bytes for a header of the place itself.
@@ -107,5 +109,27 @@ impl Mutation for IgnoresLarge {
 
     fn used(base: &Base, place: Place) -> Answer<usize> {
         Ok(base.used(place)?.saturating_sub(large(place).load(Ordering::SeqCst)))
+    }
+}
+
+/// Says the lower 32 bits of the count.
+struct In32Bits;
+
+impl Mutation for In32Bits {
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        Ok(base.used(place)? & u32::MAX as usize)
+    }
+}
+
+/// Counts 64 bytes for a request for no bytes, and never takes them off.
+struct CountsNoBytes;
+
+impl Mutation for CountsNoBytes {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        if size_bytes == 0 {
+            base.with(place, |region| region.used_bytes += 64);
+        }
+        Ok(address)
     }
 }
