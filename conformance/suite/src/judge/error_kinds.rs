@@ -5,6 +5,8 @@ use crate::observation::Raised;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
+/// What the Python worker raises where a call returned something that its caller cannot use.
+const WRONG_ANSWER: &str = "WrongAnswer";
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) const NOT_SUPPORTED: i32 = 801;
 
@@ -38,10 +40,11 @@ pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
     candidates.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()
 }
 
-/// Whether one of the wanted kinds is met.
+/// Whether one of the wanted kinds is met. None is by an answer that a caller takes for an address.
 pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
     let kinds = kinds(raised);
-    wanted.iter().any(|kind| *kind == ErrorKind::Any || kinds.contains(kind))
+    raised.r#type != WRONG_ANSWER
+        && wanted.iter().any(|kind| *kind == ErrorKind::Any || kinds.contains(kind))
 }
 
 /// Whether it is the error that the CUDA runtime answers every call with, if the driver has no

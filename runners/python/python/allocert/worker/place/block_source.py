@@ -3,7 +3,7 @@
 import contextlib
 
 from ..checked_memory import MemoryFault
-from ..outcome import DriverError
+from ..outcome import Declined, DriverError, UnusableSubject
 from .calls import DEFAULT_STREAM, AllocatorCalls, Block
 from .memory import PlaceMemory
 from .places import Place
@@ -26,6 +26,8 @@ class PlaceBlocks:
     def take(self, _number: int, size_bytes: int) -> Block | None:
         try:
             return self._calls.alloc(self._place, size_bytes, DEFAULT_STREAM)
+        except (Declined, UnusableSubject):
+            raise
         except Exception:  # noqa: BLE001 - any exception of the subject says that there is none
             return None
 
