@@ -167,7 +167,13 @@ impl Layout for NoEmptyBlocks {
 }
 
 /// What is freed and goes out to nobody yet, the oldest first: what libc gave, and its size.
-static HELD_BACK: Mutex<VecDeque<(usize, usize)>> = Mutex::new(VecDeque::new());
+static HELD_BACK: Mutex<HeldBlocks> =
+    Mutex::new(HeldBlocks { blocks: VecDeque::new(), all_bytes: 0 });
+
+struct HeldBlocks {
+    blocks: VecDeque<(usize, usize)>,
+    all_bytes: usize,
+}
 
 /// Freed blocks by size, as addresses. The newest one of a size goes out first.
 static FREED: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
@@ -363,12 +369,12 @@ fn keep_for_all((block, size_bytes): (usize, usize)) {
 fn hold_back(base: *mut c_void, size_bytes: usize, most_bytes: usize) {
     let _blocked = SignalsBlocked::new();
     let mut held_back = HELD_BACK.lock().expect("no panic while it is held");
-    held_back.push_back((base.expose_provenance(), size_bytes));
-    let mut all_bytes: usize = held_back.iter().map(|(_, size_bytes)| size_bytes).sum();
-    while all_bytes > most_bytes
-        && let Some((oldest, size_bytes)) = held_back.pop_front()
+    held_back.blocks.push_back((base.expose_provenance(), size_bytes));
+    held_back.all_bytes += size_bytes;
+    while held_back.all_bytes > most_bytes
+        && let Some((oldest, size_bytes)) = held_back.blocks.pop_front()
     {
-        all_bytes -= size_bytes;
+        held_back.all_bytes -= size_bytes;
         // SAFETY: what libc gave for a block that was freed.
         unsafe { libc::free(ptr::with_exposed_provenance_mut(oldest)) };
     }

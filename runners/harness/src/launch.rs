@@ -62,6 +62,9 @@ pub enum Debugger {
     Program(OsString, Vec<OsString>),
 }
 
+/// The stack of each thread of a worker, as large as Linux makes it. Rust's own has 2 MiB.
+const THREAD_STACK_BYTES: u64 = 8 << 20;
+
 impl Launch {
     /// `EXECUTABLE worker-native SOCKET`
     pub fn native(executable: PathBuf) -> Self {
@@ -104,6 +107,7 @@ impl Launch {
             .env("LD_LIBRARY_PATH", search_path::libraries(run))
             .env("ALLOCERT_TRACE", ring)
             .env("ALLOCERT_PROTOCOL", PROTOCOL.to_string())
+            .env("RUST_MIN_STACK", THREAD_STACK_BYTES.to_string())
             .envs(DRIVER_SETTINGS.map(|name| (name, "")))
             .env(MODE, mode(Driver::Sim))
             .env_remove(TEXT)

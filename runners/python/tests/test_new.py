@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ ENVIRONMENT = {
     **os.environ,
     "PATH": f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "CARGO_NET_OFFLINE": "true",
-    "CARGO_TARGET_DIR": str(ROOT / "target"),
+    "CARGO_TARGET_DIR": str(ROOT / "target/new-project"),
 }
 HEADER = ROOT / "reference/abi/include/allocert_emm.h"
 
@@ -71,11 +72,17 @@ def test_a_new_project_in_rust_passes_its_tests(project: str) -> None:
 
 
 def compile_as_here(folder: pathlib.Path) -> None:
-    """Gives what is below this folder the settings of this repository.
+    """Gives what is below this folder the settings of this repository, and compiled crates.
 
-    Cargo then takes the crates of others from the target folder of this repository. It compiles
-    allocert's own for each workspace again, and sooner without optimisation.
+    Cargo takes the crates of others from there, which are the most. It compiles allocert's own for
+    each workspace again, and sooner without optimisation. In one target folder the two workspaces
+    would take each other's.
     """
+    compiled = ROOT / "target/debug"
+    if compiled.is_dir():
+        target = pathlib.Path(ENVIRONMENT["CARGO_TARGET_DIR"]) / "debug"
+        others = shutil.ignore_patterns("*allocert*", "xtask*", "incremental", "examples")
+        shutil.copytree(compiled, target, ignore=others, dirs_exist_ok=True)
     manifest = (ROOT / "Cargo.toml").read_text()
     # It ends in the table of the crates that have settings of their own.
     profile = manifest[manifest.index("[profile.dev]") : manifest.index("[profile.release]")]

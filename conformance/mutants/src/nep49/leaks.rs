@@ -153,3 +153,48 @@ unsafe extern "C" fn free_unlisted(ctx: *mut c_void, block: *mut c_void, size: u
         unsafe { conforming::free(ctx, block, size) }
     }
 }
+
+#[unsafe(no_mangle)]
+static mutant_nep49_realloc_forgets_zeros: StaticHandler = mutant(Allocator {
+    calloc: Some(calloc_listed),
+    realloc: Some(realloc_forgetting_listed),
+    ..CONFORMING
+});
+
+/// Copies only what malloc() and realloc() gave.
+unsafe extern "C" fn realloc_forgetting_listed(
+    ctx: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    let was_zeroed = zeroed().remove(&block.addr());
+    // SAFETY: the same call.
+    let new = unsafe { conforming::realloc(ctx, block, size) };
+    if was_zeroed && !new.is_null() {
+        // SAFETY: a new block of so many bytes.
+        unsafe { new.cast::<u8>().write_bytes(0, size) };
+    }
+    new
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_small: StaticHandler =
+    mutant(Allocator { free: Some(free_but_small), ..CONFORMING });
+
+unsafe extern "C" fn free_but_small(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    if usable_bytes(block) > SMALL_BYTES {
+        // SAFETY: the same call.
+        unsafe { conforming::free(ctx, block, size) }
+    }
+}
+
+#[unsafe(no_mangle)]
+static mutant_nep49_leaks_above_2_mib: StaticHandler =
+    mutant(Allocator { free: Some(free_up_to_2_mib), ..CONFORMING });
+
+unsafe extern "C" fn free_up_to_2_mib(ctx: *mut c_void, block: *mut c_void, size: usize) {
+    if usable_bytes(block) < 2 << 20 {
+        // SAFETY: the same call.
+        unsafe { conforming::free(ctx, block, size) }
+    }
+}

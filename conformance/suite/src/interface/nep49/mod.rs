@@ -11,7 +11,7 @@ use crate::nouns::Name;
 use crate::offer::Flavor;
 use crate::reason::Unswept;
 
-pub use operation::Operation;
+pub use operation::{Function, Operation};
 
 pub(crate) struct Definition;
 

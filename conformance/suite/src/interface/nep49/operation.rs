@@ -155,6 +155,18 @@ pub enum Operation {
     /// Facts: `failed`, `failed_without` (in the rounds with malloc()), `growing_more_bytes` (as in
     /// `resized_rounds`).
     ZeroedRounds { size: u64, times: u64 },
+    /// Takes a block of `size` bytes by the function `by` and frees it, in rounds that no record
+    /// has. The rounds are doubled as long as the peak of the resident memory of the process grows
+    /// by a sixteenth of their blocks or more, until the blocks have 960 MiB together. A worker in
+    /// Python makes no more than 30,000 rounds, which are in the record.
+    ///
+    /// Facts: `failed`, `leaked_bytes` (by how much the peak grew while the blocks went from 640 to
+    /// 960 MiB; 0 where the rounds ended earlier).
+    LeakRounds {
+        /// `realloc` grows a block of half the size.
+        by: Function,
+        size: u64,
+    },
     /// Takes a block of `size` bytes, fills it, and has another thread free it, `times` times.
     ///
     /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
@@ -278,6 +290,15 @@ pub enum Operation {
     },
 }
 
+/// A function that gives blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Function {
+    Malloc,
+    Calloc,
+    Realloc,
+}
+
 /// What makes an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -331,6 +352,7 @@ impl OperationSet for Operation {
             | Self::GuessedRounds { .. }
             | Self::ResizedRounds { .. }
             | Self::CountedRounds { .. }
+            | Self::LeakRounds { .. }
             | Self::ZeroedRounds { .. } => none(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
@@ -379,6 +401,7 @@ impl OperationSet for Operation {
             | Self::GuessedRounds { .. }
             | Self::ResizedRounds { .. }
             | Self::CountedRounds { .. }
+            | Self::LeakRounds { .. }
             | Self::ZeroedRounds { .. }
             | Self::HandedRounds { .. }
             | Self::ThreadRounds { .. }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
+use crate::interface::nep49::leak_rounds::leak_rounds;
 use crate::interface::nep49::{
     counted_rounds, guessed_size, handed_rounds, resized_rounds, thread_rounds, zeroed_rounds,
 };
@@ -93,6 +94,7 @@ impl HandlerCase<'_> {
             Operation::ZeroedRounds { size, times } => {
                 zeroed_rounds::zeroed_rounds(self.calls, *size, *times)
             }
+            Operation::LeakRounds { by, size } => leak_rounds(self.calls, *by, *size),
             Operation::HandedRounds { size, times } => {
                 handed_rounds::handed_rounds(self.calls, *size, *times)
             }

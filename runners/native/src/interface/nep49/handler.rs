@@ -168,12 +168,14 @@ impl HandlerCalls<'_> {
         Ok(())
     }
 
-    /// The functions that take and free a block, called without a record.
+    /// All functions, called without a record.
     pub(crate) fn unrecorded(&self) -> Result<UnrecordedCalls, Raised> {
-        let (malloc, free) = (self.allocator.malloc, self.allocator.free);
+        let Allocator { ctx, malloc, calloc, realloc, free } = *self.allocator;
         Ok(UnrecordedCalls {
-            ctx: self.allocator.ctx,
+            ctx,
             malloc: malloc.ok_or_else(|| null_function("malloc"))?,
+            calloc: calloc.ok_or_else(|| null_function("calloc"))?,
+            realloc: realloc.ok_or_else(|| null_function("realloc"))?,
             free: free.ok_or_else(|| null_function("free"))?,
         })
     }
@@ -196,6 +198,8 @@ impl HandlerCalls<'_> {
 pub(crate) struct UnrecordedCalls {
     ctx: *mut c_void,
     malloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    calloc: unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
+    realloc: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
@@ -203,6 +207,20 @@ pub(crate) struct UnrecordedCalls {
 unsafe impl Send for UnrecordedCalls {}
 // SAFETY: as for Send.
 unsafe impl Sync for UnrecordedCalls {}
+
+impl UnrecordedCalls {
+    /// The address of a block of zeros, 0 for none.
+    pub(crate) fn calloc(self, size_bytes: usize) -> usize {
+        // SAFETY: the handler's own function with its own context; any size is allowed.
+        unsafe { (self.calloc)(self.ctx, size_bytes, 1) }.expose_provenance()
+    }
+
+    /// `block` is 0, or a live block of this handler. It stays where 0 comes back.
+    pub(crate) fn realloc(self, block: usize, size_bytes: usize) -> usize {
+        // SAFETY: as in calloc; the block is null or the handler's own and not given back yet.
+        unsafe { (self.realloc)(self.ctx, block as *mut c_void, size_bytes) }.expose_provenance()
+    }
+}
 
 impl InterleavedCalls for UnrecordedCalls {
     fn begin_thread(self) {}

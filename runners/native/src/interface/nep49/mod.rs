@@ -7,7 +7,7 @@
 //! and [`handed_rounds`] has another thread free them, all by [`rounds`]; [`resident_memory`]
 //! measures what they keep.
 //! [`counted_rounds`] asks for many gigabytes, one block after another, and [`zeroed_rounds`] for
-//! blocks of calloc().
+//! blocks of calloc(). [`leak_rounds`] goes on as long as the process grows.
 //! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
@@ -16,6 +16,7 @@ mod counted_rounds;
 mod guessed_size;
 mod handed_rounds;
 mod handler;
+mod leak_rounds;
 mod resident_memory;
 mod resized_rounds;
 mod rounds;

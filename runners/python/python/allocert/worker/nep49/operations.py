@@ -150,6 +150,11 @@ def zeroed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 
 
 @OPERATIONS.register
+def leak_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    return rounds.leak_rounds(case.calls, case.source, arguments["by"], arguments["size"])
+
+
+@OPERATIONS.register
 def handed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return rounds.handed_rounds(case.calls, case.source, arguments["size"], arguments["times"])
 

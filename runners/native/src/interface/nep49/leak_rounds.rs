@@ -1,0 +1,102 @@
+//! Rounds that go on only while memory that was freed seems to be lost.
+
+use allocert_suite::interface::nep49::Function;
+use allocert_suite::observation::Facts;
+use serde_json::json;
+
+use crate::churn_and_stress::Block;
+use crate::host_bytes::{self, Resident};
+use crate::interface::nep49::handler::{HandlerCalls, UnrecordedCalls};
+use crate::interleave::InterleavedCalls;
+use crate::step_result::{NoResult, facts};
+
+/// The blocks of the first rounds have so many bytes together.
+const FIRST_BYTES: u64 = 128 << 10;
+/// A handler that looks for use after free may hold 512 MiB back. It grows no more when the blocks
+/// have so many bytes together.
+const HELD_BACK_BYTES: u64 = 640 << 20;
+/// Then there are rounds until they have so many.
+const MOST_BYTES: u64 = 960 << 20;
+/// There are at least so many first rounds.
+const FIRST_ROUNDS: u64 = 16;
+/// Rounds lose memory that make the process grow by this part of their blocks.
+const LOST_PART: u64 = 16;
+/// How often to measure in rounds that are as many as all before them.
+const MEASURES: u64 = 16;
+const PAGE_BYTES: u64 = 4096;
+
+/// Takes a block by a function and frees it, in rounds that are doubled as long as the peak of the
+/// resident memory grows with them.
+pub(crate) fn leak_rounds(
+    calls: HandlerCalls<'_>,
+    by: Function,
+    size_bytes: u64,
+) -> Result<Facts, NoResult> {
+    let size_bytes = size_bytes.max(1);
+    let mut rounds = Rounds { calls: calls.unrecorded()?, by, size_bytes, number: 0, failed: 0 };
+    let resident = Resident::of_this_process();
+    let mut last_peak_bytes = resident.bytes();
+    let mut times = FIRST_ROUNDS.max(FIRST_BYTES / size_bytes);
+    let leaked_bytes = loop {
+        let peak_bytes = rounds.perform(times, &resident);
+        let grown_bytes = peak_bytes.saturating_sub(last_peak_bytes);
+        if rounds.failed > 0 || grown_bytes < times * size_bytes / LOST_PART {
+            break 0;
+        }
+        let all_bytes = rounds.number * size_bytes;
+        let next_bytes = match all_bytes {
+            MOST_BYTES.. => break grown_bytes,
+            HELD_BACK_BYTES.. => MOST_BYTES - all_bytes,
+            _ => all_bytes.min(HELD_BACK_BYTES - all_bytes),
+        };
+        (last_peak_bytes, times) = (peak_bytes, next_bytes.div_ceil(size_bytes));
+    };
+    Ok(facts([("failed", json!(rounds.failed)), ("leaked_bytes", json!(leaked_bytes))]))
+}
+
+struct Rounds {
+    calls: UnrecordedCalls,
+    by: Function,
+    size_bytes: u64,
+    /// How many there were.
+    number: u64,
+    failed: u64,
+}
+
+impl Rounds {
+    /// Gives the peak of the resident memory, as far as it was measured.
+    fn perform(&mut self, times: u64, resident: &Resident) -> u64 {
+        let each = times.div_ceil(MEASURES);
+        let mut peak_bytes = 0;
+        for round in 1..=times {
+            self.perform_one();
+            if round.is_multiple_of(each) || round == times {
+                peak_bytes = resident.bytes().max(peak_bytes);
+            }
+        }
+        peak_bytes
+    }
+
+    fn perform_one(&mut self) {
+        self.number += 1;
+        let size = self.size_bytes as usize;
+        let address = match self.by {
+            Function::Malloc => self.calls.take(size),
+            Function::Calloc => self.calls.calloc(size),
+            Function::Realloc => {
+                let half = self.calls.take(size.div_ceil(2));
+                self.calls.realloc(half, size)
+            }
+        };
+        if address == 0 {
+            self.failed += 1;
+            return;
+        }
+        // One block in each page is enough to give pages to small ones.
+        if (self.number * self.size_bytes) % PAGE_BYTES < self.size_bytes {
+            let block = Block { address: address as u64, size_bytes: self.size_bytes };
+            host_bytes::occupy(block.address as usize, block.size_bytes, 1);
+        }
+        self.calls.give(address, size);
+    }
+}
