@@ -158,7 +158,7 @@ pub enum Operation {
     /// Takes a block of `size` bytes by the function `by` and frees it, in rounds that no record
     /// has. The rounds are doubled as long as the peak of the resident memory of the process grows
     /// by a sixteenth of their blocks or more, until the blocks have 960 MiB together. A worker in
-    /// Python makes no more than 30,000 rounds, which are in the record.
+    /// Python makes no more than 5,000 rounds, which are in the record.
     ///
     /// Facts: `failed`, `leaked_bytes` (by how much the peak grew while the blocks went from 640 to
     /// 960 MiB; 0 where the rounds ended earlier).
