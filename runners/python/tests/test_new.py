@@ -81,8 +81,16 @@ def compile_as_here(folder: pathlib.Path) -> None:
     compiled = ROOT / "target/debug"
     if compiled.is_dir():
         target = pathlib.Path(ENVIRONMENT["CARGO_TARGET_DIR"]) / "debug"
-        others = shutil.ignore_patterns("*allocert*", "xtask*", "incremental", "examples")
-        shutil.copytree(compiled, target, ignore=others, dirs_exist_ok=True)
+        # Of deps, not the programs: they are large.
+        for pattern in ("deps/lib*", "deps/*.d", "build/*", ".fingerprint/*"):
+            for source in compiled.glob(pattern):
+                if "allocert" not in source.name:
+                    copy = target / source.relative_to(compiled)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    if source.is_dir():
+                        shutil.copytree(source, copy, dirs_exist_ok=True)
+                    else:
+                        shutil.copy2(source, copy)
     manifest = (ROOT / "Cargo.toml").read_text()
     # It ends in the table of the crates that have settings of their own.
     profile = manifest[manifest.index("[profile.dev]") : manifest.index("[profile.release]")]

@@ -5,10 +5,10 @@ use crate::observation::Raised;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
-/// What the Python worker raises where a call returned something that its caller cannot use.
-const WRONG_ANSWER: &str = "WrongAnswer";
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) const NOT_SUPPORTED: i32 = 801;
+/// What the Python worker raises where a call returned something that its caller cannot use.
+const WRONG_ANSWER: &str = "WrongAnswer";
 
 /// The kinds that an error belongs to; none for one that only `any` accepts.
 #[must_use]
@@ -40,7 +40,8 @@ pub fn kinds(raised: &Raised) -> Vec<ErrorKind> {
     candidates.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()
 }
 
-/// Whether one of the wanted kinds is met. None is by an answer that a caller takes for an address.
+/// Whether one of the wanted kinds is met. An answer that is no address meets none of them: a
+/// caller that does not check it uses it as one.
 pub(crate) fn is_one_of(raised: &Raised, wanted: &[ErrorKind]) -> bool {
     let kinds = kinds(raised);
     raised.r#type != WRONG_ANSWER

@@ -4,7 +4,6 @@ use allocert_suite::interface::nep49::Function;
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::churn_and_stress::Block;
 use crate::host_bytes::{self, Resident};
 use crate::interface::nep49::handler::{HandlerCalls, UnrecordedCalls};
 use crate::interleave::InterleavedCalls;
@@ -84,8 +83,13 @@ impl Rounds {
             Function::Malloc => self.calls.take(size),
             Function::Calloc => self.calls.calloc(size),
             Function::Realloc => {
-                let half = self.calls.take(size.div_ceil(2));
-                self.calls.realloc(half, size)
+                let half_bytes = size.div_ceil(2);
+                let half = self.calls.take(half_bytes);
+                let whole = self.calls.realloc(half, size);
+                if whole == 0 {
+                    self.calls.give(half, half_bytes);
+                }
+                whole
             }
         };
         if address == 0 {
@@ -94,8 +98,7 @@ impl Rounds {
         }
         // One block in each page is enough to give pages to small ones.
         if (self.number * self.size_bytes) % PAGE_BYTES < self.size_bytes {
-            let block = Block { address: address as u64, size_bytes: self.size_bytes };
-            host_bytes::occupy(block.address as usize, block.size_bytes, 1);
+            host_bytes::occupy(address, self.size_bytes, 1);
         }
         self.calls.give(address, size);
     }

@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 from ..churn_and_stress import resident_bytes
 from ..operations import Facts
+from ..outcome import Declined
 from .block_source import Block, HandlerBlocks
 from .handler import HandlerCalls
 
 _QUARTERS = 4
 #: So many counted rounds there are with a handler that writes to all of a block.
 _MOST_WRITTEN = 4
-#: The blocks of the first rounds that look for a leak have so many bytes, and there are at least so
-#: many rounds. They are doubled as long as they make the process grow by a part of their blocks.
-_FIRST_BYTES = 128 << 10
+#: So many rounds look for a leak first. They are doubled as long as they make the process grow by a
+#: part of their blocks.
 _FIRST_ROUNDS = 16
 _LOST_PART = 16
 #: When the blocks have so many bytes together, a handler that holds 512 MiB back grows no more.
 _HELD_BACK_BYTES = 640 << 20
 #: Then there are rounds until they have so many.
 _MOST_BYTES = 960 << 20
-#: The record grows with the rounds too, so small blocks end here and show nothing.
+#: The record of more makes the process grow as a leak does.
 _MOST_ROUNDS = 5_000
 
 
@@ -191,17 +191,26 @@ def counted_rounds(
 
 def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes: int) -> Facts:
     """Takes a block by a function and frees it, as long as the resident memory grows with that."""
+    if _MOST_ROUNDS * size_bytes < _MOST_BYTES:
+        raise Declined(
+            "a leak of such small blocks is looked for in shared libraries only; if a library "
+            "exports the handler, run it as PATH.so:symbol too"
+        )
 
     def take() -> int:
         if by == "calloc":
             return calls.calloc(size_bytes, 1)
         if by == "malloc":
             return calls.malloc(size_bytes)
-        return calls.realloc(calls.malloc(-(-size_bytes // 2)), size_bytes)
+        half_bytes = -(-size_bytes // 2)
+        half = calls.malloc(half_bytes)
+        whole = calls.realloc(half, size_bytes)
+        if not whole:
+            calls.free(half, half_bytes)
+        return whole
 
-    last_peak, number = resident_bytes(), 0
-    times = max(_FIRST_ROUNDS, _FIRST_BYTES // max(size_bytes, 1))
-    while number + times <= _MOST_ROUNDS:
+    last_peak, number, times = resident_bytes(), 0, _FIRST_ROUNDS
+    while True:
         peak = 0
         for _ in range(times):
             block = Block(take(), size_bytes)
@@ -213,13 +222,12 @@ def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes:
         number += times
         grown, taken = max(peak - last_peak, 0), number * size_bytes
         if grown < times * size_bytes // _LOST_PART:
-            break
+            return {"failed": 0, "leaked_bytes": 0}
         if taken >= _MOST_BYTES:
             return {"failed": 0, "leaked_bytes": grown}
         held_back = taken >= _HELD_BACK_BYTES
         further = _MOST_BYTES - taken if held_back else min(taken, _HELD_BACK_BYTES - taken)
         last_peak, times = peak, -(-further // size_bytes)
-    return {"failed": 0, "leaked_bytes": 0}
 
 
 def handed_rounds(calls: HandlerCalls, source: HandlerBlocks, size_bytes: int, times: int) -> Facts:
