@@ -176,6 +176,14 @@ pub enum Ending {
     },
 }
 
+impl Ending {
+    /// Whether the case ran out of its time.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::Slow { .. })
+    }
+}
+
 /// What was written to standard output or error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -111,10 +111,8 @@ impl Progress for Recording<'_> {
     fn observe(&mut self, observation: &Observation) {
         let Some(partial) = &mut self.partial else { return };
         // A case that ran out of its time is run again alone before anybody is blamed.
-        if matches!(
-            observation.ending,
-            Ending::TimedOut { .. } | Ending::Slow { .. } | Ending::Stopped { .. }
-        ) {
+        let ending = &observation.ending;
+        if ending.timed_out() || matches!(ending, Ending::Stopped { .. }) {
             return;
         }
         let planned = self.cases.iter().find(|case| case.id == observation.case);

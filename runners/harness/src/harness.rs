@@ -19,7 +19,7 @@ use crate::run_output::RunOutput;
 use crate::run_request::{Isolation, Request};
 use crate::session::Session;
 use crate::subject::Subject;
-use crate::timeouts::{Timeouts, timed_out};
+use crate::timeouts::Timeouts;
 use crate::warning::Warning;
 
 /// Ample for the devices of every case; only what is used takes memory.
@@ -99,7 +99,7 @@ impl Harness {
             self.run_once(cases, isolation, progress)?
         };
         let beside_others = request.jobs.get() > 1 || request.alone.is_some();
-        if beside_others && output.observations.iter().any(timed_out) {
+        if beside_others && output.observations.iter().any(|one| one.ending.timed_out()) {
             let _guard = request.alone.as_ref().map(AloneLock::alone);
             rerun_timed_out(cases, &mut output, |case| {
                 self.run_once(&[case], Isolation::Case, &mut ())

@@ -8,7 +8,7 @@ use allocert_suite::plan::PlannedCase;
 use crate::error::Error;
 use crate::ring::is_open;
 use crate::run_output::RunOutput;
-use crate::timeouts::{LIMIT, is_stopped, timed_out};
+use crate::timeouts::{LIMIT, is_stopped};
 use crate::warning::Warning;
 
 /// Runs each case that timed out again with `run_alone`, and replaces its observation. On a machine
@@ -25,7 +25,7 @@ pub(crate) fn rerun_timed_out(
     let mut in_a_row = 0;
     let mut hang_alone = Vec::new();
     let all = cases.iter().zip(&mut output.observations);
-    for (case, observation) in all.filter(|(_, observation)| timed_out(observation)) {
+    for (case, observation) in all.filter(|(_, observation)| observation.ending.timed_out()) {
         if in_a_row == LIMIT {
             break;
         }
@@ -35,7 +35,7 @@ pub(crate) fn rerun_timed_out(
         let Some(again) = run_alone(case)?.observations.into_iter().next() else { continue };
         if let Ending::OutOfTime { .. } = again.ending {
             // There is no time to find out whether it ends alone.
-        } else if timed_out(&again) {
+        } else if again.ending.timed_out() {
             in_a_row += 1;
             hang_alone.extend(hung_function(case, &again));
         } else {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use allocert_contract::trace::ring::{HEADER_BYTES, Header, read_records};
+use allocert_contract::trace::ring::{Batch, HEADER_BYTES, Header, ReadError, read_records};
 use allocert_contract::trace::{Boundary, Event, What};
 use tempfile::{Builder, TempPath};
 
@@ -101,22 +101,25 @@ impl Ring {
 
     /// Whether a call that was recorded since the last read has not returned.
     pub(crate) fn has_open_call(&self) -> bool {
-        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
-        batch.is_ok_and(|batch| batch.events.iter().any(is_open))
+        self.unread().is_ok_and(|batch| batch.events.iter().any(is_open))
     }
 
     /// The number of the last call of a function of `boundary` since the last read.
     pub(crate) fn last_call(&self, boundary: Boundary) -> Option<u64> {
-        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
         let is_of = |event: &&Event| match &event.what {
             What::Call(call) => call.function.boundary() == boundary,
             _ => false,
         };
-        batch.ok()?.events.iter().rfind(is_of).map(|event| event.seq)
+        self.unread().ok()?.events.iter().rfind(is_of).map(|event| event.seq)
+    }
+
+    /// What was recorded since the last read.
+    fn unread(&self) -> Result<Batch, ReadError<io::Error>> {
+        read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor)
     }
 
     fn read(&mut self, settled: bool) -> Slice {
-        let batch = read_records(|offset, into| self.file.read_exact_at(into, offset), self.cursor);
+        let batch = self.unread();
         let begin = self.cursor;
         // Only a subject that destroyed the ring makes it unreadable; `is_intact` tells.
         let Ok(mut batch) = batch else { return Slice { begin, events: Vec::new(), end: begin } };

@@ -18,7 +18,7 @@ impl Timeouts {
     }
 
     pub(crate) fn note(&self, observation: &Observation) {
-        if timed_out(observation) {
+        if observation.ending.timed_out() {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -33,11 +33,6 @@ impl Timeouts {
         let timeouts = self.0.load(Ordering::Relaxed);
         (timeouts >= LIMIT).then(|| Observation::silent(case, Ending::Stopped { timeouts: LIMIT }))
     }
-}
-
-/// Whether the case ran out of its time.
-pub(crate) fn timed_out(observation: &Observation) -> bool {
-    matches!(observation.ending, Ending::TimedOut { .. } | Ending::Slow { .. })
 }
 
 pub(crate) fn is_stopped(observation: &Observation) -> bool {
