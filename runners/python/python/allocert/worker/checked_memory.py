@@ -5,9 +5,13 @@ would end the process.
 """
 
 import ctypes
+import mmap
 import os
+import threading
 from collections.abc import Iterator
 
+#: `MADV_POPULATE_WRITE` of Linux.
+_POPULATE_WRITE = 23
 #: How much is copied at a time.
 _CHUNK_BYTES = 64 * 1024
 
@@ -22,6 +26,18 @@ class _Range(ctypes.Structure):
     _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
 
+class _Buffer(threading.local):
+    """A chunk of each thread's own.
+
+    A type of array for each size, as `create_string_buffer` makes one, takes longer than the copy.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = ctypes.create_string_buffer(_CHUNK_BYTES)
+        self.address = ctypes.addressof(self.bytes)
+
+
+_buffer = _Buffer()
 _libc = ctypes.CDLL(None, use_errno=True)
 for _function in (_libc.process_vm_readv, _libc.process_vm_writev):
     _ranges = ctypes.POINTER(_Range)
@@ -36,34 +52,65 @@ for _function in (_libc.process_vm_readv, _libc.process_vm_writev):
     )
 
 
+_libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
 def read(address: int, size_bytes: int) -> bytes:
     """The bytes from an address on. Raises MemoryFault."""
-    buffer = ctypes.create_string_buffer(size_bytes)
-    own = _Range(ctypes.addressof(buffer), size_bytes)
-    other = _Range(address, size_bytes)
-    if _libc.process_vm_readv(os.getpid(), own, 1, other, 1, 0) != size_bytes:
-        raise _fault(address, size_bytes, "read")
-    return buffer.raw
+    parts = []
+    for start, size in _chunks(address, size_bytes):
+        _read_chunk(start, size)
+        parts.append(ctypes.string_at(_buffer.address, size))
+    return b"".join(parts)
 
 
 def fill(address: int, size_bytes: int, byte: int) -> None:
     """Writes a byte to each of so many. Raises MemoryFault."""
-    source = ctypes.create_string_buffer(bytes([byte]) * min(size_bytes, _CHUNK_BYTES))
+    ctypes.memset(_buffer.address, byte, min(size_bytes, _CHUNK_BYTES))
     for start, size in _chunks(address, size_bytes):
-        own = _Range(ctypes.addressof(source), size)
-        if _libc.process_vm_writev(os.getpid(), own, 1, _Range(start, size), 1, 0) != size:
-            raise _fault(address, size_bytes, "written")
+        own, other = _Range(_buffer.address, size), _Range(start, size)
+        if _libc.process_vm_writev(os.getpid(), own, 1, other, 1, 0) != size:
+            raise _fault(start, size, "written")
+
+
+def occupy(address: int, size_bytes: int, byte: int) -> None:
+    """Has the system give pages to all of so many bytes, and writes the first and last ones.
+
+    Does less than `fill` for large blocks. Raises MemoryFault.
+    """
+    page_bytes = mmap.PAGESIZE
+    begin = address & -page_bytes
+    populated = (
+        size_bytes > 2 * page_bytes
+        and _libc.madvise(begin, address + size_bytes - begin, _POPULATE_WRITE) == 0
+    )
+    if not populated:  # small, memory of a device, or Linux before 5.14
+        fill(address, size_bytes, byte)
+        return
+    fill(address, page_bytes, byte)
+    fill(address + size_bytes - page_bytes, page_bytes, byte)
 
 
 def uniform_byte(address: int, size_bytes: int) -> int | None:
     """The byte that all of so many are equal to, or None. Raises MemoryFault."""
     found: int | None = None
     for start, size in _chunks(address, size_bytes):
-        chunk = read(start, size)
-        if chunk.count(chunk[0]) != size or found not in (None, chunk[0]):
+        _read_chunk(start, size)
+        first = _buffer.bytes[0][0]
+        # Each byte is as the one before it.
+        same = _libc.memcmp(_buffer.address, _buffer.address + 1, size - 1) == 0
+        if not same or found not in (None, first):
             return None
-        found = chunk[0]
+        found = first
     return found
+
+
+def _read_chunk(start: int, size: int) -> None:
+    """Reads so many bytes into the buffer of the thread."""
+    own, other = _Range(_buffer.address, size), _Range(start, size)
+    if _libc.process_vm_readv(os.getpid(), own, 1, other, 1, 0) != size:
+        raise _fault(start, size, "read")
 
 
 def _chunks(address: int, size_bytes: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 _STEP_BEGIN, _STEP_END, _HARNESS_BEGIN, _HARNESS_END, _CASE_BEGIN = 1, 2, 3, 4, 5
 _HOST_CODE_BEGIN, _HOST_CODE_END = 6, 7
@@ -73,35 +73,60 @@ class Recorder:
         finally:
             self._marker(_HOST_CODE_END, 0)
 
-    @contextlib.contextmanager
-    def call(self, name: str, facts: dict[str, Any]) -> Iterator[None]:
+    def call(self, name: str, facts: dict[str, Any]) -> "_Call":
         """Around a call of a boundary other than CUDA, such as `plugin.memalloc`.
 
         The inputs are taken from `facts` by name when the call begins, the outputs when it ends.
         Raises LookupError for a function that the trace does not know.
         """
-        function = self._known.get(name) or self._look_up(name)
-        call = self._begin(function.code, *_words(function.inputs, facts))
-        result = _RAISED
-        try:
-            yield
-            result = 0
-        finally:
-            self._end(call, result, *_words(function.outputs, facts))
+        return _Call(self._known.get(name) or self._look_up(name), facts)
 
     def _look_up(self, name: str) -> "_Function":
         code = self._function(name.encode())
         if code == _UNKNOWN_FUNCTION:
             raise LookupError(f"the trace knows no function {name}")
-        function = _Function(code, _names(self._inputs(code)), _names(self._outputs(code)))
+        inputs, outputs = _Values(self._inputs(code)), _Values(self._outputs(code))
+        function = _Function(code, inputs, outputs, self._begin, self._end)
         return self._known.setdefault(name, function)
 
 
-class _Function:
-    """A function that the trace knows, and the names of the values that it keeps of a call."""
+class _Values:
+    """The names of the values that the trace keeps of one end of a call."""
 
-    def __init__(self, code: int, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> None:
-        self.code, self.inputs, self.outputs = code, inputs, outputs
+    def __init__(self, names: bytes | None) -> None:
+        self._names = tuple(names.decode().split()) if names else ()
+        self._array = ctypes.c_uint64 * len(self._names)
+
+    def words(self, facts: dict[str, Any]) -> tuple[Any, int]:
+        """As an array of 64-bit words and its length. What is not a plain integer is 0."""
+        return self._array(*[_word(facts.get(name)) for name in self._names]), len(self._names)
+
+
+class _Function(NamedTuple):
+    """A function that the trace knows, and what writes the ends of its calls."""
+
+    code: int
+    inputs: _Values
+    outputs: _Values
+    begin: Callable[..., Any]
+    end: Callable[..., Any]
+
+
+class _Call:
+    """A call while it runs. A generator would take as long as the call of a handler."""
+
+    __slots__ = ("_facts", "_function", "_number")
+
+    def __init__(self, function: _Function, facts: dict[str, Any]) -> None:
+        self._function, self._facts, self._number = function, facts, 0
+
+    def __enter__(self) -> None:
+        function = self._function
+        self._number = function.begin(function.code, *function.inputs.words(self._facts))
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        function, result = self._function, 0 if error is None else _RAISED
+        function.end(self._number, result, *function.outputs.words(self._facts))
 
 
 def control(
@@ -114,16 +139,6 @@ def control(
     function.argtypes, function.restype = arguments, returns
     found: Callable[..., Any] = function
     return found
-
-
-def _names(text: bytes | None) -> tuple[str, ...]:
-    return tuple(text.decode().split()) if text else ()
-
-
-def _words(names: tuple[str, ...], facts: dict[str, Any]) -> tuple[Any, int]:
-    """Values as an array of 64-bit words and its length. What is not a plain integer is 0."""
-    words = [_word(facts.get(name)) for name in names]
-    return (ctypes.c_uint64 * len(words))(*words), len(words)
 
 
 def _word(value: Any) -> int:

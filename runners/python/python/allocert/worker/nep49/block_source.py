@@ -39,6 +39,11 @@ class HandlerBlocks:
         with contextlib.suppress(MemoryFault):
             checked_memory.fill(block.address, block.size_bytes, byte)
 
+    def occupy(self, block: Block) -> None:
+        """Has the system give pages to a block."""
+        with contextlib.suppress(MemoryFault):
+            checked_memory.occupy(block.address, block.size_bytes, 1)
+
     def is_filled(self, block: Block, byte: int) -> bool:
         return is_filled(block.address, block.size_bytes, byte)
 

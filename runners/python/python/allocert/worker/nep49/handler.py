@@ -120,6 +120,7 @@ class HandlerCalls:
 
     def __init__(self, handler: Handler, recorder: Recorder) -> None:
         self._handler, self._recorder = handler, recorder
+        self._realloc_without_gil: Any = None
 
     def malloc(self, size: int) -> int:
         """A block, or 0."""
@@ -135,7 +136,10 @@ class HandlerCalls:
 
     def realloc_without_gil(self, block: int, size: int) -> int:
         """The same, as NumPy calls it while it reads text."""
-        function = ctypes.cast(self._function("realloc"), _REALLOC_WITHOUT_GIL)
+        if self._realloc_without_gil is None:
+            realloc = self._function("realloc")
+            self._realloc_without_gil = ctypes.cast(realloc, _REALLOC_WITHOUT_GIL)
+        function = self._realloc_without_gil
         return self._calling(function, "realloc", {"ptr": block, "new_size": size}, block, size)
 
     def free(self, block: int, size: int) -> None:

@@ -88,7 +88,7 @@ def measured_rounds(
     take: Callable[[], int],
     end: Callable[[Block], bool],
 ) -> Rounds:
-    """Has `take` take a block, fills it and has `end` give it back, `times` times.
+    """Has `take` take a block, gives pages to it and has `end` give it back, `times` times.
 
     `take` gives the address, or 0. `end` tells whether all its requests were served.
     """
@@ -98,7 +98,7 @@ def measured_rounds(
         if not block.address:
             failed += 1
             continue
-        source.fill(block, 1)
+        source.occupy(block)
         failed += not end(block)
         memory.after(round_)
     return Rounds(failed, memory)
@@ -116,7 +116,7 @@ def resized_rounds(
         new = calls.malloc(new_size_bytes)
         if new:
             # As far as realloc() copies.
-            source.fill(Block(new, min(size_bytes, new_size_bytes)), 1)
+            source.occupy(Block(new, min(size_bytes, new_size_bytes)))
         source.give(old)
         if new:
             source.give(Block(new, new_size_bytes))
@@ -216,7 +216,7 @@ def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes:
             block = Block(take(), size_bytes)
             if not block.address:
                 return {"failed": 1, "leaked_bytes": 0}
-            source.fill(block, 1)
+            source.occupy(block)
             source.give(block)
             peak = max(peak, resident_bytes())
         number += times
@@ -285,7 +285,7 @@ def _take_and_give(calls: HandlerCalls, source: HandlerBlocks, blocks: int, size
     requests = (Block(calls.malloc(size_bytes), size_bytes) for _ in range(blocks))
     held = [block for block in requests if block.address]
     for block in held:
-        source.fill(block, 1)
+        source.occupy(block)
     for block in held:
         source.give(block)
     return blocks - len(held)
