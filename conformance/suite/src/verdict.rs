@@ -238,6 +238,8 @@ pub enum Check {
     TableChanged,
     /// The subject used Python without the GIL, so the worker raised `GilNotHeld`.
     GilNotHeld,
+    /// The subject's `free` left an exception of Python, so the worker raised `ExceptionLeft`.
+    ExceptionLeft,
     /// A function of the interface is missing: the worker raised `NullMember`, or Python makes no
     /// object of the class.
     MissingMember,

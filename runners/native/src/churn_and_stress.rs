@@ -1,6 +1,7 @@
 //! The operations `churn` and `stress` of `nep49` and `place`: many blocks, in a row or on several
 //! threads at once. The facts count what was wrong.
 
+use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -29,12 +30,14 @@ pub(crate) trait BlockSource: Copy + Send {
     /// Whether some of its blocks are to be zeros. Only then the facts count those that are not.
     const HAS_ZEROED: bool;
 
+    /// The facts that count refused requests.
+    const REFUSALS: &'static [&'static str];
+
     /// A block of so many bytes is to begin at a multiple of this.
     fn alignment_of(size_bytes: u64) -> u64;
 
-    /// Takes a block, in the way that the number of the request chooses. Nothing where it is
-    /// refused.
-    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult>;
+    /// Takes a block, in the way that the number of the request chooses.
+    fn take(self, number: u64, size_bytes: u64) -> Result<Result<Taken, Refused>, NoResult>;
 
     /// Gives a block back.
     fn give(self, block: Block) -> Result<(), Raised>;
@@ -53,12 +56,20 @@ pub(crate) struct Taken {
     pub(crate) dirty: bool,
 }
 
+/// A request was refused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Refused {
+    /// Which fact counts it.
+    pub(crate) fact: &'static str,
+}
+
 /// A block that is filled with its byte.
 type Filled = (Block, u8);
 
-/// Blocks lost their byte, or were not zero.
+/// Requests were refused, blocks lost their byte, or were not zero.
 #[derive(Debug, Default)]
 struct Damage {
+    refused: BTreeMap<&'static str, u64>,
     changed: u64,
     dirty: u64,
 }
@@ -66,6 +77,9 @@ struct Damage {
 impl Damage {
     fn facts<S: BlockSource>(&self) -> Facts {
         let mut counts = facts([("changed", json!(self.changed))]);
+        for name in S::REFUSALS {
+            counts.insert((*name).into(), json!(self.refused.get(name).unwrap_or(&0)));
+        }
         if S::HAS_ZEROED {
             counts.insert("dirty".into(), json!(self.dirty));
         }
@@ -79,13 +93,27 @@ impl Damage {
         number: u64,
         size_bytes: u64,
     ) -> Result<Option<Filled>, NoResult> {
-        let Some(Taken { block, dirty }) = source.take(number, size_bytes)? else {
-            return Ok(None);
+        let Taken { block, dirty } = match source.take(number, size_bytes)? {
+            Ok(taken) => taken,
+            Err(Refused { fact }) => {
+                *self.refused.entry(fact).or_default() += 1;
+                return Ok(None);
+            }
         };
         self.dirty += u64::from(dirty);
         let byte = (number % 255) as u8 + 1;
         source.fill(block, byte);
         Ok(Some((block, byte)))
+    }
+
+    /// Adds what another thread saw.
+    fn add(mut self, other: Self) -> Self {
+        for (fact, count) in other.refused {
+            *self.refused.entry(fact).or_default() += count;
+        }
+        self.changed += other.changed;
+        self.dirty += other.dirty;
+        self
     }
 
     fn give(&mut self, source: impl BlockSource, (block, byte): Filled) -> Result<(), Raised> {
@@ -107,12 +135,9 @@ pub(crate) fn churn<S: BlockSource>(
     let resident_bytes = resident.bytes();
     for number in 0..times {
         let size_bytes = random.below(size_bytes) + 1;
-        match damage.take(source, number, size_bytes)? {
-            Some((block, byte)) => {
-                alive.enter(block.address, size_bytes);
-                held.push((block, byte));
-            }
-            None => alive.failed(),
+        if let Some((block, byte)) = damage.take(source, number, size_bytes)? {
+            alive.enter(block.address, size_bytes);
+            held.push((block, byte));
         }
         if held.len() as u64 >= hold.max(1) {
             let filled = held.swap_remove(random.below(held.len() as u64) as usize);
@@ -161,16 +186,10 @@ pub(crate) fn stress<S: BlockSource>(
             .collect()
     });
     let counts = counts?;
-    let sum = |of: fn(&StressCounts) -> u64| counts.iter().map(of).sum::<u64>();
-    let damage = Damage {
-        changed: sum(|counts| counts.damage.changed),
-        dirty: sum(|counts| counts.damage.dirty),
-    };
-    let mut all = facts([
-        ("failed", json!(sum(|counts| counts.failed))),
-        ("misaligned", json!(sum(|counts| counts.misaligned))),
-    ]);
-    all.extend(damage.facts::<S>());
+    let misaligned: u64 = counts.iter().map(|counts| counts.misaligned).sum();
+    let mut all = facts([("misaligned", json!(misaligned))]);
+    let damage = counts.into_iter().map(|counts| counts.damage);
+    all.extend(damage.fold(Damage::default(), Damage::add).facts::<S>());
     Ok(all)
 }
 
@@ -208,7 +227,6 @@ impl Start {
 
 #[derive(Debug, Default)]
 struct StressCounts {
-    failed: u64,
     misaligned: u64,
     damage: Damage,
 }
@@ -223,13 +241,10 @@ fn stress_thread<S: BlockSource>(
 ) -> Result<StressCounts, NoResult> {
     let (mut counts, mut held) = (StressCounts::default(), Vec::new());
     for number in 0..times {
-        match counts.damage.take(source, number, size_bytes)? {
-            Some(filled) => {
-                counts.misaligned +=
-                    u64::from(!filled.0.address.is_multiple_of(S::alignment_of(size_bytes)));
-                held.push(filled);
-            }
-            None => counts.failed += 1,
+        if let Some(filled) = counts.damage.take(source, number, size_bytes)? {
+            counts.misaligned +=
+                u64::from(!filled.0.address.is_multiple_of(S::alignment_of(size_bytes)));
+            held.push(filled);
         }
         if held.len() > STRESS_HOLD {
             let filled = held.swap_remove(0);

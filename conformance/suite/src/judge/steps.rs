@@ -41,6 +41,7 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         "TableChanged" => Some((Check::TableChanged, "a host can use the structure in")),
         "GilNotHeld" => Some((Check::GilNotHeld, "the subject uses Python only with the GIL in")),
         // With a status it is a member that the table declines.
+        "ExceptionLeft" => Some((Check::ExceptionLeft, "free() leaves no exception behind in")),
         "NullMember" if raised.status.is_none() => {
             Some((Check::MissingMember, "there is a function for"))
         }

@@ -83,9 +83,10 @@ pub enum Operation {
     /// time, in random order. Each block comes from one of the three functions, is filled with a
     /// byte of its own, and is compared before it goes.
     ///
-    /// Facts: `failed`, `overlaps`, `misaligned` (not at a multiple of 16), `changed` (blocks that
-    /// lost their byte), `dirty` (blocks of calloc that were not all zeros), `grown_bytes` (by how
-    /// much the resident memory of the process grew).
+    /// Facts: `failed`, `failed_calloc` and `failed_realloc` (requests that malloc(), calloc() and
+    /// realloc() refused), `overlaps`, `misaligned` (not at a multiple of 16), `changed` (blocks
+    /// that lost their byte), `dirty` (blocks of calloc that were not all zeros), `grown_bytes` (by
+    /// how much the resident memory of the process grew).
     Churn {
         size: u64,
         times: u64,

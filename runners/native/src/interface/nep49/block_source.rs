@@ -3,7 +3,7 @@
 
 use allocert_suite::observation::Raised;
 
-use crate::churn_and_stress::{Block, BlockSource, Taken};
+use crate::churn_and_stress::{Block, BlockSource, Refused, Taken};
 use crate::host_bytes;
 use crate::interface::nep49::handler::HandlerCalls;
 use crate::step_result::NoResult;
@@ -23,6 +23,7 @@ impl HandlerCalls<'_> {
 
 impl BlockSource for HandlerCalls<'_> {
     const HAS_ZEROED: bool = true;
+    const REFUSALS: &'static [&'static str] = &["failed", "failed_calloc", "failed_realloc"];
 
     /// What NumPy's sorts and casts rely on: the alignment of the C type `max_align_t`, or that of
     /// the largest element that the block has room for.
@@ -31,26 +32,26 @@ impl BlockSource for HandlerCalls<'_> {
     }
 
     /// By one of the three functions.
-    fn take(self, number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult> {
-        let address = match number % 3 {
-            0 => self.malloc(size_bytes)?,
-            1 => self.calloc(size_bytes, 1)?,
+    fn take(self, number: u64, size_bytes: u64) -> Result<Result<Taken, Refused>, NoResult> {
+        let (address, fact) = match number % 3 {
+            0 => (self.malloc(size_bytes)?, "failed"),
+            1 => (self.calloc(size_bytes, 1)?, "failed_calloc"),
             _ => match self.malloc(size_bytes.div_ceil(2))? {
-                0 => 0,
+                0 => (0, "failed"),
                 half => match self.realloc(half, size_bytes)? {
                     0 => {
                         self.free(half, size_bytes.div_ceil(2))?;
-                        0
+                        (0, "failed_realloc")
                     }
-                    whole => whole,
+                    whole => (whole, "failed_realloc"),
                 },
             },
         };
         if address == 0 {
-            return Ok(None);
+            return Ok(Err(Refused { fact }));
         }
         let block = Block { address: address as u64, size_bytes };
-        Ok(Some(Taken { block, dirty: number % 3 == 1 && !self.is_filled(block, 0) }))
+        Ok(Ok(Taken { block, dirty: number % 3 == 1 && !self.is_filled(block, 0) }))
     }
 
     fn give(self, block: Block) -> Result<(), Raised> {

@@ -3,7 +3,7 @@
 use allocert_abi::place::Place;
 use allocert_suite::observation::Raised;
 
-use crate::churn_and_stress::{Block, BlockSource, Taken};
+use crate::churn_and_stress::{Block, BlockSource, Refused, Taken};
 use crate::interface::place::calls::{PlaceCalls, is_uncalled};
 use crate::interface::place::memory::Memory;
 use crate::step_result::{NoResult, error_of_worker};
@@ -24,20 +24,21 @@ pub(crate) struct PlaceBlocks<'a> {
 
 impl BlockSource for PlaceBlocks<'_> {
     const HAS_ZEROED: bool = false;
+    const REFUSALS: &'static [&'static str] = &["failed"];
 
     fn alignment_of(_size_bytes: u64) -> u64 {
         ALIGNMENT_BYTES
     }
 
     /// A case whose place the library does not serve, or whose table it cannot use, ends here.
-    fn take(self, _number: u64, size_bytes: u64) -> Result<Option<Taken>, NoResult> {
+    fn take(self, _number: u64, size_bytes: u64) -> Result<Result<Taken, Refused>, NoResult> {
         match self.calls.alloc(self.place, size_bytes, DEFAULT_STREAM) {
             Err(NoResult::Raised(raised)) if is_uncalled(&raised) => Err(raised.into()),
             Err(NoResult::Declined { because }) => Err(NoResult::Declined { because }),
-            Ok((0, _)) | Err(_) => Ok(None),
+            Ok((0, _)) | Err(_) => Ok(Err(Refused { fact: "failed" })),
             Ok((address, _)) => {
                 let block = Block { address, size_bytes };
-                Ok(Some(Taken { block, dirty: false }))
+                Ok(Ok(Taken { block, dirty: false }))
             }
         }
     }

@@ -4,6 +4,7 @@ import bisect
 import queue
 import resource
 import threading
+from collections import Counter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from .operations import Facts
@@ -25,6 +26,14 @@ class Block(Protocol):
         """As asked for."""
 
 
+class Refused(Exception):
+    """A source has no block. `fact` is the name of the fact that counts it."""
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(fact)
+        self.fact = fact
+
+
 B = TypeVar("B", bound=Block)
 
 
@@ -33,12 +42,14 @@ class BlockSource(Protocol[B]):
 
     #: Whether some of the blocks must hold zeros.
     has_zeroed: bool
+    #: The facts that count refused requests.
+    refusals: tuple[str, ...]
 
     def alignment_of(self, size_bytes: int) -> int:
         """What the address of a block must be a multiple of."""
 
-    def take(self, number: int, size_bytes: int) -> B | None:
-        """The block with this number, or None where there is none."""
+    def take(self, number: int, size_bytes: int) -> B:
+        """The block with this number. Raises Refused."""
 
     def is_dirty(self, number: int, block: B) -> bool:
         """Whether a new block must hold zeros and does not."""
@@ -68,13 +79,15 @@ class _Counts(Generic[B]):
 
     def __init__(self, source: BlockSource[B]) -> None:
         self._source = source
-        self.failed = self.misaligned = self.changed = self.dirty = 0
+        self.refused: Counter[str] = Counter()
+        self.misaligned = self.changed = self.dirty = 0
 
     def take(self, number: int, size_bytes: int) -> _Filled[B] | None:
         """Takes a block and fills it."""
-        block = self._source.take(number, size_bytes)
-        if block is None:
-            self.failed += 1
+        try:
+            block = self._source.take(number, size_bytes)
+        except Refused as refused:
+            self.refused[refused.fact] += 1
             return None
         self.misaligned += block.address % self._source.alignment_of(size_bytes) != 0
         self.dirty += self._source.is_dirty(number, block)
@@ -138,8 +151,12 @@ def churn(source: BlockSource[B], size_bytes: int, times: int, hold: int) -> Fac
 
 def _facts(source: BlockSource[B], counts: list[_Counts[B]]) -> Facts:
     """What was wrong, all threads together."""
-    names = ("failed", "misaligned", "changed", *(("dirty",) if source.has_zeroed else ()))
-    return {name: sum(getattr(one, name) for one in counts) for name in names}
+    names = ("misaligned", "changed", *(("dirty",) if source.has_zeroed else ()))
+    refused = sum((one.refused for one in counts), Counter())
+    return {
+        **{name: refused[name] for name in source.refusals},
+        **{name: sum(getattr(one, name) for one in counts) for name in names},
+    }
 
 
 def resident_bytes() -> int:

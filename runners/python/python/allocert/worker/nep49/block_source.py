@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from .. import checked_memory
 from ..checked_memory import MemoryFault
+from ..churn_and_stress import Refused
 from .handler import HandlerCalls
 
 
@@ -20,6 +21,7 @@ class HandlerBlocks:
     """Takes each block by one of the three functions, chosen by its number."""
 
     has_zeroed = True
+    refusals: tuple[str, ...] = ("failed", "failed_calloc", "failed_realloc")
 
     def __init__(self, calls: HandlerCalls) -> None:
         self._calls = calls
@@ -28,9 +30,8 @@ class HandlerBlocks:
         """What NumPy's sorts rely on: 16, or the largest element that the block has room for."""
         return 1 << (min(max(size_bytes, 1), 16).bit_length() - 1)
 
-    def take(self, number: int, size_bytes: int) -> Block | None:
-        address = self._address(number, size_bytes)
-        return Block(address, size_bytes) if address else None
+    def take(self, number: int, size_bytes: int) -> Block:
+        return Block(self._address(number, size_bytes), size_bytes)
 
     def is_dirty(self, number: int, block: Block) -> bool:
         return number % 3 == 1 and not self.is_filled(block, 0)
@@ -52,15 +53,21 @@ class HandlerBlocks:
 
     def _address(self, number: int, size_bytes: int) -> int:
         if number % 3 == 0:
-            return self._calls.malloc(size_bytes)
+            return _served(self._calls.malloc(size_bytes), "failed")
         if number % 3 == 1:
-            return self._calls.calloc(size_bytes, 1)
+            return _served(self._calls.calloc(size_bytes, 1), "failed_calloc")
         half_bytes = (size_bytes + 1) // 2
-        half = self._calls.malloc(half_bytes)
-        whole = self._calls.realloc_without_gil(half, size_bytes) if half else 0
-        if half and not whole:
+        half = _served(self._calls.malloc(half_bytes), "failed")
+        whole = self._calls.realloc_without_gil(half, size_bytes)
+        if not whole:
             self._calls.free(half, half_bytes)
-        return whole
+        return _served(whole, "failed_realloc")
+
+
+def _served(address: int, fact: str) -> int:
+    if not address:
+        raise Refused(fact)
+    return address
 
 
 def is_filled(address: int, size_bytes: int, byte: int) -> bool:

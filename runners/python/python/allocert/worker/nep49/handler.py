@@ -27,6 +27,10 @@ class TableChanged(Exception):
     """A host cannot use the structure as it could when the subject was loaded."""
 
 
+class ExceptionLeft(Exception):
+    """A function that has no error to report left an exception of Python behind."""
+
+
 class NullFunction(Exception):
     """Nobody can call a function that is null."""
 
@@ -146,7 +150,13 @@ class HandlerCalls:
         """Gives a block back."""
         function, context = self._function("free"), self._handler.context
         with self._recorder.call("handler.free", {"ctx": context, "ptr": block, "size": size}):
-            function(context, block, size)
+            try:
+                function(context, block, size)
+            except BaseException as error:
+                raise ExceptionLeft(
+                    f"free() left {type(error).__name__} behind; NumPy calls it where it expects"
+                    " no exception"
+                ) from error
 
     def _taking(self, name: str, facts: Facts, *arguments: int) -> int:
         return self._calling(self._function(name), name, facts, *arguments)

@@ -3,6 +3,7 @@
 import contextlib
 
 from ..checked_memory import MemoryFault
+from ..churn_and_stress import Refused
 from ..outcome import Declined, DriverError, UnusableSubject
 from .calls import DEFAULT_STREAM, AllocatorCalls, Block
 from .memory import PlaceMemory
@@ -16,6 +17,7 @@ class PlaceBlocks:
     """The blocks of one place."""
 
     has_zeroed = False
+    refusals: tuple[str, ...] = ("failed",)
 
     def __init__(self, calls: AllocatorCalls, memory: PlaceMemory, place: Place) -> None:
         self._calls, self._memory, self._place = calls, memory, place
@@ -23,13 +25,13 @@ class PlaceBlocks:
     def alignment_of(self, _size_bytes: int) -> int:
         return _ALIGNMENT_BYTES
 
-    def take(self, _number: int, size_bytes: int) -> Block | None:
+    def take(self, _number: int, size_bytes: int) -> Block:
         try:
             return self._calls.alloc(self._place, size_bytes, DEFAULT_STREAM)
         except (Declined, UnusableSubject):
             raise
-        except Exception:  # noqa: BLE001 - any exception of the subject says that there is none
-            return None
+        except Exception as refusal:
+            raise Refused("failed") from refusal
 
     def is_dirty(self, _number: int, _block: Block) -> bool:
         return False
