@@ -16,6 +16,7 @@ mod lock_free;
 mod malloc;
 mod mapped;
 mod realloc;
+mod shared_scratch;
 mod shrinks;
 mod slots;
 mod stale_size;

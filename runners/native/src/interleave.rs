@@ -35,6 +35,14 @@ pub(crate) trait InterleavedCalls: Copy + Send + Sync {
     fn take(self, size_bytes: usize) -> usize;
     /// Frees a block, or does what freeing null does.
     fn give(self, block: usize, size_bytes: usize);
+    /// Whether there is a function that resizes a block.
+    fn can_resize(self) -> bool {
+        false
+    }
+    /// The address of a block of `new_bytes` in place of one of `old_bytes`, 0 for none.
+    fn resize(self, _block: usize, _old_bytes: usize, _new_bytes: usize) -> usize {
+        0
+    }
     /// Whether there is a function that gives idle memory back to the system.
     fn can_release(self) -> bool {
         false

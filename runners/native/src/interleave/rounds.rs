@@ -14,6 +14,9 @@ const TAKEN_AFTER: usize = 4;
 /// The most instructions before a stop in the free() of another thread's block. It takes long where
 /// it ends in a slow path of libc, and a stop after twice as many instructions takes twice as long.
 const MOST_IN_OTHERS: u64 = 100;
+/// What a block holds before it is resized, on the stepped thread and on the other one.
+const OWN_BYTE: u8 = 0xa5;
+const OTHERS_BYTE: u8 = 0x5a;
 /// Atomic instructions at which a thread stops, behind the other stops.
 const ATOMICS: u64 = 16;
 
@@ -24,6 +27,8 @@ enum Stepped {
     Give,
     /// Frees a block that the other thread took.
     GiveOthers,
+    /// Makes a block twice as large.
+    Resize,
 }
 
 /// How a round ended.
@@ -57,6 +62,10 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
             calls.release();
             [calls.take(size_bytes), calls.take(size_bytes)]
         }
+        Turn::Resizes => {
+            let half = take_half(calls, size_bytes, OTHERS_BYTE);
+            [calls.resize(half, size_bytes / 2, size_bytes); 2]
+        }
     };
     Stepper::with(
         move || calls.begin_thread(),
@@ -70,8 +79,14 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
                 (Stepped::Take, Turn::Releases, instructions),
                 (Stepped::Give, Turn::Releases, instructions),
+                (Stepped::Take, Turn::Resizes, instructions),
+                (Stepped::Resize, Turn::Resizes, instructions),
             ];
-            let is_possible = |turn| turn != Turn::Releases || calls.can_release();
+            let is_possible = |turn| match turn {
+                Turn::Releases => calls.can_release(),
+                Turn::Resizes => calls.can_resize(),
+                Turn::Takes | Turn::GivesBack | Turn::Prepares => true,
+            };
             for (stepped, turn, most) in rounds.into_iter().filter(|round| is_possible(round.1)) {
                 let round = Round { calls, size_bytes, stepped, turn };
                 let each = (1..=most).map(|number| Stop::AtAccess { number, within: most });
@@ -98,6 +113,13 @@ fn take_with_spare(calls: impl InterleavedCalls, size_bytes: usize) -> usize {
     let spare = [(); SPARE].map(|()| calls.take(size_bytes));
     spare.into_iter().for_each(|block| calls.give(block, size_bytes));
     block
+}
+
+/// Takes a block of half the size and writes the byte to it.
+fn take_half(calls: impl InterleavedCalls, size_bytes: usize, byte: u8) -> usize {
+    let half = calls.take(size_bytes / 2);
+    calls.fill(half, size_bytes / 2, byte);
+    half
 }
 
 struct Round<C> {
@@ -133,24 +155,38 @@ impl<C: InterleavedCalls> Round<C> {
         let mine = match self.stepped {
             Stepped::Take | Stepped::Give => take_with_spare(self.calls, self.size_bytes),
             Stepped::GiveOthers => stepper.ask(Turn::Prepares)[0],
+            Stepped::Resize => take_half(self.calls, self.size_bytes, OWN_BYTE),
         };
         let mut live = Vec::with_capacity(2 + 2 + TAKEN_AFTER);
-        let others = if let Stepped::Take = self.stepped {
-            live.push(mine);
-            let take = || self.calls.take(self.size_bytes);
-            let (block, others) = stepper.step(stop, self.turn, take);
-            live.push(block);
-            others
-        } else {
-            let give = || self.calls.give(mine, self.size_bytes);
-            stepper.step(stop, self.turn, give).1
+        let others = match self.stepped {
+            Stepped::Take => {
+                live.push(mine);
+                let take = || self.calls.take(self.size_bytes);
+                let (block, others) = stepper.step(stop, self.turn, take);
+                live.push(block);
+                others
+            }
+            Stepped::Give | Stepped::GiveOthers => {
+                let give = || self.calls.give(mine, self.size_bytes);
+                stepper.step(stop, self.turn, give).1
+            }
+            Stepped::Resize => {
+                let resize = || self.calls.resize(mine, self.size_bytes / 2, self.size_bytes);
+                let (block, others) = stepper.step(stop, self.turn, resize);
+                live.push(block);
+                counts.changed += self.lost_bytes(block, OWN_BYTE);
+                others
+            }
         };
         let stopped = others.is_some();
         if let Some([first, second]) = others {
             counts.stops += 1;
             live.push(second);
-            if first != second || self.turn != Turn::GivesBack {
+            if first != second || matches!(self.turn, Turn::Takes | Turn::Releases) {
                 live.push(first);
+            }
+            if self.turn == Turn::Resizes {
+                counts.changed += self.lost_bytes(second, OTHERS_BYTE);
             }
             live.extend(self.take_after(stepper));
         }
@@ -159,6 +195,11 @@ impl<C: InterleavedCalls> Round<C> {
         }
         live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
         if stopped { Ended::Stopped } else { Ended::NoSuchStop }
+    }
+
+    /// 1 if a resized block is there and lost the bytes that it held before.
+    fn lost_bytes(&self, block: usize, byte: u8) -> u64 {
+        u64::from(block != 0 && !self.calls.is_filled(block, self.size_bytes / 2, byte))
     }
 
     /// Takes blocks on the thread that the freed block came from.

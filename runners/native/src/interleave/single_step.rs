@@ -29,6 +29,8 @@ pub(super) enum Turn {
     Prepares,
     /// Releases what is idle, and takes two blocks.
     Releases,
+    /// Takes a smaller block, writes to it and resizes it. Both addresses are the new block's.
+    Resizes,
 }
 
 /// Takes a turn, and returns the addresses of two blocks.
@@ -55,8 +57,9 @@ const OTHER_TAKES: u32 = 1;
 const OTHER_GIVES_BACK: u32 = 2;
 const OTHER_PREPARES: u32 = 3;
 const OTHER_RELEASES: u32 = 4;
-const OTHER_IS_DONE: u32 = 5;
-const END: u32 = 6;
+const OTHER_RESIZES: u32 = 5;
+const OTHER_IS_DONE: u32 = 6;
+const END: u32 = 7;
 
 // The handler of a signal reaches only statics. One step of a case uses them at a time.
 static TURN: AtomicU32 = AtomicU32::new(IDLE);
@@ -137,6 +140,7 @@ impl<F: OtherThread + Sync> Stepper<F> {
                 OTHER_GIVES_BACK => Turn::GivesBack,
                 OTHER_PREPARES => Turn::Prepares,
                 OTHER_RELEASES => Turn::Releases,
+                OTHER_RESIZES => Turn::Resizes,
                 _ if looks < LOOKS_BEFORE_SLEEP => {
                     looks += 1;
                     thread::yield_now();
@@ -200,6 +204,7 @@ impl Turn {
             Self::GivesBack => OTHER_GIVES_BACK,
             Self::Prepares => OTHER_PREPARES,
             Self::Releases => OTHER_RELEASES,
+            Self::Resizes => OTHER_RESIZES,
         }
     }
 }

@@ -235,6 +235,14 @@ impl InterleavedCalls for UnrecordedCalls {
         unsafe { (self.free)(self.ctx, block as *mut c_void, size_bytes) };
     }
 
+    fn can_resize(self) -> bool {
+        true
+    }
+
+    fn resize(self, block: usize, _old_bytes: usize, new_bytes: usize) -> usize {
+        self.realloc(block, new_bytes)
+    }
+
     fn fill(self, block: usize, size_bytes: usize, byte: u8) {
         let _ = host_bytes::fill(block, size_bytes as u64, byte);
     }
