@@ -18,6 +18,7 @@ from ..operations import Arguments, Facts, OperationTable
 from ..outcome import Declined
 from ..safe_access import read_attribute
 from ..safe_text import bounded, type_name
+from ..uniform import uniform_byte
 from .exporter import (
     GAP_BYTE,
     ITSELF,
@@ -311,7 +312,7 @@ def inspect(case: AdapterCase, _on: str, arguments: Arguments) -> Facts:
     in_front, raw = raw[:front], raw[front:]
     found = data_facts.of_bytes(record.layout.gathered(raw), record.typestr)
     beside = in_front + record.layout.between_elements(raw)
-    return {**found, "beside": data_facts.uniform_byte(beside)}
+    return {**found, "beside": uniform_byte(beside)}
 
 
 @OPERATIONS.register

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..operations import Facts
 from ..safe_text import bounded
+from ..uniform import uniform_byte
 from .element import Element, plain_number
 from .typestr import canonical
 
@@ -80,11 +81,6 @@ def _fields_in_bytes(data: bytes, size_bytes: int, descr: Any) -> Iterator[tuple
 def basic_name(name: Any) -> Any:
     """The basic name of a field, which may have a full name in front of it."""
     return name[-1] if isinstance(name, tuple) and name else name
-
-
-def uniform_byte(data: bytes) -> int | None:
-    """The byte that all of `data` is made of, or None."""
-    return data[0] if data and data.count(data[0]) == len(data) else None
 
 
 def _is_true(value: Any) -> bool:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy
 from numba.cuda.core import config
 
-from ..emm_shared import facts, transfer
+from ..emm_shared import facts
 from ..emm_shared.context_manager import LeaveEarly, enter, leave
 from ..emm_shared.handle_operations import ipc_facts, may_refuse_handle
 from ..operations import Arguments, Facts, OperationTable
 from ..safe_access import read_attribute
 from ..safe_text import type_name
+from ..uniform import uniform_byte
 from .api_case import HostApiCase
 
 OPERATIONS: OperationTable[HostApiCase] = OperationTable()
@@ -101,7 +102,7 @@ def bind_array(case: HostApiCase, arguments: Arguments, array: Any) -> Facts:
 @OPERATIONS.register
 def copy_to_host(case: HostApiCase, _on: str, arguments: Arguments) -> Facts:
     data = case.bindings.get(arguments["array"]).copy_to_host().tobytes()
-    return {"uniform": transfer.uniform_byte(data), "bytes_read": len(data)}
+    return {"uniform": uniform_byte(data), "bytes_read": len(data)}
 
 
 @OPERATIONS.register

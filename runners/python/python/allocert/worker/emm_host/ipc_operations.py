@@ -5,9 +5,10 @@ import weakref
 
 import numpy
 
-from ..emm_shared import facts, peer_process, transfer
+from ..emm_shared import facts, peer_process
 from ..emm_shared.context_manager import LeaveEarly
 from ..operations import Arguments, Facts, OperationTable
+from ..uniform import uniform_byte
 from .api_operations import bind_array
 from .case import HostCase
 
@@ -51,4 +52,4 @@ def handle_block(case: HostCase, _on: str, arguments: Arguments) -> Facts:
         data = array.copy_to_host().tobytes()
         if arguments.get("raising", False):
             raise LeaveEarly("leaving the block through an exception")
-    return {"uniform": transfer.uniform_byte(data), "bytes_read": len(data)}
+    return {"uniform": uniform_byte(data), "bytes_read": len(data)}

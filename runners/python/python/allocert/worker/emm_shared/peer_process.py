@@ -15,6 +15,7 @@ from typing import IO, Any, NoReturn
 from ..driver import Driver
 from ..operations import Facts
 from ..outcome import DriverError
+from ..uniform import uniform_byte
 
 _TIMEOUT_S = 8
 _LAZY_ENABLE_PEER_ACCESS = 1
@@ -133,7 +134,7 @@ def _read(driver: Driver, request: dict[str, Any]) -> Facts:
     driver.call("cuIpcOpenMemHandle_v2", ctypes.byref(base), handle, flags)
     data = driver.read(base.value + request["offset"], request["size_bytes"])
     driver.call("cuIpcCloseMemHandle", base)
-    return {"uniform": data[0] if data and data.count(data[0]) == len(data) else None}
+    return {"uniform": uniform_byte(data)}
 
 
 def _share(driver: Driver, request: dict[str, Any]) -> Facts:

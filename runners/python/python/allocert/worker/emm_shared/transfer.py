@@ -13,6 +13,7 @@ from ..driver import Driver
 from ..operations import Facts
 from ..outcome import DriverError
 from ..safe_access import read_attribute
+from ..uniform import uniform_byte
 from . import facts
 
 _buffers: "weakref.WeakSet[HostBuffer]" = weakref.WeakSet()
@@ -77,11 +78,6 @@ def read(
     else:
         data = driver.read(source.pointer, source.size_bytes)
     return {"uniform": uniform_byte(data), "bytes_read": len(data)}
-
-
-def uniform_byte(data: bytes) -> int | None:
-    """The byte that all of `data` is made of, or None."""
-    return data[0] if data and data.count(data[0]) == len(data) else None
 
 
 class _Range(NamedTuple):

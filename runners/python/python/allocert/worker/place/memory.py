@@ -10,6 +10,7 @@ from ..checked_memory import MemoryFault
 from ..device import Device, Stream
 from ..driver import Driver
 from ..outcome import DriverError
+from ..uniform import uniform_byte
 from .places import Place, PlaceKind
 
 #: How much of a device's memory is read at a time.
@@ -100,10 +101,10 @@ class PlaceMemory:
             found: int | None = None
             for start in range(0, size_bytes, _CHUNK_BYTES):
                 size = min(size_bytes - start, _CHUNK_BYTES)
-                chunk = self._driver.read(address + start, size)
-                if chunk.count(chunk[0]) != size or found not in (None, chunk[0]):
+                in_chunk = uniform_byte(self._driver.read(address + start, size))
+                if in_chunk is None or found not in (None, in_chunk):
                     return None
-                found = chunk[0]
+                found = in_chunk
             return found
 
     def is_filled(self, place: Place, address: int, size_bytes: int, byte: int) -> bool:
