@@ -49,6 +49,10 @@ pub(crate) trait InterleavedCalls: Copy + Send + Sync {
     }
     /// Calls it.
     fn release(self) {}
+    /// What the allocator says of the bytes of live blocks, if it counts them.
+    fn used(self) -> Option<u64> {
+        None
+    }
     /// Writes the byte to all of a block. One that cannot be written is found when it is read.
     fn fill(self, block: usize, size_bytes: usize, byte: u8);
     /// Whether all bytes of a block can be read and have this value.

@@ -17,6 +17,7 @@ export_place_mutants! {
     mutant_place_first_use_races => FirstUseRaces,
     mutant_place_first_call_races => FirstCallRaces,
     mutant_place_used_by_thread => UsedByThread,
+    mutant_place_count_in_two_steps => CountInTwoSteps,
 }
 
 /// Knows only blocks that its own thread got.
@@ -180,5 +181,28 @@ impl Mutation for OneKeptBlock {
             return Ok(());
         }
         base.free(place, address)
+    }
+}
+
+/// Reads the count of blocks and writes it, and nobody else is kept out.
+struct CountInTwoSteps;
+
+/// Requests that were counted.
+static COUNTED: AtomicUsize = AtomicUsize::new(0);
+/// Requests that there were.
+static REQUESTS: AtomicUsize = AtomicUsize::new(0);
+
+impl Mutation for CountInTwoSteps {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let counted = COUNTED.load(Ordering::Relaxed);
+        COUNTED.store(counted + 1, Ordering::Relaxed);
+        REQUESTS.fetch_add(1, Ordering::Relaxed);
+        base.alloc(place, size_bytes)
+    }
+
+    fn used(base: &Base, place: Place) -> Answer<usize> {
+        let (requests, counted) =
+            (REQUESTS.load(Ordering::Relaxed), COUNTED.load(Ordering::Relaxed));
+        Ok(base.used(place)? + requests.saturating_sub(counted) * GRANULE_BYTES)
     }
 }

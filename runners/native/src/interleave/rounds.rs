@@ -45,6 +45,8 @@ struct Counts {
     failed: u64,
     overlaps: u64,
     changed: u64,
+    /// Rounds after which the allocator counts other bytes than before.
+    miscounted: u64,
     stops: u64,
 }
 
@@ -98,8 +100,9 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
             }
         },
     );
-    let Counts { failed, overlaps, changed, stops } = counts;
+    let Counts { failed, overlaps, changed, miscounted, stops } = counts;
     facts([
+        ("miscounted", json!(miscounted)),
         ("failed", json!(failed)),
         ("overlaps", json!(overlaps)),
         ("changed", json!(changed)),
@@ -152,6 +155,7 @@ impl<C: InterleavedCalls> Round<C> {
         stop: Stop,
         counts: &mut Counts,
     ) -> Ended {
+        let used = self.calls.used();
         let mine = match self.stepped {
             Stepped::Take | Stepped::Give => take_with_spare(self.calls, self.size_bytes),
             Stepped::GiveOthers => stepper.ask(Turn::Prepares)[0],
@@ -194,6 +198,10 @@ impl<C: InterleavedCalls> Round<C> {
             return Ended::Damaged;
         }
         live.iter().for_each(|block| self.calls.give(*block, self.size_bytes));
+        if self.calls.used() != used {
+            counts.miscounted += 1;
+            return Ended::Damaged;
+        }
         if stopped { Ended::Stopped } else { Ended::NoSuchStop }
     }
 

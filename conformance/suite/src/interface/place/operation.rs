@@ -161,7 +161,8 @@ pub enum Operation {
     /// without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks of the
-    /// host that lost their byte), `stops` (how often the thread was stopped).
+    /// host that lost their byte), `miscounted` (rounds after which used() of a table is not what
+    /// it was before), `stops` (how often the thread was stopped).
     Interleave {
         /// As in `alloc`.
         place: Place,

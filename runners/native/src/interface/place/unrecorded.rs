@@ -100,6 +100,15 @@ impl InterleavedCalls for UnrecordedBlocks<'_> {
         self.place().kind == CPU && self.table_release().is_some()
     }
 
+    /// The library of functions has no function for it.
+    fn used(self) -> Option<u64> {
+        let Exported::Table(table) = self.blocks.calls.exported() else { return None };
+        let (used, mut bytes) = (table.allocator().used?, 0_usize);
+        // SAFETY: the library's own function; `bytes` is valid for a write.
+        let status = unsafe { used(self.place(), &raw mut bytes) };
+        (status == Status::OK).then_some(bytes as u64)
+    }
+
     /// Memory of devices stays as it is: the record would not take so many calls of the driver.
     fn fill(self, block: usize, size_bytes: usize, byte: u8) {
         if self.place().kind != CUDA {
