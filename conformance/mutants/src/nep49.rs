@@ -22,3 +22,4 @@ mod slots;
 mod stale_size;
 mod structure;
 mod thread_of_block;
+mod used_up;

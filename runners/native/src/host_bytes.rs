@@ -33,10 +33,19 @@ impl Resident {
 
     /// In bytes; 0 where the system does not tell.
     pub(crate) fn bytes(&self) -> u64 {
+        self.field(1)
+    }
+
+    /// All that is mapped, with pages and without, in bytes; 0 where the system does not tell.
+    pub(crate) fn mapped_bytes(&self) -> u64 {
+        self.field(0)
+    }
+
+    fn field(&self, index: usize) -> u64 {
         let mut text = [0; STATM_BYTES];
         let read = self.file.as_ref().and_then(|file| file.read_at(&mut text, 0).ok());
         let text = std::str::from_utf8(&text[..read.unwrap_or(0)]).unwrap_or_default();
-        let pages = text.split(' ').nth(1).and_then(|count| count.parse().ok());
+        let pages = text.split(' ').nth(index).and_then(|count| count.parse().ok());
         pages.unwrap_or(0_u64) * self.page_bytes
     }
 }

@@ -168,6 +168,19 @@ pub enum Operation {
         by: Function,
         size: u64,
     },
+    /// Takes and frees blocks of 16 sizes up to `size` bytes by malloc(), `times` times, with
+    /// `hold` blocks alive at a time, in random order. Writes to none of them, and no record has
+    /// them. Ends at the first request that is refused. A worker in Python declines it.
+    ///
+    /// Facts: `failed`, `opened` (by how much the number of open files of the process grew),
+    /// `growing_bytes` (by how much what the process has mapped grew at least from each quarter of
+    /// the rounds to the next).
+    ManyRounds {
+        size: u64,
+        times: u64,
+        /// How many blocks are alive at a time.
+        hold: u64,
+    },
     /// Takes a block of `size` bytes, fills it, and has another thread free it, `times` times.
     ///
     /// Facts: `failed`, `kept_bytes` (by how much the resident memory of the process grew),
@@ -355,7 +368,7 @@ impl OperationSet for Operation {
             | Self::ResizedRounds { .. }
             | Self::CountedRounds { .. }
             | Self::ZeroedRounds { .. } => none(),
-            Self::LeakRounds { .. } => none().may_decline(),
+            Self::LeakRounds { .. } | Self::ManyRounds { .. } => none().may_decline(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
             | Self::Calloc { r#as, .. }
@@ -404,6 +417,7 @@ impl OperationSet for Operation {
             | Self::ResizedRounds { .. }
             | Self::CountedRounds { .. }
             | Self::LeakRounds { .. }
+            | Self::ManyRounds { .. }
             | Self::ZeroedRounds { .. }
             | Self::HandedRounds { .. }
             | Self::ThreadRounds { .. }

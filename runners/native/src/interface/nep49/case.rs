@@ -9,6 +9,7 @@ use crate::churn_and_stress::{Block, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
 use crate::interface::nep49::leak_rounds::leak_rounds;
+use crate::interface::nep49::many_rounds::many_rounds;
 use crate::interface::nep49::{
     counted_rounds, guessed_size, handed_rounds, resized_rounds, thread_rounds, zeroed_rounds,
 };
@@ -93,6 +94,9 @@ impl HandlerCase<'_> {
             }
             Operation::ZeroedRounds { size, times } => {
                 zeroed_rounds::zeroed_rounds(self.calls, *size, *times)
+            }
+            Operation::ManyRounds { size, times, hold } => {
+                Ok(many_rounds(self.calls, *size, *times, *hold)?)
             }
             Operation::LeakRounds { by, size } => leak_rounds(self.calls, *by, *size),
             Operation::HandedRounds { size, times } => {

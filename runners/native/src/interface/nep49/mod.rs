@@ -17,6 +17,7 @@ mod guessed_size;
 mod handed_rounds;
 mod handler;
 mod leak_rounds;
+mod many_rounds;
 mod resident_memory;
 mod resized_rounds;
 mod rounds;

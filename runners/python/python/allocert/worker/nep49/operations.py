@@ -2,6 +2,7 @@
 
 from .. import checked_memory, churn_and_stress, process_operations
 from ..operations import Arguments, Facts, OperationTable
+from ..outcome import Declined
 from . import guessed_size, rounds
 from .case import HandlerCase
 
@@ -147,6 +148,14 @@ def counted_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
 @OPERATIONS.register
 def zeroed_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return rounds.zeroed_rounds(case.calls, case.source, arguments["size"], arguments["times"])
+
+
+@OPERATIONS.register
+def many_rounds(_case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
+    raise Declined(
+        "so many rounds are made in shared libraries only, because Python records each call; if a"
+        " library exports the handler, run it as PATH.so:symbol too"
+    )
 
 
 @OPERATIONS.register
