@@ -34,13 +34,18 @@ pub(crate) fn leak_rounds(
     let size_bytes = size_bytes.max(1);
     let mut rounds = Rounds { calls: calls.unrecorded()?, by, size_bytes, number: 0, failed: 0 };
     let resident = Resident::of_this_process();
-    let mut last_peak_bytes = resident.bytes();
+    let first_bytes = resident.bytes();
+    let mut last_peak_bytes = first_bytes;
     let mut times = FIRST_ROUNDS.max(FIRST_BYTES / size_bytes);
     let leaked_bytes = loop {
-        let peak_bytes = rounds.perform(times, &resident);
+        let peak_bytes = rounds.perform(times, &resident, first_bytes + MOST_BYTES);
         let grown_bytes = peak_bytes.saturating_sub(last_peak_bytes);
         if rounds.failed > 0 || grown_bytes < times * size_bytes / LOST_PART {
             break 0;
+        }
+        if peak_bytes > first_bytes + MOST_BYTES {
+            // What it loses with a small block is more than the block.
+            break grown_bytes;
         }
         let all_bytes = rounds.number * size_bytes;
         let next_bytes = match all_bytes {
@@ -63,14 +68,18 @@ struct Rounds {
 }
 
 impl Rounds {
-    /// Gives the peak of the resident memory, as far as it was measured.
-    fn perform(&mut self, times: u64, resident: &Resident) -> u64 {
+    /// Gives the peak of the resident memory, as far as it was measured. Ends early beyond
+    /// `most_bytes`.
+    fn perform(&mut self, times: u64, resident: &Resident, most_bytes: u64) -> u64 {
         let each = times.div_ceil(MEASURES);
         let mut peak_bytes = 0;
         for round in 1..=times {
             self.perform_one();
             if round.is_multiple_of(each) || round == times {
                 peak_bytes = resident.bytes().max(peak_bytes);
+                if peak_bytes > most_bytes {
+                    break;
+                }
             }
         }
         peak_bytes
