@@ -159,7 +159,8 @@ pub enum Operation {
     /// Takes a block of `size` bytes by the function `by` and frees it, in rounds that no record
     /// has. The rounds are doubled as long as the peak of the resident memory of the process grows
     /// by a sixteenth of their blocks or more, until the blocks have 960 MiB together, or the peak
-    /// grew by more than that. A worker in Python records its rounds, and declines sizes that need more than 5,000.
+    /// grew by more than that. A worker in Python records its rounds, and declines sizes that need
+    /// more than 5,000.
     ///
     /// Facts: `failed`, `leaked_bytes` (by how much the peak grew while the blocks went from 640 to
     /// 960 MiB; 0 where the rounds ended earlier).
