@@ -14,6 +14,8 @@ const TAKEN_AFTER: usize = 4;
 /// The most instructions before a stop in the free() of another thread's block. It takes long where
 /// it ends in a slow path of libc, and a stop after twice as many instructions takes twice as long.
 const MOST_IN_OTHERS: u64 = 100;
+/// The same while the other thread resizes a block, which takes longer than malloc() and free().
+const MOST_WHILE_RESIZING: u64 = 150;
 /// What a block holds before it is resized, on the stepped thread and on the other one.
 const OWN_BYTE: u8 = 0xa5;
 const OTHERS_BYTE: u8 = 0x5a;
@@ -81,8 +83,8 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
                 (Stepped::GiveOthers, Turn::Takes, instructions.min(MOST_IN_OTHERS)),
                 (Stepped::Take, Turn::Releases, instructions),
                 (Stepped::Give, Turn::Releases, instructions),
-                (Stepped::Take, Turn::Resizes, instructions),
-                (Stepped::Resize, Turn::Resizes, instructions),
+                (Stepped::Take, Turn::Resizes, instructions.min(MOST_WHILE_RESIZING)),
+                (Stepped::Resize, Turn::Resizes, instructions.min(MOST_WHILE_RESIZING)),
             ];
             let is_possible = |turn| match turn {
                 Turn::Releases => calls.can_release(),

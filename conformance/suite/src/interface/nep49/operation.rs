@@ -206,7 +206,8 @@ pub enum Operation {
     /// another thread takes two blocks of `size` bytes; every second time it frees the first of
     /// them again. Then the first thread goes on, and the live blocks are compared. The same once
     /// more with the free() of a block that the other thread took, after 100 instructions at most,
-    /// and inside malloc() and realloc() while the other thread resizes a block of half the size.
+    /// and inside malloc() and realloc(), after 150 at most, while the other thread resizes a block
+    /// of half the size.
     /// On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
